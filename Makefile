@@ -1,0 +1,56 @@
+# Everything runs in .venv, which scripts/install.py makes, brings up to date and repairs; nothing outside it is touched,
+# except that `make test` installs a Chromium where there is none.
+
+PYTHON ?= python3
+ARGS ?=
+# Fast tests first: those in the browser come last. `make test TESTS=tests/machine` runs a part.
+LATE = tests/browser
+TESTS ?= $(filter-out $(LATE) %/__pycache__,$(patsubst %/.,%,$(wildcard tests/*/. tests/test_*.py))) $(wildcard $(LATE))
+
+TOUR = notebooks/00_tour.ipynb
+VENV_PYTHON = .venv/bin/python
+# Jupyter refuses to run as root unless told that this is meant.
+ROOT_ARGS = $(if $(filter 0,$(shell id -u)),--allow-root)
+
+# Jupyter, pip, numba and Matplotlib keep files in the home folder; where there is none to write to, they get one.
+ifneq ($(shell test -d "$$HOME" && test -w "$$HOME" && echo writable),writable)
+export HOME := $(CURDIR)/.venv/home
+endif
+
+.DEFAULT_GOAL := help
+.PHONY: help lab test check bench constraints clean develop python
+
+help: ## list these targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
+
+lab: python ## start JupyterLab on the tour; ARGS are passed on: make lab ARGS="--no-browser --port 8899"
+	@$(PYTHON) scripts/install.py lab opencl
+	@PATH="$(CURDIR)/.venv/bin:$$PATH" exec $(VENV_PYTHON) -m jupyterlab --ServerApp.root_dir="$(CURDIR)" \
+		--LabApp.default_url=/lab/tree/$(TOUR) $(ROOT_ARGS) $(ARGS)
+
+test: develop ## run all tests, those in the browser last; ARGS go to pytest: make test ARGS="-k stencil -x"
+	@WORKBENCH_CHROMIUM="$$($(VENV_PYTHON) scripts/chromium.py)" && export WORKBENCH_CHROMIUM && \
+		$(VENV_PYTHON) -m pytest $(TESTS) $(ARGS)
+
+check: develop ## check style, types and the layers of imports
+	$(VENV_PYTHON) -m ruff check .
+	$(VENV_PYTHON) -m ruff format --check .
+	PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(VENV_PYTHON) -m pyright
+	.venv/bin/lint-imports
+
+bench: develop ## run the side-by-side comparisons; ARGS are passed on
+	@$(VENV_PYTHON) -m benchmarks $(ARGS)
+
+constraints: python ## choose new versions for constraints.txt from a fresh environment
+	@$(PYTHON) scripts/make_constraints.py
+
+clean: ## remove .venv and everything else that these targets made
+	rm -rf .venv build dist .cache .hypothesis .import_linter_cache .pytest_cache .ruff_cache test-results
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+develop: python
+	@$(PYTHON) scripts/install.py lab opencl dev
+
+python:
+	@command -v $(PYTHON) >/dev/null || { echo "the workbench needs Python 3.11 or newer, but there is no $(PYTHON) on the PATH" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "the workbench needs Python 3.11 or newer, but $(PYTHON) is $$($(PYTHON) --version 2>&1); name another one, as in: make lab PYTHON=python3.12" >&2; exit 1; }

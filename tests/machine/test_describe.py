@@ -1,0 +1,70 @@
+"""The stored description is plain, cheap and names nobody."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from importlib import metadata
+
+from workbench.machine import describe_machine, packages
+from workbench.machine.describe import nvidia_boards
+
+HEAVY = ("numpy", "numba", "pyopencl", "cupy", "matplotlib", "IPython")
+
+
+def test_it_is_plain_data_with_this_machines_numbers():
+    about = describe_machine()
+    assert json.loads(json.dumps(about)) == about
+    assert about["cpu"]
+    assert 1 <= about["cores_usable"] <= about["cores_logical"] == os.cpu_count()
+    assert 1 <= about["cores_physical"] <= about["cores_logical"]
+    assert about["memory_bytes"] > 1 << 28
+    assert platform.python_version() in about["python"]
+    assert about["packages"]["numpy"] == metadata.version("numpy")
+    assert "pytest" not in about["packages"]
+
+
+def test_it_holds_no_name_of_the_host():
+    words = set(json.dumps(describe_machine()).replace('"', " ").replace(",", " ").split())
+    assert platform.node() not in words
+
+
+def test_it_imports_no_library_and_takes_less_than_50_ms():
+    # The best of several calls, since other work may hold the processor during one of them.
+    code = (
+        "import sys, time\n"
+        "from workbench.machine import describe_machine\n"
+        "def once():\n"
+        "    start = time.perf_counter(); describe_machine(); return time.perf_counter() - start\n"
+        "print(min(once() for _ in range(5)))\n"
+        f"print([name for name in {HEAVY} if name in sys.modules])\n"
+    )
+    seconds, imported = subprocess.check_output([sys.executable, "-c", code], text=True).splitlines()
+    assert float(seconds) < 0.05
+    assert imported == "[]"
+
+
+def test_the_packages_are_those_of_the_metadata_each_named_once():
+    declared = packages.declared()
+    assert next(iter(declared)) == "base"
+    assert {"base", "lab", "opencl", "cuda12", "cuda13", "dev"} == set(declared)
+    assert {"numpy", "numba", "psutil"} <= set(declared["base"])
+    assert declared["opencl"] == ("pyopencl",)
+
+
+def test_an_absent_package_has_no_version(monkeypatch):
+    assert packages.versions(("numpy", "no-such-package"))["no-such-package"] is None
+    monkeypatch.setattr(packages, "DISTRIBUTION", "no-such-package")
+    assert packages.declared() == {}
+
+
+def test_nvidia_boards_are_read_from_the_kernel_driver(tmp_path):
+    assert nvidia_boards(tmp_path) == []
+    for number, model in enumerate(["NVIDIA H200", "Tesla V100-SXM2-32GB"]):
+        folder = tmp_path / f"0000:0{number}:00.0"
+        folder.mkdir()
+        (folder / "information").write_text(f"Model: \t\t {model}\nIRQ:   \t\t 42\n")
+    assert nvidia_boards(tmp_path) == ["NVIDIA H200", "Tesla V100-SXM2-32GB"]

@@ -1,0 +1,34 @@
+"""The triad computes what it says, on sizes that do not divide evenly, and its bandwidths are of the right order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from workbench.devices.cpu import triad
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 1000, 4099])
+@pytest.mark.parametrize("chunks", [1, 2, 3, 8])
+def test_every_element_is_computed(size, chunks):
+    random = np.random.default_rng(size)
+    b, c = random.random(size), random.random(size)
+    a = np.full(size, np.nan)
+    triad._triad(a, b, c, chunks)
+    np.testing.assert_allclose(a, b + 3.0 * c, rtol=1e-15)
+
+
+def test_first_touch_reaches_every_element():
+    a, b, c = (np.full(1001, np.nan) for _ in range(3))
+    triad._touch(a, b, c, 3)
+    assert (a == 0).all()
+    assert (b == 1).all()
+    assert (c == 2).all()
+
+
+def test_bandwidths_are_plausible_and_ordered():
+    found = triad.triad_bandwidth(seconds=0.05, array_bytes=16 << 20)
+    assert found.array_bytes == 16 << 20
+    assert found.repeats >= triad.MINIMAL_REPEATS
+    assert found.threads >= 1
+    assert 1e8 < found.median <= found.best < 1e14

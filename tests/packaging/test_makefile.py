@@ -1,0 +1,55 @@
+"""The targets of the Makefile: help names them all, and a Python that will not do is refused in one sentence."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="the Makefile is for machines with make")
+
+
+def make(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = ["make", "--no-print-directory", "-C", str(ROOT), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+@needs_make
+def test_help_is_the_default_and_names_every_target_for_users():
+    shown = make().stdout
+    for target in ("help", "lab", "test", "check", "bench", "constraints", "clean"):
+        assert re.search(rf"^  make {target} +\w", shown, re.MULTILINE), target
+
+
+@needs_make
+@pytest.mark.parametrize("target", ["lab", "test", "check"])
+def test_an_old_python_is_refused_in_one_sentence(tmp_path, target):
+    old = tmp_path / "python3.9"
+    old.write_text('#!/bin/sh\ncase "$1" in --version) echo Python 3.9.2;; *) exit 1;; esac\n')
+    old.chmod(0o755)
+    result = make(target, f"PYTHON={old}")
+    assert result.returncode != 0
+    assert "needs Python 3.11 or newer" in result.stderr
+    assert "Python 3.9.2" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@needs_make
+def test_no_python_at_all_is_told_in_one_sentence():
+    result = make("lab", "PYTHON=no-such-python")
+    assert result.returncode != 0
+    assert "there is no no-such-python on the PATH" in result.stderr
+
+
+@needs_make
+def test_the_browser_tests_run_last_and_none_is_left_out():
+    printed = make("--dry-run", "--always-make", "test", "PYTHON=python3").stdout
+    paths = re.findall(r"tests/[\w.]+", printed.split(" -m pytest ")[1])
+    present = {f"tests/{file.relative_to(ROOT / 'tests').parts[0]}" for file in (ROOT / "tests").rglob("test_*.py")}
+    assert present <= set(paths)
+    if "tests/browser" in present:
+        assert paths[-1] == "tests/browser"

@@ -1,0 +1,199 @@
+"""The registry: every choice of the workbench is a frozen dataclass with declared parameters, registered under a name.
+
+Dropdowns, the command line, the contract tests, the docs tables and the provenance of a run are generated from here. A
+block is written `name` or `name:argument`, where the argument sets its first parameter (`neumann:2`, `blocks:6`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import importlib
+import math
+import pkgutil
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any, ClassVar, Self, TypeVar
+
+from workbench.errors import InputError
+
+Value = int | float | str | bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameter:
+    """What is declared about one parameter: its bounds are inclusive, `unit` is empty for pure numbers."""
+
+    name: str
+    kind: type
+    default: Value
+    help: str
+    low: float | None = None
+    high: float | None = None
+    unit: str = ""
+    choices: tuple[str, ...] = ()
+
+    def check(self, owner: str, value: object) -> Value:
+        """Return `value` as `kind`, or raise InputError with a sentence naming value, bound and way out."""
+        converted = self._convert(owner, value)
+        if self.choices and converted not in self.choices:
+            raise InputError(f"{owner}: {unknown_name(self.name, str(converted), self.choices)}")
+        if isinstance(converted, (int, float)) and not isinstance(converted, bool):
+            if not math.isfinite(converted):
+                raise InputError(f"{owner}: {self.name} must be a finite number, got {value}")
+            if (self.low is not None and converted < self.low) or (self.high is not None and converted > self.high):
+                raise InputError(f"{owner}: {self.name} must be {self.bounds()}, got {value}")
+        return converted
+
+    def bounds(self) -> str:
+        """The bounds in words, for sentences and help texts."""
+        if self.low is not None and self.high is not None:
+            return f"between {self.low:g} and {self.high:g}"
+        if self.low is not None:
+            return f"at least {self.low:g}"
+        return f"at most {self.high:g}" if self.high is not None else "any value"
+
+    def _convert(self, owner: str, value: object) -> Value:
+        if self.kind is bool:
+            words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+            if str(value).lower() not in words:
+                raise InputError(f"{owner}: {self.name} must be true or false, got {value!r}")
+            return words[str(value).lower()]
+        if self.kind is str:
+            return str(value)
+        noun = "a whole number" if self.kind is int else "a number"
+        try:
+            if self.kind is int and isinstance(value, float) and not value.is_integer():
+                raise ValueError
+            return self.kind(value)
+        except (TypeError, ValueError, OverflowError):
+            raise InputError(f"{owner}: {self.name} must be {noun}, got {value!r}") from None
+
+
+def parameter(
+    default: Value,
+    help: str,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    unit: str = "",
+    choices: tuple[str, ...] = (),
+) -> Any:
+    """Declare a dataclass field of a block: its default, one line of help, inclusive bounds, unit or choices."""
+    about = {"help": help, "low": low, "high": high, "unit": unit, "choices": choices}
+    return dataclasses.field(default=default, metadata=about)
+
+
+@dataclasses.dataclass(frozen=True)
+class Block:
+    """Base of all registered dataclasses. Constructing one checks every parameter (raises InputError)."""
+
+    kind: ClassVar[str] = ""
+    name: ClassVar[str] = ""
+    title: ClassVar[str] = ""
+    """One line for menus; the class docstring holds cost and source."""
+
+    def __post_init__(self) -> None:
+        for declared in self.parameters():
+            checked = declared.check(self.name, getattr(self, declared.name))
+            object.__setattr__(self, declared.name, checked)
+
+    @classmethod
+    def parameters(cls) -> tuple[Parameter, ...]:
+        """The declared parameters, in order."""
+        return tuple(
+            Parameter(name=field.name, kind=type(field.default), default=field.default, **field.metadata)
+            for field in dataclasses.fields(cls)
+            if "help" in field.metadata
+        )
+
+    @property
+    def spec(self) -> str:
+        """The short text that `find` reads back when only the first parameter differs from its default."""
+        declared = self.parameters()
+        return f"{self.name}:{getattr(self, declared[0].name)}" if declared else self.name
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON: kind, name and all parameters."""
+        values = {declared.name: getattr(self, declared.name) for declared in self.parameters()}
+        return {"kind": self.kind, "name": self.name, "parameters": values}
+
+    @classmethod
+    def create(cls, values: Mapping[str, Any] | None = None) -> Self:
+        """Build from parameter values given by name; unknown names are refused with the nearest known one."""
+        values = dict(values or {})
+        known = [declared.name for declared in cls.parameters()]
+        for name in values:
+            if name not in known:
+                raise InputError(f"{cls.name}: {unknown_name('parameter', name, known)}")
+        return cls(**values)
+
+
+    def changed(self, values: Mapping[str, Any]) -> Self:
+        """The same block with some parameters set anew; unknown names are refused as in `create`."""
+        present = {declared.name: getattr(self, declared.name) for declared in self.parameters()}
+        return self.create({**present, **values})
+
+
+AnyBlock = TypeVar("AnyBlock", bound=type[Block])
+_registry: dict[str, dict[str, type[Block]]] = {}
+
+
+def register(cls: AnyBlock) -> AnyBlock:
+    """Class decorator: enter a block under its kind and name. Raises ValueError when the name is taken."""
+    named = _registry.setdefault(cls.kind, {})
+    if cls.name in named and named[cls.name].__qualname__ != cls.__qualname__:
+        raise ValueError(f"two blocks of kind {cls.kind} are named {cls.name}")
+    named[cls.name] = cls
+    return cls
+
+
+def kinds() -> tuple[str, ...]:
+    """The kinds that have at least one block."""
+    return tuple(_registry)
+
+
+def registered(kind: str) -> dict[str, type[Block]]:
+    """All blocks of one kind by name, in order of registration."""
+    return dict(_registry.get(kind, {}))
+
+
+def lookup(kind: str, name: str) -> type[Block]:
+    """The block class of that name; an unknown name raises InputError and suggests the nearest."""
+    named = _registry.get(kind, {})
+    if name not in named:
+        raise InputError(unknown_name(kind, name, named))
+    return named[name]
+
+
+def find(kind: str, spec: str, **values: Any) -> Block:
+    """The block that `name` or `name:argument` describes; `values` set further parameters by name."""
+    name, colon, argument = spec.partition(":")
+    cls = lookup(kind, name)
+    if colon:
+        declared = cls.parameters()
+        if not declared:
+            raise InputError(f"{kind} {name} takes no argument, got {argument!r}; write {name}")
+        values.setdefault(declared[0].name, argument)
+    return cls.create(values)
+
+
+def from_dict(plain: Mapping[str, Any]) -> Block:
+    """The inverse of `Block.to_dict`."""
+    return lookup(plain["kind"], plain["name"]).create(plain["parameters"])
+
+
+def unknown_name(what: str, given: str, known: Any) -> str:
+    """The sentence for a name that is not known: the nearest known one, or the list."""
+    names = [str(name) for name in known]
+    near = difflib.get_close_matches(given, names, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(names) or 'none'}"
+    return f"unknown {what} {given!r}; {hint}"
+
+
+def load_package(package: ModuleType) -> None:
+    """Import every module of a package, so that each registers its blocks: one new file is a new block."""
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"{package.__name__}.{module.name}")
+
+

@@ -1,0 +1,12 @@
+"""Level 2: deflation spaces, coarse solvers, and the projection that wraps a system."""
+
+import sys
+
+from workbench.blocks import load_package
+from workbench.deflation.base import Deflation
+from workbench.deflation.coarse import CoarseSolver
+from workbench.deflation.projection import Projection
+
+load_package(sys.modules[__name__])
+
+__all__ = ["CoarseSolver", "Deflation", "Projection"]

@@ -1,0 +1,127 @@
+"""Coarse solvers: how E a2 = a1 is solved in every iteration (Gupta, van Gijzen, Vuik 2013, section 5.1)."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+import numpy as np
+from scipy import linalg, sparse
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+from workbench.blocks import Block, parameter, register
+from workbench.errors import InputError
+
+
+@dataclasses.dataclass(frozen=True)
+class CoarseSolver(Block):
+    """Base of all coarse solvers."""
+
+    kind: ClassVar[str] = "coarse"
+
+    def factor(self, matrix: sparse.csr_array) -> Factor:
+        """Prepare to solve with E, d x d Hermitian positive definite. Raises InputError when it is not, or too large."""
+        raise TypeError(f"coarse solver {self.name} does not say how it factors")
+
+
+class Factor:
+    """A coarse matrix ready to be solved with."""
+
+    def solve(self, right: np.ndarray) -> np.ndarray:
+        """E^-1 a, shape (d,)."""
+        raise TypeError
+
+    @property
+    def traffic(self) -> int:
+        """Bytes that one solve reads."""
+        raise TypeError
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class Cholesky(CoarseSolver):
+    """E = L L^T in band form after a reverse Cuthill-McKee ordering.
+
+    With d vectors and half-bandwidth w: setup d w^2 flops, memory 8 d w bytes, a solve 4 d w flops. The band of 2n stripes
+    in 2D is 2, that of n^2 stripes in 3D about n.
+    """
+
+    name: ClassVar[str] = "cholesky"
+    title: ClassVar[str] = "Cholesky factorization (triangular solves)"
+
+    def factor(self, matrix: sparse.csr_array) -> Factor:
+        return BandCholesky(matrix)
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class Inverse(CoarseSolver):
+    """E^-1 formed explicitly, so that a solve is one dense product of 2 d^2 flops; memory 8 d^2 bytes, setup 2 d^3 flops.
+
+    The paper's choice for the GPU. Its rounding errors grow with the condition of E and can delay convergence.
+    """
+
+    name: ClassVar[str] = "inverse"
+    title: ClassVar[str] = "explicit inverse (dense product)"
+
+    largest: int = parameter(8192, "refuse to invert more vectors than this", low=1, high=65536, unit="vectors")
+
+    def factor(self, matrix: sparse.csr_array) -> Factor:
+        count = matrix.shape[0]
+        if count > self.largest:
+            raise InputError(
+                f"the explicit inverse of {count} deflation vectors takes {8e-9 * count**2:.1f} GB and is bounded at "
+                f"{self.largest} vectors; use coarse solver cholesky"
+            )
+        return DenseInverse(matrix)
+
+
+class BandCholesky(Factor):
+    """Band Cholesky by LAPACK (pbtrf, pbtrs)."""
+
+    def __init__(self, matrix: sparse.csr_array) -> None:
+        self._order = reverse_cuthill_mckee(sparse.csr_matrix(matrix), symmetric_mode=True)
+        entries = matrix[self._order][:, self._order].tocoo()
+        rows, columns = entries.coords
+        below = rows >= columns
+        width = int((rows - columns)[below].max(initial=0))
+        band = np.zeros((width + 1, matrix.shape[0]), matrix.dtype)
+        band[(rows - columns)[below], columns[below]] = entries.data[below]
+        try:
+            self._band = linalg.cholesky_banded(band, lower=True, overwrite_ab=True, check_finite=False)
+        except linalg.LinAlgError as error:
+            raise _not_definite(str(error)) from None
+
+    def solve(self, right: np.ndarray) -> np.ndarray:
+        solution = np.empty_like(right)
+        solution[self._order] = linalg.cho_solve_banded((self._band, True), right[self._order], check_finite=False)
+        return solution
+
+    @property
+    def traffic(self) -> int:
+        return 2 * self._band.nbytes
+
+
+class DenseInverse(Factor):
+    """E^-1 as a dense matrix, from its Cholesky factorization."""
+
+    def __init__(self, matrix: sparse.csr_array) -> None:
+        try:
+            factor = linalg.cho_factor(matrix.toarray(), lower=True, overwrite_a=True, check_finite=False)
+        except linalg.LinAlgError as error:
+            raise _not_definite(str(error)) from None
+        self._inverse = linalg.cho_solve(factor, np.eye(matrix.shape[0], dtype=matrix.dtype), check_finite=False)
+
+    def solve(self, right: np.ndarray) -> np.ndarray:
+        return self._inverse @ right
+
+    @property
+    def traffic(self) -> int:
+        return self._inverse.nbytes
+
+
+def _not_definite(detail: str) -> InputError:
+    return InputError(
+        f"the coarse matrix E = Z^T A Z is not positive definite ({detail}); the matrix is indefinite, or singular in a way "
+        "that dropping one deflation vector does not mend: use deflation none"
+    )

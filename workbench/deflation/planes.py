@@ -1,0 +1,28 @@
+"""Planes of equal z."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+import numpy as np
+
+from workbench.blocks import register
+from workbench.deflation.base import Deflation, compose, cut
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class Planes(Deflation):
+    """One vector for all cells of equal z (n vectors of n^2 unknowns); in 2D for all cells of equal y.
+
+    Source: Gupta, van Gijzen, Vuik 2013, section 5.3 and figure 8.
+    """
+
+    name: ClassVar[str] = "planes"
+    title: ClassVar[str] = "planes of equal z"
+
+    def labels(self, size: int, grid: tuple[int, ...] | None) -> np.ndarray:
+        sides = self.need_grid(grid)
+        rest = [(cut(cells, 1), 1) for cells in sides[1:]]
+        return compose([(cut(sides[0], sides[0]), sides[0]), *rest])

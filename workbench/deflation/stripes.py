@@ -1,0 +1,34 @@
+"""Stripes along x, the paper's deflation vectors."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+import numpy as np
+
+from workbench.blocks import parameter, register
+from workbench.deflation.base import Deflation, compose, cut
+from workbench.errors import InputError
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class Stripes(Deflation):
+    """Every grid row along x is cut into equal stripes: by default 2 in 2D (2n stripes of n/2 unknowns), 1 in 3D (n^2).
+
+    Source: Gupta, van Gijzen, Vuik 2013, section 4 and figures 7 and 8.
+    """
+
+    name: ClassVar[str] = "stripes"
+    title: ClassVar[str] = "stripes along x"
+
+    per_row: int = parameter(0, "stripes a grid row is cut into; 0 means 2 in 2D and 1 in 3D", low=0, high=65536)
+
+    def labels(self, size: int, grid: tuple[int, ...] | None) -> np.ndarray:
+        sides = self.need_grid(grid)
+        per_row = self.per_row or (2 if len(sides) == 2 else 1)
+        if per_row > sides[-1]:
+            raise InputError(f"stripes: a row of {sides[-1]} cells cannot be cut into {per_row}; use at most {sides[-1]}")
+        rows = [(cut(cells, cells), cells) for cells in sides[:-1]]
+        return compose([*rows, (cut(sides[-1], per_row), per_row)])

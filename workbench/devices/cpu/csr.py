@@ -1,0 +1,130 @@
+"""Products with CSR matrices, rows in parallel.
+
+Indices are viewed as unsigned, which spares numba the test for negative ones in the gather loop.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+from workbench.devices.cpu.threads import launch, prepare
+from workbench.devices.lines.reference import accumulator
+
+ENTRIES_PER_CHUNK = 65536
+
+
+class CsrProduct:
+    """out = A x, with (x, out), (out, out) and (x, x) in the same pass.
+
+    data (nnz,), indices (nnz,), indptr (N + 1,) as in scipy.sparse.csr_array.
+    """
+
+    def __init__(self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray) -> None:
+        self._data = data
+        self._indices, self._indptr = as_unsigned(indices), as_unsigned(indptr)
+        self._dots = np.zeros(3, accumulator(data.dtype))
+        bounds = _even_chunks(indptr)
+        self._sums = (bounds, np.zeros((bounds.size - 1, 3), self._dots.dtype), self._dots)
+        prepare(_product, data, self._indices, self._indptr, data, data, *self._sums)
+
+    def apply(self, x: np.ndarray, out: np.ndarray) -> np.ndarray:
+        launch(self._data.size, _product, self._data, self._indices, self._indptr, x, out, *self._sums)
+        return self._dots
+
+    @property
+    def traffic(self) -> int:
+        rows = self._indptr.size - 1
+        return self._data.nbytes + self._indices.nbytes + self._indptr.nbytes + 2 * rows * self._data.itemsize
+
+    @property
+    def flops(self) -> int:
+        return (8 if self._data.dtype.kind == "c" else 2) * self._data.size
+
+
+class CsrTerm:
+    """One term of a truncated Neumann series: out = (base - L x)*scale, with L in CSR form and scale optional."""
+
+    def __init__(
+        self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, scale: np.ndarray | None = None
+    ) -> None:
+        self._data = data
+        self._indices, self._indptr = as_unsigned(indices), as_unsigned(indptr)
+        self._scale = np.empty(0, data.dtype) if scale is None else scale
+        self._dots = np.zeros(3, accumulator(data.dtype))
+        bounds = _even_chunks(indptr)
+        self._sums = (bounds, np.zeros((bounds.size - 1, 3), self._dots.dtype), self._dots)
+        prepare(_term, data, self._indices, self._indptr, *[data] * 4, self._scale, *self._sums)
+
+    def apply(self, base: np.ndarray, x: np.ndarray, out: np.ndarray, paired: np.ndarray) -> np.ndarray:
+        """out = (base - L x)*scale; the dot products are those of `paired` and out. `out` must not be x."""
+        launch(
+            self._data.size, _term, self._data, self._indices, self._indptr, base, x, out, paired, self._scale, *self._sums
+        )
+        return self._dots
+
+    @property
+    def traffic(self) -> int:
+        rows = self._indptr.size - 1
+        vectors = (3 * rows + self._scale.size) * self._data.itemsize
+        return self._data.nbytes + self._indices.nbytes + self._indptr.nbytes + vectors
+
+    @property
+    def flops(self) -> int:
+        return (8 if self._data.dtype.kind == "c" else 2) * self._data.size + self._scale.size
+
+
+def as_unsigned(index: np.ndarray) -> np.ndarray:
+    return index.view(np.uint32 if index.dtype.itemsize == 4 else np.uint64)
+
+
+def _even_chunks(indptr: np.ndarray) -> np.ndarray:
+    """Row bounds of chunks with about equally many entries; their number depends on the matrix alone."""
+    rows, entries = indptr.size - 1, int(indptr[-1])
+    chunks = max(1, min(rows, entries // ENTRIES_PER_CHUNK))
+    bounds = np.searchsorted(indptr, np.linspace(0, entries, chunks + 1))
+    bounds[0], bounds[-1] = 0, rows
+    return np.unique(bounds).astype(np.uint64)
+
+
+@njit(parallel=True, nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+def _product(data, indices, indptr, x, y, bounds, partial, dots):  # pragma: no cover
+    for chunk in prange(partial.shape[0]):
+        xy, yy, xx = dots[0] * 0, dots[0] * 0, dots[0] * 0
+        for row in range(bounds[chunk], bounds[chunk + 1]):
+            value = data[0] * 0
+            for j in range(indptr[row], indptr[row + 1]):
+                value += data[j] * x[indices[j]]
+            y[row] = value
+            xy += np.conj(x[row]) * value
+            yy += np.conj(value) * value
+            xx += np.conj(x[row]) * x[row]
+        partial[chunk, 0], partial[chunk, 1], partial[chunk, 2] = xy, yy, xx
+    _total(partial, dots)
+
+
+@njit(parallel=True, nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+def _term(data, indices, indptr, base, x, y, paired, scale, bounds, partial, dots):  # pragma: no cover
+    for chunk in prange(partial.shape[0]):
+        xy, yy, xx = dots[0] * 0, dots[0] * 0, dots[0] * 0
+        for row in range(bounds[chunk], bounds[chunk + 1]):
+            value = base[row]
+            for j in range(indptr[row], indptr[row + 1]):
+                value -= data[j] * x[indices[j]]
+            if scale.size > 0:
+                value *= scale[row]
+            y[row] = value
+            xy += np.conj(paired[row]) * value
+            yy += np.conj(value) * value
+            xx += np.conj(paired[row]) * paired[row]
+        partial[chunk, 0], partial[chunk, 1], partial[chunk, 2] = xy, yy, xx
+    _total(partial, dots)
+
+
+@njit(nogil=True, cache=True)
+def _total(partial, dots):  # pragma: no cover
+    for k in range(3):
+        dots[k] = 0
+    for chunk in range(partial.shape[0]):
+        for k in range(3):
+            dots[k] += partial[chunk, k]

@@ -1,0 +1,120 @@
+"""The CPU as a device: the vocabulary in which methods, operators, preconditioners and deflation speak, by numba."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from workbench.devices.cpu.csr import CsrProduct, CsrTerm
+from workbench.devices.cpu.passes import bind_pass, compile_pass
+from workbench.devices.cpu.stencil import HalfProduct, StencilProduct
+from workbench.devices.cpu.subdomains import CompactColumns, Subdomains
+from workbench.devices.lines.reference import accumulator
+from workbench.devices.lines.workspace import Lines, Workspace
+
+
+class Cpu:
+    """All cores of this machine. Vectors are NumPy arrays; kernels release the GIL."""
+
+    name: ClassVar[str] = "cpu"
+
+    def array(self, values: np.ndarray, dtype: np.dtype) -> np.ndarray:
+        """A contiguous vector on the device, copied only when it must be."""
+        return np.ascontiguousarray(values, dtype)
+
+    def copy(self, vector: np.ndarray) -> np.ndarray:
+        return vector.copy()
+
+    def to_host(self, vector: np.ndarray) -> np.ndarray:
+        """The vector as a NumPy array; on this device the same memory."""
+        return vector
+
+    def zeros(self, size: int, dtype: np.dtype) -> np.ndarray:
+        return np.zeros(size, dtype)
+
+    def overlap(self, a: np.ndarray, b: np.ndarray) -> bool:
+        return bool(np.may_share_memory(a, b))
+
+    def scalars(self, count: int, dtype: np.dtype) -> np.ndarray:
+        return np.zeros(count, dtype)
+
+    def read_scalar(self, scalars: np.ndarray, slot: int) -> Any:
+        return scalars[slot].item()
+
+    def write_scalar(self, scalars: np.ndarray, slot: int, value: complex) -> None:
+        scalars[slot] = value
+
+    def lines(self, text: str, *, fuse: bool = True, operators: Mapping[str, Any] | None = None) -> Lines:
+        """Compile paper lines into a function of named arrays and numbers. Raises LinesError."""
+        return Lines(self, text, fuse=fuse, operators=operators)
+
+    def workspace(
+        self,
+        size: int,
+        dtype: np.dtype,
+        *,
+        vectors: Mapping[str, Any],
+        operators: Mapping[str, Any] | None = None,
+        fuse: bool = True,
+    ) -> Workspace:
+        """The named vectors and scalars of one solve."""
+        return Workspace(self, size, dtype, vectors=vectors, operators=operators, fuse=fuse)
+
+    compile_pass = staticmethod(compile_pass)
+    bind_pass = staticmethod(bind_pass)
+
+    def stencil(self, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]) -> StencilProduct:
+        """The product with a symmetric stencil."""
+        return StencilProduct(main, lower, strides)
+
+    def csr(self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray) -> CsrProduct:
+        """The product with a CSR matrix."""
+        return CsrProduct(data, indices, indptr)
+
+    def callable(self, product: Callable[[np.ndarray], np.ndarray], size: int, dtype: np.dtype) -> CallableProduct:
+        """The product with anything that maps a vector to a vector."""
+        return CallableProduct(product, size, dtype)
+
+    def stencil_terms(
+        self, bands: tuple[np.ndarray, ...], strides: tuple[int, ...], scale: np.ndarray
+    ) -> tuple[HalfProduct, HalfProduct, HalfProduct]:
+        """base - L x, (base - L x)*scale and base - L^H x for a strictly lower triangle in bands."""
+        return (
+            HalfProduct(bands, strides, upper=False),
+            HalfProduct(bands, strides, upper=False, scale=scale),
+            HalfProduct(bands, strides, upper=True),
+        )
+
+    def csr_terms(self, lower: sparse.csr_array, scale: np.ndarray) -> tuple[CsrTerm, CsrTerm, CsrTerm]:
+        """The same three terms for a strictly lower triangle in CSR form."""
+        upper = sparse.csr_array(lower.conj().T.tocsr())
+        rows = (lower.data, lower.indices, lower.indptr)
+        return CsrTerm(*rows), CsrTerm(*rows, scale=scale), CsrTerm(upper.data, upper.indices, upper.indptr)
+
+    def subdomains(self, labels: np.ndarray, count: int, dtype: np.dtype) -> Subdomains:
+        """Piecewise constant deflation vectors given by a label per unknown."""
+        return Subdomains(labels, count, dtype)
+
+    def compact_columns(self, az: sparse.csr_array) -> CompactColumns:
+        """AZ in compact form."""
+        return CompactColumns(az)
+
+
+class CallableProduct:
+    """out = f(x) for a function of the host, with the dot products in NumPy."""
+
+    traffic = 0
+    flops = 0
+
+    def __init__(self, product: Callable[[np.ndarray], np.ndarray], size: int, dtype: np.dtype) -> None:
+        self._product = product
+        self._shape = (size,)
+        self._dots = np.zeros(3, accumulator(dtype))
+
+    def apply(self, x: np.ndarray, out: np.ndarray) -> np.ndarray:
+        out[:] = np.reshape(self._product(x), self._shape)
+        self._dots[:] = np.vdot(x, out), np.vdot(out, out), np.vdot(x, x)
+        return self._dots

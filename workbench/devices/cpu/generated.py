@@ -1,0 +1,62 @@
+"""Generated kernels: source written as a module into the cache folder, so that numba can keep the machine code on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numba
+import numpy as np
+import platformdirs
+
+HEADER = '''"""Generated; safe to delete."""
+
+import numpy as np
+from numba import njit, prange
+
+'''
+DECORATOR = (
+    '@njit(parallel={parallel}, nogil=True, cache=True, error_model="numpy", fastmath={{"reassoc", "contract", "nsz"}})\n'
+)
+
+
+def kernel(body: str, *, parallel: bool = True) -> Callable[..., None]:
+    """The function `kernel` that `body` defines, compiled by numba on first call and from disk after that."""
+    source = HEADER + DECORATOR.format(parallel=parallel) + body
+    text = "\n".join((source, numba.__version__, np.__version__, sys.version))
+    name = "lines_" + hashlib.sha256(text.encode()).hexdigest()[:24]
+    if name not in sys.modules:
+        path = _folder() / f"{name}.py"
+        if not path.exists():
+            _write(path, source)
+        spec = importlib.util.spec_from_file_location(name, path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+    return sys.modules[name].kernel
+
+
+def _folder() -> Path:
+    """A writable folder for kernels: the user's cache, or a temporary one where that cannot be written."""
+    base = os.environ.get("WORKBENCH_CACHE") or platformdirs.user_cache_dir("cg-workbench")
+    folder = Path(base) / "kernels"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError:
+        fallback = Path(tempfile.gettempdir()) / f"cg-workbench-{os.getuid()}" / "kernels"
+        fallback.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return fallback
+
+
+def _write(path: Path, source: str) -> None:
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".tmp", delete=False) as file:
+        file.write(source)
+    os.replace(file.name, path)

@@ -1,0 +1,114 @@
+"""One pass of paper lines as a numba kernel: all vector lines and dot products of the pass in one parallel sweep.
+
+Every array is cut into chunks whose number depends on N alone, and partial sums are added in order, so a result does not
+depend on the number of threads. Inner loops run over slices from 0: numba proves such an index non-negative and LLVM
+vectorizes the loop, which `for i in range(low, high)` prevents.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Collection, Mapping
+
+import numpy as np
+
+from workbench.devices.cpu import generated
+from workbench.devices.cpu.threads import chunks_of, launch, prepare
+from workbench.devices.lines.language import Dot, Formula
+from workbench.devices.lines.plan import Pass
+from workbench.devices.lines.reference import accumulator
+
+
+def compile_pass(step: Pass, vectors: Collection[str], slots: Mapping[str, int], dtype: np.dtype) -> Callable[..., None]:
+    """The kernel of one pass; its arguments are the arrays of loads and stores, the scalars, and room for partial sums."""
+    return generated.kernel(source(step, vectors, slots, dtype), parallel=bool(step.body))
+
+
+def bind_pass(kernel: Callable[..., None], step: Pass, arrays: list[np.ndarray], scalars: np.ndarray) -> Callable[[], None]:
+    """The kernel with its arrays fixed."""
+    size = arrays[0].size if arrays else 0
+    partial = np.zeros((chunks_of(size), max(1, len(step.dots))), scalars.dtype)
+    prepare(kernel, *arrays, scalars, partial)
+    return lambda: launch(size, kernel, *arrays, scalars, partial)
+
+
+def source(step: Pass, vectors: Collection[str], slots: Mapping[str, int], dtype: np.dtype) -> str:
+    """The Python text of the kernel."""
+    dtype, wide = np.dtype(dtype), accumulator(dtype)
+    arrays = list(dict.fromkeys([*step.loads, *step.stores]))
+    text = [f"def kernel({', '.join([*('a_' + name for name in arrays), 'scalars', 'partial'])}):"]
+    text += [f"    {line}" for line in _scalar_lines(step, vectors, slots, dtype, wide)]
+    if step.body:
+        text += [f"    {line}" for line in _sweep(step, arrays, vectors, dtype, wide)]
+        for place, dot in enumerate(step.dots):
+            text += [
+                f"    total = {_zero(wide)}",
+                "    for chunk in range(chunks):",
+                f"        total += partial[chunk, {place}]",
+                f"    scalars[{slots[dot.target]}] = total",
+            ]
+    return "\n".join(text) + "\n"
+
+
+def _scalar_lines(
+    step: Pass, vectors: Collection[str], slots: Mapping[str, int], dtype: np.dtype, wide: np.dtype
+) -> list[str]:
+    used = [name for line in (*step.scalars, *step.body) if isinstance(line, Formula) for name in line.names]
+    names = [name for name in dict.fromkeys(used) if name not in vectors]
+    text = [f"s_{name} = scalars[{slots[name]}]" for name in names]
+    for line in step.scalars:
+        text.append(f"s_{line.target} = {_expression(line.expression, vectors, wide, 's_')}")
+        text.append(f"scalars[{slots[line.target]}] = s_{line.target}")
+    in_body = {name for line in step.body if isinstance(line, Formula) for name in line.names if name not in vectors}
+    return text + [f"c_{name} = np.{dtype.name}(s_{name})" for name in sorted(in_body)]
+
+
+def _sweep(step: Pass, arrays: list[str], vectors: Collection[str], dtype: np.dtype, wide: np.dtype) -> list[str]:
+    loop: list[str] = [f"v_{name} = x_{name}[i]" for name in step.loads]
+    place = 0
+    for line in step.body:
+        if isinstance(line, Dot):
+            left, right = (f"np.{wide.name}(v_{name})" for name in (line.left, line.right))
+            left = f"np.conj({left})" if wide.kind == "c" else left
+            loop.append(f"sum_{place} += {left}*{right}")
+            place += 1
+        else:
+            loop.append(f"v_{line.target} = np.{dtype.name}({_expression(line.expression, vectors, dtype, 'c_')})")
+    loop += [f"x_{name}[i] = v_{name}" for name in step.stores]
+    text = [f"n = a_{arrays[0]}.size", "chunks = partial.shape[0]", "for chunk in prange(chunks):"]
+    text += ["    low = n*chunk//chunks", "    high = n*(chunk + 1)//chunks"]
+    text += [f"    x_{name} = a_{name}[low:high]" for name in arrays]
+    text += [f"    sum_{k} = {_zero(wide)}" for k in range(place)]
+    text += ["    for i in range(high - low):", *(f"        {line}" for line in loop)]
+    return text + [f"    partial[chunk, {k}] = sum_{k}" for k in range(place)]
+
+
+def _zero(dtype: np.dtype) -> str:
+    return "0j" if dtype.kind == "c" else "0.0"
+
+
+def _expression(node: ast.expr, vectors: Collection[str], dtype: np.dtype, scalar: str) -> str:
+    """The expression in Python text: vectors as v_name, scalars with the prefix `scalar`, constants in `dtype`."""
+
+    def text(part: ast.expr) -> str:
+        match part:
+            case ast.Name(id=name):
+                return f"v_{name}" if name in vectors else f"{scalar}{name}"
+            case ast.Constant(value=value):
+                return f"np.{np.zeros(1, dtype).real.dtype.name}({float(value)!r})"  # pyright: ignore[reportArgumentType]
+            case ast.BinOp():
+                sign = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}[type(part.op)]
+                return f"({text(part.left)} {sign} {text(part.right)})"
+            case ast.UnaryOp():
+                return f"(-{text(part.operand)})" if isinstance(part.op, ast.USub) else text(part.operand)
+            case ast.Call(func=ast.Name(id=name)):
+                return f"np.{name}({text(part.args[0])})"
+            case ast.IfExp(test=ast.Compare(left=left, ops=[comparison], comparators=[right])):
+                sign = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}[type(comparison)]
+                truth = f"np.real({text(left)}) {sign} np.real({text(right)})"
+                kind = f"np.{dtype.name}"
+                return f"({kind}({text(part.body)}) if {truth} else {kind}({text(part.orelse)}))"
+        raise AssertionError(f"the parser let {ast.unparse(part)} through")
+
+    return text(node)
+

@@ -1,0 +1,55 @@
+"""How kernels are launched on the cores: one at a time, each on all of them, or on one where the work is too small."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+# A waiting OpenMP thread spins by default. Beside a browser, or any other busy process, it then spins on the very core that
+# the working thread needs, and a kernel of half a millisecond takes ten; asleep it costs at most 30 microseconds. The
+# variable is read when the OpenMP library is loaded, at the first parallel launch.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+import numba  # noqa: E402
+
+numba.config.THREADING_LAYER_PRIORITY = ["omp", "tbb", "workqueue"]  # pyright: ignore[reportAttributeAccessIssue]
+
+CHUNK = 16384
+"""Elements of a chunk: 128 KiB of doubles, so that a chunk of two or three vectors stays in a core's own cache."""
+MOST_CHUNKS = 1024
+WORTH_SHARING = 131072
+"""Below this many elements a sweep is over before a second core has woken up."""
+
+# A kernel uses all cores, so a second one beside it gains nothing; and numba's own thread pool, its fallback where neither
+# OpenMP nor TBB can be had, ends the process when two threads enter it at once.
+_one_at_a_time = threading.Lock()
+
+
+def launch(size: int, kernel: Callable[..., Any], *arguments: Any) -> None:
+    """Run a kernel over `size` elements, with no other kernel beside it."""
+    with _one_at_a_time:
+        if size >= WORTH_SHARING:
+            kernel(*arguments)
+            return
+        numba.set_num_threads(1)
+        try:
+            kernel(*arguments)
+        finally:
+            numba.set_num_threads(cores())
+
+
+def cores() -> int:
+    """How many cores kernels use; NUMBA_NUM_THREADS sets it."""
+    return numba.config.NUMBA_NUM_THREADS  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def prepare(kernel: Any, *arguments: Any) -> None:
+    """Compile a kernel for these arguments, or load it from disk, without running it: a cost of setup, not of a solve."""
+    kernel.compile(tuple(numba.typeof(argument) for argument in arguments))
+
+
+def chunks_of(size: int) -> int:
+    """Into how many chunks a vector is cut. It depends on the size alone, so that sums do not depend on the machine."""
+    return max(1, min(MOST_CHUNKS, size // CHUNK))

@@ -1,0 +1,77 @@
+"""The memory bandwidth of the processor, by a triad a = b + s c over arrays that no cache holds."""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+import time
+
+import numba
+import numpy as np
+from numba import njit, prange
+
+from workbench.devices.cpu.threads import launch
+
+BYTES_PER_ELEMENT = 24
+"""Two reads and one write of a float64. The read of the target's cache line before it is written is not counted."""
+
+DEFAULT_ARRAY_BYTES = 128 << 20
+MINIMAL_REPEATS = 5
+
+
+@dataclasses.dataclass(frozen=True)
+class Triad:
+    """Bandwidths in bytes per second, counted without write-allocate; `array_bytes` is the size of each of 3 arrays."""
+
+    median: float
+    best: float
+    repeats: int
+    array_bytes: int
+    threads: int
+
+
+# Slices first, then a loop over the slice's own indices: an index that starts elsewhere could be negative for all that
+# the compiler knows, and the wraparound it would then have to check for keeps the loop from being vectorized.
+@njit(parallel=True, nogil=True, cache=True)
+def _triad(a, b, c, chunks):
+    n = a.size
+    for k in prange(chunks):
+        A = a[n * k // chunks : n * (k + 1) // chunks]
+        B = b[n * k // chunks : n * (k + 1) // chunks]
+        C = c[n * k // chunks : n * (k + 1) // chunks]
+        for i in range(A.size):
+            A[i] = B[i] + 3.0 * C[i]
+
+
+# Each thread is the first to write the part that it will use, which places that part in its own processor's memory.
+@njit(parallel=True, nogil=True, cache=True)
+def _touch(a, b, c, chunks):
+    n = a.size
+    for k in prange(chunks):
+        A = a[n * k // chunks : n * (k + 1) // chunks]
+        B = b[n * k // chunks : n * (k + 1) // chunks]
+        C = c[n * k // chunks : n * (k + 1) // chunks]
+        for i in range(A.size):
+            A[i] = 0.0
+            B[i] = 1.0
+            C[i] = 2.0
+
+
+def triad_bandwidth(seconds: float = 0.5, array_bytes: int = DEFAULT_ARRAY_BYTES) -> Triad:
+    """Run the triad on all numba threads for about `seconds`, at least 5 times.
+
+    `array_bytes` should be several times the last-level cache; three such arrays are allocated for the time being.
+    Costs 2 s more the first time on a machine, for compiling. Raises MemoryError where the arrays do not fit.
+    """
+    a, b, c = (np.empty(max(1, array_bytes // 8)) for _ in range(3))
+    threads = numba.get_num_threads()
+    launch(_touch, a, b, c, threads)
+    launch(_triad, a, b, c, threads)
+    times: list[float] = []
+    end = time.perf_counter() + seconds
+    while len(times) < MINIMAL_REPEATS or time.perf_counter() < end:
+        start = time.perf_counter()
+        launch(_triad, a, b, c, threads)
+        times.append(time.perf_counter() - start)
+    moved = BYTES_PER_ELEMENT * a.size
+    return Triad(moved / statistics.median(times), moved / min(times), len(times), a.nbytes, threads)

@@ -1,0 +1,248 @@
+"""From lines to steps: the fewest passes over memory that keep the order of the lines.
+
+Lines are taken in order. A vector line or dot product joins the pass under way unless it needs a dot product of that very
+pass, which is known only when the pass is over. An operator ends the pass under way; dot products of its argument and
+its result that follow at once are taken from its own kernel. A vector that no other program reads before writing is
+local: it lives in registers, and is stored only when a later step needs it and computing it again would read more.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Collection, Mapping
+from typing import Protocol
+
+from workbench.devices.lines.language import Application, Dot, Formula, Line
+
+RECOMPUTE_LIMIT = 2
+"""Storing a vector and reading it back moves three words (write, fetch on write, read); up to two more reads are less."""
+
+
+class Inlined(Protocol):
+    """An operator that acts element by element, so that it can join a pass: u = M(r) becomes u = formula of r."""
+
+    @property
+    def formula(self) -> str:
+        """An expression in `v`, the argument, and the names of `factors`."""
+        ...
+
+    @property
+    def factors(self) -> Mapping[str, object]:
+        """Vectors that the formula reads, by name, on the device."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True)
+class Pass:
+    """One sweep over memory. `scalars` are computed before it, `body` for every element, dot products summed over all."""
+
+    scalars: tuple[Formula, ...]
+    body: tuple[Formula | Dot, ...]
+    loads: tuple[str, ...]
+    stores: tuple[str, ...]
+
+    @property
+    def dots(self) -> tuple[Dot, ...]:
+        return tuple(line for line in self.body if isinstance(line, Dot))
+
+
+@dataclasses.dataclass(frozen=True)
+class Apply:
+    """One operator application; `dots` names the scalars that take xy, yy or xx of it."""
+
+    operator: str
+    argument: str
+    target: str
+    dots: tuple[tuple[str, str], ...]
+
+
+Step = Pass | Apply
+
+
+def inline(lines: Collection[Line], operators: Mapping[str, object]) -> tuple[Line, ...]:
+    """Replace every application of an element-by-element operator by its formula."""
+    return tuple(_inlined(line, operators) for line in lines)
+
+
+def plan(
+    lines: Collection[Line],
+    vectors: Collection[str],
+    persistent: Collection[str],
+    offers: Mapping[str, Collection[str]],
+    *,
+    fuse: bool = True,
+) -> tuple[Step, ...]:
+    """The steps of a program. `persistent` vectors keep their values from call to call and are always stored.
+
+    offers: which of xy, yy and xx each operator computes along with its product, by the operator's name.
+    With fuse=False every vector line and dot product is a pass of its own and every vector is stored.
+    """
+    drafts = _group(lines, vectors, offers, fuse=fuse)
+    if fuse:
+        _recompute(drafts, vectors, persistent)
+    else:
+        persistent = vectors
+    return tuple(_step(drafts, position, vectors, persistent) for position in range(len(drafts)))
+
+
+@dataclasses.dataclass
+class _Draft:
+    """A step under construction: an operator application, or a pass when `application` is None."""
+
+    application: Application | None = None
+    scalars: list[Formula] = dataclasses.field(default_factory=list)
+    body: list[Formula | Dot] = dataclasses.field(default_factory=list)
+    operator_dots: list[tuple[str, str]] = dataclasses.field(default_factory=list)
+
+    @property
+    def pending(self) -> set[str]:
+        """Scalars that are known only after this step."""
+        return {line.target for line in self.body if isinstance(line, Dot)} | {name for name, _ in self.operator_dots}
+
+    @property
+    def names_read(self) -> set[str]:
+        """All names that the formulas of the body read."""
+        return {name for line in self.body if isinstance(line, Formula) for name in line.names}
+
+    def vectors_read(self, vectors: Collection[str]) -> tuple[str, ...]:
+        """Vectors that the step needs from memory: read before it writes them, in order."""
+        if self.application:
+            return (self.application.argument,)
+        read: dict[str, None] = {}
+        written: set[str] = set()
+        for line in self.body:
+            names = line.names if isinstance(line, Formula) else (line.left, line.right)
+            read.update((name, None) for name in names if name in vectors and name not in written)
+            if isinstance(line, Formula):
+                written.add(line.target)
+        return tuple(read)
+
+    @property
+    def vectors_written(self) -> tuple[str, ...]:
+        if self.application:
+            return (self.application.target,)
+        return tuple(dict.fromkeys(line.target for line in self.body if isinstance(line, Formula)))
+
+    @property
+    def scalars_written(self) -> set[str]:
+        return self.pending | {line.target for line in self.scalars}
+
+
+def _group(
+    lines: Collection[Line], vectors: Collection[str], offers: Mapping[str, Collection[str]], *, fuse: bool
+) -> list[_Draft]:
+    drafts: list[_Draft] = []
+    for line in lines:
+        last = drafts[-1] if drafts else None
+        if isinstance(line, Application):
+            drafts.append(_Draft(application=line))
+        elif isinstance(line, Dot) and last and fuse and (which := _operator_dot(last.application, line, offers)):
+            last.operator_dots.append((line.target, which))
+        elif isinstance(line, Formula) and line.target not in vectors:
+            if last is None or last.application or not _may_precede(line, last):
+                drafts.append(_Draft(scalars=[line]))
+            else:
+                last.scalars.append(line)
+        else:
+            if last is None or last.application or not _may_join(line, last) or (last.body and not fuse):
+                last = _Draft()
+                drafts.append(last)
+            last.body.append(line)
+    return drafts
+
+
+def _may_precede(line: Formula, draft: _Draft) -> bool:
+    """A scalar line may be computed before a pass under way if it needs nothing of it and changes nothing it read."""
+    return not (draft.pending.intersection(line.names) or line.target in draft.names_read | draft.pending)
+
+
+def _may_join(line: Formula | Dot, draft: _Draft) -> bool:
+    if isinstance(line, Dot):
+        return line.target not in draft.pending | draft.names_read
+    return not draft.pending.intersection(line.names)
+
+
+def _operator_dot(application: Application | None, dot: Dot, offers: Mapping[str, Collection[str]]) -> str | None:
+    """Which of the dot products that an operator offers this is: x its argument, y its result."""
+    if application is None:
+        return None
+    pairs = {
+        (application.argument, application.target): "xy",
+        (application.target, application.target): "yy",
+        (application.argument, application.argument): "xx",
+    }
+    which = pairs.get((dot.left, dot.right))
+    return which if which in offers[application.operator] else None
+
+
+def _recompute(drafts: list[_Draft], vectors: Collection[str], persistent: Collection[str]) -> None:
+    """Where a pass reads a local vector that costs less to compute again than to store, put its formula in front."""
+    for position, draft in enumerate(drafts):
+        if draft.application:
+            continue
+        for name in draft.vectors_read(vectors):
+            if name not in persistent and (formula := _same_formula(name, position, drafts, vectors, persistent)):
+                more = set(formula.names).intersection(vectors) - set(draft.vectors_read(vectors))
+                if len(more) <= RECOMPUTE_LIMIT:
+                    draft.body.insert(0, formula)
+
+
+def _same_formula(
+    name: str, position: int, drafts: list[_Draft], vectors: Collection[str], persistent: Collection[str]
+) -> Formula | None:
+    """The formula that gives a local vector its value before step `position`, if it would still give the same there."""
+    source = next((k for k in reversed(range(position)) if name in drafts[k].vectors_written), None)
+    if source is None or drafts[source].application:
+        return None
+    body = drafts[source].body
+    place = max(k for k, line in enumerate(body) if isinstance(line, Formula) and line.target == name)
+    formula = body[place]
+    between = drafts[source + 1 : position]
+    changed = {line.target for line in body[place + 1 :]} | drafts[source].pending
+    changed = changed.union(*(set(draft.vectors_written) | draft.scalars_written for draft in between))
+    changed |= {line.target for line in drafts[position].scalars}
+    in_memory = set(persistent) | {draft.application.target for draft in drafts[:position] if draft.application}
+    operands = set(formula.names) if isinstance(formula, Formula) else set()
+    if name in operands or operands & changed or not operands.intersection(vectors) <= in_memory:
+        return None
+    return formula if isinstance(formula, Formula) else None
+
+
+def _step(drafts: list[_Draft], position: int, vectors: Collection[str], persistent: Collection[str]) -> Step:
+    draft = drafts[position]
+    if draft.application:
+        line = draft.application
+        return Apply(line.operator, line.argument, line.target, tuple(draft.operator_dots))
+
+    def outlives(name: str) -> bool:
+        if name in persistent:
+            return True
+        for later in drafts[position + 1 :]:
+            if name in later.vectors_read(vectors):
+                return True
+            if name in later.vectors_written:
+                return False
+        return False
+
+    stores = tuple(name for name in draft.vectors_written if outlives(name))
+    return Pass(tuple(draft.scalars), tuple(draft.body), draft.vectors_read(vectors), stores)
+
+
+def _inlined(line: Line, operators: Mapping[str, object]) -> Line:
+    if not isinstance(line, Application) or line.operator not in operators:
+        return line
+    operator = operators[line.operator]
+    if not hasattr(operator, "formula"):
+        return line
+    names = {"v": line.argument, **{factor: factor_name(line.operator, factor) for factor in operator.factors}}
+    expression = ast.parse(operator.formula, mode="eval").body
+    for node in ast.walk(expression):
+        if isinstance(node, ast.Name):
+            node.id = names[node.id]
+    return Formula(line.target, expression, line.text)
+
+
+def factor_name(operator: str, factor: str) -> str:
+    """The name under which a vector of an inlined operator is known to the lines."""
+    return f"{operator}_{factor}"

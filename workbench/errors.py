@@ -1,0 +1,5 @@
+"""The one exception for wrong input: a sentence that names the value, the bound and the way out."""
+
+
+class InputError(ValueError):
+    """Wrong input. The message is a complete sentence for the user; the command line exits with 2."""

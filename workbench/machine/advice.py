@@ -1,0 +1,114 @@
+"""What a machine lacks of what the workbench can use, and the commands that would add it."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import workbench
+from workbench.devices.discovery import Found, NvidiaDriver
+from workbench.machine import packages
+
+Versions = Mapping[str, Mapping[str, str | None]]
+"""Installed version by package by extra, None for an absent package."""
+
+# scripts/chromium.py looks for the same ones.
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PYAMGX_STEPS = (
+    "git clone --recursive https://github.com/NVIDIA/AMGX && cd AMGX",
+    "cmake -B build -DCMAKE_NO_MPI=True -DCMAKE_CUDA_ARCHITECTURES=native && cmake --build build -j",
+    "export AMGX_DIR=$PWD AMGX_BUILD_DIR=$PWD/build && cd ..",
+    "git clone https://github.com/shwina/pyamgx",
+    "{python} -m pip install Cython numpy && {python} -m pip install ./pyamgx",
+)
+"""AmgX needs CMake 3.18 or newer, a C++ compiler and the CUDA toolkit; neither package is on an index."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Missing:
+    """One thing that is not there: what it would be for, and the shell commands that would add it."""
+
+    what: str
+    why: str
+    commands: tuple[str, ...]
+
+
+def missing(versions: Versions, opencl: Found, driver: NvidiaDriver | None, cuda: Found) -> tuple[Missing, ...]:
+    """Everything that could be added on this machine; CUDA is named only where an NVIDIA driver answers."""
+    found = [*_packages(versions), *_opencl(versions, opencl), *_chromium()]
+    if driver is not None:
+        found += [*_cuda(driver, cuda), *_pyamgx()]
+    return tuple(found)
+
+
+def install_command(extra: str) -> str:
+    """The pip command that adds an extra ("" for the base) to the running Python, from the checkout if there is one."""
+    pip = f"{_short(Path(sys.executable))} -m pip install"
+    suffix = f"[{extra}]" if extra else ""
+    root = Path(workbench.__file__).resolve().parent.parent
+    if not (root / "pyproject.toml").exists():
+        return f'{pip} "{packages.DISTRIBUTION}{suffix}"'
+    return f'{pip} -c "{_short(root / "constraints.txt")}" -e "{_short(root)}{suffix}"'
+
+
+def _packages(versions: Versions) -> list[Missing]:
+    if not versions:
+        command = install_command("lab,opencl")
+        return [Missing("the package's metadata", "the workbench runs from its sources, not installed", (command,))]
+    reasons = {
+        packages.BASE: "the workbench does not run without",
+        "lab": "the notebooks and widgets need it",
+        "opencl": "devices other than the processor's own back end need it",
+        "dev": "the tests and checks need it",
+    }
+    found = []
+    for extra, why in reasons.items():
+        absent = [name for name, version in versions.get(extra, {}).items() if version is None]
+        if absent:
+            command = install_command("" if extra == packages.BASE else extra)
+            found.append(Missing(", ".join(absent), why, (command,)))
+    return found
+
+
+def _opencl(versions: Versions, opencl: Found) -> list[Missing]:
+    """PyOpenCL without a device: PoCL makes one of the processor."""
+    if opencl.devices or None in versions.get("opencl", {"": None}).values():
+        return []
+    return [Missing("an OpenCL device", opencl.problem, (install_command("opencl"),))]
+
+
+def _chromium() -> list[Missing]:
+    playwrights = Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or "~/.cache/ms-playwright").expanduser()
+    if any(map(shutil.which, BROWSERS)) or any(playwrights.glob("chromium-*")):
+        return []
+    if shutil.which("apt-get"):
+        command = "apt-get install chromium" if os.geteuid() == 0 else "sudo apt-get install chromium"
+    else:
+        command = f"{_short(Path(sys.executable))} -m playwright install chromium"
+    return [Missing("chromium", "the tests in the browser need it; `make test` installs it too", (command,))]
+
+
+def _cuda(driver: NvidiaDriver, cuda: Found) -> list[Missing]:
+    if cuda.devices:
+        return []
+    major, minor = driver.cuda
+    if major < 12:
+        why = f"the driver {driver.version} runs CUDA {major}.{minor} at most, and CuPy's wheels need 12 or newer"
+        return [Missing("a newer NVIDIA driver", why, ())]
+    return [Missing("CuPy", cuda.problem, (install_command("cuda12" if major == 12 else "cuda13"),))]
+
+
+def _pyamgx() -> list[Missing]:
+    if packages.version("pyamgx"):
+        return []
+    steps = tuple(step.format(python=_short(Path(sys.executable))) for step in PYAMGX_STEPS)
+    return [Missing("pyamgx", "comparisons with AmgX need it; it is built from source", steps)]
+
+
+def _short(path: Path) -> str:
+    """The path as seen from the current folder when it lies there, which is easier to read."""
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)

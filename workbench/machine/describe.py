@@ -1,0 +1,45 @@
+"""The short description of a machine that every run and benchmark stores."""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+from typing import Any
+
+import workbench
+from workbench.machine import packages, processor
+
+NVIDIA_BOARDS = Path("/proc/driver/nvidia/gpus")
+
+
+def describe_machine() -> dict[str, Any]:
+    """Plain data for JSON: processor, cores, memory in bytes, system, Python, versions of the installed packages.
+
+    Costs about 10 ms: nothing is measured and neither numba nor a driver is asked. Holds no name of host or user.
+    """
+    total, _ = processor.memory()
+    wanted = {name for extra, names in packages.declared().items() if extra != "dev" for name in names}
+    found = packages.versions(tuple(sorted(wanted)))
+    return {
+        "cpu": processor.model(),
+        "cores_physical": processor.physical_cores(),
+        "cores_logical": processor.logical_cores(),
+        "cores_usable": processor.usable_cores(),
+        "last_level_cache_bytes": processor.last_level_cache(),
+        "memory_bytes": total,
+        "gpus": nvidia_boards(),
+        "os": platform.platform(),
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "workbench": workbench.__version__,
+        "packages": {name: found_version for name, found_version in found.items() if found_version},
+    }
+
+
+def nvidia_boards(folder: Path = NVIDIA_BOARDS) -> list[str]:
+    """The names of NVIDIA's boards, as the kernel driver lists them; empty without one."""
+    names = []
+    for file in sorted(folder.glob("*/information")):
+        for line in file.read_text().splitlines():
+            if line.startswith("Model:"):
+                names.append(line.partition(":")[2].strip())
+    return names

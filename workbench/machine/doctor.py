@@ -1,0 +1,139 @@
+"""What this machine has for the workbench, what it lacks and how to add that: the report of `workbench doctor`."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from workbench.devices import discovery
+from workbench.devices.cpu.triad import BYTES_PER_ELEMENT, DEFAULT_ARRAY_BYTES, Triad, triad_bandwidth
+from workbench.devices.discovery import Accelerator, Found, NvidiaDriver, Threads
+from workbench.machine import advice, packages, processor
+from workbench.machine.describe import describe_machine
+
+TIMES_CACHE = 4
+"""Each triad array is this many times the last-level cache, so that next to nothing is found there again."""
+
+SHARE_OF_MEMORY = 8
+"""The three triad arrays together take at most one part in this many of the free memory."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """Sizes in bytes, bandwidths in bytes per second; `triad` is None when nothing was measured."""
+
+    machine: dict[str, Any]
+    memory_free: int
+    threads: Threads
+    triad: Triad | None
+    opencl: Found
+    cuda: Found
+    driver: NvidiaDriver | None
+    versions: advice.Versions
+    missing: tuple[advice.Missing, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return dataclasses.asdict(self)
+
+    def text(self) -> str:
+        """The report for a terminal: aligned, one fact a line, commands on lines of their own."""
+        return "\n".join([*self._machine(), *self._devices(), *self._packages(), *self._missing()])
+
+    def _machine(self) -> list[str]:
+        about = self.machine
+        cores = f"{about['cores_usable']} usable of {about['cores_logical']}, on {about['cores_physical']} physical"
+        facts = {
+            "system": f"{about['os']}, {about['python']}, workbench {about['workbench']}",
+            "processor": about["cpu"],
+            "cores": cores,
+            "cache": _size(about["last_level_cache_bytes"]) if about["last_level_cache_bytes"] else "not told",
+            "memory": f"{_size(about['memory_bytes'])}, {_size(self.memory_free)} free",
+            "bandwidth": self._bandwidth(),
+            "numba": f"{self.threads.count} threads, layer {self.threads.layer or 'not chosen yet'}",
+        }
+        return ["Machine", *_table(facts)]
+
+    def _bandwidth(self) -> str:
+        if self.triad is None:
+            return "not measured"
+        triad = self.triad
+        cached = triad.array_bytes < TIMES_CACHE * (self.machine["last_level_cache_bytes"] or 0)
+        return (
+            f"{triad.median / 1e9:.1f} GB/s median, {triad.best / 1e9:.1f} best of {triad.repeats}; triad a = b + 3 c, "
+            f"{_size(triad.array_bytes)} each, {BYTES_PER_ELEMENT} bytes an element, counted without write-allocate"
+            + ("; too high, the cache holds a part of arrays this small" if cached else "")
+        )
+
+    def _devices(self) -> list[str]:
+        lines = ["OpenCL", *_accelerators(self.opencl), "CUDA"]
+        if self.driver is None:
+            return [*lines, *_table({"driver": "none: nvidia-smi is not there or does not answer"})]
+        boards = ", ".join(self.driver.boards)
+        runs = f"{self.driver.version}, runs CUDA up to {self.driver.cuda[0]}.{self.driver.cuda[1]}; {boards}"
+        return [*lines, *_table({"driver": runs}), *_accelerators(self.cuda)]
+
+    def _packages(self) -> list[str]:
+        if not self.versions:
+            return ["Packages", "  not installed, run from the sources"]
+        described = {
+            extra: ", ".join(f"{name} {version or '(absent)'}" for name, version in sorted(found.items()))
+            for extra, found in self.versions.items()
+        }
+        return ["Packages", *_table(described)]
+
+    def _missing(self) -> list[str]:
+        if not self.missing:
+            return ["Missing", "  nothing"]
+        lines = ["Missing"]
+        for lack in self.missing:
+            lines.append(f"  {lack.what}: {lack.why}")
+            lines += [f"      {command}" for command in lack.commands]
+        return lines
+
+
+def examine(measure: bool = True) -> Report:
+    """Look the machine over. Costs about 2 s, of which the triad takes half; without `measure` it takes 1 s."""
+    about = describe_machine()
+    _, free = processor.memory()
+    triad = triad_bandwidth(array_bytes=triad_array_bytes(about["last_level_cache_bytes"], free)) if measure else None
+    versions = {extra: packages.versions(names) for extra, names in packages.declared().items()}
+    opencl, cuda = discovery.opencl_devices(), discovery.cuda_devices()
+    driver = discovery.nvidia_driver()
+    return Report(
+        machine=about,
+        memory_free=free,
+        threads=discovery.numba_threads(),
+        triad=triad,
+        opencl=opencl,
+        cuda=cuda,
+        driver=driver,
+        versions=versions,
+        missing=advice.missing(versions, opencl, driver, cuda),
+    )
+
+
+def triad_array_bytes(cache: int | None, free: int) -> int:
+    """The size of each of the triad's three arrays, in bytes: above the cache by far, below the free memory by far."""
+    wanted = max(DEFAULT_ARRAY_BYTES, TIMES_CACHE * (cache or 0))
+    return min(wanted, free // (3 * SHARE_OF_MEMORY))
+
+
+def _accelerators(found: Found) -> list[str]:
+    lines = [f"  {_accelerator(device)}" for device in found.devices]
+    return [*lines, f"  {found.problem}"] if found.problem else lines
+
+
+def _accelerator(device: Accelerator) -> str:
+    double = "fp64" if device.fp64 else "no fp64"
+    return f"{device.name}: {device.kind}, {_size(device.memory)}, {double}; {device.platform}, {device.version}"
+
+
+def _table(facts: dict[str, str]) -> list[str]:
+    width = max(map(len, facts))
+    return [f"  {name:<{width}}  {fact}" for name, fact in facts.items()]
+
+
+def _size(count: int) -> str:
+    """Bytes in the unit that leaves the fewest digits."""
+    return f"{count / 2**30:.1f} GiB" if count >= 2**30 else f"{count / 2**20:.0f} MiB"

@@ -1,0 +1,163 @@
+"""Assembled sparse matrices, checked on entry, and the doors through which foreign operators come in."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import linalg
+
+from workbench.errors import InputError
+from workbench.operators.base import BoundOperator, Operator
+
+SYMMETRY_TOLERANCE = 1e-12
+DTYPES = tuple(np.dtype(name) for name in ("float32", "float64", "complex64", "complex128"))
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Matrix:
+    """A sparse Hermitian matrix in CSR form, indices sorted, duplicates summed.
+
+    Construction checks what conjugate gradients need and can be known cheaply (O(nnz)): square, not empty, finite,
+    Hermitian to 1e-12 of the largest entry, positive diagonal. Raises InputError with the first offending place.
+    """
+
+    csr: sparse.csr_array
+
+    def __post_init__(self) -> None:
+        check_shape(self.csr.shape)
+        object.__setattr__(self, "csr", _canonical(self.csr))
+        _check_finite(self.csr)
+        _check_hermitian(self.csr)
+        _check_diagonal(self.csr.diagonal())
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.csr.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.csr.dtype
+
+    @property
+    def nnz(self) -> int:
+        return int(self.csr.nnz)
+
+    def diagonal(self) -> np.ndarray:
+        return self.csr.diagonal()
+
+    def to_csr(self) -> sparse.csr_array:
+        return self.csr
+
+    def bind(self, device: Any) -> BoundOperator:
+        return device.csr(self.csr.data, self.csr.indices, self.csr.indptr)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Foreign:
+    """Any SciPy LinearOperator: only its product is known, so preconditioners that read entries refuse it."""
+
+    linear: linalg.LinearOperator
+
+    def __post_init__(self) -> None:
+        check_shape(self.linear.shape)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.linear.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return np.dtype(self.linear.dtype)
+
+    @property
+    def nnz(self) -> None:
+        return None
+
+    def diagonal(self) -> np.ndarray:
+        raise InputError("a LinearOperator does not show its diagonal; pass a sparse matrix, or use preconditioner none")
+
+    def to_csr(self) -> sparse.csr_array:
+        raise InputError("a LinearOperator does not show its entries; pass a sparse matrix, or use preconditioner none")
+
+    def bind(self, device: Any) -> BoundOperator:
+        return device.callable(self.linear.matvec, self.shape[0], self.dtype)
+
+
+def as_operator(given: Any) -> Operator:
+    """Accept an Operator, a SciPy sparse array or matrix, a dense square array, or a SciPy LinearOperator.
+
+    Integer and boolean entries become float64. Raises InputError for anything else, and whatever `Matrix` refuses.
+    """
+    if isinstance(given, Operator):
+        return given
+    if sparse.issparse(given):
+        return Matrix(sparse.csr_array(given))
+    if isinstance(given, linalg.LinearOperator):
+        return Foreign(given)
+    if isinstance(given, np.ndarray):
+        if given.ndim != 2:
+            raise InputError(f"a matrix needs two dimensions, got {given.ndim}")
+        return Matrix(sparse.csr_array(given))
+    raise InputError(
+        f"cannot use {type(given).__name__} as A; pass a SciPy sparse array, a LinearOperator or a workbench operator"
+    )
+
+
+def check_shape(shape: tuple[int, ...]) -> None:
+    """Refuse an empty or non-square matrix."""
+    if 0 in shape:
+        raise InputError(f"the matrix is empty: shape {shape[0]} x {shape[1]}")
+    if shape[0] != shape[1]:
+        raise InputError(f"the matrix must be square, got {shape[0]} x {shape[1]}; CG needs as many equations as unknowns")
+
+
+def _canonical(csr: sparse.csr_array) -> sparse.csr_array:
+    if csr.dtype not in DTYPES:
+        csr = csr.astype(np.complex128 if np.issubdtype(csr.dtype, np.complexfloating) else np.float64)
+    if not csr.has_canonical_format:
+        csr = csr.copy()
+        csr.sum_duplicates()
+    if csr.indices.dtype != np.int32 and csr.nnz < np.iinfo(np.int32).max:
+        csr = sparse.csr_array(
+            (csr.data, csr.indices.astype(np.int32), csr.indptr.astype(np.int32)), shape=csr.shape, copy=False
+        )
+    return csr
+
+
+def _check_finite(csr: sparse.csr_array) -> None:
+    finite = np.isfinite(csr.data)
+    if not finite.all():
+        bad = int(np.flatnonzero(~finite)[0])
+        row = int(np.searchsorted(csr.indptr, bad, side="right")) - 1
+        raise InputError(f"the matrix holds {csr.data[bad]} at row {row}, column {csr.indices[bad]}; entries must be finite")
+
+
+def _check_hermitian(csr: sparse.csr_array) -> None:
+    difference = (csr - csr.conj().T).tocoo()
+    if difference.nnz == 0:
+        return
+    worst = int(np.abs(difference.data).argmax())
+    if abs(difference.data[worst]) <= SYMMETRY_TOLERANCE * abs(csr.data).max():
+        return
+    row, column = int(difference.coords[0][worst]), int(difference.coords[1][worst])
+    if np.iscomplexobj(csr.data) and abs(csr - csr.T).max() <= SYMMETRY_TOLERANCE * abs(csr.data).max():
+        raise InputError(
+            "the matrix is complex symmetric, not Hermitian; CG needs a Hermitian positive definite matrix "
+            f"(A[{row}, {column}] differs from conj(A[{column}, {row}]) by {abs(difference.data[worst]):.3g})"
+        )
+    raise InputError(
+        f"the matrix is not symmetric: A[{row}, {column}] and A[{column}, {row}] differ by "
+        f"{abs(difference.data[worst]):.3g}; CG needs a symmetric positive definite matrix"
+    )
+
+
+def _check_diagonal(diagonal: np.ndarray) -> None:
+    worst = int(np.argmin(diagonal.real))
+    if not diagonal[worst].real > 0:
+        raise InputError(
+            f"the matrix is not positive definite: its diagonal entry {worst} is {diagonal[worst].real:.6g}, "
+            "and CG needs every one above 0"
+        )

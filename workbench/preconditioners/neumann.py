@@ -1,0 +1,101 @@
+"""Truncated Neumann series of the triangular factors (Gupta, van Gijzen, Vuik 2013, section 3.1)."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from workbench.blocks import parameter, register
+from workbench.errors import InputError
+from workbench.operators import Operator, Stencil
+from workbench.preconditioners.base import Preconditioner
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class Neumann(Preconditioner):
+    """M^-1 = K^T D^-1 K with K = sum over k <= order of (-L D^-1)^k; order 1 and 2 are the paper's Neu1 and Neu2.
+
+    L is the strictly lower triangle of A, D its diagonal; only L D^-1 and D^-1 are stored (for CSR matrices L D^-1 also
+    transposed). K r is evaluated by Horner's rule, v <- r - L D^-1 v, so one application makes 2*order sweeps over L.
+
+    Needs max row sum of |L D^-1| < 1, the condition of eq. (2), and raises InputError otherwise, or when A does not show
+    its entries. Source: Gupta, van Gijzen, Vuik 2013, eqs. (2) to (5).
+    """
+
+    name: ClassVar[str] = "neumann"
+    title: ClassVar[str] = "truncated Neumann series"
+
+    order: int = parameter(2, "terms kept after the identity in each factor", low=1, high=16)
+
+    def setup(self, operator: Operator, device: Any) -> NeumannSeries:
+        inverse_diagonal = device.array(1 / operator.diagonal(), operator.dtype)
+        if isinstance(operator, Stencil):
+            bands = _scaled_bands(operator)
+            _check_norm(sum(np.abs(band) for band in bands))
+            terms = device.stencil_terms(bands, operator.strides, inverse_diagonal)
+        else:
+            lower = sparse.tril(operator.to_csr(), k=-1, format="csr") @ sparse.diags_array(1 / operator.diagonal())
+            lower = sparse.csr_array(lower)
+            _check_norm(np.asarray(abs(lower).sum(axis=1)).ravel())
+            terms = device.csr_terms(lower, inverse_diagonal)
+        return NeumannSeries(self.order, terms, device, inverse_diagonal)
+
+
+class NeumannSeries:
+    """u = K^T D^-1 K r on a device. Work space: one vector for order 1, two from order 2 on."""
+
+    def __init__(self, order: int, terms: tuple[Any, Any, Any], device: Any, like: Any) -> None:
+        self._order = order
+        self._lower, self._lower_scaled, self._upper = terms
+        self._middle = device.zeros(like.size, like.dtype)
+        self._spare = device.zeros(like.size, like.dtype) if order > 1 else None
+
+    def apply(self, r: Any, u: Any) -> Any:
+        """u = M^-1 r; returns (r, u), (u, u) and (r, r). The two may not be the same vector."""
+        # u and one spare vector take turns as targets; the last term must land in u and none may overwrite its argument.
+        v = r
+        for k in range(1, self._order):
+            target = u if k % 2 else self._spare
+            self._lower.apply(r, v, target, r)
+            v = target
+        self._lower_scaled.apply(r, v, self._middle, r)
+        v = self._middle
+        for k in range(self._order, 1, -1):
+            target = self._spare if k % 2 == 0 else u
+            self._upper.apply(self._middle, v, target, r)
+            v = target
+        return self._upper.apply(self._middle, v, u, r)
+
+    @property
+    def traffic(self) -> int:
+        return (
+            (self._order - 1) * self._lower.traffic + self._lower_scaled.traffic + self._order * self._upper.traffic
+        )
+
+    @property
+    def flops(self) -> int:
+        return (self._order - 1) * self._lower.flops + self._lower_scaled.flops + self._order * self._upper.flops
+
+
+def _scaled_bands(operator: Stencil) -> tuple[np.ndarray, ...]:
+    """The bands of L D^-1: entry (i, i - stride) divided by D at i - stride."""
+    diagonal = operator.diagonal()
+    bands = []
+    for low, stride in zip(operator.lower, operator.strides, strict=True):
+        band = np.zeros_like(low)
+        band[stride:] = low[stride:] / diagonal[: max(0, low.size - stride)]
+        bands.append(band)
+    return tuple(bands)
+
+
+def _check_norm(row_sums: np.ndarray) -> None:
+    worst = int(np.argmax(row_sums))
+    if not row_sums[worst] < 1:
+        raise InputError(
+            f"neumann needs max |L D^-1| row sums < 1, got {row_sums[worst]:.4g} at row {worst}; "
+            "scale the matrix or use jacobi"
+        )

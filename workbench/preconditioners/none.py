@@ -1,0 +1,22 @@
+"""No first level."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar
+
+from workbench.blocks import register
+from workbench.operators import Operator
+from workbench.preconditioners.base import ElementWise, Preconditioner
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class NoPreconditioner(Preconditioner):
+    """M = I. Costs nothing."""
+
+    name: ClassVar[str] = "none"
+    title: ClassVar[str] = "none"
+
+    def setup(self, operator: Operator, device: Any) -> ElementWise:
+        return ElementWise("v", {})

@@ -1,0 +1,11 @@
+"""Problems: bubbly flow and Poisson on boxes, and matrices from files. One file a family, registered on import."""
+
+import sys
+
+from workbench.blocks import load_package
+from workbench.problems.base import LinearSystem, Problem
+from workbench.problems.files import problem_from_text
+
+load_package(sys.modules[__name__])
+
+__all__ = ["LinearSystem", "Problem", "problem_from_text"]

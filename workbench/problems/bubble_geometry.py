@@ -1,0 +1,148 @@
+"""Where bubbles lie: on a symmetric grid, at random without overlap, or from a list; and painting them onto cells."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+
+import numpy as np
+
+from workbench.errors import InputError
+
+ROUNDING = 1e-12
+CANDIDATES = 64
+ROUNDS = 64
+RANDOM_GAP = 0.1
+"""Distance kept between random bubbles, in radii, so that grid refinement separates them."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Geometry:
+    """Bubbles in the unit square or cube, in side lengths.
+
+    centres: shape (k, dimensions), x first; radii: shape (k,). Construction refuses (InputError) bubbles that reach out
+    of the box or overlap, and shapes that do not fit together. Cost: k^2 distances.
+    """
+
+    centres: np.ndarray
+    radii: np.ndarray
+
+    def __post_init__(self) -> None:
+        if self.centres.ndim != 2 or self.radii.shape != self.centres.shape[:1] or not self.radii.size:
+            raise InputError(
+                f"bubbles need centres of shape (k, dimensions) and radii of shape (k,) with k at least 1, "
+                f"got {self.centres.shape} and {self.radii.shape}"
+            )
+        for k, (centre, radius) in enumerate(zip(self.centres, self.radii, strict=True), start=1):
+            if not 0 < radius <= 0.5:
+                raise InputError(f"bubble {k} has radius {radius:g}; a radius must be above 0 and at most 0.5")
+            if not (np.all(centre - radius >= -ROUNDING) and np.all(centre + radius <= 1 + ROUNDING)):
+                raise InputError(
+                    f"bubble {k} at {_point(centre)} with radius {radius:g} reaches outside the unit box; "
+                    "move it inwards or make it smaller"
+                )
+        self._check_overlap()
+
+    def _check_overlap(self) -> None:
+        for k in range(1, self.radii.size):
+            distance = np.linalg.norm(self.centres[:k] - self.centres[k], axis=1)
+            near = np.flatnonzero(distance < self.radii[:k] + self.radii[k] - ROUNDING)
+            if near.size:
+                raise InputError(f"bubbles {near[0] + 1} and {k + 1} overlap; move them apart or make one smaller")
+
+    def paint(self, n: int) -> np.ndarray:
+        """The phase of each cell, int32, shape (n, ..., n): 0 outside, 1..k where the centre lies in that bubble.
+
+        Raises InputError for a bubble that holds no cell centre. Cost: the bubbles' bounding boxes.
+        """
+        phase = np.zeros((n,) * self.centres.shape[1], dtype=np.int32)
+        for k, (centre, radius) in enumerate(zip(self.centres * n - 0.5, self.radii * n, strict=True), start=1):
+            first = np.maximum(np.ceil(centre - radius - ROUNDING * n).astype(int), 0)
+            last = np.minimum(np.floor(centre + radius + ROUNDING * n).astype(int), n - 1)
+            axes = [np.arange(low, high + 1) - middle for low, high, middle in zip(first, last, centre, strict=True)]
+            squares = np.meshgrid(*(axis**2 for axis in axes[::-1]), indexing="ij", sparse=True)
+            # The margin keeps cells that lie exactly on the rim, so that rounding cannot break a symmetric layout.
+            inside = sum(squares) <= radius**2 * (1 + ROUNDING)
+            if not np.any(inside):
+                raise InputError(
+                    f"bubble {k} with radius {radius / n:g} holds no cell centre of {n} cells a side; "
+                    f"use a radius of at least {np.sqrt(len(centre)) / (2 * n):.3g} or more cells"
+                )
+            box = tuple(slice(low, high + 1) for low, high in zip(first[::-1], last[::-1], strict=True))
+            phase[box][inside] = k
+        return phase
+
+
+def default_radius(count: int, dimensions: int) -> float:
+    """0.35 over the bubbles per side: 0.35 for 1 bubble, 0.175 for 4 in 2D and for 8 in 3D (fitted to the paper)."""
+    per_side = 1
+    while per_side**dimensions < count:
+        per_side += 1
+    return 0.35 / per_side
+
+
+def on_grid(count: int, radius: float, dimensions: int) -> Geometry:
+    """Equal bubbles in the middle of k x .. x k boxes. Raises InputError unless count = k^dimensions and they fit."""
+    per_side = round(count ** (1 / dimensions))
+    if per_side**dimensions != count:
+        allowed = ", ".join(str(k**dimensions) for k in range(1, 5))
+        raise InputError(f"a grid of bubbles needs a count of {allowed}, ..., got {count}; use one, or layout random")
+    if radius > 0.5 / per_side:
+        raise InputError(
+            f"{count} bubbles on a grid have room for a radius of at most {0.5 / per_side:g}, got {radius:g}"
+        )
+    middles = (np.arange(per_side) + 0.5) / per_side
+    centres = np.array([point[::-1] for point in itertools.product(middles, repeat=dimensions)])
+    return Geometry(centres, np.full(count, radius))
+
+
+def at_random(count: int, radius: float, dimensions: int, seed: int) -> Geometry:
+    """Equal bubbles at random (uniform, one after the other, none overlapping); the same seed gives the same bubbles.
+
+    They do not depend on the cells. Raises InputError when no room is found, saying how many fitted.
+    Cost: at most 4096 x count^2 distances.
+    """
+    stream = np.random.default_rng(seed)
+    centres = np.empty((0, dimensions))
+    for placed in range(count):
+        for _ in range(ROUNDS):
+            candidates = radius + (1 - 2 * radius) * stream.random((CANDIDATES, dimensions))
+            distance = np.linalg.norm(candidates[:, None] - centres, axis=2)
+            free = np.flatnonzero((distance >= (2 + RANDOM_GAP) * radius).all(axis=1))
+            if free.size:
+                centres = np.vstack([centres, candidates[free[:1]]])
+                break
+        else:
+            raise InputError(
+                f"only {placed} of {count} bubbles with radius {radius:g} fitted (geometry_seed {seed}); "
+                "use fewer or smaller bubbles, or another seed"
+            )
+    return Geometry(centres, np.full(count, radius))
+
+
+def from_text(text: str, dimensions: int) -> Geometry:
+    """The bubbles of "x,y,r; x,y,r" or "x,y,z,r; ...". Raises InputError for anything else."""
+    form = "x,y,r" if dimensions == 2 else "x,y,z,r"
+    rows = []
+    for k, entry in enumerate(filter(None, (part.strip() for part in text.split(";"))), start=1):
+        try:
+            row = [float(word) for word in entry.split(",")]
+        except ValueError:
+            row = []
+        if len(row) != dimensions + 1:
+            raise InputError(f"bubble {k} must be written {form}, got {entry!r}")
+        rows.append(row)
+    if not rows:
+        raise InputError(f"layout list needs bubbles written {form}; {form}; ..., got none")
+    values = np.array(rows)
+    return Geometry(values[:, :-1], values[:, -1])
+
+
+def to_text(geometry: Geometry) -> str:
+    """The inverse of `from_text`, digit for digit."""
+    rows = np.column_stack([geometry.centres, geometry.radii]).tolist()
+    return "; ".join(",".join(repr(value) for value in row) for row in rows)
+
+
+def _point(centre: np.ndarray) -> str:
+    return "(" + ", ".join(f"{value:g}" for value in centre) + ")"

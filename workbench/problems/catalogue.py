@@ -1,0 +1,64 @@
+"""The registry of downloadable matrices, `data/matrices.toml`: what is known of each before it is fetched."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import tomllib
+from pathlib import Path
+
+from workbench.blocks import unknown_name
+from workbench.errors import InputError
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """One matrix of the SuiteSparse collection.
+
+    nnz: entries that are not zero, both triangles; zeros: entries stored as explicit zeros (papers often print the
+    sum). sha256: of the .tar.gz file; empty where unknown.
+    """
+
+    name: str
+    group: str
+    N: int
+    nnz: int
+    zeros: int = 0
+    sha256: str = ""
+
+
+def data_folder() -> Path:
+    """The folder data/ of the checkout, from which the package is installed editable."""
+    return Path(__file__).parents[2] / "data"
+
+
+@functools.cache
+def catalogue() -> dict[str, Entry]:
+    """All entries by name. Raises InputError when the file is missing."""
+    path = data_folder() / "matrices.toml"
+    try:
+        plain = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"no file at {path}; install the workbench from its checkout with pip install -e .") from None
+    return {entry["name"]: Entry(**entry) for entry in plain["matrix"]}
+
+
+def known_entry(text: str) -> Entry | None:
+    """The entry called `name` or `group/name`; None when there is none."""
+    group, _, name = text.rpartition("/")
+    entry = catalogue().get(name)
+    return entry if entry and group in ("", entry.group) else None
+
+
+def group_and_name(text: str) -> tuple[str, str]:
+    """Group and name of a matrix, registered or written `group/name`. Raises InputError for any other name."""
+    entry = known_entry(text)
+    if entry:
+        return entry.group, entry.name
+    group, slash, name = text.partition("/")
+    if not slash:
+        raise InputError(f"{unknown_name('matrix', text, catalogue())}; or write group/name as on sparse.tamu.edu")
+    for part in (group, name):
+        if not part.replace("_", "").replace("-", "").replace(".", "").replace("+", "").isalnum():
+            raise InputError(f"a matrix of the collection is written group/name, such as HB/bcsstk15, got {text!r}")
+    return group, name

@@ -1,0 +1,71 @@
+"""Matrix Market files as problems, and what PROBLEM means on the command line."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import os
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from workbench.blocks import find, parameter, register, registered, unknown_name
+from workbench.errors import InputError
+from workbench.operators import Matrix
+from workbench.problems.base import LinearSystem, Problem
+from workbench.problems.catalogue import catalogue, known_entry
+from workbench.problems.matrix_market import ENDINGS, file_stem, read_matrix
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class MatrixFile(Problem):
+    """A Hermitian matrix from a Matrix Market file: .mtx, .mtx.gz, or a .tar.gz of SuiteSparse; b = 1, x0 = 0.
+
+    Cost: one pass over the text, then about three times 12 bytes an entry. Raises InputError for whatever `read_matrix`
+    and `Matrix` refuse. Source: Boisvert, Pozo, Remington (1996), The Matrix Market Exchange Formats, NISTIR 5935.
+    """
+
+    name: ClassVar[str] = "matrix-file"
+    title: ClassVar[str] = "A matrix from a Matrix Market file"
+
+    path: str = parameter("", "path of the .mtx or .mtx.gz file")
+
+    @property
+    def label(self) -> str:
+        return file_stem(Path(self.path))
+
+    def assemble(self, seed: int = 0) -> LinearSystem:
+        if not self.path:
+            raise InputError("matrix-file needs a path, such as matrix-file:bcsstk15.mtx.gz")
+        return matrix_system(read_matrix(Path(self.path)))
+
+
+def matrix_system(matrix: Matrix) -> LinearSystem:
+    """A x = b with b = 1 in the matrix's own dtype."""
+    return LinearSystem(matrix, np.ones(matrix.shape[0], dtype=matrix.dtype))
+
+
+def problem_from_text(text: str) -> Problem:
+    """The problem of that name: a registered one (`name` or `name:argument`), a matrix file or a SuiteSparse matrix.
+
+    Raises InputError for a path without a file and for an unknown name, with the nearest known one.
+    """
+    if text.partition(":")[0] in registered("problem"):
+        return _problem(text)
+    path = Path(text).expanduser()
+    if path.is_file():
+        return MatrixFile(path=str(path))
+    if known_entry(text):
+        return _problem(f"suitesparse:{text}")
+    if text.endswith(ENDINGS) or any(mark in text for mark in (os.sep, os.altsep or os.sep)):
+        raise InputError(f"no file at {text}")
+    near = difflib.get_close_matches(text, [*registered("problem"), *catalogue()], n=1, cutoff=0.5)
+    raise InputError(unknown_name("problem", text, near or registered("problem")))
+
+
+def _problem(spec: str) -> Problem:
+    block = find("problem", spec)
+    assert isinstance(block, Problem)
+    return block

@@ -1,0 +1,48 @@
+"""The 3D slab problem of the two-level paper: a light layer between two heavy ones."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+import numpy as np
+
+from workbench.blocks import parameter, register
+from workbench.errors import InputError
+from workbench.problems.base import LinearSystem, Problem
+from workbench.problems.dispersed_phase import dispersed_phase_system
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class Slabs(Problem):
+    """Three slabs stacked along x in the unit cube, the middle one light; all sides Neumann, so A is singular.
+
+    N = n x n x n. Density 1 where |x - 0.5| < thickness/2 (phase 1), 1/contrast elsewhere (phase 0). A is scaled by
+    1/h^2, b is uniform random minus its mean, x0 uniform random. Cost: about 8 arrays of N words. Raises InputError for
+    bad parameters and for a slab thinner than the cells.
+    Source: Gupta, van Gijzen, Vuik (2012), section 2 and Table 3; b and the scale are not printed there and were
+    fitted.
+    """
+
+    name: ClassVar[str] = "slabs-3d"
+    title: ClassVar[str] = "Three slabs, the middle one light (3D)"
+
+    n: int = parameter(128, "cells per side", low=4, high=512)
+    thickness: float = parameter(0.5, "thickness of the middle slab", low=0.0, high=1.0, unit="side lengths")
+    contrast: float = parameter(1e-3, "density of the middle slab over that outside", low=1e-9, high=1e9)
+
+    def assemble(self, seed: int = 0) -> LinearSystem:
+        middle = np.abs(2 * np.arange(self.n) + 1 - self.n) < self.thickness * self.n
+        if not middle.any():
+            raise InputError(
+                f"a slab of thickness {self.thickness:g} holds no cell centre of {self.n} cells a side; "
+                f"use a thickness above {1 / self.n:g} or more cells"
+            )
+        if middle.all():
+            raise InputError(
+                f"a slab of thickness {self.thickness:g} fills the whole cube of {self.n} cells a side; "
+                f"use a thickness of at most {1 - 1 / self.n:g}"
+            )
+        phase = np.broadcast_to(middle.astype(np.int32), (self.n,) * 3).copy()
+        return dispersed_phase_system(phase, self.contrast, "neumann", seed)

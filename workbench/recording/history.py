@@ -1,0 +1,65 @@
+"""What a run leaves behind iteration by iteration, readable from another thread while it grows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+COLUMNS = ("residual", "preconditioned", "natural", "error", "alpha", "beta", "seconds")
+"""Per iteration, the start being 0: ||r||, sqrt((u, u)), sqrt((r, u)), the A-norm of the error where the solution is known
+(else NaN), the scalars alpha and beta (real parts; NaN at the start), and the seconds of iteration time so far."""
+
+
+class History:
+    """Columns of float64 that grow by one row per iteration.
+
+    One thread appends, any number read: a row counts only after it is written, and growing replaces arrays whole.
+    """
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._columns = {name: np.empty(1024) for name in COLUMNS}
+        self._true: list[tuple[int, float]] = []
+
+    @property
+    def count(self) -> int:
+        """Rows so far, the start included."""
+        return self._count
+
+    def append(self, **row: float) -> None:
+        """Add one row; columns that are not given hold NaN."""
+        if self._count == self._columns["residual"].size:
+            self._columns = {name: np.concatenate([column, np.empty_like(column)]) for name, column in self._columns.items()}
+        for name, column in self._columns.items():
+            column[self._count] = row.get(name, np.nan)
+        self._count += 1
+
+    def confirm(self, iteration: int, true_residual: float) -> None:
+        """Note ||b - A x|| as computed afresh at an iteration."""
+        self._true.append((iteration, true_residual))
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """One column, shape (count,), read-only view."""
+        count = self._count
+        view = self._columns[name][:count].view()
+        view.flags.writeable = False
+        return view
+
+    @property
+    def true_residuals(self) -> np.ndarray:
+        """Rows of (iteration, ||b - A x||), shape (k, 2)."""
+        return np.array(self._true, dtype=np.float64).reshape(-1, 2)
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """All columns and the confirmed residuals, for storage."""
+        return {**{name: self[name].copy() for name in COLUMNS}, "true_residuals": self.true_residuals}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> History:
+        """The inverse of `to_arrays`."""
+        history = cls()
+        history._columns = {name: np.array(arrays[name], dtype=np.float64) for name in COLUMNS}
+        history._count = history._columns["residual"].size
+        history._true = [(int(iteration), float(value)) for iteration, value in arrays["true_residuals"]]
+        return history

@@ -1,0 +1,86 @@
+"""Runs: what to run, when to stop, and the only loop. `solve` and `race` are the usual ways in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.operators import as_operator
+from workbench.problems import LinearSystem
+from workbench.run.configuration import Configuration, configure
+from workbench.run.driver import Run
+from workbench.run.given import GivenProblem
+from workbench.run.result import Result
+from workbench.run.session import Session, State
+from workbench.run.stopping import Norm, Reason, Stopping
+
+__all__ = [
+    "Configuration",
+    "Norm",
+    "Reason",
+    "Result",
+    "Run",
+    "Session",
+    "State",
+    "Stopping",
+    "configure",
+    "race",
+    "run_through",
+    "solve",
+]
+
+
+def solve(
+    A: Any,
+    b: np.ndarray,
+    x0: np.ndarray | None = None,
+    *,
+    rtol: float = 1e-6,
+    atol: float = 0.0,
+    maxiter: int | None = None,
+    norm: str = "residual",
+    solver: str = "cg",
+    M: str = "jacobi",
+    deflation: str = "none",
+    coarse: str = "cholesky",
+    device: str = "cpu",
+    callback: Callable[[Run], None] | None = None,
+) -> Result:
+    """Solve A x = b for one right-hand side.
+
+    A: Hermitian positive (semi)definite, N x N: a SciPy sparse array, a dense array, a LinearOperator or an operator of
+    this workbench. b, x0: shape (N,). M, deflation, coarse and solver are block names such as "neumann:2" or "blocks:8".
+    callback is called with the run after every iteration. Nothing given is changed.
+    Raises InputError with one sentence for whatever cannot be solved.
+    """
+    operator = as_operator(A)
+    size = operator.shape[0]
+    b = np.asarray(b).reshape(-1)
+    if b.shape != (size,):
+        raise InputError(f"b has {b.size} entries, but the matrix has {size} rows")
+    system = LinearSystem(operator, b)
+    stopping = Stopping(rtol=rtol, atol=atol, norm=norm, maxiter=maxiter)
+    blocks = {"solver": solver, "preconditioner": M, "deflation": deflation, "coarse": coarse}
+    configuration = configure(GivenProblem(), **blocks, device=device, stopping=stopping)
+    run = Run(configuration, system, x0=x0)
+    return run_through(run, callback)
+
+
+def run_through(run: Run, callback: Callable[[Run], None] | None = None) -> Result:
+    """Step a run to its end."""
+    while run.step():
+        if callback:
+            callback(run)
+    return run.result()
+
+
+def race(configurations: Sequence[Configuration]) -> list[Result]:
+    """Run several configurations in turn, one iteration each, every one on its own clock; results in the order given."""
+    runs = [Run(configuration) for configuration in configurations]
+    going = list(runs)
+    while going:
+        going = [run for run in going if run.step()]
+    return [run.result() for run in runs]

@@ -1,0 +1,105 @@
+"""What to run, as plain data: a problem, blocks by name, and when to stop."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from workbench import blocks
+from workbench.blocks import unknown_name
+from workbench.deflation import CoarseSolver, Deflation
+from workbench.errors import InputError
+from workbench.preconditioners import Preconditioner
+from workbench.problems import Problem
+from workbench.problems.files import problem_from_text
+from workbench.run.stopping import Stopping
+from workbench.solvers import Solver
+
+RHS = ("problem", "ones", "ones-scaled", "random")
+STARTS = ("problem", "zero", "random")
+
+
+@dataclasses.dataclass(frozen=True)
+class Configuration:
+    """One run, wholly described.
+
+    rhs: `problem` is the problem's own b, `ones` is b = 1, `ones-scaled` is b = A x* with x* = 1/sqrt(N), `random` is
+    uniform in [0, 1). x0: `problem` is the problem's own start, `random` is uniform in [0, 1). All randomness is by seed.
+    Raises InputError for unknown choices.
+    """
+
+    problem: Problem
+    solver: Solver
+    preconditioner: Preconditioner
+    deflation: Deflation
+    coarse: CoarseSolver
+    device: str = "cpu"
+    stopping: Stopping = dataclasses.field(default_factory=Stopping)
+    rhs: str = "problem"
+    x0: str = "problem"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, given, known in (("rhs", self.rhs, RHS), ("x0", self.x0, STARTS)):
+            if given not in known:
+                raise InputError(unknown_name(name, given, known))
+        if self.seed < 0:
+            raise InputError(f"seed must be at least 0, got {self.seed}")
+
+    @property
+    def label(self) -> str:
+        """A short name for legends: the blocks, without the problem."""
+        parts = [self.solver.name, self.preconditioner.spec]
+        if self.deflation.name != "none":
+            parts += [self.deflation.spec, self.coarse.name]
+        return " + ".join(part for part in parts if part != "none")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        named = {kind: getattr(self, kind).to_dict() for kind in _BLOCKS}
+        rest = {"device": self.device, "rhs": self.rhs, "x0": self.x0, "seed": self.seed}
+        return {**named, **rest, "stopping": dataclasses.asdict(self.stopping)}
+
+    @classmethod
+    def from_dict(cls, plain: dict[str, Any]) -> Configuration:
+        """The inverse of `to_dict`."""
+        named: dict[str, Any] = {kind: blocks.from_dict(plain[kind]) for kind in _BLOCKS}
+        rest = {name: plain[name] for name in ("device", "rhs", "x0", "seed")}
+        return cls(**named, **rest, stopping=Stopping(**plain["stopping"]))
+
+
+_BLOCKS = ("problem", "solver", "preconditioner", "deflation", "coarse")
+
+
+def configure(
+    problem: str | Problem,
+    *,
+    solver: str | Solver = "cg",
+    preconditioner: str | Preconditioner = "jacobi",
+    deflation: str | Deflation = "none",
+    coarse: str | CoarseSolver = "cholesky",
+    device: str = "cpu",
+    rhs: str = "problem",
+    x0: str = "problem",
+    seed: int = 0,
+    stopping: Stopping | None = None,
+    **parameters: Any,
+) -> Configuration:
+    """A configuration from short names: configure("two-layer", n=128, preconditioner="neumann:2", deflation="stripes").
+
+    Further keywords are parameters of the problem. Raises InputError with the nearest known name for unknown ones.
+    """
+    chosen: dict[str, Any] = {}
+    for kind, given in (
+        ("solver", solver),
+        ("preconditioner", preconditioner),
+        ("deflation", deflation),
+        ("coarse", coarse),
+    ):
+        chosen[kind] = blocks.find(kind, given) if isinstance(given, str) else given
+    if isinstance(problem, str):
+        problem = problem_from_text(problem)
+    problem = problem.changed(parameters)
+    return Configuration(
+        problem, **chosen, device=device, rhs=rhs, x0=x0, seed=seed, stopping=stopping or Stopping()
+    )

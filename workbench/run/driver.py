@@ -1,0 +1,266 @@
+"""The only loop: it steps a solver and decides when to stop. Timing, recording, pausing and cancelling live here."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import workbench
+from workbench.errors import InputError
+from workbench.machine.describe import describe_machine
+from workbench.problems import LinearSystem
+from workbench.recording import History
+from workbench.run.configuration import Configuration
+from workbench.run.result import Result
+from workbench.run.setting import Setting, set_up
+from workbench.run.stopping import Norm, Reason
+
+DIVERGENCE = 1e12
+"""A norm this many times above max(||b||, its start) counts as divergence: CG may rise by sqrt(cond) before it falls."""
+RECHECK = 0.9
+"""After a true residual that does not confirm convergence, the next look is when the norm has fallen by this factor."""
+PARTED = 0.1
+"""When the recurrence is this factor below a tolerance that the true residual misses, the two have parted."""
+RESTARTS = 3
+AGREEMENT = 1.01
+"""How far the true residual may lie above the recurrence's when another norm decides."""
+
+
+class Run:
+    """One solve that can be stepped: create it, call `step` until it returns False, take `result`.
+
+    Creating it does the whole setup (raises InputError); `step` makes one iteration and appends to `history`.
+    """
+
+    def __init__(
+        self, configuration: Configuration, system: LinearSystem | None = None, x0: np.ndarray | None = None
+    ) -> None:
+        begun = time.perf_counter()
+        self.configuration = configuration
+        self.history = History()
+        self.reason: Reason | None = None
+        self.detail = ""
+        self.iteration_seconds = 0.0
+        self._started_at = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        self.setting: Setting = set_up(configuration, system, x0)
+        self._stopping = configuration.stopping
+        self._norm = Norm(self._stopping.norm)
+        if self._norm is Norm.ERROR and self.setting.exact is None:
+            raise InputError("norm error needs a known solution; use the right-hand side ones-scaled")
+        self._limit = self._stopping.limit(self.setting.operator.shape[0])
+        self._residual = self.setting.device.zeros(self.setting.b.size, self.setting.b.dtype)
+        self._scale, self._norm_of_b = self._reference_norms()
+        self.threshold = max(self._stopping.rtol * self._scale, self._stopping.atol)
+        """The norm at which the run ends."""
+        self._next_look = self.threshold
+        self._restarts = 0
+        self._best = (math.inf, 0)
+        self._generator = self._fresh_recurrence()
+        self.setup_seconds = time.perf_counter() - begun
+
+    @property
+    def iterations(self) -> int:
+        """Iterations done."""
+        return max(0, self.history.count - 1)
+
+    @property
+    def x(self) -> np.ndarray:
+        """The present solution, shape (N,), in a new array; with zero mean where it is defined up to a constant."""
+        x = np.array(self.setting.solution(self.setting.x))
+        return x - x.mean() if self.setting.singular else x
+
+    def cancel(self) -> None:
+        """End the run at the user's wish; the result so far stays."""
+        self._end(Reason.CANCELLED, f"at iteration {self.iterations}")
+
+    def step(self) -> bool:
+        """Do one iteration (the first call: the start). False when the run has ended."""
+        if self.reason is not None:
+            return False
+        begun = time.perf_counter()
+        next(self._generator)
+        self.iteration_seconds += time.perf_counter() - begun
+        norm = self._record()
+        self._judge(norm)
+        return self.reason is None
+
+    def result(self) -> Result:
+        """The outcome; valid at any time, final once `step` has returned False."""
+        true_residual = self._true_residual()
+        iterations = self.iterations
+        residual = float(self.history["residual"][-1]) if self.history.count else math.nan
+        reason = self.reason or Reason.CANCELLED
+        relative, true_relative = self._relative(residual), self._relative(true_residual)
+        operator = self.setting.operator
+        blocks = self.configuration
+        summary: dict[str, Any] = {
+            "problem": blocks.problem.to_dict(),
+            "N": operator.shape[0],
+            "nnz": operator.nnz,
+            "solver": blocks.solver.spec,
+            "preconditioner": blocks.preconditioner.spec,
+            "deflation": blocks.deflation.spec,
+            "coarse": blocks.coarse.name if self.setting.projection else None,
+            "deflation_vectors": self.setting.projection.count if self.setting.projection else 0,
+            "device": blocks.device,
+            "iterations": iterations,
+            "converged": reason is Reason.CONVERGED,
+            "reason": f"{reason.sentence} ({self.detail})" if self.detail else reason.sentence,
+            "norm": blocks.stopping.norm,
+            "relative_residual": relative,
+            "true_relative_residual": true_relative,
+            "setup_seconds": self.setup_seconds,
+            "iteration_seconds": self.iteration_seconds,
+        }
+        return Result(
+            x=self.x,
+            converged=reason is Reason.CONVERGED,
+            reason=reason,
+            detail=self.detail,
+            iterations=iterations,
+            relative_residual=relative,
+            true_relative_residual=true_relative,
+            setup_seconds=self.setup_seconds,
+            iteration_seconds=self.iteration_seconds,
+            history=self.history,
+            summary=summary,
+            provenance=self._provenance(),
+        )
+
+    def _fresh_recurrence(self) -> Iterator[None]:
+        """The recurrence from the present x, compiled but not yet started."""
+        setting = self.setting
+        self.workspace = setting.device.workspace(
+            setting.b.size,
+            setting.b.dtype,
+            vectors={"b": setting.seen_b, "x": setting.x},
+            operators={"A": setting.A, "M": setting.M},
+        )
+        return self.configuration.solver.iterates(self.workspace)
+
+    def _reference_norms(self) -> tuple[float, float]:
+        """What rtol is relative to, and ||b||."""
+        setting = self.setting
+        space = setting.device.workspace(
+            setting.b.size, setting.b.dtype, vectors={"b": setting.b}, operators={"M": setting.M}
+        )
+        (measure,) = space.lines("u = M(b)\nbu = (b, u)\nuu = (u, u)\nbb = (b, b)")
+        measure()
+        norms = {Norm.RESIDUAL: "bb", Norm.PRECONDITIONED: "uu", Norm.NATURAL: "bu"}
+        plain = math.sqrt(abs(space.scalar("bb")))
+        if self._norm is Norm.ERROR:
+            self._true_residual()
+            return self._error_norm(), plain
+        return math.sqrt(abs(space.scalar(norms[self._norm]))), plain
+
+    def _record(self) -> float:
+        """Append a row to the history and return the norm of choice."""
+        space = self.workspace
+
+        def scalar(name: str) -> float:
+            return float(np.real(space.scalar(name))) if space.has_scalar(name) else math.nan
+
+        # The recurrence's scalars of a step that was not made yet are zero, not values.
+        first = self.history.count == 0
+        row = {
+            "residual": _root(scalar("rr")),
+            "preconditioned": _root(scalar("uu")),
+            "natural": _root(scalar("gamma")),
+            "alpha": math.nan if first else scalar("alpha"),
+            "beta": math.nan if first else scalar("beta"),
+            "seconds": self.iteration_seconds,
+        }
+        if self._norm is Norm.ERROR:
+            self._true_residual()
+            row["error"] = self._error_norm()
+        self.history.append(**row)
+        self._curvature = math.inf if first else scalar("delta")
+        self._gamma = scalar("gamma")
+        return row[self._norm.value]
+
+    def _judge(self, norm: float) -> None:
+        iteration = self.iterations
+        if not math.isfinite(norm):
+            self._end(Reason.NOT_FINITE, f"the {self._norm.value} norm is {norm} at iteration {iteration}")
+        elif norm <= self._next_look:
+            self._confirm(norm)
+        elif math.isnan(self._curvature):
+            self._end(Reason.NOT_FINITE, f"(p, A p) is NaN at iteration {iteration}")
+        elif not self._curvature > 0:
+            self._end(Reason.INDEFINITE, f"(p, A p) = {self._curvature:.6g} at iteration {iteration}")
+        elif self._gamma <= 0:
+            self._end(Reason.INDEFINITE, f"(r, M^-1 r) = {self._gamma:.6g} at iteration {iteration}")
+        elif norm > DIVERGENCE * max(self._scale, self._first_norm()):
+            self._end(Reason.DIVERGED, f"the {self._norm.value} norm is {norm:.3g} at iteration {iteration}")
+        elif norm < self._best[0]:
+            self._best = (norm, iteration)
+        elif iteration - self._best[1] > self._stopping.stagnation:
+            self._end(Reason.STAGNATED, f"the smallest norm, {self._best[0]:.3g}, was at iteration {self._best[1]}")
+        if self.reason is None and iteration >= self._limit:
+            self._end(Reason.MAXITER, f"{iteration} iterations")
+        limit = self._stopping.max_seconds
+        if self.reason is None and limit is not None and self.iteration_seconds >= limit:
+            self._end(Reason.TIME, f"{self.iteration_seconds:.3g} s")
+
+    def _first_norm(self) -> float:
+        return float(self.history[self._norm.value][0])
+
+    def _confirm(self, norm: float) -> None:
+        """The recurrence says converged: ask the true residual before saying so."""
+        true_residual = self._true_residual()
+        self.history.confirm(self.iterations, true_residual)
+        recurrence = float(self.history["residual"][-1])
+        # Other norms than the residual's cannot be had from the true residual without another product with M; there the
+        # two residuals must agree.
+        allowed = self.threshold if self._norm is Norm.RESIDUAL else AGREEMENT * recurrence
+        if true_residual <= allowed or self._norm is Norm.ERROR:
+            self._end(Reason.CONVERGED, f"at iteration {self.iterations}")
+        elif norm <= PARTED * self.threshold:
+            self._restarts += 1
+            if self._restarts > RESTARTS:
+                self._end(Reason.INACCURATE, f"true residual {self._relative(true_residual):.3g} of ||b||")
+            else:
+                self._next_look = self.threshold
+                self._generator = self._fresh_recurrence()
+                next(self._generator)
+        else:
+            self._next_look = RECHECK * norm
+
+    def _true_residual(self) -> float:
+        """||b - A x|| computed afresh; leaves b - A x in `_residual`."""
+        setting = self.setting
+        setting.bound.apply(setting.solution(setting.x), self._residual)
+        np.subtract(setting.b, self._residual, out=self._residual)
+        return float(np.linalg.norm(self._residual))
+
+    def _error_norm(self) -> float:
+        """sqrt((e, A e)) for e = x* - x, with A e = b - A x as `_true_residual` left it."""
+        assert self.setting.exact is not None
+        error = self.setting.exact - self.setting.solution(self.setting.x)
+        return _root(float(np.vdot(error, self._residual).real))
+
+    def _relative(self, norm: float) -> float:
+        return norm / self._norm_of_b if self._norm_of_b > 0 else norm
+
+    def _end(self, reason: Reason, detail: str) -> None:
+        if self.reason is None:
+            self.reason, self.detail = reason, detail
+
+    def _provenance(self) -> dict[str, Any]:
+        return {
+            "configuration": self.configuration.to_dict(),
+            "notes": list(self.setting.notes),
+            "started": self._started_at,
+            "workbench": workbench.__version__,
+            "machine": describe_machine(),
+        }
+
+
+def _root(square: float) -> float:
+    """sqrt, with NaN for what rounding or an indefinite M made negative."""
+    return math.sqrt(square) if square >= 0 else math.nan

@@ -1,0 +1,38 @@
+"""What a run gives back."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from workbench.recording import History, Record
+from workbench.run.stopping import Reason
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Result:
+    """The outcome of a run.
+
+    x: the solution, shape (N,); with zero mean where it is defined up to a constant.
+    relative_residual: what the recurrence says, true_relative_residual: ||b - A x||/||b|| computed afresh.
+    detail: the iteration and value at which it ended. seconds are wall-clock; setup includes assembling and compiling.
+    """
+
+    x: np.ndarray
+    converged: bool
+    reason: Reason
+    detail: str
+    iterations: int
+    relative_residual: float
+    true_relative_residual: float
+    setup_seconds: float
+    iteration_seconds: float
+    history: History
+    summary: dict[str, Any]
+    provenance: dict[str, Any]
+
+    def record(self, *, with_solution: bool = False) -> Record:
+        """The run as plain data, to save or export."""
+        return Record(self.summary, self.provenance, self.history, self.x if with_solution else None)

@@ -1,0 +1,161 @@
+"""Setting up a run: the system on a device, both levels of the preconditioner, right-hand side and start."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from workbench import devices
+from workbench.deflation import Projection
+from workbench.errors import InputError
+from workbench.operators import Operator
+from workbench.problems import LinearSystem
+from workbench.run.configuration import Configuration
+
+NULL_TOLERANCE = 1e-12
+"""A maps the constant vector to zero when no entry of A 1 exceeds this times the largest diagonal entry."""
+
+
+@dataclasses.dataclass(eq=False)
+class Setting:
+    """Everything that a solver's workspace is made of.
+
+    A is the operator the solver sees (P A under deflation) and b what goes with it (P b); `bound` and `b` are the system
+    itself. notes: sentences about what was changed on the way, for the provenance.
+    """
+
+    system: LinearSystem
+    device: Any
+    bound: Any
+    M: Any
+    b: np.ndarray
+    x: np.ndarray
+    labels: np.ndarray | None
+    projection: Projection | None
+    singular: bool
+    exact: np.ndarray | None
+    notes: list[str]
+
+    @property
+    def operator(self) -> Operator:
+        return self.system.operator
+
+    @property
+    def A(self) -> Any:
+        return self.projection or self.bound
+
+    @property
+    def seen_b(self) -> np.ndarray:
+        """The right-hand side that the solver sees."""
+        if self.projection is None:
+            return self.b
+        projected = self.device.copy(self.b)
+        self.projection.project(projected)
+        return projected
+
+    def solution(self, x: np.ndarray) -> np.ndarray:
+        """The solution that an iterate stands for: x itself, or Q b + P^T x in a new vector."""
+        if self.projection is None:
+            return x
+        finished = self.device.copy(x)
+        self.projection.finish(finished, self.b)
+        return finished
+
+
+def set_up(
+    configuration: Configuration, system: LinearSystem | None = None, x0: np.ndarray | None = None
+) -> Setting:
+    """Assemble (unless a system is given) and put everything in place. Raises InputError for what cannot be solved."""
+    system = system or configuration.problem.assemble(configuration.seed)
+    device = devices.device(configuration.device)
+    operator = system.operator
+    bound = operator.bind(device)
+    singular = system.constant_nullspace or _maps_constant_to_zero(operator, bound, device)
+    notes: list[str] = []
+    b, exact = _right_hand_side(configuration, system, bound, device)
+    if singular:
+        _make_consistent(b, notes)
+    x = _start(configuration, system, x0)
+    if not b.any() and configuration.stopping.atol == 0:
+        x[:] = 0
+        notes.append("b is zero, so x = 0; give atol above 0 to watch another start converge to it")
+    labels = configuration.deflation.labels(operator.shape[0], system.grid)
+    projection = None
+    if labels is not None:
+        projection = Projection(operator, bound, labels, configuration.coarse, device)
+        if projection.dropped:
+            notes.append("E is singular: the last deflation vector was dropped")
+    return Setting(
+        system=system,
+        device=device,
+        bound=bound,
+        M=configuration.preconditioner.setup(operator, device),
+        b=b,
+        x=x,
+        labels=labels,
+        projection=projection,
+        singular=singular,
+        exact=exact,
+        notes=notes,
+    )
+
+
+def _right_hand_side(
+    configuration: Configuration, system: LinearSystem, bound: Any, device: Any
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """b, and the solution where it is known by construction."""
+    size, dtype = system.operator.shape[0], system.operator.dtype
+    match configuration.rhs:
+        case "ones":
+            return np.ones(size, dtype), None
+        case "ones-scaled":
+            exact = np.full(size, 1 / np.sqrt(size), dtype)
+            b = device.zeros(size, dtype)
+            bound.apply(exact, b)
+            return b, exact
+        case "random":
+            return np.random.default_rng([configuration.seed, 1]).random(size).astype(dtype), None
+    if system.b.shape != (size,):
+        raise InputError(f"b has shape {system.b.shape}, but the matrix has {size} rows")
+    if not np.isfinite(system.b).all():
+        place = int(np.flatnonzero(~np.isfinite(system.b))[0])
+        raise InputError(f"b holds {system.b[place]} at entry {place}; entries must be finite")
+    return np.array(system.b, dtype), None
+
+
+def _make_consistent(b: np.ndarray, notes: list[str]) -> None:
+    """A singular system with the constants in its null space has a solution only if b sums to zero."""
+    mean, norm = b.mean(), np.linalg.norm(b)
+    if abs(mean) * np.sqrt(b.size) <= 1e-13 * norm:
+        return
+    b -= mean
+    notes.append(f"A is singular: the mean of b, {mean:.6g}, was removed so that a solution exists")
+    if np.linalg.norm(b) <= 1e-12 * norm:
+        raise InputError(
+            "the right-hand side is constant and A maps constants to zero, so nothing is left once its mean is removed; "
+            "choose another right-hand side, for example random"
+        )
+
+
+def _start(configuration: Configuration, system: LinearSystem, x0: np.ndarray | None) -> np.ndarray:
+    size, dtype = system.operator.shape[0], system.operator.dtype
+    if x0 is not None:
+        if np.shape(x0) != (size,) or not np.isfinite(x0).all():
+            raise InputError(f"x0 must be a finite vector of shape ({size},), got shape {np.shape(x0)}")
+        return np.array(x0, dtype)
+    if configuration.x0 == "random" or (configuration.x0 == "problem" and system.random_start):
+        return np.random.default_rng(configuration.seed).random(size).astype(dtype)
+    return np.zeros(size, dtype)
+
+
+def _maps_constant_to_zero(operator: Operator, bound: Any, device: Any) -> bool:
+    ones = np.ones(operator.shape[0], operator.dtype)
+    product = device.zeros(operator.shape[0], operator.dtype)
+    bound.apply(ones, product)
+    try:
+        largest = np.abs(operator.diagonal()).max()
+    except InputError:
+        largest = 1.0
+    return bool(np.abs(product).max() <= NULL_TOLERANCE * largest)

@@ -1,0 +1,81 @@
+"""When a run ends, and the sentence that says why."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import math
+
+from workbench.blocks import unknown_name
+from workbench.errors import InputError
+
+
+class Norm(enum.StrEnum):
+    """What is compared with the tolerance."""
+
+    RESIDUAL = "residual"
+    """||r||"""
+    PRECONDITIONED = "preconditioned"
+    """sqrt((u, u)) with u = M^-1 r"""
+    NATURAL = "natural"
+    """sqrt((r, u))"""
+    ERROR = "error"
+    """The A-norm of the error; only where the solution is known. Costs one more product an iteration."""
+
+
+class Reason(enum.Enum):
+    """Why a run ended; the value is the sentence for the user."""
+
+    CONVERGED = "converged: the true residual confirms it"
+    MAXITER = "not converged: the iteration limit was reached; raise maxiter or choose a stronger preconditioner"
+    TIME = "not converged: the time limit was reached; raise it or choose a stronger preconditioner"
+    CANCELLED = "stopped by the user"
+    INDEFINITE = "broke down: A or M is not positive definite, which CG needs; check the matrix"
+    NOT_FINITE = "broke down: NaN or infinity appeared; check the matrix and the right-hand side"
+    DIVERGED = "diverged: the residual grew without bound; a singular system needs a consistent right-hand side"
+    STAGNATED = "stagnated: no progress for many iterations; rounding, or an inconsistent right-hand side, limits it"
+    INACCURATE = (
+        "not converged: the recurrence says so but the true residual does not, even after restarts; "
+        "rounding limits the accuracy, so loosen the tolerance"
+    )
+
+    @property
+    def sentence(self) -> str:
+        return self.value
+
+
+@dataclasses.dataclass(frozen=True)
+class Stopping:
+    """Stop when norm <= max(rtol*||b||, atol), the norm of b being of the same kind.
+
+    For the preconditioned norm ||b|| is sqrt((M^-1 b, M^-1 b)), for the natural norm sqrt((b, M^-1 b)), for the error
+    the A-norm of the starting error. maxiter None means 10 N, at least 1000. max_seconds counts iteration time alone.
+    stagnation: give up after this many iterations without a new smallest norm. Raises InputError for values out of bounds.
+    """
+
+    rtol: float = 1e-6
+    atol: float = 0.0
+    norm: str = "residual"
+    maxiter: int | None = None
+    max_seconds: float | None = None
+    stagnation: int = 5000
+
+    def __post_init__(self) -> None:
+        for name in ("rtol", "atol"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value >= 0):
+                raise InputError(f"{name} must be a finite number of at least 0, got {value}")
+        if self.rtol == 0 and self.atol == 0:
+            raise InputError("rtol and atol are both 0, which no iteration can meet; set one of them above 0")
+        if self.norm not in tuple(Norm):
+            raise InputError(unknown_name("norm", self.norm, [norm.value for norm in Norm]))
+        if self.maxiter is not None and self.maxiter < 0:
+            raise InputError(f"maxiter must be at least 0, got {self.maxiter}")
+        if self.max_seconds is not None and not self.max_seconds > 0:
+            raise InputError(f"max_seconds must be above 0, got {self.max_seconds}")
+        if self.stagnation < 1:
+            raise InputError(f"stagnation must be at least 1 iteration, got {self.stagnation}")
+
+    def limit(self, unknowns: int) -> int:
+        """The iteration limit for N unknowns."""
+        return self.maxiter if self.maxiter is not None else max(1000, 10 * unknowns)

@@ -1,0 +1,10 @@
+"""Solvers: one file per method, the recurrence as in its source and nothing else, registered on import."""
+
+import sys
+
+from workbench.blocks import load_package
+from workbench.solvers.base import Solver
+
+load_package(sys.modules[__name__])
+
+__all__ = ["Solver"]

@@ -1,0 +1,36 @@
+"""What a solver is: a registered block that holds a recurrence as paper lines, one `yield` per iteration."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from workbench.blocks import Block
+
+
+@dataclasses.dataclass(frozen=True)
+class Solver(Block):
+    """Base of all solvers.
+
+    A solver sees a workspace with the vectors `b` and `x` (the initial guess, overwritten by the iterates) and the
+    operators `A` and `M`, and nothing else: no tolerance, no clock, no device. It yields once after the start and once
+    per iteration. By then the scalars below are up to date, in the notation of docs/notation.md:
+    rr = (r, r), gamma = (r, u), uu = (u, u) with u = M^-1 r, alpha, beta, and delta = (p, A p), which is not positive when
+    the method has broken down; x then still holds the last good iterate.
+    """
+
+    kind: ClassVar[str] = "solver"
+    start: ClassVar[str] = ""
+    """Paper lines before the loop."""
+    iterate: ClassVar[str] = ""
+    """Paper lines of one iteration."""
+
+    def iterates(self, workspace: Any) -> Iterator[None]:
+        """Run the recurrence on a workspace, without end."""
+        start, iterate = workspace.lines(self.start, self.iterate)
+        start()
+        yield
+        while True:
+            iterate()
+            yield
