@@ -47,6 +47,8 @@ class Parameter:
 
     def bounds(self) -> str:
         """The bounds in words, for sentences and help texts."""
+        if self.choices:
+            return f"one of {', '.join(self.choices)}"
         if self.low is not None and self.high is not None:
             return f"between {self.low:g} and {self.high:g}"
         if self.low is not None:
@@ -197,3 +199,26 @@ def load_package(package: ModuleType) -> None:
         importlib.import_module(f"{package.__name__}.{module.name}")
 
 
+
+
+def catalogue() -> dict[str, list[dict[str, Any]]]:
+    """All registered blocks by kind as plain data: name, title and declared parameters."""
+    return {kind: [_described(cls) for cls in registered(kind).values()] for kind in kinds()}
+
+
+def _described(cls: type[Block]) -> dict[str, Any]:
+    parameters = [
+        {
+            "name": declared.name,
+            "type": declared.kind.__name__,
+            "default": declared.default,
+            "help": declared.help,
+            "low": declared.low,
+            "high": declared.high,
+            "unit": declared.unit,
+            "choices": list(declared.choices),
+            "bounds": declared.bounds(),
+        }
+        for declared in cls.parameters()
+    ]
+    return {"name": cls.name, "title": cls.title, "parameters": parameters}

@@ -14,6 +14,8 @@ CANDIDATES = 64
 ROUNDS = 64
 RANDOM_GAP = 0.1
 """Distance kept between random bubbles, in radii, so that grid refinement separates them."""
+RANDOM_SHARE = 0.8
+"""Default radius of random bubbles over that of bubbles on a grid, so that they find room."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

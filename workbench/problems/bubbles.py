@@ -9,8 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from workbench.blocks import parameter, register
+from workbench.errors import InputError
 from workbench.problems.base import LinearSystem, Problem
-from workbench.problems.bubble_geometry import Geometry, at_random, default_radius, from_text, on_grid, to_text
+from workbench.problems.bubble_geometry import (
+    RANDOM_SHARE,
+    Geometry,
+    at_random,
+    default_radius,
+    from_text,
+    on_grid,
+    to_text,
+)
 from workbench.problems.sides import SIDES_HELP, parse_sides
 from workbench.problems.dispersed_phase import dispersed_phase_system
 
@@ -41,18 +50,23 @@ class Bubbles(Problem):
 
         `values` sets the other parameters. Raises InputError as the text form does.
         """
-        points = np.asarray(centres, dtype=np.float64)
-        geometry = Geometry(points, np.broadcast_to(np.asarray(radii, dtype=np.float64), points.shape[:1]))
+        try:
+            points = np.asarray(centres, dtype=np.float64)
+            geometry = Geometry(points, np.broadcast_to(np.asarray(radii, dtype=np.float64), points.shape[:1]))
+        except (TypeError, ValueError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"bubbles need k centres of {cls.dimensions} numbers and k radii ({error})") from None
         return cls.create({"layout": "list", "bubbles": to_text(geometry), **values})
 
     def geometry(self) -> Geometry:
         """Centres and radii, independent of n."""
         if self.layout == "list":
             return from_text(self.bubbles, self.dimensions)
-        radius = self.radius or default_radius(self.count, self.dimensions)
+        default = default_radius(self.count, self.dimensions)
         if self.layout == "grid":
-            return on_grid(self.count, radius, self.dimensions)
-        return at_random(self.count, radius, self.dimensions, self.geometry_seed)
+            return on_grid(self.count, self.radius or default, self.dimensions)
+        return at_random(self.count, self.radius or RANDOM_SHARE * default, self.dimensions, self.geometry_seed)
 
     def assemble(self, seed: int = 0) -> LinearSystem:
         return dispersed_phase_system(self.geometry().paint(self.n), self.contrast, self.sides, seed)

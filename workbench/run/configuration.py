@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 from workbench import blocks
@@ -73,6 +74,7 @@ _BLOCKS = ("problem", "solver", "preconditioner", "deflation", "coarse")
 
 def configure(
     problem: str | Problem,
+    parameters: Mapping[str, Any] | None = None,
     *,
     solver: str | Solver = "cg",
     preconditioner: str | Preconditioner = "jacobi",
@@ -83,11 +85,11 @@ def configure(
     x0: str = "problem",
     seed: int = 0,
     stopping: Stopping | None = None,
-    **parameters: Any,
+    **more: Any,
 ) -> Configuration:
     """A configuration from short names: configure("two-layer", n=128, preconditioner="neumann:2", deflation="stripes").
 
-    Further keywords are parameters of the problem. Raises InputError with the nearest known name for unknown ones.
+    `parameters` and further keywords are parameters of the problem. Raises InputError with the nearest known name for unknown ones.
     """
     chosen: dict[str, Any] = {}
     for kind, given in (
@@ -99,7 +101,7 @@ def configure(
         chosen[kind] = blocks.find(kind, given) if isinstance(given, str) else given
     if isinstance(problem, str):
         problem = problem_from_text(problem)
-    problem = problem.changed(parameters)
+    problem = problem.changed({**(parameters or {}), **more})
     return Configuration(
         problem, **chosen, device=device, rhs=rhs, x0=x0, seed=seed, stopping=stopping or Stopping()
     )

@@ -27,10 +27,14 @@ class Solver(Block):
     """Paper lines of one iteration."""
 
     def iterates(self, workspace: Any) -> Iterator[None]:
-        """Run the recurrence on a workspace, without end."""
+        """The recurrence on a workspace, without end. Its lines are compiled here, before the first `next`."""
         start, iterate = workspace.lines(self.start, self.iterate)
-        start()
-        yield
-        while True:
-            iterate()
+
+        def recurrence() -> Iterator[None]:
+            start()
             yield
+            while True:
+                iterate()
+                yield
+
+        return recurrence()

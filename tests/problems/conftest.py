@@ -1,0 +1,28 @@
+"""Shared pieces: an isolated download cache and a writer of small Matrix Market files."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """No test may touch the user's cache or the network: the default mirror is a closed port."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("WORKBENCH_CACHE", str(folder))
+    monkeypatch.setenv("WORKBENCH_SUITESPARSE_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("no_proxy", "*")
+    return folder
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    """Write text or bytes to a file in the test's own folder and return its path."""
+
+    def writer(content: str | bytes, name: str = "a.mtx") -> Path:
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode("latin-1"))
+        return path
+
+    return writer

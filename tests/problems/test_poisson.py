@@ -1,0 +1,97 @@
+"""Constant-coefficient problems against Kronecker products."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from workbench.errors import InputError
+from workbench.operators import Matrix, Stencil
+from workbench.problems import memory
+from workbench.problems.box_neighbours import box_entries, box_neighbours
+from workbench.problems.poisson import Poisson5, Poisson7, Poisson27, Poisson125
+
+
+def second_difference(n: int) -> sparse.dia_array:
+    return sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(n, n))
+
+
+def band(n: int, reach: int) -> np.ndarray:
+    distance = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
+    return (distance <= reach).astype(float)
+
+
+def test_poisson5_by_hand():
+    dense = Poisson5(n=2).assemble().operator.to_csr().toarray()
+    assert dense.tolist() == [[4, -1, -1, 0], [-1, 4, 0, -1], [-1, 0, 4, -1], [0, -1, -1, 4]]
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 8])
+def test_stencils_are_sums_of_kronecker_products(n: int):
+    t, one = second_difference(n), sparse.eye_array(n)
+    flat = sparse.kronsum(t, t)
+    five, seven = Poisson5(n=n).assemble(), Poisson7(n=n).assemble()
+    solid = sparse.kron(one, flat) + sparse.kron(t, sparse.eye_array(n * n))
+    np.testing.assert_array_equal(five.operator.to_csr().toarray(), flat.toarray())
+    np.testing.assert_array_equal(seven.operator.to_csr().toarray(), solid.toarray())
+    assert isinstance(five.operator, Stencil)
+    assert five.operator.nnz == 5 * n**2 - 4 * n
+    assert seven.operator.nnz == 7 * n**3 - 6 * n**2
+    assert (five.grid, seven.grid) == ((n, n), (n, n, n))
+    assert five.b.tolist() == [1.0] * n**2
+    assert not five.random_start
+
+
+@pytest.mark.parametrize("reach", [1, 2])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 7])
+def test_box_neighbours_equal_a_kronecker_product(n: int, reach: int):
+    csr = box_neighbours(n, reach)
+    line = band(n, reach)
+    expected = (2 * reach + 1) ** 3 * np.eye(n**3) - np.kron(line, np.kron(line, line))
+    np.testing.assert_array_equal(csr.toarray(), expected)
+    assert csr.nnz == box_entries(n, reach) == np.count_nonzero(expected)
+    assert csr.indices.dtype == csr.indptr.dtype == np.int32
+    sorted_again = sparse.csr_array((csr.data, csr.indices, csr.indptr), shape=csr.shape)
+    assert sorted_again.has_canonical_format
+
+
+@pytest.mark.parametrize("n", [2, 3, 9])
+def test_entries_follow_the_formulas(n: int):
+    assert box_entries(n, 1) == (3 * n - 2) ** 3 == Poisson27(n=n).assemble().operator.nnz
+    assert box_entries(n, 2) == (5 * n - 6) ** 3 == Poisson125(n=n).assemble().operator.nnz
+
+
+@pytest.mark.parametrize(("n", "nnz"), [(165, 549353259), (170, 601211584), (181, 726572699), (185, 776151559)])
+def test_entries_are_those_the_hybrid_paper_prints(n: int, nnz: int):
+    assert box_entries(n, 2) == nnz
+
+
+@pytest.mark.parametrize(("problem", "diagonal"), [(Poisson27(n=4), 26), (Poisson125(n=5), 124)])
+def test_assembled_operators_are_positive_definite(problem: Poisson27 | Poisson125, diagonal: int):
+    system = problem.assemble()
+    assert isinstance(system.operator, Matrix)
+    dense = system.operator.to_csr().toarray()
+    assert set(np.diag(dense)) == {diagonal}
+    assert (dense.sum(axis=1) >= 0).all()
+    assert dense[0].sum() > 0, "strictly dominant at the corner"
+    assert np.linalg.eigvalsh(dense).min() > 0
+
+
+def test_an_inner_row_sums_to_zero():
+    dense = Poisson125(n=5).assemble().operator.to_csr().toarray()
+    assert np.flatnonzero(dense.sum(axis=1) == 0).tolist() == [62], "only the centre of 5 x 5 x 5 sees 124 neighbours"
+
+
+def test_memory_is_checked_before_anything_is_built(monkeypatch: pytest.MonkeyPatch):
+    class Scarce:
+        available = 2**30
+
+    monkeypatch.setattr(memory.psutil, "virtual_memory", Scarce)
+    with pytest.raises(InputError) as caught:
+        Poisson125(n=165).assemble()
+    assert str(caught.value) == ("poisson125:165 needs about 18.4 GiB of memory, 1 GiB are free; use a smaller n")
+
+
+def test_the_bound_keeps_indices_within_32_bits():
+    assert box_entries(259, 2) < 2**31 <= box_entries(260, 2)
+    with pytest.raises(InputError, match=r"poisson125: n must be between 2 and 259, got 260"):
+        Poisson125(n=260)
