@@ -28,10 +28,7 @@ LAB_SETTINGS = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "fa
 
 def main(extras: list[str]) -> None:
     """Install the package with these extras unless they are there already. Raises SystemExit with a sentence."""
-    folder = os.open(ROOT, os.O_RDONLY)
-    # A second call waits for the first one; some network file systems lock no folders, and then nothing waits.
-    with contextlib.suppress(OSError):
-        fcntl.flock(folder, fcntl.LOCK_EX)
+    wait_for_others()
     wanted = {**identity(), "sources": digest(), "extras": sorted(extras)}
     found = record()
     if satisfies(found, wanted):
@@ -44,6 +41,14 @@ def main(extras: list[str]) -> None:
     write(VENV / "share" / "jupyter" / "lab" / "settings" / "overrides.json", LAB_SETTINGS)
     write(RECORD, wanted)
     INSTALLING.unlink()
+
+
+def wait_for_others() -> None:
+    """Let one call at a time work on this checkout: the lock on its folder is held until the process ends."""
+    folder = os.open(ROOT, os.O_RDONLY)
+    # Some network file systems lock no folders; there nothing waits.
+    with contextlib.suppress(OSError):
+        fcntl.flock(folder, fcntl.LOCK_EX)
 
 
 def identity() -> dict[str, str]:

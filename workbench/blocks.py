@@ -130,7 +130,6 @@ class Block:
                 raise InputError(f"{cls.name}: {unknown_name('parameter', name, known)}")
         return cls(**values)
 
-
     def changed(self, values: Mapping[str, Any]) -> Self:
         """The same block with some parameters set anew; unknown names are refused as in `create`."""
         present = {declared.name: getattr(self, declared.name) for declared in self.parameters()}
@@ -197,8 +196,6 @@ def load_package(package: ModuleType) -> None:
     """Import every module of a package, so that each registers its blocks: one new file is a new block."""
     for module in pkgutil.iter_modules(package.__path__):
         importlib.import_module(f"{package.__name__}.{module.name}")
-
-
 
 
 def catalogue() -> dict[str, list[dict[str, Any]]]:

@@ -59,9 +59,15 @@ def _parser() -> argparse.ArgumentParser:
 
 def _solve_parser(solve: argparse.ArgumentParser) -> None:
     add = solve.add_argument
-    add("problem", metavar="PROBLEM", help="a registered problem, a SuiteSparse name, or a path to a .mtx or .mtx.gz file")
+    add(
+        "problem",
+        metavar="PROBLEM",
+        help="a registered problem, a SuiteSparse name, or a path to a .mtx or .mtx.gz file",
+    )
     add("--n", metavar="N", help="grid points per side")
-    add("--param", metavar="KEY=VALUE", action="append", default=[], help="another parameter of the problem; repeatable")
+    add(
+        "--param", metavar="KEY=VALUE", action="append", default=[], help="another parameter of the problem; repeatable"
+    )
     add("--preconditioner", default="jacobi", metavar="BLOCK", help="first level, as neumann:2 (default jacobi)")
     add("--deflation", default="none", metavar="BLOCK", help="second level, as stripes or blocks:6 (default none)")
     add("--coarse", default="cholesky", metavar="BLOCK", help="coarse solver, inverse or cholesky (default)")
@@ -69,7 +75,11 @@ def _solve_parser(solve: argparse.ArgumentParser) -> None:
     add("--device", default="cpu", help="where to compute (default cpu)")
     add("--rtol", type=float, default=1e-6, help="stop at this fraction of ||b|| (default 1e-6)")
     add("--atol", type=float, default=0.0, help="or at this norm (default 0)")
-    add("--norm", default="residual", help="residual (default), preconditioned, natural, or error with --rhs ones-scaled")
+    add(
+        "--norm",
+        default="residual",
+        help="residual (default), preconditioned, natural, or error with --rhs ones-scaled",
+    )
     add("--maxiter", type=int, metavar="N", help="iteration limit (default 10 times the unknowns)")
     add("--max-seconds", type=float, metavar="S", help="limit of iteration time in seconds")
     add("--rhs", default="problem", help="problem (default), ones, ones-scaled (b = A x*, x* = 1/sqrt(N)) or random")

@@ -11,8 +11,8 @@ from workbench.problems.box_neighbours import box_entries, box_neighbours
 from workbench.problems.poisson import Poisson5, Poisson7, Poisson27, Poisson125
 
 
-def second_difference(n: int) -> sparse.dia_array:
-    return sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(n, n))
+def second_difference(n: int) -> sparse.csr_array:
+    return sparse.csr_array(2 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1))
 
 
 def band(n: int, reach: int) -> np.ndarray:

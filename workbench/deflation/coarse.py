@@ -18,6 +18,8 @@ class CoarseSolver(Block):
     """Base of all coarse solvers."""
 
     kind: ClassVar[str] = "coarse"
+    advice: ClassVar[str] = ""
+    """What to try when a deflated run fails and the accuracy of this coarse solver may be why."""
 
     def factor(self, matrix: sparse.csr_array) -> Factor:
         """Prepare to solve with E, d x d Hermitian positive definite. Raises InputError when it is not, or too large."""
@@ -63,6 +65,7 @@ class Inverse(CoarseSolver):
 
     name: ClassVar[str] = "inverse"
     title: ClassVar[str] = "explicit inverse (dense product)"
+    advice: ClassVar[str] = "rounding in the explicit inverse of E may be the cause; try coarse solver cholesky"
 
     largest: int = parameter(8192, "refuse to invert more vectors than this", low=1, high=65536, unit="vectors")
 

@@ -34,7 +34,9 @@ class Projection:
         self.count = int(labels.max()) + 1
         sizes = np.bincount(labels, minlength=self.count)
         if not sizes.all():
-            raise InputError(f"deflation subdomain {int(np.argmin(sizes))} of {self.count} holds no unknown; renumber them")
+            raise InputError(
+                f"deflation subdomain {int(np.argmin(sizes))} of {self.count} holds no unknown; renumber them"
+            )
         az = compact_az(operator, labels, self.count)
         matrix = galerkin(az, labels, self.count)
         self.dropped = _is_singular(matrix)

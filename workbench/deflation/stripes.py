@@ -29,6 +29,8 @@ class Stripes(Deflation):
         sides = self.need_grid(grid)
         per_row = self.per_row or (2 if len(sides) == 2 else 1)
         if per_row > sides[-1]:
-            raise InputError(f"stripes: a row of {sides[-1]} cells cannot be cut into {per_row}; use at most {sides[-1]}")
+            raise InputError(
+                f"stripes: a row of {sides[-1]} cells cannot be cut into {per_row}; use at most {sides[-1]}"
+            )
         rows = [(cut(cells, cells), cells) for cells in sides[:-1]]
         return compose([*rows, (cut(sides[-1], per_row), per_row)])

@@ -77,7 +77,9 @@ class Foreign:
         return None
 
     def diagonal(self) -> np.ndarray:
-        raise InputError("a LinearOperator does not show its diagonal; pass a sparse matrix, or use preconditioner none")
+        raise InputError(
+            "a LinearOperator does not show its diagonal; pass a sparse matrix, or use preconditioner none"
+        )
 
     def to_csr(self) -> sparse.csr_array:
         raise InputError("a LinearOperator does not show its entries; pass a sparse matrix, or use preconditioner none")
@@ -111,7 +113,9 @@ def check_shape(shape: tuple[int, ...]) -> None:
     if 0 in shape:
         raise InputError(f"the matrix is empty: shape {shape[0]} x {shape[1]}")
     if shape[0] != shape[1]:
-        raise InputError(f"the matrix must be square, got {shape[0]} x {shape[1]}; CG needs as many equations as unknowns")
+        raise InputError(
+            f"the matrix must be square, got {shape[0]} x {shape[1]}; CG needs as many equations as unknowns"
+        )
 
 
 def _canonical(csr: sparse.csr_array) -> sparse.csr_array:
@@ -132,7 +136,9 @@ def _check_finite(csr: sparse.csr_array) -> None:
     if not finite.all():
         bad = int(np.flatnonzero(~finite)[0])
         row = int(np.searchsorted(csr.indptr, bad, side="right")) - 1
-        raise InputError(f"the matrix holds {csr.data[bad]} at row {row}, column {csr.indices[bad]}; entries must be finite")
+        raise InputError(
+            f"the matrix holds {csr.data[bad]} at row {row}, column {csr.indices[bad]}; entries must be finite"
+        )
 
 
 def _check_hermitian(csr: sparse.csr_array) -> None:

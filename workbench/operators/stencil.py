@@ -49,7 +49,9 @@ class Stencil:
         for k, low in enumerate(self.lower):
             edge = np.moveaxis(low.reshape(self.shape_of_grid), -1 - k, 0)[0]
             if np.any(edge):
-                raise InputError(f"stencil array lower[{k}] couples across the edge of the box; those entries must be 0")
+                raise InputError(
+                    f"stencil array lower[{k}] couples across the edge of the box; those entries must be 0"
+                )
 
     @property
     def shape(self) -> tuple[int, int]:

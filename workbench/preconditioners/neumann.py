@@ -72,9 +72,7 @@ class NeumannSeries:
 
     @property
     def traffic(self) -> int:
-        return (
-            (self._order - 1) * self._lower.traffic + self._lower_scaled.traffic + self._order * self._upper.traffic
-        )
+        return (self._order - 1) * self._lower.traffic + self._lower_scaled.traffic + self._order * self._upper.traffic
 
     @property
     def flops(self) -> int:

@@ -20,8 +20,8 @@ from workbench.problems.bubble_geometry import (
     on_grid,
     to_text,
 )
-from workbench.problems.sides import SIDES_HELP, parse_sides
 from workbench.problems.dispersed_phase import dispersed_phase_system
+from workbench.problems.sides import SIDES_HELP, parse_sides
 
 
 @dataclasses.dataclass(frozen=True)

@@ -102,7 +102,7 @@ def _read(stream: IO[bytes]) -> sparse.csr_array:
     body.drain()
     _check_words(header, body.words)
     if stored is None:
-        raise InputError(refusal[:1].lower() + refusal[1:].rstrip("."))
+        raise InputError(refusal.lower().rstrip("."))
     csr = sparse.csr_array(stored) if header.format == "array" else _assembled(header, sparse.coo_array(stored))
     if header.symmetry == "hermitian" and np.any(csr.diagonal().imag):
         place = int(np.flatnonzero(csr.diagonal().imag)[0]) + 1

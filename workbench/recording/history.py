@@ -30,7 +30,9 @@ class History:
     def append(self, **row: float) -> None:
         """Add one row; columns that are not given hold NaN."""
         if self._count == self._columns["residual"].size:
-            self._columns = {name: np.concatenate([column, np.empty_like(column)]) for name, column in self._columns.items()}
+            self._columns = {
+                name: np.concatenate([column, np.empty_like(column)]) for name, column in self._columns.items()
+            }
         for name, column in self._columns.items():
             column[self._count] = row.get(name, np.nan)
         self._count += 1

@@ -60,7 +60,9 @@ def load(path: str | Path) -> Record:
             raise ValueError
         version = int(head["version"])
         if version > VERSION:
-            raise InputError(f"{path} is a run of format version {version}, this workbench reads up to {VERSION}; update it")
+            raise InputError(
+                f"{path} is a run of format version {version}, this workbench reads up to {VERSION}; update it"
+            )
         solution = arrays.pop("solution", None)
         return Record(head["summary"], head["provenance"], History.from_arrays(arrays), solution)
     except InputError:

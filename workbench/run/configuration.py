@@ -102,6 +102,4 @@ def configure(
     if isinstance(problem, str):
         problem = problem_from_text(problem)
     problem = problem.changed({**(parameters or {}), **more})
-    return Configuration(
-        problem, **chosen, device=device, rhs=rhs, x0=x0, seed=seed, stopping=stopping or Stopping()
-    )
+    return Configuration(problem, **chosen, device=device, rhs=rhs, x0=x0, seed=seed, stopping=stopping or Stopping())

@@ -29,6 +29,7 @@ PARTED = 0.1
 RESTARTS = 3
 AGREEMENT = 1.01
 """How far the true residual may lie above the recurrence's when another norm decides."""
+_PERHAPS_THE_COARSE_SOLVE = (Reason.INDEFINITE, Reason.DIVERGED, Reason.STAGNATED, Reason.INACCURATE)
 
 
 class Run:
@@ -70,13 +71,19 @@ class Run:
 
     @property
     def x(self) -> np.ndarray:
-        """The present solution, shape (N,), in a new array; with zero mean where it is defined up to a constant."""
-        x = np.array(self.setting.solution(self.setting.x))
-        return x - x.mean() if self.setting.singular else x
+        """The present solution, shape (N,); with zero mean where it is defined up to a constant.
+
+        A new array while the run goes on; once it has ended, the run's own where that is the solution.
+        """
+        x = self.setting.solution(self.setting.x)
+        if self.setting.singular:
+            return x - x.mean()
+        return x if self.reason is not None else np.array(x)
 
     def cancel(self) -> None:
-        """End the run at the user's wish; the result so far stays."""
-        self._end(Reason.CANCELLED, f"at iteration {self.iterations}")
+        """End the run at the user's wish; the result so far stays. A run that has ended stays as it ended."""
+        if self.reason is None:
+            self._end(Reason.CANCELLED, f"at iteration {self.iterations}")
 
     def step(self) -> bool:
         """Do one iteration (the first call: the start). False when the run has ended."""
@@ -248,8 +255,10 @@ class Run:
         return norm / self._norm_of_b if self._norm_of_b > 0 else norm
 
     def _end(self, reason: Reason, detail: str) -> None:
-        if self.reason is None:
-            self.reason, self.detail = reason, detail
+        advice = self.configuration.coarse.advice
+        if advice and self.setting.projection and reason in _PERHAPS_THE_COARSE_SOLVE:
+            detail = f"{detail}; {advice}"
+        self.reason, self.detail = reason, detail
 
     def _provenance(self) -> dict[str, Any]:
         return {

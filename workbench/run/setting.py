@@ -64,9 +64,7 @@ class Setting:
         return finished
 
 
-def set_up(
-    configuration: Configuration, system: LinearSystem | None = None, x0: np.ndarray | None = None
-) -> Setting:
+def set_up(configuration: Configuration, system: LinearSystem | None = None, x0: np.ndarray | None = None) -> Setting:
     """Assemble (unless a system is given) and put everything in place. Raises InputError for what cannot be solved."""
     system = system or configuration.problem.assemble(configuration.seed)
     device = devices.device(configuration.device)
@@ -76,7 +74,7 @@ def set_up(
     notes: list[str] = []
     b, exact = _right_hand_side(configuration, system, bound, device)
     if singular:
-        _make_consistent(b, notes)
+        b = _made_consistent(b, notes)
     x = _start(configuration, system, x0)
     if not b.any() and configuration.stopping.atol == 0:
         x[:] = 0
@@ -122,21 +120,22 @@ def _right_hand_side(
     if not np.isfinite(system.b).all():
         place = int(np.flatnonzero(~np.isfinite(system.b))[0])
         raise InputError(f"b holds {system.b[place]} at entry {place}; entries must be finite")
-    return np.array(system.b, dtype), None
+    return device.array(system.b, dtype), None
 
 
-def _make_consistent(b: np.ndarray, notes: list[str]) -> None:
+def _made_consistent(b: np.ndarray, notes: list[str]) -> np.ndarray:
     """A singular system with the constants in its null space has a solution only if b sums to zero."""
     mean, norm = b.mean(), np.linalg.norm(b)
     if abs(mean) * np.sqrt(b.size) <= 1e-13 * norm:
-        return
-    b -= mean
+        return b
+    b = b - mean
     notes.append(f"A is singular: the mean of b, {mean:.6g}, was removed so that a solution exists")
     if np.linalg.norm(b) <= 1e-12 * norm:
         raise InputError(
             "the right-hand side is constant and A maps constants to zero, so nothing is left once its mean is removed; "
             "choose another right-hand side, for example random"
         )
+    return b
 
 
 def _start(configuration: Configuration, system: LinearSystem, x0: np.ndarray | None) -> np.ndarray:

@@ -26,7 +26,8 @@ class CsrProduct:
         self._dots = np.zeros(3, accumulator(data.dtype))
         bounds = _even_chunks(indptr)
         self._sums = (bounds, np.zeros((bounds.size - 1, 3), self._dots.dtype), self._dots)
-        prepare(_product, data, self._indices, self._indptr, data, data, *self._sums)
+        vector = np.empty(0, data.dtype)
+        prepare(_product, data, self._indices, self._indptr, vector, vector, *self._sums)
 
     def apply(self, x: np.ndarray, out: np.ndarray) -> np.ndarray:
         launch(self._data.size, _product, self._data, self._indices, self._indptr, x, out, *self._sums)
@@ -54,12 +55,23 @@ class CsrTerm:
         self._dots = np.zeros(3, accumulator(data.dtype))
         bounds = _even_chunks(indptr)
         self._sums = (bounds, np.zeros((bounds.size - 1, 3), self._dots.dtype), self._dots)
-        prepare(_term, data, self._indices, self._indptr, *[data] * 4, self._scale, *self._sums)
+        vector = np.empty(0, data.dtype)
+        prepare(_term, data, self._indices, self._indptr, *[vector] * 4, self._scale, *self._sums)
 
     def apply(self, base: np.ndarray, x: np.ndarray, out: np.ndarray, paired: np.ndarray) -> np.ndarray:
         """out = (base - L x)*scale; the dot products are those of `paired` and out. `out` must not be x."""
         launch(
-            self._data.size, _term, self._data, self._indices, self._indptr, base, x, out, paired, self._scale, *self._sums
+            self._data.size,
+            _term,
+            self._data,
+            self._indices,
+            self._indptr,
+            base,
+            x,
+            out,
+            paired,
+            self._scale,
+            *self._sums,
         )
         return self._dots
 
@@ -89,24 +101,27 @@ def _even_chunks(indptr: np.ndarray) -> np.ndarray:
 
 @njit(parallel=True, nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
 def _product(data, indices, indptr, x, y, bounds, partial, dots):  # pragma: no cover
+    wide = dots.dtype.type
     for chunk in prange(partial.shape[0]):
-        xy, yy, xx = dots[0] * 0, dots[0] * 0, dots[0] * 0
+        xy, yy, xx = wide(0), wide(0), wide(0)
         for row in range(bounds[chunk], bounds[chunk + 1]):
-            value = data[0] * 0
+            value = data.dtype.type(0)
             for j in range(indptr[row], indptr[row + 1]):
                 value += data[j] * x[indices[j]]
             y[row] = value
-            xy += np.conj(x[row]) * value
-            yy += np.conj(value) * value
-            xx += np.conj(x[row]) * x[row]
+            left, right = wide(x[row]), wide(value)
+            xy += np.conj(left) * right
+            yy += np.conj(right) * right
+            xx += np.conj(left) * left
         partial[chunk, 0], partial[chunk, 1], partial[chunk, 2] = xy, yy, xx
     _total(partial, dots)
 
 
 @njit(parallel=True, nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
 def _term(data, indices, indptr, base, x, y, paired, scale, bounds, partial, dots):  # pragma: no cover
+    wide = dots.dtype.type
     for chunk in prange(partial.shape[0]):
-        xy, yy, xx = dots[0] * 0, dots[0] * 0, dots[0] * 0
+        xy, yy, xx = wide(0), wide(0), wide(0)
         for row in range(bounds[chunk], bounds[chunk + 1]):
             value = base[row]
             for j in range(indptr[row], indptr[row + 1]):
@@ -114,9 +129,10 @@ def _term(data, indices, indptr, base, x, y, paired, scale, bounds, partial, dot
             if scale.size > 0:
                 value *= scale[row]
             y[row] = value
-            xy += np.conj(paired[row]) * value
-            yy += np.conj(value) * value
-            xx += np.conj(paired[row]) * paired[row]
+            left, right = wide(paired[row]), wide(value)
+            xy += np.conj(left) * right
+            yy += np.conj(right) * right
+            xx += np.conj(left) * left
         partial[chunk, 0], partial[chunk, 1], partial[chunk, 2] = xy, yy, xx
     _total(partial, dots)
 

@@ -7,6 +7,7 @@ import importlib.util
 import os
 import sys
 import tempfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,9 +21,9 @@ import numpy as np
 from numba import njit, prange
 
 '''
-DECORATOR = (
-    '@njit(parallel={parallel}, nogil=True, cache=True, error_model="numpy", fastmath={{"reassoc", "contract", "nsz"}})\n'
-)
+DECORATOR = '@njit(parallel={parallel}, nogil=True, cache=True, error_model="numpy", fastmath={{"reassoc", "contract", "nsz"}})\n'
+
+_importing = threading.Lock()
 
 
 def kernel(body: str, *, parallel: bool = True) -> Callable[..., None]:
@@ -30,16 +31,17 @@ def kernel(body: str, *, parallel: bool = True) -> Callable[..., None]:
     source = HEADER + DECORATOR.format(parallel=parallel) + body
     text = "\n".join((source, numba.__version__, np.__version__, sys.version))
     name = "lines_" + hashlib.sha256(text.encode()).hexdigest()[:24]
-    if name not in sys.modules:
-        path = _folder() / f"{name}.py"
-        if not path.exists():
-            _write(path, source)
-        spec = importlib.util.spec_from_file_location(name, path)
-        assert spec is not None and spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-    return sys.modules[name].kernel
+    with _importing:
+        if name not in sys.modules:
+            path = _folder() / f"{name}.py"
+            if not path.exists():
+                _write(path, source)
+            spec = importlib.util.spec_from_file_location(name, path)
+            assert spec is not None and spec.loader is not None
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            sys.modules[name] = module
+        return sys.modules[name].kernel
 
 
 def _folder() -> Path:

@@ -19,12 +19,16 @@ from workbench.devices.lines.plan import Pass
 from workbench.devices.lines.reference import accumulator
 
 
-def compile_pass(step: Pass, vectors: Collection[str], slots: Mapping[str, int], dtype: np.dtype) -> Callable[..., None]:
+def compile_pass(
+    step: Pass, vectors: Collection[str], slots: Mapping[str, int], dtype: np.dtype
+) -> Callable[..., None]:
     """The kernel of one pass; its arguments are the arrays of loads and stores, the scalars, and room for partial sums."""
     return generated.kernel(source(step, vectors, slots, dtype), parallel=bool(step.body))
 
 
-def bind_pass(kernel: Callable[..., None], step: Pass, arrays: list[np.ndarray], scalars: np.ndarray) -> Callable[[], None]:
+def bind_pass(
+    kernel: Callable[..., None], step: Pass, arrays: list[np.ndarray], scalars: np.ndarray
+) -> Callable[[], None]:
     """The kernel with its arrays fixed."""
     size = arrays[0].size if arrays else 0
     partial = np.zeros((chunks_of(size), max(1, len(step.dots))), scalars.dtype)
@@ -57,7 +61,7 @@ def _scalar_lines(
     names = [name for name in dict.fromkeys(used) if name not in vectors]
     text = [f"s_{name} = scalars[{slots[name]}]" for name in names]
     for line in step.scalars:
-        text.append(f"s_{line.target} = {_expression(line.expression, vectors, wide, 's_')}")
+        text.append(f"s_{line.target} = np.{wide.name}({_expression(line.expression, vectors, wide, 's_')})")
         text.append(f"scalars[{slots[line.target]}] = s_{line.target}")
     in_body = {name for line in step.body if isinstance(line, Formula) for name in line.names if name not in vectors}
     return text + [f"c_{name} = np.{dtype.name}(s_{name})" for name in sorted(in_body)]
@@ -97,6 +101,9 @@ def _expression(node: ast.expr, vectors: Collection[str], dtype: np.dtype, scala
             case ast.Constant(value=value):
                 return f"np.{np.zeros(1, dtype).real.dtype.name}({float(value)!r})"  # pyright: ignore[reportArgumentType]
             case ast.BinOp():
+                if isinstance(part.op, ast.Div) and dtype.kind == "c":
+                    # numba's complex / raises on a zero divisor, whatever the error model; NumPy's division does not.
+                    return f"np.true_divide({text(part.left)}, {text(part.right)})"
                 sign = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}[type(part.op)]
                 return f"({text(part.left)} {sign} {text(part.right)})"
             case ast.UnaryOp():
@@ -111,4 +118,3 @@ def _expression(node: ast.expr, vectors: Collection[str], dtype: np.dtype, scala
         raise AssertionError(f"the parser let {ast.unparse(part)} through")
 
     return text(node)
-

@@ -25,7 +25,8 @@ class StencilProduct:
         self._kernel = product_kernel(len(lower), main.dtype)
         self._dots = np.zeros(3, accumulator(main.dtype))
         self._fixed = (main, *lower, self._strides, np.zeros((chunks_of(main.size), 3), self._dots.dtype), self._dots)
-        prepare(self._kernel, main, main, *self._fixed)
+        vector = np.empty(0, main.dtype)
+        prepare(self._kernel, vector, vector, *self._fixed)
 
     def apply(self, x: np.ndarray, out: np.ndarray) -> np.ndarray:
         launch(x.size, self._kernel, x, out, *self._fixed)
@@ -57,7 +58,7 @@ class HalfProduct:
         self._dots = np.zeros(3, accumulator(bands[0].dtype))
         partial = np.zeros((chunks_of(bands[0].size), 3), self._dots.dtype)
         self._fixed = (*bands, *(() if scale is None else (scale,)), self._strides, partial, self._dots)
-        prepare(self._kernel, *[bands[0]] * 4, *self._fixed)
+        prepare(self._kernel, *[np.empty(0, bands[0].dtype)] * 4, *self._fixed)
 
     def apply(self, base: np.ndarray, x: np.ndarray, out: np.ndarray, paired: np.ndarray) -> np.ndarray:
         """out = (base - L x)*scale; the dot products are those of `paired` and out. `out` must not be x."""

@@ -86,7 +86,7 @@ def _restrict(w, bounds, labels, cuts, partial, coarse):  # pragma: no cover
         mine[:] = 0
         for run in range(cuts[chunk], cuts[chunk + 1]):
             piece = w[bounds[run] : bounds[run + 1]]
-            total = coarse[0] * 0
+            total = coarse.dtype.type(0)
             for i in range(piece.size):
                 total += piece[i]
             mine[labels[run]] += total
@@ -109,9 +109,9 @@ def _add(x, bounds, labels, cuts, coarse):  # pragma: no cover
 @njit(parallel=True, nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
 def _subtract(rows, indptr, indices, data, w, coarse, x, cuts, partial):  # pragma: no cover
     for chunk in prange(partial.size):
-        total = partial[0] * 0
+        total = partial.dtype.type(0)
         for k in range(cuts[chunk], cuts[chunk + 1]):
-            value = coarse[0] * 0
+            value = coarse.dtype.type(0)
             for j in range(indptr[k], indptr[k + 1]):
                 value += data[j] * coarse[indices[j]]
             row = rows[k]

@@ -12,7 +12,7 @@ from typing import Any
 # variable is read when the OpenMP library is loaded, at the first parallel launch.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
-import numba  # noqa: E402
+import numba
 
 numba.config.THREADING_LAYER_PRIORITY = ["omp", "tbb", "workqueue"]  # pyright: ignore[reportAttributeAccessIssue]
 

@@ -65,13 +65,13 @@ def triad_bandwidth(seconds: float = 0.5, array_bytes: int = DEFAULT_ARRAY_BYTES
     """
     a, b, c = (np.empty(max(1, array_bytes // 8)) for _ in range(3))
     threads = numba.get_num_threads()
-    launch(_touch, a, b, c, threads)
-    launch(_triad, a, b, c, threads)
+    launch(a.size, _touch, a, b, c, threads)
+    launch(a.size, _triad, a, b, c, threads)
     times: list[float] = []
     end = time.perf_counter() + seconds
     while len(times) < MINIMAL_REPEATS or time.perf_counter() < end:
         start = time.perf_counter()
-        launch(_triad, a, b, c, threads)
+        launch(a.size, _triad, a, b, c, threads)
         times.append(time.perf_counter() - start)
     moved = BYTES_PER_ELEMENT * a.size
     return Triad(moved / statistics.median(times), moved / min(times), len(times), a.nbytes, threads)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import sys
 import textwrap
 
 from workbench.errors import InputError
@@ -94,10 +95,10 @@ def _line(statement: ast.stmt, text: str) -> Line:
 
 
 def _dot(target: str, value: ast.Tuple, text: str) -> Dot:
-    left, *rest = value.elts
-    if len(rest) != 1 or not isinstance(left, ast.Name) or not isinstance(rest[0], ast.Name):
-        raise LinesError(f"line {text!r}: a dot product is written (a, b) with two vector names")
-    return Dot(target, left.id, rest[0].id, text)
+    match value.elts:
+        case [ast.Name(id=left), ast.Name(id=right)]:
+            return Dot(target, left, right, text)
+    raise LinesError(f"line {text!r}: a dot product is written (a, b) with two vector names")
 
 
 def _application(target: str, call: ast.Call, text: str) -> Application:
@@ -117,10 +118,12 @@ def _is_function(node: ast.Call) -> bool:
 
 def _check_expression(node: ast.expr, text: str) -> None:
     match node:
-        case ast.Name():
-            return
-        case ast.Constant(value=int() | float()) if not isinstance(node.value, bool):
-            return
+        case ast.Name(id=name):
+            if name in FUNCTIONS:
+                raise LinesError(f"line {text!r}: {name} is a function of the language; it is written {name}(a)")
+        case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
+            if abs(number) > sys.float_info.max:
+                raise LinesError(f"line {text!r} holds a number above {sys.float_info.max:.3g}, the largest there is")
         case ast.BinOp(op=operation) if isinstance(operation, _OPERATIONS):
             _check_expression(node.left, text)
             _check_expression(node.right, text)
@@ -128,6 +131,8 @@ def _check_expression(node: ast.expr, text: str) -> None:
             _check_expression(node.operand, text)
         case ast.Call(args=[argument], keywords=[]) if _is_function(node):
             _check_expression(argument, text)
+        case ast.Call() if _is_function(node):
+            raise LinesError(f"line {text!r}: {ast.unparse(node.func)} takes one argument")
         case ast.Call():
             raise LinesError(f"line {text!r}: an operator must stand alone on its line, as in s = A(p)")
         case ast.IfExp(test=ast.Compare(ops=[comparison], comparators=[right])) if isinstance(comparison, _COMPARISONS):

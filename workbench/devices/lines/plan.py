@@ -225,8 +225,12 @@ def _step(drafts: list[_Draft], position: int, vectors: Collection[str], persist
                 return False
         return False
 
+    loads = draft.vectors_read(vectors)
     stores = tuple(name for name in draft.vectors_written if outlives(name))
-    return Pass(tuple(draft.scalars), tuple(draft.body), draft.vectors_read(vectors), stores)
+    # A pass over locals made of numbers alone still needs an array to sweep over.
+    return Pass(
+        tuple(draft.scalars), tuple(draft.body), loads, stores if loads or stores else draft.vectors_written[:1]
+    )
 
 
 def _inlined(line: Line, operators: Mapping[str, object]) -> Line:
@@ -239,7 +243,7 @@ def _inlined(line: Line, operators: Mapping[str, object]) -> Line:
     expression = ast.parse(operator.formula, mode="eval").body
     for node in ast.walk(expression):
         if isinstance(node, ast.Name):
-            node.id = names[node.id]
+            node.id = names.get(node.id, node.id)
     return Formula(line.target, expression, line.text)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.devices.lines.kinds import infer_vectors
 from workbench.devices.lines.language import Application, Dot, parse
 
 _FUNCTIONS = {"sqrt": np.sqrt, "abs": np.abs, "conj": np.conj}
@@ -19,14 +20,19 @@ def accumulator(dtype: np.dtype) -> np.dtype:
 
 
 def evaluate(
-    text: str, values: MutableMapping[str, Any], operators: Mapping[str, Callable[[np.ndarray], np.ndarray]] | None = None
+    text: str,
+    values: MutableMapping[str, Any],
+    operators: Mapping[str, Callable[[np.ndarray], np.ndarray]] | None = None,
 ) -> None:
     """Run the lines of `text` over `values`, arrays and numbers by name, and leave the results there."""
-    vectors = [value for value in values.values() if isinstance(value, np.ndarray) and value.ndim]
-    dtype = vectors[0].dtype
+    given = {name: value for name, value in values.items() if isinstance(value, np.ndarray) and value.ndim}
+    first = next(iter(given.values()))
+    dtype = first.dtype
     wide = accumulator(dtype)
+    lines = parse(text)
+    vectors = infer_vectors(lines, given)
     with np.errstate(all="ignore"):
-        for line in parse(text):
+        for line in lines:
             match line:
                 case Dot():
                     left, right = values[line.left].astype(wide), values[line.right].astype(wide)
@@ -35,13 +41,13 @@ def evaluate(
                     assert operators is not None
                     values[line.target] = operators[line.operator](values[line.argument]).astype(dtype)
                 case _:
-                    is_vector = any(np.ndim(values[name]) for name in line.names)
+                    is_vector = line.target in vectors
                     scope = {
                         name: dtype.type(values[name]) if is_vector and not np.ndim(values[name]) else values[name]
                         for name in line.names
                     }
                     result = _value(line.expression, scope)
-                    values[line.target] = np.asarray(result, dtype) if np.ndim(result) else wide.type(result)
+                    values[line.target] = np.full(first.shape, result, dtype) if is_vector else wide.type(result)
 
 
 def _value(node: ast.expr, scope: Mapping[str, Any]) -> Any:

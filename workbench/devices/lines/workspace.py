@@ -187,7 +187,9 @@ class Lines:
     Vectors assigned but not given are temporaries that live in registers.
     """
 
-    def __init__(self, device: Any, text: str, *, fuse: bool = True, operators: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, device: Any, text: str, *, fuse: bool = True, operators: Mapping[str, Any] | None = None
+    ) -> None:
         self._device = device
         self._text = text
         self._fuse = fuse
@@ -204,9 +206,7 @@ class Lines:
         workspace.rebind({name: value for name, value in values.items() if _is_array(value)})
         compiled.bind()
         compiled()
-        return {
-            line.target: workspace.scalar(line.target) for line in self._lines if line.target in workspace.slots
-        }
+        return {line.target: workspace.scalar(line.target) for line in self._lines if line.target in workspace.slots}
 
     def compile(self, **values: Any) -> tuple[Workspace, Compiled]:
         """The program for arrays and numbers of these names, shapes and dtypes, ready to inspect or run."""
@@ -272,7 +272,9 @@ def _refuse_lost(lines: list[Line], vectors: frozenset[str], persistent: set[str
     read = {name for line in lines for name in _operands(line)}
     for line in lines:
         if line.target in vectors and line.target not in persistent | read:
-            raise LinesError(f"line {line.text!r} sets {line.target}, which nobody reads; give it as an array to keep it")
+            raise LinesError(
+                f"line {line.text!r} sets {line.target}, which nobody reads; give it as an array to keep it"
+            )
 
 
 def _operations(node: ast.expr, is_complex: bool) -> int:

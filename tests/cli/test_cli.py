@@ -1,0 +1,203 @@
+"""The command line: output, exit status, and one sentence for every kind of wrong input."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+from scipy import io, sparse
+
+import workbench.cli
+from workbench.cli import main
+
+SYMMETRIC = sparse.diags_array([[2.0] * 5, [-1.0] * 4, [-1.0] * 4], offsets=[0, 1, -1]).tocsr()
+
+
+def run(capsys, *arguments):
+    status = main(list(arguments))
+    printed = capsys.readouterr()
+    return status, printed.out, printed.err
+
+
+def matrix_market(path, matrix):
+    io.mmwrite(path, sparse.coo_matrix(matrix))
+    return str(path)
+
+
+def test_the_papers_problem_in_json(capsys):
+    status, out, _ = run(
+        capsys, "solve", "two-layer", "--n", "32", "--preconditioner", "neumann:2", "--deflation", "stripes", "--json"
+    )
+    answer = json.loads(out)
+    assert status == 0
+    expected = ["problem", "N", "nnz", "solver", "preconditioner", "deflation", "device", "iterations", "converged", "reason", "relative_residual", "true_relative_residual", "setup_seconds", "iteration_seconds", "residual_history"]
+    assert set(expected) <= set(answer)
+    assert (answer["problem"], answer["N"], answer["preconditioner"]) == ("two-layer", 1024, "neumann:2")
+    assert len(answer["residual_history"]) == answer["iterations"] + 1
+    assert answer["true_relative_residual"] <= 1e-6
+
+
+def test_the_table_for_people(capsys):
+    status, out, _ = run(capsys, "solve", "poisson5", "--n", "12")
+    assert status == 0
+    assert "true relative residual" in out
+    assert "converged: the true residual confirms it" in out
+
+
+def test_parameters_by_name(capsys):
+    status, out, _ = run(capsys, "solve", "two-layer", "--param", "n=16", "--param", "contrast=10", "--json")
+    assert status == 0
+    assert json.loads(out)["parameters"] == {"n": 16, "contrast": 10.0}
+
+
+def test_not_converged_is_exit_1(capsys):
+    status, out, _ = run(capsys, "solve", "poisson5", "--n", "32", "--maxiter", "2")
+    assert status == 1
+    assert "the iteration limit was reached" in out
+
+
+def test_a_matrix_file_gzipped_or_not(capsys, tmp_path):
+    plain = matrix_market(tmp_path / "a.mtx", SYMMETRIC)
+    zipped = tmp_path / "b.mtx.gz"
+    zipped.write_bytes(gzip.compress((tmp_path / "a.mtx").read_bytes()))
+    for path in (plain, str(zipped)):
+        status, out, _ = run(capsys, "solve", path, "--rhs", "ones-scaled", "--norm", "error", "--json")
+        assert status == 0
+        assert json.loads(out)["nnz"] == 13
+
+
+def test_save_show_and_export(capsys, tmp_path):
+    file, table = str(tmp_path / "a.run"), str(tmp_path / "a.csv")
+    assert run(capsys, "solve", "poisson5", "--n", "8", "--save", file)[0] == 0
+    status, out, _ = run(capsys, "show", file)
+    assert status == 0
+    assert "poisson5" in out
+    assert run(capsys, "show", file, "--csv", table)[0] == 0
+    assert (tmp_path / "a.csv").read_text().count("\n") > 3
+
+
+def test_blocks_lists_the_registry(capsys):
+    status, out, _ = run(capsys, "blocks", "--json")
+    listed = json.loads(out)
+    assert status == 0
+    assert {entry["name"] for entry in listed["preconditioner"]} >= {"none", "jacobi", "neumann"}
+    (neumann,) = [entry for entry in listed["preconditioner"] if entry["name"] == "neumann"]
+    assert neumann["parameters"][0]["name"] == "order"
+    status, out, _ = run(capsys, "blocks")
+    assert "neumann" in out
+    assert "order = 2" in out
+
+
+def test_doctor_answers(capsys):
+    status, out, _ = run(capsys, "doctor", "--json")
+    assert status == 0
+    assert json.loads(out)
+    assert run(capsys, "doctor")[1].strip()
+
+
+WRONG = {
+    "unknown problem": (["two-leyer"], "unknown problem 'two-leyer'; did you mean two-layer?"),
+    "unknown preconditioner": (["poisson5", "--preconditioner", "jacoby"], "did you mean jacobi?"),
+    "unknown deflation": (["poisson5", "--deflation", "strips"], "did you mean stripes?"),
+    "unknown coarse": (["poisson5", "--coarse", "cholesk"], "did you mean cholesky?"),
+    "unknown solver": (["poisson5", "--solver", "gc"], "unknown solver 'gc'"),
+    "unknown device": (["poisson5", "--device", "cqu"], "unknown device 'cqu'"),
+    "unknown norm": (["poisson5", "--norm", "two"], "unknown norm 'two'"),
+    "unknown option": (["poisson5", "--fast"], "--fast"),
+    "unknown parameter": (["poisson5", "--param", "m=3"], "unknown parameter 'm'"),
+    "parameter without value": (["poisson5", "--param", "n"], "--param takes KEY=VALUE, got 'n'"),
+    "n too small": (["two-layer", "--n", "1"], "n must be between 4 and 8192, got 1"),
+    "n no number": (["two-layer", "--n", "many"], "n must be a whole number, got 'many'"),
+    "order too large": (["poisson5", "--preconditioner", "neumann:99"], "order must be between 1 and 16, got 99"),
+    "rtol no number": (["poisson5", "--rtol", "small"], "--rtol"),
+    "rtol negative": (["poisson5", "--rtol", "-1"], "rtol must be a finite number of at least 0"),
+    "radius out of bounds": (["bubbles-2d", "--param", "radius=0.9"], "radius must be between 0 and 0.5"),
+    "bubble outside": (
+        ["bubbles-2d", "--param", "layout=list", "--param", "bubbles=0.9,0.5,0.3"],
+        "outside",
+    ),
+    "too many vectors": (["poisson5", "--n", "8", "--deflation", "blocks:9"], "more deflation vectors than unknowns"),
+    "no such file": (["no-such.mtx"], "no file at no-such.mtx"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), WRONG.values(), ids=WRONG.keys())
+def test_wrong_input_is_one_sentence_and_exit_2(capsys, arguments, sentence):
+    status, out, err = run(capsys, "solve", *arguments)
+    assert status == 2
+    assert sentence in err
+    assert err.startswith("workbench: ")
+    assert err.count("\n") == 1
+    assert out == ""
+
+
+BAD_MATRICES = {
+    "non-square": (sparse.csr_array(np.ones((2, 3))), "square"),
+    "non-symmetric": (sparse.csr_array(np.array([[1.0, 2.0], [0.0, 1.0]])), "not symmetric"),
+    "negative diagonal": (sparse.csr_array(np.diag([1.0, -1.0])), "not positive definite"),
+    "NaN": (sparse.csr_array(np.diag([1.0, np.nan])), "not a finite number"),
+}
+
+
+@pytest.mark.parametrize(("matrix", "sentence"), BAD_MATRICES.values(), ids=BAD_MATRICES.keys())
+def test_bad_matrices_are_refused(capsys, tmp_path, matrix, sentence):
+    status, _, err = run(capsys, "solve", matrix_market(tmp_path / "bad.mtx", matrix))
+    assert status == 2
+    assert sentence in err
+    assert err.count("\n") == 1
+
+
+BAD_FILES = {
+    "empty": "",
+    "no banner": "1 1 1\n1 1 1.0\n",
+    "truncated": "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1.0\n",
+    "index out of range": "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1.0\n3 1 1.0\n",
+    "no rows": "%%MatrixMarket matrix coordinate real general\n0 0 0\n",
+    "upper entry in a symmetric file": "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 2\n1 2 1\n2 2 2\n",
+}
+
+
+@pytest.mark.parametrize("content", BAD_FILES.values(), ids=BAD_FILES.keys())
+def test_bad_files_are_refused(capsys, tmp_path, content):
+    path = tmp_path / "bad.mtx"
+    path.write_text(content)
+    status, _, err = run(capsys, "solve", str(path))
+    assert status == 2
+    assert err.startswith("workbench: ")
+    assert err.count("\n") == 1
+
+
+def test_an_indefinite_matrix_with_a_positive_diagonal_breaks_down_with_exit_1(capsys, tmp_path):
+    indefinite = matrix_market(tmp_path / "i.mtx", np.array([[1.0, 2.0, 0.0], [2.0, 1.0, 0.5], [0.0, 0.5, 1.0]]))
+    status, out, _ = run(capsys, "solve", indefinite, "--rhs", "random")
+    assert status == 1
+    assert "not positive definite" in out
+
+
+def test_a_file_that_is_no_run(capsys, tmp_path):
+    (tmp_path / "x").write_text("hello")
+    status, _, err = run(capsys, "show", str(tmp_path / "x"))
+    assert status == 2
+    assert "is no run of this workbench" in err
+
+
+def test_a_terminal_sees_progress_and_a_pipe_does_not(capsys, monkeypatch):
+    monkeypatch.setattr(workbench.cli, "PROGRESS_SECONDS", 0)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    _, _, err = run(capsys, "solve", "poisson5", "--n", "16")
+    assert "iteration 3, residual norm" in err
+    assert err.endswith("\r\033[K")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: False)
+    assert run(capsys, "solve", "poisson5", "--n", "16")[2] == ""
+
+
+def test_ctrl_c_keeps_what_was_computed(capsys, monkeypatch):
+    def interrupted(self, run):
+        if run.iterations == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(workbench.cli._Progress, "__call__", interrupted)
+    status, out, _ = run(capsys, "solve", "poisson5", "--n", "16", "--json")
+    answer = json.loads(out)
+    assert (status, answer["iterations"]) == (1, 3)
+    assert "stopped by the user" in answer["reason"]

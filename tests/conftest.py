@@ -1,0 +1,51 @@
+"""Shared fixtures: small systems with known answers, and where the real test matrices lie."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from workbench.operators import Matrix, Stencil
+
+
+@pytest.fixture(scope="session")
+def real_matrices() -> Path:
+    """The folder of real matrices with reference iteration counts: WORKBENCH_MATRICES, or ../shared/matrices."""
+    folder = Path(os.environ.get("WORKBENCH_MATRICES", Path(__file__).parents[2] / "shared" / "matrices"))
+    if not folder.is_dir():
+        pytest.skip(f"the real matrices are not at {folder}; set WORKBENCH_MATRICES")
+    return folder
+
+
+def box_stencil(grid: tuple[int, ...], dtype: type = np.float64, seed: int = 0, shift: float = 0.1) -> Stencil:
+    """A random diagonally dominant stencil on a box, complex Hermitian for a complex dtype."""
+    rng = np.random.default_rng(seed)
+    lower = []
+    for axis in range(len(grid)):
+        low = -(0.1 + rng.random(grid)).astype(dtype)
+        if np.dtype(dtype).kind == "c":
+            low = (low * np.exp(1j * rng.random(grid))).astype(dtype)
+        np.moveaxis(low, -1 - axis, 0)[0] = 0
+        lower.append(low.ravel())
+    sizes = grid[::-1]
+    main = np.full(int(np.prod(grid)), float(shift))
+    for axis, low in enumerate(lower):
+        stride = int(np.prod(sizes[:axis]))
+        main += np.abs(low)
+        main[: main.size - stride] += np.abs(low[stride:])
+    return Stencil(grid, main.astype(dtype), tuple(lower))
+
+
+def random_matrix(size: int, dtype: type = np.float64, seed: int = 0) -> Matrix:
+    """A sparse Hermitian diagonally dominant matrix without a grid."""
+    rng = np.random.default_rng(seed)
+    half = sparse.random_array((size, size), density=min(1.0, 6 / size), rng=rng, dtype=np.float64).tocsr()
+    if np.dtype(dtype).kind == "c":
+        half = half * np.exp(1j * rng.random())
+    whole = half + half.conj().T
+    dominance = 2 * np.asarray(abs(whole).sum(axis=1)).max() + 0.1 + rng.random(size)
+    return Matrix(sparse.csr_array(whole + sparse.diags_array(dominance)).astype(dtype))

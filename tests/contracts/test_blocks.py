@@ -1,0 +1,77 @@
+"""What every registered block promises, whatever its kind."""
+
+import json
+
+import pytest
+
+import workbench.run  # noqa: F401  registers every block
+from workbench import blocks
+from workbench.errors import InputError
+
+EVERY = [cls for kind in blocks.kinds() for cls in blocks.registered(kind).values()]
+EVERY_PARAMETER = [(cls, declared) for cls in EVERY for declared in cls.parameters()]
+
+
+def name_of(cls):
+    return f"{cls.kind}-{cls.name}"
+
+
+def test_the_house_is_furnished():
+    expected = {
+        "problem": {
+            "two-layer",
+            "bubbles-2d",
+            "bubbles-3d",
+            "slabs-3d",
+            "poisson5",
+            "poisson7",
+            "poisson27",
+            "poisson125",
+        },
+        "preconditioner": {"none", "jacobi", "neumann"},
+        "deflation": {"none", "stripes", "planes", "blocks"},
+        "coarse": {"inverse", "cholesky"},
+        "solver": {"cg"},
+    }
+    for kind, names in expected.items():
+        assert names <= set(blocks.registered(kind))
+
+
+@pytest.mark.parametrize("cls", EVERY, ids=name_of)
+def test_defaults_are_valid_and_survive_json(cls):
+    block = cls()
+    assert blocks.from_dict(json.loads(json.dumps(block.to_dict()))) == block
+    assert blocks.find(cls.kind, block.spec) == block
+
+
+@pytest.mark.parametrize("cls", EVERY, ids=name_of)
+def test_it_has_a_title_and_a_docstring_of_its_own(cls):
+    assert cls.title
+    assert cls.__doc__
+    assert cls.__doc__ != cls.__mro__[1].__doc__
+
+
+@pytest.mark.parametrize(("cls", "declared"), EVERY_PARAMETER, ids=lambda part: getattr(part, "name", part))
+def test_every_parameter_is_described_and_bounded(cls, declared):
+    assert declared.help
+    if declared.kind in (int, float):
+        assert declared.low is not None
+        assert declared.high is not None
+        assert declared.low <= declared.default <= declared.high
+        for outside in (declared.low - 1, declared.high + 1):
+            with pytest.raises(InputError, match=f"{declared.name} must be between"):
+                cls(**{declared.name: outside})
+        with pytest.raises(InputError, match="number"):
+            cls(**{declared.name: "many"})
+
+
+@pytest.mark.parametrize("cls", EVERY, ids=name_of)
+def test_unknown_parameters_are_refused(cls):
+    with pytest.raises(InputError, match="unknown parameter 'nosuch'"):
+        cls.create({"nosuch": 1})
+
+
+@pytest.mark.parametrize("cls", EVERY, ids=name_of)
+def test_a_misspelt_name_suggests_the_nearest(cls):
+    with pytest.raises(InputError, match=f"did you mean {cls.name}"):
+        blocks.find(cls.kind, cls.name + "x")

@@ -1,0 +1,100 @@
+"""What every deflation space and coarse solver promises."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import workbench.deflation  # noqa: F401
+from tests.conftest import box_stencil, random_matrix
+from workbench import blocks, devices
+from workbench.deflation import Projection
+from workbench.errors import InputError
+from workbench.run import Stopping, configure, run_through
+from workbench.run.driver import Run
+
+SPACES = sorted(set(blocks.registered("deflation")) - {"none"})
+COARSE = sorted(blocks.registered("coarse"))
+GRIDS = [(8, 8), (9, 13), (8, 9, 10)]
+
+
+def block(name):
+    return blocks.find("deflation", "blocks:3" if name == "blocks" else name)
+
+
+@pytest.mark.parametrize("name", SPACES)
+@pytest.mark.parametrize("grid", GRIDS, ids=str)
+def test_labels_number_the_subdomains_without_gaps(name, grid):
+    size = int(np.prod(grid))
+    labels = block(name).labels(size, grid)
+    assert labels.shape == (size,)
+    assert labels.dtype == np.int32
+    assert np.array_equal(np.unique(labels), np.arange(labels.max() + 1))
+
+
+def projection_of(operator, labels, coarse="cholesky"):
+    device = devices.device("cpu")
+    return Projection(operator, operator.bind(device), labels, blocks.find("coarse", coarse), device)
+
+
+@pytest.mark.parametrize("coarse", COARSE)
+@pytest.mark.parametrize("name", SPACES)
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+def test_the_projection_is_the_papers(name, coarse, dtype):
+    grid = (6, 8)
+    operator = box_stencil(grid, dtype)
+    labels = block(name).labels(48, grid)
+    projection = projection_of(operator, labels, coarse)
+    A = operator.to_csr().toarray()
+    Z = np.eye(labels.max() + 1)[labels]
+    E = Z.T @ A @ Z
+    P = np.eye(48) - A @ Z @ np.linalg.solve(E, Z.T)
+    x = np.random.default_rng(0).random(48).astype(dtype)
+
+    projected = x.copy()
+    projection.project(projected)
+    np.testing.assert_allclose(projected, P @ x, atol=1e-12)
+    assert projection.drift(projected) < 1e-12
+
+    product = np.zeros_like(x)
+    dots = projection.apply(x, product)
+    np.testing.assert_allclose(product, P @ A @ x, atol=1e-12)
+    np.testing.assert_allclose(dots[0], np.vdot(x, P @ A @ x), rtol=1e-10)
+
+    b = A @ np.ones(48)
+    finished = x.copy()
+    projection.finish(finished, b)
+    np.testing.assert_allclose(finished, Z @ np.linalg.solve(E, Z.T @ b) + P.conj().T @ x, atol=1e-12)
+
+
+@pytest.mark.parametrize("coarse", COARSE)
+@pytest.mark.parametrize("name", SPACES)
+@pytest.mark.parametrize("sides", ["neumann", "x-:dirichlet"])
+def test_deflated_cg_finds_the_same_solution_as_cg(name, coarse, sides):
+    found = {}
+    for deflation in ("none", block(name).spec):
+        configuration = configure(
+            "bubbles-2d", n=16, count=1, sides=sides, preconditioner="neumann:2", deflation=deflation, coarse=coarse,
+            stopping=Stopping(rtol=1e-6),
+        )  # fmt: skip
+        result = run_through(Run(configuration))
+        assert result.converged, result.reason
+        found[deflation] = result.x
+    first, second = found.values()
+    np.testing.assert_allclose(first, second, atol=1e-4 * np.abs(first).max())
+
+
+@pytest.mark.parametrize("name", COARSE)
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+@pytest.mark.parametrize("size", [1, 2, 31])
+def test_coarse_solvers_solve(name, dtype, size):
+    matrix = random_matrix(size, dtype, seed=4).csr
+    right = np.random.default_rng(3).random(size).astype(dtype)
+    solution = blocks.find("coarse", name).factor(matrix).solve(right.copy())
+    np.testing.assert_allclose(matrix @ solution, right, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", COARSE)
+def test_coarse_solvers_refuse_an_indefinite_matrix(name):
+    indefinite = sparse.csr_array(np.array([[1.0, 2.0], [2.0, 1.0]]))
+    with pytest.raises(InputError, match="not positive definite"):
+        blocks.find("coarse", name).factor(indefinite)

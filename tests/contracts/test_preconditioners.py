@@ -1,0 +1,67 @@
+"""What every first-level preconditioner promises: a Hermitian positive definite M^-1 that solves."""
+
+import numpy as np
+import pytest
+
+import workbench.preconditioners  # noqa: F401
+from tests.conftest import box_stencil, random_matrix
+from workbench import blocks, devices
+from workbench.run import solve
+
+EVERY = sorted(blocks.registered("preconditioner"))
+OPERATORS = {
+    "2D": lambda: box_stencil((5, 7)),
+    "3D": lambda: box_stencil((3, 4, 5)),
+    "complex stencil": lambda: box_stencil((4, 5), np.complex128, shift=2),
+    "single precision": lambda: box_stencil((6, 5), np.float32, shift=2),
+    "matrix": lambda: random_matrix(37),
+    "complex matrix": lambda: random_matrix(29, np.complex128),
+    "one unknown": lambda: box_stencil((1, 1)),
+}
+
+
+def applied(M, r):
+    """u = M^-1 r as a solver sees it, and the three dot products."""
+    device = devices.device("cpu")
+    space = device.workspace(r.size, r.dtype, vectors={"r": r, "u": np.zeros_like(r)}, operators={"M": M})
+    (program,) = space.lines("u = M(r)\nru = (r, u)\nuu = (u, u)\nrr = (r, r)")
+    program()
+    return space.vector("u").copy(), [space.scalar(name) for name in ("ru", "uu", "rr")]
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("case", OPERATORS)
+def test_the_inverse_is_hermitian_positive_definite(name, case):
+    operator = OPERATORS[case]()
+    M = blocks.find("preconditioner", name).setup(operator, devices.device("cpu"))
+    size = operator.shape[0]
+    dense = np.column_stack([applied(M, unit)[0] for unit in np.eye(size, dtype=operator.dtype)])
+    tolerance = 100 * np.finfo(operator.dtype).eps * np.abs(dense).max()
+    assert np.abs(dense - dense.conj().T).max() <= tolerance
+    assert np.linalg.eigvalsh(dense).min() > 0
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("case", OPERATORS)
+def test_the_dot_products_are_those_of_the_vectors(name, case):
+    operator = OPERATORS[case]()
+    M = blocks.find("preconditioner", name).setup(operator, devices.device("cpu"))
+    r = np.random.default_rng(1).random(operator.shape[0]).astype(operator.dtype)
+    before = r.copy()
+    u, dots = applied(M, r)
+    assert np.array_equal(r, before)
+    expected = [np.vdot(r, u), np.vdot(u, u), np.vdot(r, r)]
+    np.testing.assert_allclose(dots, expected, rtol=100 * np.finfo(operator.dtype).eps)
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("case", OPERATORS)
+def test_cg_with_it_finds_the_dense_solution(name, case):
+    operator = OPERATORS[case]()
+    dense = operator.to_csr().toarray()
+    b = np.random.default_rng(2).random(operator.shape[0]).astype(operator.dtype)
+    rtol = 1e-4 if operator.dtype == np.float32 else 1e-10
+    result = solve(operator, b, rtol=rtol, M=name)
+    assert result.converged
+    expected = np.linalg.solve(dense, b)
+    assert np.linalg.norm(result.x - expected) <= 100 * rtol * np.linalg.cond(dense) * np.linalg.norm(expected)

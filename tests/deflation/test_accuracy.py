@@ -1,0 +1,19 @@
+"""What rounding in the coarse solve does, and that the workbench says so (the paper's remark on tables 3 and 4)."""
+
+from workbench.run import Reason, Run, Stopping, configure, run_through
+
+
+def deflated(coarse):
+    configuration = configure(
+        "bubbles-2d", n=16, count=1, preconditioner="neumann:2", deflation="stripes", coarse=coarse,
+        stopping=Stopping(rtol=1e-10),
+    )  # fmt: skip
+    return run_through(Run(configuration))
+
+
+def test_cholesky_reaches_a_tolerance_that_the_explicit_inverse_misses():
+    assert deflated("cholesky").converged
+    spoiled = deflated("inverse")
+    assert not spoiled.converged
+    assert spoiled.reason in (Reason.INDEFINITE, Reason.DIVERGED, Reason.STAGNATED, Reason.INACCURATE)
+    assert "explicit inverse of E may be the cause; try coarse solver cholesky" in spoiled.summary["reason"]

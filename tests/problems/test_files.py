@@ -1,0 +1,87 @@
+"""What PROBLEM means on the command line, and the block of a matrix file."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from workbench.blocks import from_dict, registered
+from workbench.errors import InputError
+from workbench.problems import problem_from_text
+from workbench.problems.bubbles import Bubbles3D
+from workbench.problems.files import MatrixFile
+from workbench.problems.suitesparse import SuiteSparse
+from workbench.problems.two_layer import TwoLayer
+
+Write = Callable[..., Path]
+HERMITIAN = "%%MatrixMarket matrix coordinate complex hermitian\n2 2 3\n1 1 2 0\n2 1 0 1\n2 2 2 0\n"
+
+
+def test_a_registered_name_with_or_without_argument():
+    assert problem_from_text("two-layer") == TwoLayer()
+    assert problem_from_text("bubbles-3d:16") == Bubbles3D(n=16)
+    assert problem_from_text("matrix-file:some/where.mtx") == MatrixFile(path="some/where.mtx")
+
+
+def test_an_existing_path(write: Write, monkeypatch: pytest.MonkeyPatch):
+    path = write(HERMITIAN, "small.mtx")
+    assert problem_from_text(str(path)) == MatrixFile(path=str(path))
+    monkeypatch.chdir(path.parent)
+    problem = problem_from_text("small.mtx")
+    assert problem.label == "small"
+    system = problem.assemble()
+    assert system.operator.to_csr().toarray().tolist() == [[2, -1j], [1j, 2]]
+    assert system.b.tolist() == [1, 1]
+    assert system.b.dtype == system.operator.dtype == np.complex128
+    assert system.grid is None
+    assert not system.random_start
+    assert from_dict(problem.to_dict()) == problem
+
+
+@pytest.mark.parametrize("text", ["bcsstk16", "HB/bcsstk16"])
+def test_a_suitesparse_name(text: str):
+    problem = problem_from_text(text)
+    assert problem == SuiteSparse(matrix=text)
+    assert problem.label == "HB/bcsstk16"
+
+
+@pytest.mark.parametrize("text", ["missing.mtx", "missing.mtx.gz", "some/where", "./two-layer", "HB/bcsstk99"])
+def test_a_path_without_a_file(text: str):
+    with pytest.raises(InputError) as caught:
+        problem_from_text(text)
+    assert str(caught.value) == f"no file at {text}"
+
+
+@pytest.mark.parametrize(
+    ("text", "nearest"), [("two-layr", "two-layer"), ("bubles-3d", "bubbles-3d"), ("parabolic_fm", "parabolic_fem")]
+)
+def test_an_unknown_name_suggests_the_nearest(text: str, nearest: str):
+    with pytest.raises(InputError) as caught:
+        problem_from_text(text)
+    assert str(caught.value) == f"unknown problem {text!r}; did you mean {nearest}?"
+
+
+def test_a_name_near_to_none_lists_the_problems():
+    with pytest.raises(InputError) as caught:
+        problem_from_text("???")
+    assert str(caught.value) == f"unknown problem '???'; known: {', '.join(registered('problem'))}"
+
+
+def test_an_existing_file_of_another_kind_is_refused(write: Write):
+    path = write("hello", "notes.txt")
+    with pytest.raises(InputError, match=r"the name of a matrix file ends in \.mtx"):
+        problem_from_text(str(path)).assemble()
+
+
+def test_a_matrix_file_needs_a_path():
+    with pytest.raises(InputError, match=r"^matrix-file needs a path, such as matrix-file:bcsstk15\.mtx\.gz$"):
+        MatrixFile().assemble()
+
+
+def test_the_first_parameter_is_the_natural_one():
+    first = {name: cls.parameters()[0].name for name, cls in registered("problem").items()}
+    assert first.pop("matrix-file") == "path"
+    assert first.pop("suitesparse") == "matrix"
+    assert len(first) >= 8
+    assert set(first.values()) == {"n"}

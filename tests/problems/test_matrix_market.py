@@ -1,0 +1,360 @@
+"""Matrix Market files: what is written comes back, and what lies is refused with a sentence."""
+
+import csv
+import gzip
+import io
+import os
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.io
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from workbench.errors import InputError
+from workbench.problems import number_stream
+from workbench.problems.matrix_market import file_stem, read_matrix
+
+Write = Callable[..., Path]
+REAL = "%%MatrixMarket matrix coordinate real "
+GENERAL, SYMMETRIC = REAL + "general\n", REAL + "symmetric\n"
+
+
+def written(matrix: Any, **how: Any) -> bytes:
+    stream = io.BytesIO()
+    scipy.io.mmwrite(stream, matrix, **how)
+    return stream.getvalue()
+
+
+@st.composite
+def hermitian(draw: st.DrawFn, kind: str) -> np.ndarray:
+    """A Hermitian matrix with a positive diagonal, some entries zero, magnitudes from 1e-8 to 1e8."""
+    n = draw(st.integers(1, 6))
+    stream = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    values = stream.normal(size=(n, n)) * 10.0 ** stream.integers(-8, 9, size=(n, n))
+    if kind == "complex":
+        values = values + 1j * stream.normal(size=(n, n))
+    if kind == "integer":
+        values = stream.integers(-(10**9), 10**9, size=(n, n)).astype(float)
+    lower = np.tril(values * (stream.random((n, n)) < 0.5), -1)
+    diagonal = stream.integers(1, 10**6, size=n) if kind == "integer" else stream.uniform(1e-3, 1e3, size=n)
+    return lower + lower.conj().T + np.diag(diagonal)
+
+
+@settings(deadline=None, max_examples=60)
+@given(data=st.data())
+@pytest.mark.parametrize("ending", [".mtx", ".mtx.gz"])
+@pytest.mark.parametrize("form", ["coordinate", "array"])
+@pytest.mark.parametrize(
+    ("kind", "symmetry"),
+    [
+        ("real", "general"),
+        ("real", "symmetric"),
+        ("integer", "general"),
+        ("integer", "symmetric"),
+        ("complex", "general"),
+        ("complex", "hermitian"),
+    ],
+)
+def test_every_stored_form_comes_back(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, kind: str, symmetry: str, form: str, ending: str
+):
+    dense = data.draw(hermitian(kind))
+    typed = dense.astype(np.int64) if kind == "integer" else dense
+    matrix = typed if form == "array" else sparse.coo_array(typed)
+    text = written(matrix, symmetry=symmetry, field=kind, comment=data.draw(st.sampled_from(["", "two\nlines"])))
+    assert text.startswith(f"%%MatrixMarket matrix {form} {kind} {symmetry}".encode())
+    path = tmp_path_factory.mktemp("form") / f"matrix{ending}"
+    path.write_bytes(gzip.compress(text) if ending.endswith("gz") else text)
+    read = read_matrix(path)
+    assert read.dtype == (np.complex128 if kind == "complex" else np.float64)
+    np.testing.assert_array_equal(read.csr.toarray(), dense)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SYMMETRIC.replace("\n", "\r\n") + "2 2 3\r\n1 1 2\r\n2 1 -1\r\n2 2 2\r\n",
+        SYMMETRIC + "2 2 3\n1 1 2\n2 1 -1\n2 2 2",
+        SYMMETRIC.upper().replace("%%MATRIXMARKET", "%%MatrixMarket")
+        + "%\n\n  2\t2  3\n\n 1 1 2.\n2 1 -1e0 \n2 2 .2E+1\n\n",
+        "%%matrixmarket MATRIX coordinate double symmetric\n% caf\xe9\n2 2 3\n1 1 2\n2 1 -1\n2 2 2\n",
+        GENERAL + "2 2 4\n2 2 2\n1 2 -1\n1 1 2\n2 1 -1\n",
+        "%%MatrixMarket matrix array real symmetric\n2 2\n2\n-1\n2\n",
+        "%%MatrixMarket matrix coordinate unsigned-integer symmetric\n2 2 2\n1 1 2\n2 2 2\n",
+    ],
+)
+def test_harmless_variations_are_read(write: Write, text: str):
+    dense = read_matrix(write(text)).csr.toarray()
+    expected = [[2, 0], [0, 2]] if "unsigned" in text else [[2, -1], [-1, 2]]
+    assert dense.tolist() == expected
+
+
+TWO = "2 2 2\n1 1 2.0\n2 2 3.0\n"
+BANNER = "line 1 must be a banner such as '%%MatrixMarket matrix coordinate real symmetric', got "
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        pytest.param("", BANNER + "''", id="empty file"),
+        pytest.param("2 2 1\n1 1 1\n", BANNER + "'2 2 1'", id="no banner"),
+        pytest.param("%%MatrixMarkt matrix coordinate real general\n" + TWO, BANNER, id="wrong banner"),
+        pytest.param("%%MatrixMarket matrix coordinate real\n" + TWO, BANNER, id="short banner"),
+        pytest.param(
+            "%%MatrixMarket vector coordinate real general\n" + TWO, "line 1 announces a vector;", id="vector"
+        ),
+        pytest.param(
+            "%%MatrixMarket matrix elements real general\n" + TWO, "line 1 names the format 'elements';", id="format"
+        ),
+        pytest.param(
+            "%%MatrixMarket matrix coordinate quaternion general\n" + TWO,
+            "line 1 names the field 'quaternion'; known: real, double, integer, unsigned-integer, complex",
+            id="field",
+        ),
+        pytest.param(REAL + "odd\n" + TWO, "line 1 names the symmetry 'odd'; known: general, symmetric", id="symmetry"),
+        pytest.param(
+            "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 2\n1 1\n2 2\n",
+            "the file holds a pattern without values; CG needs numbers, so write real entries",
+            id="pattern",
+        ),
+        pytest.param(REAL + "skew-symmetric\n2 2 1\n2 1 1\n", "the matrix is skew-symmetric; CG needs", id="skew"),
+        pytest.param(REAL + "hermitian\n" + TWO, "line 1 says hermitian of real entries;", id="real hermitian"),
+        pytest.param(GENERAL + "% only\n", "the file ends before its size line", id="no size line"),
+        pytest.param(GENERAL + "2 2\n1 1 1\n", "line 2 must hold rows, columns and entries as whole", id="short size"),
+        pytest.param(
+            GENERAL + "%\n-2 2 1\n", "line 3 must hold rows, columns and entries as whole", id="negative size"
+        ),
+        pytest.param(GENERAL + "9" * 5000 + " 2 1\n", "line 2 must hold rows, columns and entries", id="endless size"),
+        pytest.param(GENERAL + "0 0 0\n", "the matrix is empty: shape 0 x 0", id="empty matrix"),
+        pytest.param(GENERAL + "2 3 2\n1 1 1\n2 2 1\n", "the matrix must be square, got 2 x 3;", id="not square"),
+        pytest.param(SYMMETRIC + "2 3 2\n1 1 1\n2 2 1\n", "the matrix must be square, got 2 x 3;", id="not square 2"),
+        pytest.param(
+            GENERAL + "2 2 99999999999999\n1 1 1\n",
+            "line 2 declares 99999999999999 entries, but the matrix has room for 4",
+            id="impossible count",
+        ),
+        pytest.param(SYMMETRIC + "2 2 4\n", "line 2 declares 4 entries, but the matrix has room for 3", id="triangle"),
+        pytest.param(GENERAL + "3 3 2\n1 1 1\n2 2 1\n", "line 2 declares 2 entries for 3 rows;", id="too sparse"),
+        pytest.param(
+            GENERAL + "2 2 3\n1 1 2.0\n2 2 3.0\n",
+            "line 2 declares 3 entries, but the file ends after 2; it is cut short or its header is wrong",
+            id="cut at a line",
+        ),
+        pytest.param(GENERAL + "2 2 2\n1 1 2.0\n2 2", "line 2 declares 2 entries, but the file ends after 1", id="cut"),
+        pytest.param(
+            GENERAL + "2 2 2\n1 1 2.0\n2 2 3.5e", "line 4: '3.5e' is not a finite number", id="cut in a number"
+        ),
+        pytest.param(
+            GENERAL + TWO + "1 2 3\n",
+            "2 entries take 6 words, but 9 follow line 2; there is something on the lines or after them",
+            id="one entry more",
+        ),
+        pytest.param(GENERAL + TWO + "the end\n", "line 5: 'the' is not a finite number", id="trailing garbage"),
+        pytest.param(GENERAL + TWO + "\x00\x00", "line 5: '\\x00\\x00' is not a finite number", id="trailing zeros"),
+        pytest.param(GENERAL + TWO.replace("2.0", "2.0 9.0"), "2 entries take 6 words, but 7 follow", id="extra word"),
+        pytest.param(GENERAL + TWO.replace("2.0", "abc"), "line 3: 'abc' is not a finite number", id="word"),
+        pytest.param(GENERAL + TWO.replace("2.0", "2.0d0"), "line 3: '2.0d0' is not a finite", id="Fortran exponent"),
+        pytest.param(
+            GENERAL + TWO.replace("2.0", "2.0-300"), "line 3: '2.0-300' is not a finite", id="no exponent mark"
+        ),
+        pytest.param(GENERAL + TWO.replace("2.0", "2.0.1"), "line 3: '2.0.1' is not a finite number", id="two dots"),
+        pytest.param(GENERAL + TWO.replace("2.0", "1e2.5"), "line 3: '1e2.5' is not a finite", id="broken exponent"),
+        pytest.param(GENERAL + TWO.replace("2.0", "1e2e3"), "line 3: '1e2e3' is not a finite", id="two exponents"),
+        pytest.param(GENERAL + TWO.replace("2.0", "nan"), "line 3: 'nan' is not a finite number", id="nan"),
+        pytest.param(GENERAL + TWO.replace("3.0", "-inf"), "line 4: '-inf' is not a finite number", id="infinity"),
+        pytest.param(GENERAL + TWO.replace("3.0", "1e999"), "the matrix holds inf at row 1, column 1", id="overflow"),
+        pytest.param(GENERAL + TWO.replace("2 2 3.0", "3 2 3.0"), "line 4: row index out of bounds", id="row 3 of 2"),
+        pytest.param(GENERAL + TWO.replace("2 2 3.0", "2 0 3.0"), "line 4: column index out of bounds", id="column 0"),
+        pytest.param(GENERAL + TWO.replace("2 2 3.0", "2.5 2 3.0"), "line 4: invalid integer value", id="row 2.5"),
+        pytest.param(
+            GENERAL.replace("real", "integer") + TWO, "line 3: '2.0' is not a whole number", id="integer fraction"
+        ),
+        pytest.param(
+            GENERAL.replace("real", "integer") + "1 1 1\n1 1 99999999999999999999\n",
+            "line 3: integer out of range",
+            id="integer overflow",
+        ),
+        pytest.param(
+            GENERAL.replace("real", "complex") + TWO,
+            "line 2 declares 2 entries, but the file ends after 1;",
+            id="complex without imaginary parts",
+        ),
+        pytest.param(
+            SYMMETRIC + "2 2 3\n1 1 2\n1 2 -1\n2 2 2\n",
+            "entry 2 (row 1, column 2) lies above the diagonal, though line 1 says symmetric; store the lower triangle",
+            id="upper triangle",
+        ),
+        pytest.param(
+            SYMMETRIC + "3 3 5\n1 1 2\n2 1 -1\n2 2 2\n2 1 -1\n3 3 1\n",
+            "entry 4 (row 2, column 1) is stored twice; sum or drop such entries first",
+            id="duplicate",
+        ),
+        pytest.param(
+            GENERAL + "2 2 3\n1 1 2\n1 1 2\n2 2 2\n",
+            "entry 2 (row 1, column 1) is stored twice",
+            id="general duplicate",
+        ),
+        pytest.param(
+            GENERAL + "2 2 3\n1 1 2\n1 2 2\n2 2 2\n", "the matrix is not symmetric: A[0, 1]", id="unsymmetric"
+        ),
+        pytest.param(
+            SYMMETRIC.replace("real", "complex") + "2 2 3\n1 1 2 0\n2 1 1 1\n2 2 2 0\n",
+            "the matrix is complex symmetric, not Hermitian;",
+            id="complex symmetric",
+        ),
+        pytest.param(
+            "%%MatrixMarket matrix coordinate complex hermitian\n2 2 2\n1 1 2 0\n2 2 2 1\n",
+            "line 1 says hermitian, but the diagonal entry 2 is not real",
+            id="hermitian diagonal",
+        ),
+        pytest.param(
+            "%%MatrixMarket matrix array complex hermitian\n1 1\n2 1\n",
+            "line 1 says hermitian, but the diagonal entry 1 is not real",
+            id="hermitian array",
+        ),
+        pytest.param(
+            SYMMETRIC + "2 2 2\n1 1 2\n2 1 2\n",
+            "the matrix is not positive definite: its diagonal entry 1 is 0",
+            id="gap",
+        ),
+        pytest.param(
+            "%%MatrixMarket matrix array real symmetric\n2 2\n2\n-1\n",
+            "line 2 declares 3 entries, but the file ends after 2;",
+            id="short array",
+        ),
+        pytest.param(
+            "%%MatrixMarket matrix array real symmetric\n2 2\n2\n-1\n2\n0\n",
+            "3 entries take 3 words, but 4 follow line 2;",
+            id="long array",
+        ),
+        pytest.param(
+            GENERAL + "2 2 2\n1 1 2.0" + " " * 70000 + "\n2 2 3.0\n",
+            "the file holds a line of more than 65536 characters",
+            id="endless line",
+        ),
+    ],
+)
+def test_a_lying_file_is_refused(write: Write, monkeypatch: pytest.MonkeyPatch, text: str, sentence: str):
+    monkeypatch.setattr(number_stream, "BLOCK", 7)
+    path = write(text)
+    with pytest.raises(InputError) as caught:
+        read_matrix(path)
+    assert str(caught.value).startswith(f"cannot read {path}: {sentence}")
+
+
+@pytest.mark.parametrize("block", [1, 5, 64])
+def test_words_and_lines_are_counted_across_blocks(write: Write, monkeypatch: pytest.MonkeyPatch, block: int):
+    monkeypatch.setattr(number_stream, "BLOCK", block)
+    lines = [f"{i} {i} {i}.25e+0" for i in range(1, 41)]
+    text = SYMMETRIC + "40 40 40\n" + "\n".join(lines)
+    assert read_matrix(write(text)).diagonal().tolist() == [i + 0.25 for i in range(1, 41)]
+    with pytest.raises(InputError, match=r"line 32: '30\.25f' is not a finite number"):
+        read_matrix(write(text.replace("30.25e+0", "30.25f")))
+
+
+GOOD = (SYMMETRIC + TWO).encode()
+
+
+def archive(members: dict[str, bytes]) -> bytes:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w:gz") as tar:
+        for name, content in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    return stream.getvalue()
+
+
+def test_the_matrix_inside_an_archive_is_read(write: Write):
+    content = archive({"a/a_b.mtx": b"not this one", "a/a.mtx": GOOD, "a/readme": b""})
+    assert read_matrix(write(content, "a.tar.gz")).diagonal().tolist() == [2, 3]
+
+
+noise = np.random.default_rng(0).bytes(4000)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        pytest.param(
+            "a.mtx.gz",
+            gzip.compress(GOOD + b"\n" * 100 + noise)[:-2000],
+            "the compressed file is cut short;",
+            id="cut gz",
+        ),
+        pytest.param(
+            "a.mtx.gz", gzip.compress(GOOD)[:-6], "the compressed file is cut short;", id="gz without its last bytes"
+        ),
+        pytest.param("a.mtx.gz", GOOD, "the compressed file is damaged (Not a gzipped file", id="not gz"),
+        pytest.param(
+            "a.mtx.gz",
+            gzip.compress(GOOD)[:-8] + b"\0" * 8,
+            "the compressed file is damaged (CRC check failed",
+            id="wrong check sum",
+        ),
+        pytest.param(
+            "a.mtx.gz", gzip.compress(GOOD)[:10] + b"\x07" * 20, "the compressed file is damaged (", id="garbled gz"
+        ),
+        pytest.param("a.mtx", gzip.compress(GOOD), BANNER, id="gz called mtx"),
+        pytest.param(
+            "a.tar.gz", archive({"b/b.mtx": GOOD}), "the archive holds no a/a.mtx", id="another matrix inside"
+        ),
+        pytest.param(
+            "a.tar.gz", archive({"a/a.mtx": GOOD + noise})[:2000], "the compressed file is ", id="cut archive"
+        ),
+        pytest.param("a.tar.gz", gzip.compress(GOOD), "the compressed file is damaged (", id="not an archive"),
+        pytest.param("a.txt", GOOD, "the name of a matrix file ends in .mtx, .mtx.gz, .tar.gz", id="another ending"),
+    ],
+)
+def test_a_damaged_file_is_refused(write: Write, name: str, content: bytes, sentence: str):
+    path = write(content, name)
+    with pytest.raises(InputError) as caught:
+        read_matrix(path)
+    assert str(caught.value).startswith(f"cannot read {path}: {sentence}")
+
+
+def test_a_missing_file_and_a_folder_give_a_sentence(tmp_path: Path):
+    with pytest.raises(InputError, match=r"^no file at .*missing\.mtx$"):
+        read_matrix(tmp_path / "missing.mtx")
+    with pytest.raises(InputError, match=r"is a folder, not a matrix file$"):
+        read_matrix(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["bcsstk15.mtx", "bcsstk15.mtx.gz", "bcsstk15.tar.gz"])
+def test_the_stem_is_the_name_without_ending(name: str):
+    assert file_stem(Path("some.mtx") / name) == "bcsstk15"
+
+
+def real_matrices() -> list[dict[str, str]]:
+    """The rows of the manifest of real matrices where there is one, otherwise one row for a generated matrix."""
+    beside = Path(__file__).parents[2].parent / "shared" / "matrices"
+    folder = Path(os.environ.get("WORKBENCH_MATRICES") or beside)
+    manifest = folder / "manifest.csv"
+    if not manifest.is_file():
+        return [{"name": "generated", "N": "40", "nnz_nonzero": "118", "SPD": "yes", "folder": ""}]
+    with manifest.open(newline="") as stream:
+        return [{**row, "folder": str(folder)} for row in csv.DictReader(stream)]
+
+
+@pytest.mark.parametrize("row", real_matrices(), ids=lambda row: row["name"])
+def test_real_matrices(write: Write, row: dict[str, str]):
+    if row["folder"]:
+        path = Path(row["folder"]) / f"{row['name']}.mtx.gz"
+    else:
+        band = 2 * np.eye(40) - np.eye(40, k=1) - np.eye(40, k=-1)
+        path = write(gzip.compress(written(sparse.coo_array(band), symmetry="symmetric")), "generated.mtx.gz")
+    if row["SPD"] == "yes":
+        matrix = read_matrix(path)
+        assert matrix.shape[0] == int(row["N"])
+        assert np.count_nonzero(matrix.csr.data) == int(row["nnz_nonzero"])
+        reference = sparse.csr_array(scipy.io.mmread(path, spmatrix=False))
+        assert abs(matrix.csr - reference).max() == 0
+    else:
+        with pytest.raises(InputError, match="complex symmetric, not Hermitian"):
+            read_matrix(path)

@@ -1,0 +1,256 @@
+"""Downloads, from a server of our own: good, wrong, cut short, missing, offline; and the cache behind them."""
+
+import functools
+import gzip
+import hashlib
+import http.server
+import io
+import socket
+import tarfile
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from workbench.errors import InputError
+from workbench.problems import catalogue, download, suitesparse
+from workbench.problems.catalogue import Entry
+from workbench.problems.suitesparse import SuiteSparse, cache_folder
+
+MATRIX = b"%%MatrixMarket matrix coordinate real symmetric\n3 3 5\n1 1 2\n2 1 -1\n3 1 0\n2 2 2\n3 3 2\n"
+NNZ = 5
+"""The file stores one explicit zero and its mirror beside them."""
+
+
+@functools.cache
+def packed(name: str = "tiny", content: bytes = MATRIX) -> bytes:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
+        info = tarfile.TarInfo(f"{name}/{name}.mtx")
+        info.size = len(content)
+        archive.addfile(info, io.BytesIO(content))
+    return stream.getvalue()
+
+
+class Mirror:
+    """What the server answers, and what it was asked."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, bytes] = {"/Test/tiny.tar.gz": packed()}
+        self.announced: int | None = -1
+        self.asked: list[str] = []
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def __init__(self, mirror: Mirror, *rest: object) -> None:
+        self.mirror = mirror
+        super().__init__(*rest)  # type: ignore[arg-type]
+
+    def do_GET(self) -> None:
+        self.mirror.asked.append(self.path)
+        content = self.mirror.files.get(self.path)
+        if content is None:
+            self.send_error(404, "Not Found")
+            return
+        self.send_response(200)
+        if self.mirror.announced is not None:
+            self.send_header(
+                "Content-Length", str(len(content) if self.mirror.announced < 0 else self.mirror.announced)
+            )
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def mirror(monkeypatch: pytest.MonkeyPatch) -> Iterator[Mirror]:
+    state = Mirror()
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, state))
+    thread = threading.Thread(target=functools.partial(server.serve_forever, poll_interval=0.01))
+    thread.start()
+    monkeypatch.setenv("WORKBENCH_SUITESPARSE_URL", f"http://127.0.0.1:{server.server_port}/")
+    yield state
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def registry(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Replace the registry by one entry called tiny."""
+
+    def replace(**facts: object) -> None:
+        entry = Entry(**{"name": "tiny", "group": "Test", "N": 3, "nnz": NNZ, **facts})  # type: ignore[arg-type]
+        monkeypatch.setattr(catalogue, "catalogue", lambda: {"tiny": entry})
+
+    return replace
+
+
+def contents(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.rglob("*") if path.is_file())
+
+
+def refusal(matrix: str = "Test/tiny") -> str:
+    with pytest.raises(InputError) as caught:
+        SuiteSparse(matrix=matrix).assemble()
+    return str(caught.value)
+
+
+def test_a_good_download_is_kept_and_used_without_the_server(
+    mirror: Mirror, cache: Path, monkeypatch: pytest.MonkeyPatch
+):
+    system = SuiteSparse(matrix="Test/tiny").assemble()
+    assert system.operator.to_csr().toarray().tolist() == [[2, -1, 0], [-1, 2, 0], [0, 0, 2]]
+    assert system.b.tolist() == [1, 1, 1]
+    assert contents(cache) == ["tiny.tar.gz", "tiny.tar.gz.sha256"]
+    assert (cache / "suitesparse" / "Test" / "tiny.tar.gz").read_bytes() == packed()
+    recorded = (cache / "suitesparse" / "Test" / "tiny.tar.gz.sha256").read_text()
+    assert recorded == f"{hashlib.sha256(packed()).hexdigest()}  tiny.tar.gz\n"
+    monkeypatch.setenv("WORKBENCH_SUITESPARSE_URL", "http://127.0.0.1:9")
+    again = SuiteSparse(matrix="Test/tiny").assemble()
+    np.testing.assert_array_equal(again.operator.to_csr().toarray(), system.operator.to_csr().toarray())
+    assert mirror.asked == ["/Test/tiny.tar.gz"]
+
+
+def test_a_registered_name_knows_its_group_size_and_checksum(mirror: Mirror, registry: Callable[..., None]):
+    registry(sha256=hashlib.sha256(packed()).hexdigest(), zeros=2)
+    assert SuiteSparse(matrix="tiny").assemble().operator.shape == (3, 3)
+    assert SuiteSparse(matrix="tiny").label == "Test/tiny"
+    assert mirror.asked == ["/Test/tiny.tar.gz"]
+
+
+def test_another_checksum_than_the_registrys_leaves_nothing(mirror: Mirror, cache: Path, registry: Callable[..., None]):
+    registry(sha256="ab" * 32)
+    sentence = refusal("tiny")
+    assert sentence.startswith("http://127.0.0.1:")
+    assert f"/Test/tiny.tar.gz sent a file with another SHA-256 than the registry's {'ab' * 32};" in sentence
+    assert mirror.asked
+    assert contents(cache) == []
+
+
+@pytest.mark.parametrize("facts", [{"N": 4}, {"nnz": NNZ + 2}])
+def test_other_facts_than_the_registrys_are_refused(
+    mirror: Mirror, cache: Path, registry: Callable[..., None], facts: dict[str, int]
+):
+    registry(**facts)
+    path = cache / "suitesparse" / "Test" / "tiny.tar.gz"
+    assert refusal("tiny").startswith(f"{path} holds 3 rows and 5 non-zeros, but Test/tiny has ")
+    assert mirror.asked
+
+
+def test_a_file_that_changed_in_the_cache_is_refused(mirror: Mirror, cache: Path):
+    SuiteSparse(matrix="Test/tiny").assemble()
+    path = cache / "suitesparse" / "Test" / "tiny.tar.gz"
+    path.write_bytes(packed(content=MATRIX.replace(b"-1", b"-2")))
+    assert refusal() == f"{path} has another SHA-256 than {path}.sha256 says; delete both to fetch it again"
+    path.unlink()
+    path.with_name("tiny.tar.gz.sha256").unlink()
+    SuiteSparse(matrix="Test/tiny").assemble()
+    assert len(mirror.asked) == 2
+
+
+def test_a_file_in_the_cache_with_another_checksum_than_the_registrys(
+    mirror: Mirror, cache: Path, registry: Callable[..., None]
+):
+    SuiteSparse(matrix="Test/tiny").assemble()
+    registry(sha256="ab" * 32)
+    path = cache / "suitesparse" / "Test" / "tiny.tar.gz"
+    assert refusal("tiny") == f"{path} has another SHA-256 than the registry; delete it to fetch it again"
+
+
+def test_a_short_download_leaves_nothing(mirror: Mirror, cache: Path):
+    mirror.announced = len(packed()) + 10
+    sentence = refusal()
+    assert f"/Test/tiny.tar.gz sent {len(packed())} of {len(packed()) + 10} bytes; try again" in sentence
+    assert sentence.endswith(f"put it at {cache / 'suitesparse' / 'Test' / 'tiny.tar.gz'}")
+    assert contents(cache) == []
+
+
+def test_without_an_announced_length_the_archive_itself_is_tested(mirror: Mirror, cache: Path):
+    mirror.announced = None
+    mirror.files["/Test/tiny.tar.gz"] = packed()[:-20]
+    assert "sent something that is not a compressed archive" in refusal()
+    assert contents(cache) == []
+    mirror.files["/Test/tiny.tar.gz"] = packed()
+    assert SuiteSparse(matrix="Test/tiny").assemble().operator.shape == (3, 3)
+
+
+def test_a_web_page_in_place_of_the_archive_leaves_nothing(mirror: Mirror, cache: Path):
+    mirror.files["/Test/tiny.tar.gz"] = b"<html>moved</html>"
+    assert "sent something that is not a compressed archive" in refusal()
+    assert contents(cache) == []
+
+
+def test_a_matrix_that_the_server_does_not_have(mirror: Mirror, cache: Path):
+    sentence = refusal("Test/huge")
+    path = cache / "suitesparse" / "Test" / "huge.tar.gz"
+    assert mirror.asked == ["/Test/huge.tar.gz"]
+    assert sentence.endswith(
+        f"/Test/huge.tar.gz answered 404 Not Found; try again, or fetch that file elsewhere and put it at {path}"
+    )
+    assert contents(cache) == []
+
+
+def test_offline_names_the_url_and_the_place(cache: Path, monkeypatch: pytest.MonkeyPatch):
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+    monkeypatch.setenv("WORKBENCH_SUITESPARSE_URL", f"http://127.0.0.1:{port}")
+    sentence = refusal("bcsstk15")
+    assert sentence.startswith(f"cannot download http://127.0.0.1:{port}/HB/bcsstk15.tar.gz (")
+    assert sentence.endswith(f"put it at {cache / 'suitesparse' / 'HB' / 'bcsstk15.tar.gz'}")
+    assert contents(cache) == []
+
+
+def test_an_interrupted_download_leaves_nothing(mirror: Mirror, cache: Path, monkeypatch: pytest.MonkeyPatch):
+    class Interrupted(download.tqdm):
+        def update(self, n: float | None = 1) -> bool | None:
+            assert contents(cache) != [], "the temporary file is there while the download runs"
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(download, "tqdm", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        SuiteSparse(matrix="Test/tiny").assemble()
+    assert contents(cache) == []
+
+
+def test_a_wrong_mirror_is_named(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("WORKBENCH_SUITESPARSE_URL", "nowhere")
+    assert (
+        refusal() == "nowhere/Test/tiny.tar.gz is not a URL; check the environment variable WORKBENCH_SUITESPARSE_URL"
+    )
+
+
+def test_a_cache_that_cannot_be_written_is_named(mirror: Mirror, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way")
+    monkeypatch.setenv("WORKBENCH_CACHE", str(blocked))
+    assert refusal().startswith(f"cannot write {blocked / 'suitesparse' / 'Test' / 'tiny.tar.gz'}: ")
+    assert mirror.asked == []
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("tiny.mtx", MATRIX), ("tiny.mtx.gz", gzip.compress(MATRIX)), ("tiny.tar.gz", packed())],
+    ids=["mtx", "mtx.gz", "tar.gz"],
+)
+def test_a_file_put_there_by_hand_is_taken(cache: Path, registry: Callable[..., None], name: str, content: bytes):
+    registry(sha256=hashlib.sha256(packed()).hexdigest())
+    folder = cache / "suitesparse" / "Test"
+    folder.mkdir(parents=True)
+    (folder / name).write_bytes(content)
+    assert SuiteSparse(matrix="tiny").assemble().operator.shape == (3, 3)
+
+
+def test_the_cache_is_the_users_own_unless_the_environment_says_otherwise(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("WORKBENCH_CACHE")
+    assert cache_folder() == Path(suitesparse.platformdirs.user_cache_dir("cg-workbench"))
+
+
+def test_a_wrong_name_is_refused_at_once():
+    with pytest.raises(InputError, match=r"unknown matrix 'bcsstk1500'; did you mean bcsstk1"):
+        SuiteSparse(matrix="bcsstk1500")

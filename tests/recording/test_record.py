@@ -1,0 +1,117 @@
+"""Runs on disk: they come back whole, and files that are no runs are refused with a sentence."""
+
+import csv
+import json
+import os
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.errors import InputError
+from workbench.recording import COLUMNS, History, load, save, to_csv
+from workbench.run import Run, configure, run_through
+
+
+@pytest.fixture
+def record():
+    return run_through(Run(configure("two-layer", n=16, deflation="stripes"))).record(with_solution=True)
+
+
+def test_a_run_comes_back_whole(record, tmp_path):
+    path = save(record, tmp_path / "first.run")
+    back = load(path)
+    assert back.summary == record.summary
+    assert back.provenance == json.loads(json.dumps(record.provenance))
+    assert np.array_equal(back.solution, record.solution)
+    for name in COLUMNS:
+        assert np.array_equal(back.history[name], record.history[name], equal_nan=True)
+    assert np.array_equal(back.history.true_residuals, record.history.true_residuals)
+    assert os.listdir(tmp_path) == ["first.run"]
+
+
+def test_the_csv_holds_every_iteration(record, tmp_path):
+    path = to_csv(record, tmp_path / "first.csv")
+    lines = path.read_text().splitlines()
+    rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    assert len(rows) == record.history.count
+    assert [float(row["residual"]) for row in rows] == record.history["residual"].tolist()
+    assert '# solver: "cg"' in lines
+
+
+def test_a_failed_write_leaves_the_old_file(record, tmp_path, monkeypatch):
+    path = save(record, tmp_path / "kept.run")
+    before = path.read_bytes()
+
+    def refuse(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(InputError, match="cannot write .*No space left on device"):
+        save(record, path)
+    assert path.read_bytes() == before
+
+
+def test_a_missing_folder_is_a_sentence(record, tmp_path):
+    with pytest.raises(InputError, match="cannot write .*choose another place"):
+        save(record, tmp_path / "nowhere" / "a.run")
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"PK\x03\x04 broken", b"\x93NUMPY"])
+def test_other_files_are_no_runs(content, tmp_path):
+    path = tmp_path / "other"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="is no run of this workbench"):
+        load(path)
+
+
+def test_other_archives_are_no_runs(tmp_path):
+    np.savez(tmp_path / "other.npz", a=np.ones(3))
+    with pytest.raises(InputError, match="is no run of this workbench"):
+        load(tmp_path / "other.npz")
+
+
+def test_a_truncated_run_is_refused(record, tmp_path):
+    path = save(record, tmp_path / "cut.run")
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(InputError, match="is no run of this workbench"):
+        load(path)
+
+
+def test_a_later_version_says_so(record, tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.recording.record.VERSION", 99)
+    path = save(record, tmp_path / "later.run")
+    monkeypatch.undo()
+    with pytest.raises(InputError, match="format version 99"):
+        load(path)
+
+
+def test_a_missing_file_is_a_sentence(tmp_path):
+    with pytest.raises(InputError, match="no run file at"):
+        load(tmp_path / "none.run")
+
+
+@given(st.lists(st.floats(allow_nan=True), max_size=40))
+def test_histories_grow_and_round_trip(values):
+    history = History()
+    for value in values:
+        history.append(residual=value)
+    assert history.count == len(values)
+    back = History.from_arrays(history.to_arrays())
+    assert np.array_equal(back["residual"], np.array(values), equal_nan=True)
+    assert np.isnan(back["alpha"]).all()
+
+
+def test_a_history_grows_past_its_first_room():
+    history = History()
+    for k in range(3000):
+        history.append(residual=k)
+    assert history["residual"].tolist() == list(range(3000))
+
+
+def test_a_view_cannot_change_the_history():
+    history = History()
+    history.append(residual=1.0)
+    with pytest.raises(ValueError, match="read-only"):
+        history["residual"][0] = 2

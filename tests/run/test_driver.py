@@ -1,0 +1,274 @@
+"""Stopping, confirmation, breakdown, restarts, racing: what the only loop decides."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.sparse import linalg
+
+from tests.conftest import box_stencil, random_matrix
+from workbench.errors import InputError
+from workbench.problems import LinearSystem
+from workbench.run import Reason, Run, Stopping, configure, race, run_through, solve
+from workbench.run.given import GivenProblem
+
+
+def run_of(operator, b, x0=None, **stopping):
+    return Run(configure(GivenProblem(), stopping=Stopping(**stopping)), LinearSystem(operator, b), x0=x0)
+
+
+def test_scipy_finds_the_same_solution_in_about_as_many_iterations():
+    operator = random_matrix(400, seed=8)
+    b = np.random.default_rng(0).random(400)
+    ours = solve(operator, b, rtol=1e-10)
+    counted = []
+    inverse = 1 / operator.diagonal()
+    theirs, _ = linalg.cg(
+        operator.csr, b, rtol=1e-10, M=linalg.LinearOperator((400, 400), lambda r: inverse * r), callback=counted.append
+    )
+    np.testing.assert_allclose(ours.x, theirs, rtol=1e-8)
+    assert abs(ours.iterations - len(counted)) <= 1
+
+
+@pytest.mark.parametrize("norm", ["residual", "preconditioned", "natural"])
+def test_the_norm_of_choice_decides(norm):
+    operator = box_stencil((9, 9))
+    b = np.random.default_rng(1).random(81)
+    result = solve(operator, b, rtol=1e-6, norm=norm)
+    inverse = 1 / operator.diagonal()
+    of_b = {
+        "residual": np.linalg.norm(b),
+        "preconditioned": np.linalg.norm(inverse * b),
+        "natural": np.sqrt(b @ (inverse * b)),
+    }
+    history = result.history[norm]
+    assert history[-1] <= 1e-6 * of_b[norm] < history[-2]
+
+
+def test_atol_takes_over_when_it_is_larger():
+    operator = box_stencil((9, 9))
+    result = solve(operator, np.ones(81), rtol=1e-12, atol=1e-3)
+    assert result.history["residual"][-1] <= 1e-3 < result.history["residual"][-2]
+
+
+def test_the_error_norm_is_that_of_the_error():
+    configuration = configure("poisson5", n=9, rhs="ones-scaled", stopping=Stopping(rtol=1e-6, norm="error"))
+    run = Run(configuration)
+    exact = np.full(81, 1 / 9)
+    A = run.setting.operator.to_csr()
+    while run.step():
+        error = exact - run.x
+        np.testing.assert_allclose(run.history["error"][-1], np.sqrt(error @ (A @ error)), rtol=1e-6)
+    assert run.reason is Reason.CONVERGED
+
+
+def test_the_error_norm_needs_a_known_solution():
+    with pytest.raises(InputError, match="norm error needs a known solution; use the right-hand side ones-scaled"):
+        Run(configure("poisson5", n=5, stopping=Stopping(norm="error")))
+
+
+def test_iteration_limit():
+    run = run_of(box_stencil((20, 20)), np.ones(400), rtol=1e-12, maxiter=3)
+    result = run_through(run)
+    assert (result.reason, result.iterations, result.converged) == (Reason.MAXITER, 3, False)
+    assert result.history.count == 4
+
+
+def test_zero_iterations_report_the_start():
+    result = run_through(run_of(box_stencil((4, 4)), np.ones(16), maxiter=0))
+    assert (result.reason, result.iterations) == (Reason.MAXITER, 0)
+    assert result.true_relative_residual == 1
+
+
+def test_time_limit():
+    result = run_through(run_of(box_stencil((40, 40)), np.ones(1600), rtol=1e-300, max_seconds=1e-9))
+    assert result.reason is Reason.TIME
+
+
+def test_cancelling_keeps_what_was_computed():
+    run = run_of(box_stencil((20, 20)), np.ones(400), rtol=1e-12)
+    for _ in range(5):
+        run.step()
+    run.cancel()
+    result = run.result()
+    assert (result.reason, result.iterations) == (Reason.CANCELLED, 4)
+    assert 0 < result.true_relative_residual < 1
+    assert not run.step()
+
+
+def test_an_indefinite_matrix_is_noticed_with_iteration_and_value():
+    # A definite 2 x 2 start and one negative direction, hidden behind positive diagonal entries.
+    A = np.array([[1.0, 2.0], [2.0, 1.0]])
+    result = solve(A, np.array([1.0, -2.0]), M="none")
+    assert result.reason is Reason.INDEFINITE
+    assert "at iteration 1" in result.detail
+    assert "(p, A p) = -3" in result.detail
+    assert np.isfinite(result.x).all()
+
+
+def test_a_matrix_that_yields_nan_is_noticed():
+    operator = linalg.LinearOperator((4, 4), matvec=lambda x: x * np.array([1.0, 2.0, np.nan, 4.0]), dtype=np.float64)
+    result = solve(operator, np.ones(4), M="none")
+    assert result.reason is Reason.NOT_FINITE
+
+
+def test_zero_right_hand_side():
+    result = solve(box_stencil((4, 4)), np.zeros(16), x0=np.ones(16))
+    assert result.converged
+    assert result.iterations == 0
+    assert not result.x.any()
+
+
+def test_a_start_that_is_the_solution():
+    operator = box_stencil((4, 4))
+    b = operator.to_csr() @ np.ones(16)
+    result = solve(operator, b, x0=np.ones(16), rtol=1e-8)
+    assert (result.converged, result.iterations) == (True, 0)
+
+
+def two_islands():
+    """A graph Laplacian of two separate rings: singular, but the constants are not all of its null space."""
+    ring = sparse.diags_array([[2.0] * 10, [-1.0] * 9, [-1.0] * 9], offsets=[0, 1, -1]).tolil()
+    ring[0, 9] = ring[9, 0] = -1.0
+    return sparse.csr_array(sparse.block_diag([ring, ring]))
+
+
+def test_an_inconsistent_right_hand_side_is_noticed_where_no_mean_can_mend_it():
+    b = np.concatenate([np.ones(10), -np.ones(10)])
+    b[3] += 0.5
+    result = solve(two_islands(), b, M="jacobi")
+    assert not result.converged
+    assert result.reason in (Reason.DIVERGED, Reason.STAGNATED, Reason.INDEFINITE)
+    assert result.true_relative_residual > 0.1
+
+
+def test_a_consistent_right_hand_side_of_the_same_matrix_converges():
+    result = solve(two_islands(), two_islands() @ np.arange(20.0))
+    assert result.converged
+
+
+def test_a_singular_system_is_made_consistent_and_solved_with_zero_mean():
+    ring = two_islands()[:10, :10]
+    b = np.arange(10.0)
+    result = solve(ring, b)
+    assert result.converged
+    assert abs(result.x.mean()) < 1e-12
+    np.testing.assert_allclose(ring @ result.x, b - b.mean(), atol=1e-5)
+    assert any("mean of b, 4.5, was removed" in note for note in result.provenance["notes"])
+    assert b[0] == 0
+
+
+def test_a_constant_right_hand_side_of_a_singular_system_is_refused():
+    with pytest.raises(InputError, match="nothing is left once its mean is removed"):
+        solve(two_islands()[:10, :10], np.ones(10))
+
+
+def test_converged_is_said_only_when_the_true_residual_agrees():
+    # In single precision the recurrence sinks below what the true residual can reach.
+    operator = box_stencil((30, 30), np.float32, shift=1e-4)
+    b = np.random.default_rng(3).random(900).astype(np.float32)
+    result = solve(operator, b, rtol=1e-7)
+    true = np.linalg.norm(b - operator.to_csr().astype(np.float64) @ result.x) / np.linalg.norm(b)
+    assert result.converged == (true <= 1.01e-7)
+    assert result.reason is Reason.INACCURATE
+    assert result.history.true_residuals.shape[0] > 1
+    np.testing.assert_allclose(result.true_relative_residual, true, rtol=0.5)
+
+
+def test_a_restart_gains_accuracy_when_the_residuals_part():
+    # From a huge start the recurrence forgets what rounding did to b - A x; a restart measures it anew.
+    operator = box_stencil((12, 12))
+    start = 1e9 * np.random.default_rng(0).random(144)
+    b = np.ones(144)
+    result = solve(operator, b, x0=start, rtol=1e-8)
+    assert result.converged
+    assert result.history.true_residuals.shape[0] >= 2
+    assert np.linalg.norm(b - operator.to_csr() @ result.x) <= 1e-8 * np.linalg.norm(b)
+
+
+def test_a_race_gives_every_run_the_same_result_as_alone():
+    specs = ("none", "jacobi", "neumann:1", "neumann:2")
+    lanes = [configure("two-layer", n=24, preconditioner=spec) for spec in specs]
+    results = race(lanes)
+    for lane, result in zip(lanes, results, strict=True):
+        alone = run_through(Run(lane))
+        assert result.iterations == alone.iterations
+        assert np.array_equal(result.x, alone.x)
+        assert np.array_equal(result.history["residual"], alone.history["residual"])
+
+
+def test_a_run_repeats_bit_by_bit_from_its_configuration():
+    first = run_through(Run(configure("bubbles-2d", n=24, seed=3, deflation="blocks:2")))
+    again = configure("poisson5").from_dict(first.provenance["configuration"])
+    assert np.array_equal(run_through(Run(again)).x, first.x)
+
+
+def test_the_clock_of_a_run_does_not_count_pauses():
+    import time
+
+    run = run_of(box_stencil((20, 20)), np.ones(400), rtol=1e-10)
+    run.step()
+    before = run.iteration_seconds
+    time.sleep(0.2)
+    run.step()
+    assert run.iteration_seconds - before < 0.1
+
+
+def test_nothing_given_is_changed():
+    operator = box_stencil((6, 6))
+    b, x0 = np.arange(36.0), np.ones(36)
+    main = operator.main.copy()
+    solve(operator, b, x0=x0, deflation="blocks:3")
+    assert np.array_equal(b, np.arange(36.0))
+    assert np.array_equal(x0, np.ones(36))
+    assert np.array_equal(operator.main, main)
+
+
+def test_callbacks_see_every_iteration():
+    seen = []
+    result = solve(box_stencil((9, 9)), np.ones(81), callback=lambda run: seen.append(run.iterations))
+    assert seen == list(range(result.iterations))
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"rtol": -1}, "rtol must be a finite number of at least 0, got -1"),
+        ({"rtol": float("nan")}, "rtol must be a finite number of at least 0, got nan"),
+        ({"rtol": 0, "atol": 0}, "rtol and atol are both 0"),
+        ({"norm": "residul"}, "unknown norm 'residul'; did you mean residual"),
+        ({"maxiter": -1}, "maxiter must be at least 0, got -1"),
+        ({"max_seconds": 0}, "max_seconds must be above 0, got 0"),
+    ],
+)
+def test_wrong_stopping_rules_are_refused(changes, sentence):
+    with pytest.raises(InputError, match=sentence):
+        Stopping(**changes)
+
+
+@pytest.mark.parametrize(
+    ("A", "b", "sentence"),
+    [
+        (np.ones((2, 3)), np.ones(2), "the matrix must be square, got 2 x 3"),
+        (np.ones((0, 0)), np.ones(0), "the matrix is empty"),
+        (np.array([[1.0, 2.0], [0.0, 1.0]]), np.ones(2), "the matrix is not symmetric"),
+        (np.array([[1.0, 0.0], [0.0, -1.0]]), np.ones(2), "not positive definite: its diagonal entry 1 is -1"),
+        (np.array([[np.nan, 0.0], [0.0, 1.0]]), np.ones(2), "the matrix holds nan at row 0, column 0"),
+        (np.eye(2), np.ones(3), "b has 3 entries, but the matrix has 2 rows"),
+        (np.eye(2), np.array([1.0, np.inf]), "b holds inf at entry 1"),
+        ("A", np.ones(2), "cannot use str as A"),
+    ],
+)
+def test_wrong_systems_are_refused(A, b, sentence):
+    with pytest.raises(InputError, match=sentence):
+        solve(A, b)
+
+
+def test_wrong_choices_are_refused():
+    with pytest.raises(InputError, match="unknown rhs 'one'; did you mean ones"):
+        configure("poisson5", rhs="one")
+    with pytest.raises(InputError, match="unknown device 'gpu'"):
+        Run(configure("poisson5", n=4, device="gpu"))
+    with pytest.raises(InputError, match="x0 must be a finite vector of shape"):
+        solve(np.eye(3), np.ones(3), x0=np.ones(2))
+    with pytest.raises(InputError, match="seed must be at least 0"):
+        configure("poisson5", seed=-1)

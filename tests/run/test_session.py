@@ -1,0 +1,98 @@
+"""The player: start, pause, resume, step, stop, wait, from another thread."""
+
+import time
+
+import pytest
+
+from workbench.errors import InputError
+from workbench.run import Reason, Session, State, Stopping, configure
+
+
+def endless(n=64):
+    return Session(configure("poisson5", n=n, stopping=Stopping(rtol=1e-300, maxiter=10**9, stagnation=10**9)))
+
+
+def until(condition, seconds=10.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it never came true"
+        time.sleep(0.005)
+
+
+def test_wait_starts_and_gives_the_result():
+    session = Session(configure("poisson5", n=16))
+    assert session.state is State.IDLE
+    result = session.wait(60)
+    assert result.converged
+    assert session.state is State.DONE
+
+
+def test_pause_holds_still_step_makes_one_and_resume_goes_on():
+    session = endless()
+    session.start()
+    until(lambda: session.run is not None and session.run.iterations > 5)
+    session.pause()
+    until(lambda: session.state is State.PAUSED)
+    time.sleep(0.05)
+    held = session.run.iterations
+    time.sleep(0.1)
+    assert session.run.iterations == held
+    session.step()
+    until(lambda: session.run.iterations == held + 1)
+    time.sleep(0.05)
+    assert (session.run.iterations, session.state) == (held + 1, State.PAUSED)
+    session.resume()
+    until(lambda: session.run.iterations > held + 5)
+    session.stop()
+    assert session.wait(10).reason is Reason.CANCELLED
+
+
+def test_stop_works_while_paused():
+    session = endless()
+    session.start(paused=True)
+    until(lambda: session.state is State.PAUSED)
+    session.stop()
+    assert session.wait(10).iterations == 0
+
+
+def test_stop_ends_within_a_fifth_of_a_second():
+    session = endless(n=512)
+    session.start()
+    until(lambda: session.run is not None and session.run.iterations > 5)
+    begun = time.monotonic()
+    session.stop()
+    until(lambda: not session.alive)
+    assert time.monotonic() - begun < 0.2
+
+
+def test_a_failed_setup_is_a_sentence():
+    session = Session(configure("matrix-file:nowhere.mtx"))
+    with pytest.raises(InputError, match=r"nowhere\.mtx"):
+        session.wait(10)
+    assert session.state is State.FAILED
+    assert "nowhere.mtx" in session.error
+
+
+def test_waiting_has_an_end():
+    session = endless()
+    with pytest.raises(TimeoutError, match="still"):
+        session.wait(0.05)
+    session.stop()
+    session.wait(10)
+
+
+def test_the_end_is_announced():
+    told = []
+    session = Session(configure("poisson5", n=8), on_end=told.append)
+    session.wait(60)
+    until(lambda: told == [session])
+
+
+def test_many_sessions_at_once_all_end_right():
+    sessions = [Session(configure("two-layer", n=24, seed=seed)) for seed in range(8)]
+    for session in sessions:
+        session.start()
+    results = [session.wait(60) for session in sessions]
+    alone = Session(configure("two-layer", n=24, seed=5)).wait(60)
+    assert all(result.converged for result in results)
+    assert (results[5].x == alone.x).all()

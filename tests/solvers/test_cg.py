@@ -1,0 +1,81 @@
+"""Conjugate gradients against a dense textbook recurrence and against hand-made small cases."""
+
+import numpy as np
+import pytest
+
+from tests.conftest import box_stencil, random_matrix
+from workbench.problems import LinearSystem
+from workbench.run import Run, Stopping, configure, solve
+from workbench.run.given import GivenProblem
+
+
+def textbook(A, b, x, inverse_diagonal, steps):
+    """Iterates and residual norms of preconditioned CG, Saad 2003, Algorithm 9.1, in dense algebra."""
+    r = b - A @ x
+    z = inverse_diagonal * r
+    p = z.copy()
+    norms = [np.linalg.norm(r)]
+    for _ in range(steps):
+        Ap = A @ p
+        alpha = np.vdot(r, z) / np.vdot(p, Ap)
+        x = x + alpha * p
+        r_new = r - alpha * Ap
+        z_new = inverse_diagonal * r_new
+        beta = np.vdot(r_new, z_new) / np.vdot(r, z)
+        p, r, z = z_new + beta * p, r_new, z_new
+        norms.append(np.linalg.norm(r))
+    return x, norms
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+@pytest.mark.parametrize("make", [lambda dtype: box_stencil((5, 6), dtype), lambda dtype: random_matrix(31, dtype)])
+def test_it_walks_the_textbooks_path(make, dtype):
+    operator = make(dtype)
+    rng = np.random.default_rng(5)
+    b, x0 = rng.random(operator.shape[0]).astype(dtype), rng.random(operator.shape[0]).astype(dtype)
+    configuration = configure(GivenProblem(), stopping=Stopping(rtol=1e-14, maxiter=8))
+    run = Run(configuration, LinearSystem(operator, b), x0=x0)
+    while run.step():
+        pass
+    x, norms = textbook(operator.to_csr().toarray(), b, x0, 1 / operator.diagonal(), 8)
+    np.testing.assert_allclose(run.history["residual"], norms, rtol=1e-9)
+    np.testing.assert_allclose(run.x, x, rtol=1e-9)
+
+
+def test_two_unknowns_by_hand():
+    # A = [[2, 0], [0, 4]], b = (2, 4), x0 = 0, no preconditioner: r0 = p0 = b, alpha0 = 20/72, x1 = alpha0*b.
+    result = solve(np.diag([2.0, 4.0]), np.array([2.0, 4.0]), M="none", rtol=1e-12)
+    assert result.iterations == 2
+    np.testing.assert_allclose(result.history["alpha"][1], 20 / 72)
+    np.testing.assert_allclose(result.x, [1, 1])
+
+
+def test_it_ends_in_as_many_steps_as_there_are_distinct_eigenvalues():
+    A = np.diag(np.repeat([1.0, 3.0, 10.0], 7))
+    assert solve(A, np.ones(21), M="none", rtol=1e-12).iterations == 3
+
+
+def test_memory_stays_within_six_vectors():
+    configuration = configure("poisson7", n=16)
+    system = configuration.problem.assemble()
+    run = Run(configuration, system)
+    run.step()
+    run.step()
+    held = [run.setting.x, run._residual, *run.setting.M.factors.values()]
+    held += [run.workspace.vector(name) for name in run.workspace.added]
+    assert run.setting.b is not None
+    assert len(held) <= 6
+    assert all(vector.size == system.b.size for vector in held)
+
+
+def test_peak_memory_of_a_solve_is_what_the_vectors_take():
+    import tracemalloc
+
+    configuration = configure("poisson7", n=96)
+    system = configuration.problem.assemble()
+    solve(system.operator, system.b, maxiter=3, M="jacobi")
+    tracemalloc.start()
+    solve(system.operator, system.b, maxiter=3, M="jacobi")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak <= 6.3 * system.b.nbytes

@@ -1,0 +1,72 @@
+"""The registry and parameter declarations."""
+
+import dataclasses
+from typing import ClassVar
+
+import pytest
+
+from workbench.blocks import Block, find, parameter, register
+from workbench.errors import InputError
+
+
+@dataclasses.dataclass(frozen=True)
+class Toy(Block):
+    kind: ClassVar[str] = "toy"
+    name: ClassVar[str] = "spinner"
+    speed: int = parameter(3, "turns a second", low=1, high=9, unit="1/s")
+    sound: bool = parameter(False, "whether it hums")
+    colour: str = parameter("red", "its colour", choices=("red", "green"))
+
+
+register(Toy)
+
+
+def test_text_is_converted_to_the_declared_kind():
+    assert find("toy", "spinner:5", sound="yes", colour="green") == Toy(5, True, "green")
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({"speed": 10}, "spinner: speed must be between 1 and 9, got 10"),
+        ({"speed": 2.5}, "spinner: speed must be a whole number, got 2.5"),
+        ({"speed": "fast"}, "spinner: speed must be a whole number, got 'fast'"),
+        ({"speed": None}, "spinner: speed must be a whole number, got None"),
+        ({"sound": "perhaps"}, "spinner: sound must be true or false, got 'perhaps'"),
+        ({"colour": "gren"}, "spinner: unknown colour 'gren'; did you mean green?"),
+    ],
+)
+def test_wrong_values_get_one_sentence(values, sentence):
+    with pytest.raises(InputError) as caught:
+        Toy(**values)
+    assert str(caught.value) == sentence
+
+
+def test_whole_floats_pass_for_integers():
+    assert Toy(4.0).speed == 4
+
+
+def test_names_far_from_all_known_ones_list_them():
+    with pytest.raises(InputError, match="unknown toy 'zzz'; known: spinner"):
+        find("toy", "zzz")
+
+
+def test_an_argument_for_a_block_without_parameters_is_refused():
+    import workbench.preconditioners  # noqa: F401
+
+    with pytest.raises(InputError, match="jacobi takes no argument, got '2'"):
+        find("preconditioner", "jacobi:2")
+
+
+def test_changed_keeps_the_rest():
+    assert Toy(5, True).changed({"colour": "green"}) == Toy(5, True, "green")
+
+
+def test_one_name_cannot_stand_for_two_blocks():
+    @dataclasses.dataclass(frozen=True)
+    class Other(Block):
+        kind: ClassVar[str] = "toy"
+        name: ClassVar[str] = "spinner"
+
+    with pytest.raises(ValueError, match="two blocks of kind toy are named spinner"):
+        register(Other)

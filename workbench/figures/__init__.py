@@ -1,0 +1,21 @@
+"""Pictures for papers and slides: one pure function each, plain data in, a Matplotlib Figure out, without pyplot."""
+
+from workbench.figures.boundaries import Boundaries, boundaries
+from workbench.figures.convergence import convergence
+from workbench.figures.pattern import pattern, pattern_counts
+from workbench.figures.style import CURVES, CurveStyle, curve_style, save
+from workbench.figures.subdomains import section, subdomains
+
+__all__ = [
+    "CURVES",
+    "Boundaries",
+    "CurveStyle",
+    "boundaries",
+    "convergence",
+    "curve_style",
+    "pattern",
+    "pattern_counts",
+    "save",
+    "section",
+    "subdomains",
+]

@@ -1,0 +1,84 @@
+"""Residual against iteration, several runs in one picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from workbench.figures.style import curve_style, new_figure
+from workbench.recording import Record
+
+MARKS = 8
+"""Markers along a curve; more would hide it."""
+
+
+def convergence(
+    records: Sequence[Record],
+    labels: Sequence[str] | None = None,
+    *,
+    tolerance: float | None = None,
+    title: str = "",
+    width: float = 5.5,
+    height: float = 3.6,
+) -> Figure:
+    """Semilogarithmic plot of ||r||/||b|| against iterations, one curve a run, rings where b - A x was computed afresh.
+
+    labels: one per run, by default its blocks. tolerance: drawn as a line. Sizes in inches.
+    """
+    figure = new_figure(width, height)
+    axes = figure.add_subplot()
+    ringed = False
+    names = list(labels) if labels is not None else [block_names(record.summary) for record in records]
+    for index, (record, name) in enumerate(zip(records, names, strict=True)):
+        style = curve_style(index)
+        relative = relative_residual(record)
+        axes.semilogy(
+            np.arange(relative.size),
+            np.where(relative > 0, relative, np.nan),
+            color=style.colour,
+            linestyle=style.linestyle,
+            linewidth=1.3,
+            marker=style.marker,
+            markersize=4,
+            markevery=max(1, relative.size // MARKS),
+            label=name,
+        )
+        confirmed = record.history.true_residuals
+        if confirmed.size:
+            rings = confirmed[:, 1] / _scale(record)
+            axes.semilogy(confirmed[:, 0], rings, "o", markersize=8, mfc="none", mec="#000000", mew=1.0)
+            axes.lines[-1].set_label("_ring" if ringed else "true residual")
+            ringed = True
+    if tolerance:
+        axes.axhline(tolerance, color="#666666", linewidth=0.8, linestyle=(0, (1, 2)), label="tolerance")
+    axes.set_xlabel("iteration")
+    axes.set_ylabel("relative residual ‖r‖ / ‖b‖")
+    axes.set_title(title)
+    axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    if names:
+        axes.legend(fontsize="small", framealpha=0.9)
+    return figure
+
+
+def block_names(summary: dict[str, Any]) -> str:
+    """A run by the names of its blocks, for legends."""
+    parts = [summary["solver"], summary["preconditioner"], summary["deflation"], summary["coarse"] or "none"]
+    return " + ".join(part for part in parts if part != "none")
+
+
+def relative_residual(record: Record) -> np.ndarray:
+    """||r||/||b|| per iteration, the start being 0; shape (iterations + 1,)."""
+    return record.history["residual"] / _scale(record)
+
+
+def _scale(record: Record) -> float:
+    """||b||, had from the last residual and its relative value; a residual that ended at zero is related to its start."""
+    residual = record.history["residual"]
+    relative = record.summary["relative_residual"]
+    if residual.size and relative and np.isfinite(relative):
+        return float(residual[-1]) / relative
+    return float(residual[0]) if residual.size and residual[0] > 0 else 1.0

@@ -1,0 +1,42 @@
+"""Where the entries of a sparse matrix lie."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+from scipy import sparse
+
+from workbench.figures.style import new_figure
+
+ENTRIES = "entries per pixel"
+CHUNK = 1 << 22
+
+
+def pattern(matrix: sparse.csr_array, *, pixels: int = 256, title: str = "", width: float = 4.2) -> Figure:
+    """The sparsity pattern, shades for the number of entries that fall into a pixel. width in inches."""
+    counts = pattern_counts(matrix, pixels)
+    size = matrix.shape[0]
+    figure = new_figure(width, 0.8 * width)
+    axes = figure.add_subplot()
+    shown = np.ma.masked_equal(counts, 0)
+    norm = LogNorm(1, max(2, int(counts.max(initial=1))))
+    image = axes.imshow(shown, extent=(0, size, size, 0), cmap="cividis", norm=norm, interpolation="nearest")
+    figure.colorbar(image, ax=axes, label=ENTRIES)
+    axes.set_xlabel("column")
+    axes.set_ylabel("row")
+    axes.set_title(title)
+    return figure
+
+
+def pattern_counts(matrix: sparse.csr_array, pixels: int = 256) -> np.ndarray:
+    """Entries per pixel of a picture of at most pixels x pixels, row 0 on top. Cost: one pass over the indices."""
+    size = matrix.shape[0]
+    side = min(size, pixels)
+    counts = np.zeros(side * side, dtype=np.int64)
+    # In pieces, so that a large matrix needs no second copy of its indices.
+    for first in range(0, matrix.nnz, CHUNK):
+        columns = matrix.indices[first : first + CHUNK].astype(np.int64)
+        rows = np.searchsorted(matrix.indptr, np.arange(first, first + columns.size), side="right") - 1
+        counts += np.bincount(rows * side // size * side + columns * side // size, minlength=side * side)
+    return counts.reshape(side, side)

@@ -1,0 +1,74 @@
+"""The coefficient field with the deflation subdomains drawn over it."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.collections import LineCollection
+from matplotlib.colors import LogNorm, Normalize
+from matplotlib.figure import Figure
+
+from workbench.figures.boundaries import boundaries
+from workbench.figures.style import new_figure
+
+LARGE_CONTRAST = 50.0
+"""From this ratio of largest to smallest value on the colours are logarithmic."""
+COEFFICIENT = "coefficient 1/ρ (relative)"
+AXES = "xyz"
+
+
+def subdomains(
+    grid: tuple[int, ...],
+    coefficient: np.ndarray | None,
+    labels: np.ndarray | None = None,
+    *,
+    normal: str = "z",
+    position: float = 0.5,
+    title: str = "",
+    width: float = 4.2,
+) -> Figure:
+    """The coefficient per cell as colours, a colour bar, and the boundaries between subdomains.
+
+    grid: (ny, nx) or (nz, ny, nx). coefficient, labels: shape (N,), or None for a constant 1 and for no subdomains.
+    In 3D a section is shown: normal "x", "y" or "z", position in side lengths. width in inches.
+    """
+    figure = new_figure(width, 0.8 * width)
+    axes = figure.add_subplot()
+    values = np.ones(grid) if coefficient is None else coefficient.reshape(grid)
+    values, across, up = section(values, normal, position)
+    low, high = float(values.min()), float(values.max())
+    norm = LogNorm(low, high) if is_wide(low, high) else Normalize(low, high if high > low else low + 1)
+    image = axes.imshow(values, origin="lower", extent=(0, 1, 0, 1), cmap="cividis", norm=norm, interpolation="nearest")
+    figure.colorbar(image, ax=axes, label=COEFFICIENT)
+    if labels is not None:
+        lines = boundaries(section(labels.reshape(grid), normal, position)[0])
+        pairs = list(lines.segments.reshape(-1, 2, 2))
+        axes.add_collection(LineCollection(pairs, colors="#000000", linewidths=1.4, alpha=0.5))
+        axes.add_collection(LineCollection(pairs, colors="#ffffff", linewidths=0.6))
+        if lines.step > 1:
+            figure.supxlabel(f"every {ordinal(lines.step)} subdomain boundary is drawn", fontsize="small")
+    axes.set_xlabel(f"{across} (side lengths)")
+    axes.set_ylabel(f"{up} (side lengths)")
+    axes.set_title(title)
+    return figure
+
+
+def section(values: np.ndarray, normal: str = "z", position: float = 0.5) -> tuple[np.ndarray, str, str]:
+    """A plane of cells and the names of its two sides: 2D values as they are, 3D values cut normal to x, y or z."""
+    if values.ndim == 2:
+        return values, "x", "y"
+    axis = AXES[::-1].index(normal)
+    cells = values.shape[axis]
+    plane = np.take(values, min(cells - 1, int(position * cells)), axis=axis)
+    up, across = [name for name in AXES[::-1] if name != normal]
+    return plane, across, up
+
+
+def is_wide(low: float, high: float) -> bool:
+    """Whether values spread so far that only logarithmic colours show them."""
+    return low > 0 and high / low >= LARGE_CONTRAST
+
+
+def ordinal(number: int) -> str:
+    """2nd, 3rd, 4th, 11th, 21st."""
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"

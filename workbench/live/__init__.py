@@ -1,0 +1,7 @@
+"""Live views in Jupyter: `explore()` shows everything, the views alone serve notebooks of one's own."""
+
+from workbench.live.convergence import ConvergenceView
+from workbench.live.explorer import Explorer, explore
+from workbench.live.field import FieldView
+
+__all__ = ["ConvergenceView", "Explorer", "FieldView", "explore"]

@@ -1,0 +1,110 @@
+"""How numbers reach the browser: a publisher that ticks at a fixed rate, and a link with credits to each canvas.
+
+The kernel sends only what the browser has asked for or has shown that it paints: no page, no traffic, and a slow page
+gets fewer and larger messages instead of a queue. The browser says `ready` when a view appears, comes back or has heard
+nothing for too long; then everything is sent anew. So a reload, a lost message or a closed page need no care elsewhere.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+CREDIT = 2
+"""Messages on their way before the browser must have painted one: one being painted, one in flight."""
+RATE = 20.0
+"""Ticks a second."""
+
+
+class Publisher:
+    """One thread for all views of a dashboard. It sleeps until `wake`, then ticks as long as a view says it goes on.
+
+    A view is a function that sends what is new and returns whether more is to come without a further wake-up.
+    """
+
+    def __init__(self, rate: float = RATE) -> None:
+        self._period = 1 / rate
+        self._views: list[Callable[[], bool]] = []
+        self._awake = threading.Event()
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="workbench-publish", daemon=True)
+
+    def add(self, view: Callable[[], bool]) -> None:
+        """Serve one more view, from now on."""
+        self._views = [*self._views, view]
+        if self._thread.ident is None:
+            self._thread.start()
+        self.wake()
+
+    def wake(self) -> None:
+        """Something has changed; may be called from any thread, returns at once."""
+        self._awake.set()
+
+    def close(self) -> None:
+        """Stop ticking for good."""
+        self._closed.set()
+        self._awake.set()
+
+    def _work(self) -> None:
+        while True:
+            self._awake.wait()
+            # Cleared before looking, so that a change made meanwhile is seen in the next tick.
+            self._awake.clear()
+            if self._closed.is_set():
+                return
+            goes_on = [_safely(view) for view in self._views]
+            if any(goes_on):
+                self._awake.set()
+            time.sleep(self._period)
+
+
+def _safely(view: Callable[[], bool]) -> bool:
+    """One view's mistake must not freeze the others."""
+    try:
+        return view()
+    except Exception:
+        logging.getLogger(__name__).exception("a live view could not be brought up to date")
+        return False
+
+
+class Link:
+    """The kernel's end of the wire to one canvas. `send` is the widget's; `receive` may run on any thread."""
+
+    def __init__(self, send: Callable[[dict[str, Any], list[bytes]], object], wake: Callable[[], None]) -> None:
+        self._send = send
+        self._wake = wake
+        self._sent = 0
+        self._painted = 0
+        self._present = False
+        self._anew = threading.Event()
+
+    def receive(self, message: dict[str, Any]) -> None:
+        """Take what the browser says: `ready`, or `ack` with the sequence number of what it has painted."""
+        match message.get("kind"):
+            case "ready":
+                self._painted = self._sent
+                self._present = True
+                self._anew.set()
+            case "ack":
+                self._painted = max(self._painted, min(int(message.get("seq", 0)), self._sent))
+        self._wake()
+
+    @property
+    def free(self) -> bool:
+        """Whether the browser is there and has painted enough to be sent more."""
+        return self._present and self._sent - self._painted < CREDIT
+
+    def restart(self) -> bool:
+        """Whether everything must be sent anew; asked once per tick, and true once per request."""
+        if self._anew.is_set():
+            self._anew.clear()
+            return True
+        return False
+
+    def send(self, message: dict[str, Any], buffer: bytes = b"") -> None:
+        """Send one message with one buffer."""
+        self._sent += 1
+        self._send({**message, "seq": self._sent}, [buffer] if buffer else [])

@@ -1,0 +1,31 @@
+"""The base of all canvases: a widget with a link, served by a publisher."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anywidget
+
+from workbench.live._assets import style_sheet
+from workbench.live._stream import Link, Publisher
+
+
+class StreamView(anywidget.AnyWidget):
+    """A widget that a publisher keeps up to date. Subclasses say in `publish` what is new."""
+
+    _css = style_sheet()
+
+    def __init__(self, publisher: Publisher | None = None, **traits: Any) -> None:
+        super().__init__(**traits)
+        self.publisher = publisher or Publisher()
+        self.link = Link(self.send, self.publisher.wake)
+        self.on_msg(self._receive)
+        self.publisher.add(self.publish)
+
+    def publish(self) -> bool:
+        """Send what is new if the link is free; True when more is to come without a wake-up. Runs in one thread only."""
+        raise NotImplementedError
+
+    def _receive(self, _widget: Any, content: Any, _buffers: Any) -> None:
+        if isinstance(content, dict):
+            self.link.receive(content)

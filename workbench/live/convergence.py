@@ -1,0 +1,197 @@
+"""The convergence plot, live: the runs being watched grow, earlier ones stay for comparison."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import threading
+from typing import Any
+
+import numpy as np
+import traitlets
+
+from workbench.figures import curve_style
+from workbench.figures.convergence import block_names, relative_residual
+from workbench.live._assets import module
+from workbench.live._stream import Publisher
+from workbench.live._view import StreamView
+from workbench.recording import History, Record
+from workbench.run import Norm, Run, Session, State
+
+MOST_SAMPLES = 1 << 18
+"""Samples in one message, a megabyte; what is left goes with the next."""
+
+
+@dataclasses.dataclass(eq=False)
+class Curve:
+    """One run on the plot. `session` is set as long as the run may grow; later only its history is kept."""
+
+    key: int
+    label: str
+    style: int
+    session: Session | None = None
+    history: History | None = None
+    norm_of_b: float = 1.0
+    tolerance: float = 0.0
+    live: bool = False
+    sent: int = 0
+    told: tuple[Any, ...] = ()
+
+    @classmethod
+    def of_record(cls, key: int, label: str, style: int, record: Record) -> Curve:
+        """A run that has ended, for example one from a file."""
+        residual = record.history["residual"]
+        relative = relative_residual(record)
+        scale = float(residual[-1] / relative[-1]) if residual.size and relative[-1] else 1.0
+        curve = cls(key, label, style, history=record.history, norm_of_b=scale)
+        stopping = record.provenance.get("configuration", {}).get("stopping", {})
+        if stopping.get("norm") == Norm.RESIDUAL:
+            curve.tolerance = stopping["rtol"]
+        return curve
+
+    def look(self) -> bool:
+        """Take over what the session has by now; True while it may grow."""
+        if self.session is None:
+            return False
+        # The state first: whatever the run did before it came to rest is then in the history.
+        state = self.session.state
+        run = self.session.run
+        if run is not None and self.history is None:
+            self._begin(run)
+        self.live = state in (State.SETUP, State.RUNNING)
+        if state in (State.DONE, State.FAILED):
+            self.session = None
+        return self.session is not None
+
+    @property
+    def lost(self) -> bool:
+        """The run failed before it began."""
+        return self.session is None and self.history is None
+
+    @property
+    def last(self) -> tuple[int, float] | None:
+        """The latest iteration and its relative residual."""
+        count = self.history.count if self.history is not None else 0
+        return (count - 1, float(self.history["residual"][count - 1]) / self.norm_of_b) if count else None
+
+    def news(self, most: int) -> tuple[dict[str, Any], np.ndarray] | None:
+        """What the browser does not have yet, at most so many samples; None when there is nothing."""
+        fresh = np.empty(0)
+        rings: list[list[float]] = []
+        if self.history is not None:
+            fresh = self.history["residual"][self.sent : self.history.count][:most] / self.norm_of_b
+            rings = [[iteration, value / self.norm_of_b] for iteration, value in self.history.true_residuals.tolist()]
+        state = (self.label, self.live, self.tolerance, len(rings))
+        if fresh.size == 0 and state == self.told:
+            return None
+        message = {
+            "key": self.key,
+            "label": self.label,
+            "first": self.sent,
+            "count": fresh.size,
+            "live": self.live,
+            "tolerance": self.tolerance,
+            "rings": rings,
+            **dataclasses.asdict(curve_style(self.style)),
+        }
+        self.sent += fresh.size
+        self.told = state
+        return message, fresh.astype(np.float32)
+
+    def forget(self) -> None:
+        """The browser has nothing of this curve any more."""
+        self.sent, self.told = 0, ()
+
+    def _begin(self, run: Run) -> None:
+        norm = float(np.linalg.norm(run.setting.b))
+        self.norm_of_b = norm if norm > 0 else 1.0
+        # Other norms have tolerances of their own, which do not belong on this axis.
+        if run.configuration.stopping.norm == Norm.RESIDUAL:
+            self.tolerance = run.threshold / self.norm_of_b
+        self.history = run.history
+
+
+class ConvergenceView(StreamView):
+    """Relative residual against iterations as runs go on. `ConvergenceView(session)` watches one; display it to see it.
+
+    height: of the plot, in pixels. Pointing at the plot, or the arrow keys on it, read out iteration and residuals.
+    """
+
+    _esm = module("convergence.js")
+
+    height = traitlets.Int(300).tag(sync=True)
+
+    def __init__(self, *sessions: Session, publisher: Publisher | None = None, **traits: Any) -> None:
+        self._curves: list[Curve] = []
+        self._keys = itertools.count(1)
+        self._rewound = True
+        self._changed = threading.Event()
+        super().__init__(publisher, **traits)
+        for session in sessions:
+            self.watch(session)
+
+    @property
+    def curves(self) -> tuple[Curve, ...]:
+        """The runs on the plot, oldest first."""
+        return tuple(self._curves)
+
+    def watch(self, session: Session, label: str = "") -> Curve:
+        """Follow a run, started or not, beside those that are there; its label is by default that of its blocks."""
+        configuration = session.configuration
+        label = label or configuration.label
+        if configuration.stopping.norm != Norm.RESIDUAL:
+            label += f" (stops by the {configuration.stopping.norm} norm)"
+        return self._add(Curve(next(self._keys), label, self._next_style(), session))
+
+    def add(self, record: Record, label: str = "") -> Curve:
+        """Put a run that has ended on the plot, for example one loaded from a file."""
+        label = label or block_names(record.summary)
+        return self._add(Curve.of_record(next(self._keys), label, self._next_style(), record))
+
+    def clear(self) -> None:
+        """Take away all runs that have ended."""
+        self._curves = [curve for curve in self._curves if curve.session is not None]
+        self._changed.set()
+        self.publisher.wake()
+
+    def publish(self) -> bool:
+        goes_on = [curve.look() for curve in self._curves]
+        if any(curve.lost for curve in self._curves):
+            self._curves = [curve for curve in self._curves if not curve.lost]
+            self._changed.set()
+        if self.link.restart():
+            self._changed.set()
+        if self._changed.is_set():
+            self._changed.clear()
+            self._rewind()
+        if self.link.free:
+            self._send()
+        return any(goes_on)
+
+    def _send(self) -> None:
+        messages, samples, room = [], [], MOST_SAMPLES
+        for curve in self._curves:
+            news = curve.news(room)
+            if news:
+                messages.append(news[0])
+                samples.append(news[1])
+                room -= news[1].size
+        if messages or self._rewound:
+            buffer = np.concatenate(samples).tobytes() if samples else b""
+            self.link.send({"reset": self._rewound, "curves": messages}, buffer)
+            self._rewound = False
+
+    def _rewind(self) -> None:
+        for curve in self._curves:
+            curve.forget()
+        self._rewound = True
+
+    def _add(self, curve: Curve) -> Curve:
+        self._curves = [*self._curves, curve]
+        self.publisher.wake()
+        return curve
+
+    def _next_style(self) -> int:
+        """The first style that no curve on the plot has."""
+        used = {curve.style for curve in self._curves}
+        return next(style for style in itertools.count() if style not in used)

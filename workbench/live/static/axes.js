@@ -1,0 +1,78 @@
+// Ticks and frames: a linear axis, a logarithmic axis, and how numbers are written on them.
+
+const SUPERSCRIPTS = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
+
+export function powerOfTen(exponent) {
+  return `10${String(exponent).replace(/./g, (sign) => SUPERSCRIPTS[sign])}`;
+}
+
+export function grouped(number) {
+  return String(number).replace(/\B(?=(\d{3})+$)/g, "\u2009");
+}
+
+export function short(value) {
+  if (value === 0 || (Math.abs(value) >= 0.01 && Math.abs(value) < 1e4)) return String(Number(value.toPrecision(3)));
+  return value.toExponential(2);
+}
+
+// The smallest comfortable bound above a count; growing in jumps keeps the curves from creeping.
+export function roundUp(count) {
+  const decade = 10 ** Math.floor(Math.log10(Math.max(count, 10)));
+  return [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].map((step) => step * decade).find((bound) => bound >= count);
+}
+
+export function linearTicks(low, high, most) {
+  const rough = (high - low) / most;
+  const decade = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((factor) => factor * decade).find((candidate) => candidate >= rough * 0.999);
+  const ticks = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k += 1) ticks.push(k * step);
+  return ticks;
+}
+
+// Exponents of the powers of ten between two exponents, thinned out to at most so many.
+export function decadeTicks(low, high, most) {
+  const step = Math.max(1, Math.ceil((Math.floor(high) - Math.ceil(low) + 1) / most));
+  const ticks = [];
+  for (let exponent = Math.ceil(low / step - 1e-9) * step; exponent <= high + 1e-9; exponent += step) ticks.push(exponent);
+  return ticks;
+}
+
+// ticks: [position in pixels, text]; box: {left, top, right, bottom}.
+export function drawAxes(context, box, colours, { xTicks, yTicks, xTitle, yTitle, grid }) {
+  context.font = `12px ${colours.type}`;
+  context.lineWidth = 1;
+  for (const [x, text] of xTicks) {
+    if (grid) line(context, colours.rule, x, box.top, x, box.bottom);
+    else line(context, colours.soft, x, box.bottom, x, box.bottom + 4);
+    label(context, colours.soft, text, x, box.bottom + 6, "center", "top");
+  }
+  for (const [y, text] of yTicks) {
+    if (grid) line(context, colours.rule, box.left, y, box.right, y);
+    else line(context, colours.soft, box.left - 4, y, box.left, y);
+    label(context, colours.soft, text, box.left - 7, y, "right", "middle");
+  }
+  context.strokeStyle = colours.soft;
+  context.strokeRect(box.left, box.top, box.right - box.left, box.bottom - box.top);
+  label(context, colours.ink, xTitle, (box.left + box.right) / 2, box.bottom + 23, "center", "top");
+  context.save();
+  context.translate(12, (box.top + box.bottom) / 2);
+  context.rotate(-Math.PI / 2);
+  label(context, colours.ink, yTitle, 0, 0, "center", "middle");
+  context.restore();
+}
+
+export function line(context, colour, x0, y0, x1, y1) {
+  context.strokeStyle = colour;
+  context.beginPath();
+  context.moveTo(x0, y0);
+  context.lineTo(x1, y1);
+  context.stroke();
+}
+
+export function label(context, colour, text, x, y, align, baseline) {
+  context.fillStyle = colour;
+  context.textAlign = align;
+  context.textBaseline = baseline;
+  context.fillText(text, x, y);
+}

@@ -1,0 +1,56 @@
+// The browser's end of the wire: asks for everything with `ready`, acknowledges what it has painted.
+
+const PATIENCE = 2000;
+const LONGEST = 30000;
+
+// apply(content, buffer) takes one message and returns whether more is to be expected; it may throw.
+export function link(model, apply, invalidate) {
+  let [seen, acknowledged] = [0, 0];
+  let expecting = false;
+  let heard = performance.now();
+  let patience = PATIENCE;
+
+  const ask = () => model.send({ kind: "ready" });
+  const receive = (content, buffers) => {
+    heard = performance.now();
+    patience = PATIENCE;
+    try {
+      expecting = apply(content, buffers?.[0]);
+    } finally {
+      // Acknowledged even after an error: a view that keeps its credits to itself is sent nothing ever after.
+      seen = content.seq;
+      invalidate();
+    }
+  };
+  // A message may be lost with its connection; whoever waits in vain asks again, ever less often.
+  const watch = setInterval(() => {
+    if (!expecting || document.hidden || performance.now() - heard < patience) return;
+    patience = Math.min(2 * patience, LONGEST);
+    ask();
+  }, PATIENCE / 2);
+
+  model.on("msg:custom", receive);
+  ask();
+  return {
+    ask,
+    // Called after painting; a page that is not painted sends nothing and so gets nothing.
+    painted() {
+      if (seen === acknowledged) return false;
+      acknowledged = seen;
+      model.send({ kind: "ack", seq: seen });
+      return true;
+    },
+    close() {
+      clearInterval(watch);
+      model.off("msg:custom", receive);
+    },
+  };
+}
+
+// Buffers arrive as views into larger ones, not always aligned.
+export function copied(buffer, Type) {
+  if (!buffer) return new Type(0);
+  const bytes = buffer.buffer ?? buffer;
+  const first = buffer.byteOffset ?? 0;
+  return new Type(bytes.slice(first, first + buffer.byteLength));
+}
