@@ -2,8 +2,8 @@
 
     python benchmarks/cg_iteration.py [FILE]
 
-SciPy runs its CSR product and `scipy.sparse.linalg.cg` with the same Jacobi preconditioner. The bandwidth of ours is the
-bytes that its compiled lines count, over the time. Rounds are interleaved, figures are medians.
+SciPy runs its CSR product and `scipy.sparse.linalg.cg` with the same Jacobi preconditioner. The bandwidth of ours is
+the bytes that its compiled lines count, over the time. Rounds are interleaved, figures are medians.
 """
 
 from __future__ import annotations

@@ -64,10 +64,11 @@ class Parameter:
         if self.kind is str:
             return str(value)
         noun = "a whole number" if self.kind is int else "a number"
+        given: Any = value
         try:
             if self.kind is int and isinstance(value, float) and not value.is_integer():
                 raise ValueError
-            return self.kind(value)
+            return int(given) if self.kind is int else float(given)
         except (TypeError, ValueError, OverflowError):
             raise InputError(f"{owner}: {self.name} must be {noun}, got {value!r}") from None
 
@@ -82,7 +83,7 @@ def parameter(
     choices: tuple[str, ...] = (),
 ) -> Any:
     """Declare a dataclass field of a block: its default, one line of help, inclusive bounds, unit or choices."""
-    about = {"help": help, "low": low, "high": high, "unit": unit, "choices": choices}
+    about = {"kind": type(default), "default": default, "help": help, "low": low, "high": high, "unit": unit, "choices": choices}
     return dataclasses.field(default=default, metadata=about)
 
 
@@ -104,7 +105,7 @@ class Block:
     def parameters(cls) -> tuple[Parameter, ...]:
         """The declared parameters, in order."""
         return tuple(
-            Parameter(name=field.name, kind=type(field.default), default=field.default, **field.metadata)
+            Parameter(name=field.name, **field.metadata)
             for field in dataclasses.fields(cls)
             if "help" in field.metadata
         )

@@ -170,6 +170,9 @@ BANNER = "line 1 must be a banner such as '%%MatrixMarket matrix coordinate real
         pytest.param(GENERAL + TWO.replace("3.0", "-inf"), "line 4: '-inf' is not a finite number", id="infinity"),
         pytest.param(GENERAL + TWO.replace("3.0", "1e999"), "the matrix holds inf at row 1, column 1", id="overflow"),
         pytest.param(GENERAL + TWO.replace("2 2 3.0", "3 2 3.0"), "line 4: row index out of bounds", id="row 3 of 2"),
+        pytest.param(
+            GENERAL + "% a\n%\n\n" + TWO.replace("2 2 3.0", "3 2 3.0"), "line 7: row index out of", id="after comments"
+        ),
         pytest.param(GENERAL + TWO.replace("2 2 3.0", "2 0 3.0"), "line 4: column index out of bounds", id="column 0"),
         pytest.param(GENERAL + TWO.replace("2 2 3.0", "2.5 2 3.0"), "line 4: invalid integer value", id="row 2.5"),
         pytest.param(

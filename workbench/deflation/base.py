@@ -20,8 +20,8 @@ class Deflation(Block):
     def labels(self, size: int, grid: tuple[int, ...] | None) -> np.ndarray | None:
         """The subdomain 0..d-1 of every unknown, shape (N,), int32; None for no second level.
 
-        grid: cells per side, (ny, nx) or (nz, ny, nx), None for a matrix without a grid. Raises InputError where the space
-        needs a grid, or has more vectors than unknowns.
+        grid: cells per side, (ny, nx) or (nz, ny, nx), None for a matrix without a grid. Raises InputError where the
+        space needs a grid, or has more vectors than unknowns.
         """
         raise TypeError(f"deflation {self.name} does not say how it labels the unknowns")
 
@@ -29,8 +29,8 @@ class Deflation(Block):
         """The grid, or InputError when there is none."""
         if grid is None:
             raise InputError(
-                f"deflation {self.name} needs a grid, and a matrix from a file has none; use deflation blocks, which cuts "
-                "the unknowns in their order, or none"
+                f"deflation {self.name} needs a grid, and a matrix from a file has none; "
+                "use deflation blocks, which cuts the unknowns in their order, or none"
             )
         return grid
 

@@ -22,7 +22,7 @@ class CoarseSolver(Block):
     """What to try when a deflated run fails and the accuracy of this coarse solver may be why."""
 
     def factor(self, matrix: sparse.csr_array) -> Factor:
-        """Prepare to solve with E, d x d Hermitian positive definite. Raises InputError when it is not, or too large."""
+        """Prepare to solve with E, Hermitian positive definite, (d, d). Raises InputError when it is not or is too large."""
         raise TypeError(f"coarse solver {self.name} does not say how it factors")
 
 
@@ -44,8 +44,8 @@ class Factor:
 class Cholesky(CoarseSolver):
     """E = L L^T in band form after a reverse Cuthill-McKee ordering.
 
-    With d vectors and half-bandwidth w: setup d w^2 flops, memory 8 d w bytes, a solve 4 d w flops. The band of 2n stripes
-    in 2D is 2, that of n^2 stripes in 3D about n.
+    With d vectors and half-bandwidth w: setup d w^2 flops, memory 8 d w bytes, a solve 4 d w flops. The band of 2n
+    stripes in 2D is 2, that of n^2 stripes in 3D about n.
     """
 
     name: ClassVar[str] = "cholesky"
@@ -58,7 +58,8 @@ class Cholesky(CoarseSolver):
 @register
 @dataclasses.dataclass(frozen=True)
 class Inverse(CoarseSolver):
-    """E^-1 formed explicitly, so that a solve is one dense product of 2 d^2 flops; memory 8 d^2 bytes, setup 2 d^3 flops.
+    """E^-1 formed explicitly, so that a solve is one dense product of 2 d^2 flops; memory 8 d^2 bytes, setup 2 d^3
+    flops.
 
     The paper's choice for the GPU. Its rounding errors grow with the condition of E and can delay convergence.
     """
@@ -125,6 +126,6 @@ class DenseInverse(Factor):
 
 def _not_definite(detail: str) -> InputError:
     return InputError(
-        f"the coarse matrix E = Z^T A Z is not positive definite ({detail}); the matrix is indefinite, or singular in a way "
-        "that dropping one deflation vector does not mend: use deflation none"
+        f"the coarse matrix E = Z^T A Z is not positive definite ({detail}); the matrix is indefinite, or singular "
+        "in a way that dropping one deflation vector does not mend: use deflation none"
     )

@@ -76,7 +76,7 @@ def relative_residual(record: Record) -> np.ndarray:
 
 
 def _scale(record: Record) -> float:
-    """||b||, had from the last residual and its relative value; a residual that ended at zero is related to its start."""
+    """||b||, had from the last residual and its relative value; one that ended at zero is related to its start."""
     residual = record.history["residual"]
     relative = record.summary["relative_residual"]
     if residual.size and relative and np.isfinite(relative):

@@ -13,10 +13,11 @@ ENTRIES = "entries per pixel"
 CHUNK = 1 << 22
 
 
-def pattern(matrix: sparse.csr_array, *, pixels: int = 256, title: str = "", width: float = 4.2) -> Figure:
-    """The sparsity pattern, shades for the number of entries that fall into a pixel. width in inches."""
-    counts = pattern_counts(matrix, pixels)
-    size = matrix.shape[0]
+def pattern(counts: np.ndarray, size: int, *, title: str = "", width: float = 4.2) -> Figure:
+    """The sparsity pattern of a matrix of `size` rows from its `pattern_counts`, colours for the number of entries.
+
+    width in inches.
+    """
     figure = new_figure(width, 0.8 * width)
     axes = figure.add_subplot()
     shown = np.ma.masked_equal(counts, 0)

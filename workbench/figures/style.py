@@ -1,4 +1,4 @@
-"""What all pictures share: a colour-blind-safe palette, dashes and markers, paper-sized type, and how a file is written."""
+"""What all pictures share: a colour-blind-safe palette, dashes and markers, and how a file is written."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import io
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 from matplotlib.figure import Figure
@@ -17,13 +18,13 @@ from workbench.errors import InputError
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 DASHES = ((), (6.0, 2.0), (2.0, 1.5), (6.0, 2.0, 1.5, 2.0), (10.0, 3.0))
 MARKERS = ("o", "s", "^", "D", "v", "x")
-PRINT = {"svg.fonttype": "none", "pdf.fonttype": 42, "savefig.dpi": 200}
+PRINT: dict[Any, Any] = {"svg.fonttype": "none", "pdf.fonttype": 42, "savefig.dpi": 200}
 """Text in files stays text, so that it can be searched and edited."""
 
 
 @dataclasses.dataclass(frozen=True)
 class CurveStyle:
-    """How one run is told from another, in print without colour too. dash: lengths on and off in points; () is solid."""
+    """How one run is told from another, without colour too. dash: lengths on and off in points; () is solid."""
 
     colour: str
     dash: tuple[float, ...]

@@ -23,7 +23,7 @@ class StreamView(anywidget.AnyWidget):
         self.publisher.add(self.publish)
 
     def publish(self) -> bool:
-        """Send what is new if the link is free; True when more is to come without a wake-up. Runs in one thread only."""
+        """Send what is new if the link is free; True when more is to come without a wake-up. Called by one thread."""
         raise NotImplementedError
 
     def _receive(self, _widget: Any, content: Any, _buffers: Any) -> None:

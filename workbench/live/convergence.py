@@ -165,10 +165,10 @@ class ConvergenceView(StreamView):
             self._changed.clear()
             self._rewind()
         if self.link.free:
-            self._send()
+            self._send_news()
         return any(goes_on)
 
-    def _send(self) -> None:
+    def _send_news(self) -> None:
         messages, samples, room = [], [], MOST_SAMPLES
         for curve in self._curves:
             news = curve.news(room)

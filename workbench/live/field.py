@@ -7,7 +7,9 @@ import time
 from typing import Any
 
 import traitlets
+from matplotlib.figure import Figure
 
+from workbench import figures
 from workbench.live._assets import module
 from workbench.live._stream import Publisher
 from workbench.live._view import StreamView
@@ -53,6 +55,20 @@ class FieldView(StreamView):
         self.scene = None
         self._message, self._buffer = blank(title, note), b""
         self._touch()
+
+    def figure(self) -> Figure | None:
+        """What is shown as a figure for print; None when nothing is."""
+        scene = self.scene
+        if scene is None:
+            return None
+        if scene.is_matrix:
+            return figures.pattern(scene.values, scene.unknowns, title=scene.title)
+        labels = None if scene.labels is None else scene.labels.ravel()
+        position = (self._place(scene) + 0.5) / scene.cells["zyx".index(self.normal)] if scene.cells else 0.5
+        grid = scene.values.shape
+        return figures.subdomains(
+            grid, scene.values.ravel(), labels, normal=self.normal, position=position, title=scene.title
+        )
 
     def publish(self) -> bool:
         if self.link.restart():

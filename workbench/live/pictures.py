@@ -63,7 +63,7 @@ def scene(title: str, system: LinearSystem) -> Scene:
 
 
 def picture(scene: Scene, normal: str, index: int) -> tuple[dict[str, Any], bytes]:
-    """The message for the browser and its buffer: one byte per pixel, row by row, then float32 segments of 4 numbers."""
+    """The message for the browser and its buffer: a byte per pixel, row by row, then float32 segments of 4 numbers."""
     if scene.is_matrix:
         return _matrix_picture(scene)
     position = (index + 0.5) / scene.cells[_axis(normal)] if scene.cells else 0.5

@@ -9,7 +9,7 @@ from workbench.live._assets import module, style_sheet
 
 
 class StatusLine(anywidget.AnyWidget):
-    """One sentence. tone: plain, busy, good or bad, for the colour beside it; state: one word for whoever looks it up."""
+    """One sentence. tone: plain, busy, good or bad, for the colour beside it; state: the run's, in one word."""
 
     _esm = module("status.js")
     _css = style_sheet()

@@ -7,6 +7,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from scipy import sparse
 
+DTYPES = tuple(np.dtype(name) for name in ("float32", "float64", "complex64", "complex128"))
+
 
 class BoundOperator(Protocol):
     """An operator whose data lie on a device, ready to be applied there."""

@@ -10,10 +10,9 @@ from scipy import sparse
 from scipy.sparse import linalg
 
 from workbench.errors import InputError
-from workbench.operators.base import BoundOperator, Operator
+from workbench.operators.base import DTYPES, BoundOperator, Operator
 
 SYMMETRY_TOLERANCE = 1e-12
-DTYPES = tuple(np.dtype(name) for name in ("float32", "float64", "complex64", "complex128"))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -27,7 +26,7 @@ class Matrix:
     csr: sparse.csr_array
 
     def __post_init__(self) -> None:
-        check_shape(self.csr.shape)
+        check_shape(self.shape)
         object.__setattr__(self, "csr", _canonical(self.csr))
         _check_finite(self.csr)
         _check_hermitian(self.csr)
@@ -35,7 +34,8 @@ class Matrix:
 
     @property
     def shape(self) -> tuple[int, int]:
-        return self.csr.shape
+        rows, columns = self.csr.shape  # pyright: ignore[reportGeneralTypeIssues]
+        return rows, columns
 
     @property
     def dtype(self) -> np.dtype:
@@ -70,7 +70,7 @@ class Foreign:
 
     @property
     def dtype(self) -> np.dtype:
-        return np.dtype(self.linear.dtype)
+        return _closest(np.dtype(self.linear.dtype))
 
     @property
     def nnz(self) -> None:
@@ -96,12 +96,14 @@ def as_operator(given: Any) -> Operator:
     if isinstance(given, Operator):
         return given
     if sparse.issparse(given):
+        check_shape(given.shape)
         return Matrix(sparse.csr_array(given))
     if isinstance(given, linalg.LinearOperator):
         return Foreign(given)
     if isinstance(given, np.ndarray):
-        if given.ndim != 2:
-            raise InputError(f"a matrix needs two dimensions, got {given.ndim}")
+        check_shape(given.shape)
+        if given.dtype.kind not in "biufc":
+            raise InputError(f"a matrix needs numbers as entries, got dtype {given.dtype}")
         return Matrix(sparse.csr_array(given))
     raise InputError(
         f"cannot use {type(given).__name__} as A; pass a SciPy sparse array, a LinearOperator or a workbench operator"
@@ -110,6 +112,8 @@ def as_operator(given: Any) -> Operator:
 
 def check_shape(shape: tuple[int, ...]) -> None:
     """Refuse an empty or non-square matrix."""
+    if len(shape) != 2:
+        raise InputError(f"a matrix needs two dimensions, got {len(shape)}")
     if 0 in shape:
         raise InputError(f"the matrix is empty: shape {shape[0]} x {shape[1]}")
     if shape[0] != shape[1]:
@@ -118,9 +122,16 @@ def check_shape(shape: tuple[int, ...]) -> None:
         )
 
 
+def _closest(dtype: np.dtype) -> np.dtype:
+    """The dtype itself where the workbench computes in it, else double precision."""
+    if dtype in DTYPES:
+        return dtype
+    return np.dtype(np.complex128 if dtype.kind == "c" else np.float64)
+
+
 def _canonical(csr: sparse.csr_array) -> sparse.csr_array:
-    if csr.dtype not in DTYPES:
-        csr = csr.astype(np.complex128 if np.issubdtype(csr.dtype, np.complexfloating) else np.float64)
+    if csr.dtype != _closest(csr.dtype):
+        csr = sparse.csr_array(csr.astype(_closest(csr.dtype)))
     if not csr.has_canonical_format:
         csr = csr.copy()
         csr.sum_duplicates()
@@ -161,9 +172,10 @@ def _check_hermitian(csr: sparse.csr_array) -> None:
 
 
 def _check_diagonal(diagonal: np.ndarray) -> None:
-    worst = int(np.argmin(diagonal.real))
-    if not diagonal[worst].real > 0:
+    real = np.real(diagonal)
+    worst = int(np.argmin(real))
+    if not real[worst] > 0:
         raise InputError(
-            f"the matrix is not positive definite: its diagonal entry {worst} is {diagonal[worst].real:.6g}, "
+            f"the matrix is not positive definite: its diagonal entry {worst} is {real[worst]:.6g}, "
             "and CG needs every one above 0"
         )

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from workbench.errors import InputError
-from workbench.operators.base import BoundOperator
+from workbench.operators.base import DTYPES, BoundOperator
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -22,8 +22,8 @@ class Stencil:
     lower: one array of shape (N,) per dimension, fastest (x) first; lower[k][i] = A[i, i - stride_k], zero where that
         neighbour does not exist. The upper half is the same array shifted, so 2D stores 3 arrays and 3D stores 4.
 
-    One product reads dimensions + 2 arrays of N words and writes one. Raises InputError for arrays of a wrong shape, for
-    values that are not finite, and for a coupling across the edge of the box.
+    One product reads dimensions + 2 arrays of N words and writes one. Raises InputError for arrays of a wrong shape or
+    dtype, values that are not finite, a diagonal that is not real, and a coupling across the edge of the box.
     """
 
     shape_of_grid: tuple[int, ...]
@@ -32,12 +32,14 @@ class Stencil:
 
     def __post_init__(self) -> None:
         count = math.prod(self.shape_of_grid)
-        if count == 0:
+        if min(self.shape_of_grid, default=0) < 1:
             raise InputError(f"a stencil needs at least one cell per side, got the grid {self.shape_of_grid}")
         if len(self.lower) != len(self.shape_of_grid):
             raise InputError(
                 f"a grid of {len(self.shape_of_grid)} dimensions needs as many lower arrays, got {len(self.lower)}"
             )
+        if self.main.dtype not in DTYPES:
+            raise InputError(f"stencil arrays must be float32, float64, complex64 or complex128, got {self.main.dtype}")
         for name, values in (("main", self.main), *((f"lower[{k}]", low) for k, low in enumerate(self.lower))):
             if values.shape != (count,) or values.dtype != self.main.dtype:
                 raise InputError(
@@ -46,6 +48,9 @@ class Stencil:
                 )
             if not np.isfinite(values).all():
                 raise InputError(f"stencil array {name} holds NaN or infinity at unknown {_first_bad(values)}")
+        if np.any(np.imag(self.main)):
+            row = int(np.flatnonzero(np.imag(self.main))[0])
+            raise InputError(f"the stencil is not Hermitian: diagonal entry {row} is {self.main[row]}; it must be real")
         for k, low in enumerate(self.lower):
             edge = np.moveaxis(low.reshape(self.shape_of_grid), -1 - k, 0)[0]
             if np.any(edge):
@@ -76,16 +81,13 @@ class Stencil:
         return self.main
 
     def to_csr(self) -> sparse.csr_array:
-        lowers = [low[stride:] for low, stride in zip(self.lower, self.strides, strict=True) if stride < self.main.size]
-        strides = [stride for stride in self.strides if stride < self.main.size]
-        bands = [self.main, *lowers, *(low.conj() for low in lowers)]
-        offsets = [0, *(-stride for stride in strides), *strides]
-        # A side of one cell gives two equal strides; summing duplicates in COO form keeps that case right.
-        assembled = sparse.dia_array(self.shape, dtype=self.dtype).tocsr()
-        for band, offset in zip(bands, offsets, strict=True):
-            assembled = assembled + sparse.diags_array([band], offsets=[offset], shape=self.shape).tocsr()
-        assembled.eliminate_zeros()
-        return sparse.csr_array(assembled)
+        coupled = [np.flatnonzero(low) for low in self.lower]
+        rows = [np.flatnonzero(self.main), *coupled]
+        columns = [rows[0], *(row - stride for row, stride in zip(coupled, self.strides, strict=True))]
+        values = [band[row] for band, row in zip((self.main, *self.lower), rows, strict=True)]
+        places = (np.concatenate(rows), np.concatenate(columns))
+        below = sparse.coo_array((np.concatenate(values), places), shape=self.shape).tocsr()
+        return sparse.csr_array(below + sparse.tril(below, k=-1).conj().T)
 
     def bind(self, device: Any) -> BoundOperator:
         return device.stencil(self.main, self.lower, self.strides)

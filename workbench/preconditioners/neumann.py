@@ -22,8 +22,8 @@ class Neumann(Preconditioner):
     L is the strictly lower triangle of A, D its diagonal; only L D^-1 and D^-1 are stored (for CSR matrices L D^-1 also
     transposed). K r is evaluated by Horner's rule, v <- r - L D^-1 v, so one application makes 2*order sweeps over L.
 
-    Needs max row sum of |L D^-1| < 1, the condition of eq. (2), and raises InputError otherwise, or when A does not show
-    its entries. Source: Gupta, van Gijzen, Vuik 2013, eqs. (2) to (5).
+    Needs max row sum of |L D^-1| < 1, the condition of eq. (2), and raises InputError otherwise, or when A does not
+    show its entries. Source: Gupta, van Gijzen, Vuik 2013, eqs. (2) to (5).
     """
 
     name: ClassVar[str] = "neumann"
@@ -35,7 +35,7 @@ class Neumann(Preconditioner):
         inverse_diagonal = device.array(1 / operator.diagonal(), operator.dtype)
         if isinstance(operator, Stencil):
             bands = _scaled_bands(operator)
-            _check_norm(sum(np.abs(band) for band in bands))
+            _check_norm(np.abs(bands).sum(axis=0))
             terms = device.stencil_terms(bands, operator.strides, inverse_diagonal)
         else:
             lower = sparse.tril(operator.to_csr(), k=-1, format="csr") @ sparse.diags_array(1 / operator.diagonal())
@@ -56,7 +56,8 @@ class NeumannSeries:
 
     def apply(self, r: Any, u: Any) -> Any:
         """u = M^-1 r; returns (r, u), (u, u) and (r, r). The two may not be the same vector."""
-        # u and one spare vector take turns as targets; the last term must land in u and none may overwrite its argument.
+        # u and one spare vector take turns as targets; the last term must land in u and none may overwrite its
+        # argument.
         v = r
         for k in range(1, self._order):
             target = u if k % 2 else self._spare

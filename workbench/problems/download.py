@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import http.client
 import os
+import ssl
 import tempfile
 import urllib.error
 import urllib.request
@@ -40,14 +41,15 @@ def download(url: str, target: Path, sha256: str = "") -> None:
             if sha256 and file_sha256(path) != sha256:
                 raise InputError(
                     f"{url} sent a file with another SHA-256 than the registry's {sha256}; "
-                    "the collection may have changed it, or the connection tampers with it"
+                    f"try another network, or put the .mtx file into {target.parent} by hand"
                 )
             if not _is_gzip(path, thorough=announced is None):
                 raise InputError(f"{url} sent something that is not a compressed archive{by_hand}")
             os.replace(path, target)
     except urllib.error.HTTPError as error:
+        error.close()
         raise InputError(f"{url} answered {error.code} {error.reason}{by_hand}") from None
-    except (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError) as error:
+    except (urllib.error.URLError, http.client.HTTPException, ssl.SSLError, TimeoutError, ConnectionError) as error:
         reason = getattr(error, "reason", None) or error
         raise InputError(f"cannot download {url} ({reason}){by_hand}") from None
     except OSError as error:

@@ -193,8 +193,11 @@ def _assembled(header: Header, stored: sparse.coo_array) -> sparse.csr_array:
             f"{_entry(above[0], rows, columns)} lies above the diagonal, though line 1 says {header.symmetry}; "
             "store the lower triangle only, or say general"
         )
-    upper = sparse.tril(triangle, -1).T
-    return sparse.csr_array(triangle + (upper.conj() if header.symmetry == "hermitian" else upper))
+    # Joined rather than added: adding would drop the explicit zeros that a file may store, and papers count.
+    below = rows > columns
+    mirrored = stored.data[below].conj() if header.symmetry == "hermitian" else stored.data[below]
+    places = np.concatenate([rows, columns[below]]), np.concatenate([columns, rows[below]])
+    return sparse.coo_array((np.concatenate([stored.data, mirrored]), places), shape=header.shape).tocsr()
 
 
 def _duplicate(rows: np.ndarray, columns: np.ndarray) -> str:

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 
 COLUMNS = ("residual", "preconditioned", "natural", "error", "alpha", "beta", "seconds")
-"""Per iteration, the start being 0: ||r||, sqrt((u, u)), sqrt((r, u)), the A-norm of the error where the solution is known
-(else NaN), the scalars alpha and beta (real parts; NaN at the start), and the seconds of iteration time so far."""
+"""Per iteration, the start being 0: ||r||, sqrt((u, u)), sqrt((r, u)), the A-norm of the error where the solution is
+known (else NaN), the scalars alpha and beta (real parts; NaN at the start), and the seconds of iteration time so
+far."""
 
 
 class History:

@@ -52,9 +52,9 @@ def solve(
     """Solve A x = b for one right-hand side.
 
     A: Hermitian positive (semi)definite, N x N: a SciPy sparse array, a dense array, a LinearOperator or an operator of
-    this workbench. b, x0: shape (N,). M, deflation, coarse and solver are block names such as "neumann:2" or "blocks:8".
-    callback is called with the run after every iteration. Nothing given is changed.
-    Raises InputError with one sentence for whatever cannot be solved.
+    this workbench. b, x0: shape (N,). M, deflation, coarse and solver are block names such as "neumann:2" or
+    "blocks:8". callback is called with the run after every iteration. Nothing given is changed. Raises InputError with
+    one sentence for whatever cannot be solved.
     """
     operator = as_operator(A)
     size = operator.shape[0]
@@ -63,8 +63,15 @@ def solve(
         raise InputError(f"b has {b.size} entries, but the matrix has {size} rows")
     system = LinearSystem(operator, b)
     stopping = Stopping(rtol=rtol, atol=atol, norm=norm, maxiter=maxiter)
-    blocks = {"solver": solver, "preconditioner": M, "deflation": deflation, "coarse": coarse}
-    configuration = configure(GivenProblem(), **blocks, device=device, stopping=stopping)
+    configuration = configure(
+        GivenProblem(),
+        solver=solver,
+        preconditioner=M,
+        deflation=deflation,
+        coarse=coarse,
+        device=device,
+        stopping=stopping,
+    )
     run = Run(configuration, system, x0=x0)
     return run_through(run, callback)
 
@@ -78,7 +85,7 @@ def run_through(run: Run, callback: Callable[[Run], None] | None = None) -> Resu
 
 
 def race(configurations: Sequence[Configuration]) -> list[Result]:
-    """Run several configurations in turn, one iteration each, every one on its own clock; results in the order given."""
+    """Run several configurations in turn, one iteration each, each on its own clock; results in the order given."""
     runs = [Run(configuration) for configuration in configurations]
     going = list(runs)
     while going:

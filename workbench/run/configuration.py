@@ -25,8 +25,8 @@ class Configuration:
     """One run, wholly described.
 
     rhs: `problem` is the problem's own b, `ones` is b = 1, `ones-scaled` is b = A x* with x* = 1/sqrt(N), `random` is
-    uniform in [0, 1). x0: `problem` is the problem's own start, `random` is uniform in [0, 1). All randomness is by seed.
-    Raises InputError for unknown choices.
+    uniform in [0, 1). x0: `problem` is the problem's own start, `random` is uniform in [0, 1). All randomness is by
+    seed. Raises InputError for unknown choices.
     """
 
     problem: Problem
@@ -89,7 +89,8 @@ def configure(
 ) -> Configuration:
     """A configuration from short names: configure("two-layer", n=128, preconditioner="neumann:2", deflation="stripes").
 
-    `parameters` and further keywords are parameters of the problem. Raises InputError with the nearest known name for unknown ones.
+    `parameters` and further keywords are parameters of the problem. Raises InputError with the nearest known name for
+    unknown ones.
     """
     chosen: dict[str, Any] = {}
     for kind, given in (

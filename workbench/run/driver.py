@@ -21,7 +21,7 @@ from workbench.run.setting import Setting, set_up
 from workbench.run.stopping import Norm, Reason
 
 DIVERGENCE = 1e12
-"""A norm this many times above max(||b||, its start) counts as divergence: CG may rise by sqrt(cond) before it falls."""
+"""A norm this many times max(||b||, its start) counts as divergence: CG may rise by sqrt(cond) before it falls."""
 RECHECK = 0.9
 """After a true residual that does not confirm convergence, the next look is when the norm has fallen by this factor."""
 PARTED = 0.1

@@ -27,8 +27,8 @@ class State(enum.StrEnum):
 class Session:
     """One run in a thread of its own, so that buttons and views stay alive while kernels run outside the GIL.
 
-    Every method returns at once but `wait`; calls that make no sense in the present state do nothing. Callbacks run in the
-    worker thread. `run` is None until the setup is done, `error` is the sentence when the run failed.
+    Every method returns at once but `wait`; calls that make no sense in the present state do nothing. Callbacks run in
+    the worker thread. `run` is None until the setup is done, `error` is the sentence when the run failed.
     """
 
     def __init__(

@@ -22,8 +22,8 @@ NULL_TOLERANCE = 1e-12
 class Setting:
     """Everything that a solver's workspace is made of.
 
-    A is the operator the solver sees (P A under deflation) and b what goes with it (P b); `bound` and `b` are the system
-    itself. notes: sentences about what was changed on the way, for the provenance.
+    A is the operator the solver sees (P A under deflation) and b what goes with it (P b); `bound` and `b` are the
+    system itself. notes: sentences about what was changed on the way, for the provenance.
     """
 
     system: LinearSystem
@@ -132,8 +132,8 @@ def _made_consistent(b: np.ndarray, notes: list[str]) -> np.ndarray:
     notes.append(f"A is singular: the mean of b, {mean:.6g}, was removed so that a solution exists")
     if np.linalg.norm(b) <= 1e-12 * norm:
         raise InputError(
-            "the right-hand side is constant and A maps constants to zero, so nothing is left once its mean is removed; "
-            "choose another right-hand side, for example random"
+            "the right-hand side is constant and A maps constants to zero, so nothing is left once its mean is "
+            "removed; choose another right-hand side, for example random"
         )
     return b
 

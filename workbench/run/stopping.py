@@ -50,7 +50,8 @@ class Stopping:
 
     For the preconditioned norm ||b|| is sqrt((M^-1 b, M^-1 b)), for the natural norm sqrt((b, M^-1 b)), for the error
     the A-norm of the starting error. maxiter None means 10 N, at least 1000. max_seconds counts iteration time alone.
-    stagnation: give up after this many iterations without a new smallest norm. Raises InputError for values out of bounds.
+    stagnation: give up after this many iterations without a new smallest norm. Raises InputError for values out of
+    bounds.
     """
 
     rtol: float = 1e-6

@@ -14,9 +14,9 @@ from workbench.solvers.base import Solver
 class CG(Solver):
     """Conjugate gradients with a preconditioner, for Hermitian positive definite A and M.
 
-    Stores x, r, p and s beside b, and u where M is not element-wise. An iteration makes one product with A, one with M and
-    three vector updates in two further sweeps; the update of x waits for that of p, so that p is read once for both.
-    Source: Hestenes and Stiefel 1952; in this form Saad 2003, Algorithm 9.1.
+    Stores x, r, p and s beside b, and u where M is not element-wise. An iteration makes one product with A, one with M
+    and three vector updates in two further sweeps; the update of x waits for that of p, so that p is read once for
+    both. Source: Hestenes and Stiefel 1952; in this form Saad 2003, Algorithm 9.1.
     """
 
     name: ClassVar[str] = "cg"

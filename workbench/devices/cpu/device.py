@@ -116,5 +116,6 @@ class CallableProduct:
 
     def apply(self, x: np.ndarray, out: np.ndarray) -> np.ndarray:
         out[:] = np.reshape(self._product(x), self._shape)
-        self._dots[:] = np.vdot(x, out), np.vdot(out, out), np.vdot(x, x)
+        left, right = (vector.astype(self._dots.dtype, copy=False) for vector in (x, out))
+        self._dots[:] = np.vdot(left, right), np.vdot(right, right), np.vdot(left, left)
         return self._dots

@@ -1,4 +1,4 @@
-"""Generated kernels: source written as a module into the cache folder, so that numba can keep the machine code on disk."""
+"""Generated kernels: source written as a module into the cache folder, so that numba can keep machine code there."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ import numpy as np
 from numba import njit, prange
 
 '''
-DECORATOR = '@njit(parallel={parallel}, nogil=True, cache=True, error_model="numpy", fastmath={{"reassoc", "contract", "nsz"}})\n'
+DECORATOR = """@njit(
+    parallel={parallel}, nogil=True, cache=True, error_model="numpy", fastmath={{"reassoc", "contract", "nsz"}}
+)
+"""
 
 _importing = threading.Lock()
 

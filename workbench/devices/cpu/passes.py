@@ -1,8 +1,8 @@
 """One pass of paper lines as a numba kernel: all vector lines and dot products of the pass in one parallel sweep.
 
-Every array is cut into chunks whose number depends on N alone, and partial sums are added in order, so a result does not
-depend on the number of threads. Inner loops run over slices from 0: numba proves such an index non-negative and LLVM
-vectorizes the loop, which `for i in range(low, high)` prevents.
+Every array is cut into chunks whose number depends on N alone, and partial sums are added in order, so a result does
+not depend on the number of threads. Inner loops run over slices from 0: numba proves such an index non-negative and
+LLVM vectorizes the loop, which `for i in range(low, high)` prevents.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from workbench.devices.lines.reference import accumulator
 def compile_pass(
     step: Pass, vectors: Collection[str], slots: Mapping[str, int], dtype: np.dtype
 ) -> Callable[..., None]:
-    """The kernel of one pass; its arguments are the arrays of loads and stores, the scalars, and room for partial sums."""
+    """The kernel of one pass; its arguments are the loads and stores, the scalars, and room for partial sums."""
     return generated.kernel(source(step, vectors, slots, dtype), parallel=bool(step.body))
 
 
@@ -99,7 +99,7 @@ def _expression(node: ast.expr, vectors: Collection[str], dtype: np.dtype, scala
             case ast.Name(id=name):
                 return f"v_{name}" if name in vectors else f"{scalar}{name}"
             case ast.Constant(value=value):
-                return f"np.{np.zeros(1, dtype).real.dtype.name}({float(value)!r})"  # pyright: ignore[reportArgumentType]
+                return f"np.{np.finfo(dtype).dtype.name}({float(value)!r})"  # pyright: ignore[reportArgumentType]
             case ast.BinOp():
                 if isinstance(part.op, ast.Div) and dtype.kind == "c":
                     # numba's complex / raises on a zero divisor, whatever the error model; NumPy's division does not.

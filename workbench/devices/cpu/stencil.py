@@ -1,8 +1,8 @@
 """Products with symmetric stencils and with their triangular halves, generated for 1, 2 or 3 lower bands.
 
-The matrix is a diagonal and lower bands at distances d1 < d2 < ..; row i reads main[i] x[i] + sum_k low_k[i] x[i - d_k] +
-conj(low_k[i + d_k]) x[i + d_k]. Only the first and the last d_max rows have neighbours outside; they are a loop of their
-own, so the long loop has no branch, and it runs over slices, so that it vectorizes.
+The matrix is a diagonal and lower bands at distances d1 < d2 < ..; row i reads main[i] x[i] + sum_k low_k[i] x[i - d_k]
++ conj(low_k[i + d_k]) x[i + d_k]. Only the first and the last d_max rows have neighbours outside; they are a loop of
+their own, so the long loop has no branch, and it runs over slices, so that it vectorizes.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def _generate(
     paired: str,
     reach: tuple[bool, bool],
 ) -> Callable[..., None]:
-    """A sweep with a branch-free middle; `reach` says whether rows look down and up, so which ends need the slow loop."""
+    """A sweep with a branch-free middle; `reach` says whether rows look down and up: which ends need the slow loop."""
     dtype, wide = np.dtype(dtype), accumulator(dtype)
     zero = "0j" if wide.kind == "c" else "0.0"
     conj = "np.conj" if wide.kind == "c" else ""

@@ -1,7 +1,7 @@
 """Restriction to and prolongation from piecewise constant subdomains, in one pass each, without atomics.
 
-A subdomain vector is a label per unknown. Labels are kept as runs of equal ones: most labellings are a few long runs, and
-a run is a plain sum or a plain fill that vectorizes.
+A subdomain vector is a label per unknown. Labels are kept as runs of equal ones: most labellings are a few long runs,
+and a run is a plain sum or a plain fill that vectorizes.
 """
 
 from __future__ import annotations

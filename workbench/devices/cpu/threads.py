@@ -7,14 +7,15 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-# A waiting OpenMP thread spins by default. Beside a browser, or any other busy process, it then spins on the very core that
-# the working thread needs, and a kernel of half a millisecond takes ten; asleep it costs at most 30 microseconds. The
-# variable is read when the OpenMP library is loaded, at the first parallel launch.
+# A waiting OpenMP thread spins by default. Beside a browser, or any other busy process, it then spins on the very core
+# that the working thread needs, and a kernel of half a millisecond takes ten; asleep it costs at most 30 microseconds.
+# The variable is read when the OpenMP library is loaded, at the first parallel launch.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import numba
+from numba.core import config
 
-numba.config.THREADING_LAYER_PRIORITY = ["omp", "tbb", "workqueue"]  # pyright: ignore[reportAttributeAccessIssue]
+config.THREADING_LAYER_PRIORITY = ["omp", "tbb", "workqueue"]  # pyright: ignore[reportAttributeAccessIssue]
 
 CHUNK = 16384
 """Elements of a chunk: 128 KiB of doubles, so that a chunk of two or three vectors stays in a core's own cache."""
@@ -22,8 +23,8 @@ MOST_CHUNKS = 1024
 WORTH_SHARING = 131072
 """Below this many elements a sweep is over before a second core has woken up."""
 
-# A kernel uses all cores, so a second one beside it gains nothing; and numba's own thread pool, its fallback where neither
-# OpenMP nor TBB can be had, ends the process when two threads enter it at once.
+# A kernel uses all cores, so a second one beside it gains nothing; and numba's own thread pool, its fallback where
+# neither OpenMP nor TBB can be had, ends the process when two threads enter it at once.
 _one_at_a_time = threading.Lock()
 
 
@@ -42,11 +43,11 @@ def launch(size: int, kernel: Callable[..., Any], *arguments: Any) -> None:
 
 def cores() -> int:
     """How many cores kernels use; NUMBA_NUM_THREADS sets it."""
-    return numba.config.NUMBA_NUM_THREADS  # pyright: ignore[reportAttributeAccessIssue]
+    return config.NUMBA_NUM_THREADS  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def prepare(kernel: Any, *arguments: Any) -> None:
-    """Compile a kernel for these arguments, or load it from disk, without running it: a cost of setup, not of a solve."""
+    """Compile a kernel for these arguments, or load it from disk, without running it: setup must pay, not a solve."""
     kernel.compile(tuple(numba.typeof(argument) for argument in arguments))
 
 

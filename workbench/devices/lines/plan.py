@@ -1,8 +1,8 @@
 """From lines to steps: the fewest passes over memory that keep the order of the lines.
 
-Lines are taken in order. A vector line or dot product joins the pass under way unless it needs a dot product of that very
-pass, which is known only when the pass is over. An operator ends the pass under way; dot products of its argument and
-its result that follow at once are taken from its own kernel. A vector that no other program reads before writing is
+Lines are taken in order. A vector line or dot product joins the pass under way unless it needs a dot product of that
+very pass, which is known only when the pass is over. An operator ends the pass under way; dot products of its argument
+and its result that follow at once are taken from its own kernel. A vector that no other program reads before writing is
 local: it lives in registers, and is stored only when a later step needs it and computing it again would read more.
 """
 
@@ -11,14 +11,15 @@ from __future__ import annotations
 import ast
 import dataclasses
 from collections.abc import Collection, Mapping
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from workbench.devices.lines.language import Application, Dot, Formula, Line
 
 RECOMPUTE_LIMIT = 2
-"""Storing a vector and reading it back moves three words (write, fetch on write, read); up to two more reads are less."""
+"""Storing and reading back moves three words (write, fetch on write, read); up to two more reads are less."""
 
 
+@runtime_checkable
 class Inlined(Protocol):
     """An operator that acts element by element, so that it can join a pass: u = M(r) becomes u = formula of r."""
 
@@ -35,7 +36,7 @@ class Inlined(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class Pass:
-    """One sweep over memory. `scalars` are computed before it, `body` for every element, dot products summed over all."""
+    """One sweep over memory: `scalars` are computed before it, `body` for every element, dot products over all."""
 
     scalars: tuple[Formula, ...]
     body: tuple[Formula | Dot, ...]
@@ -237,7 +238,7 @@ def _inlined(line: Line, operators: Mapping[str, object]) -> Line:
     if not isinstance(line, Application) or line.operator not in operators:
         return line
     operator = operators[line.operator]
-    if not hasattr(operator, "formula"):
+    if not isinstance(operator, Inlined):
         return line
     names = {"v": line.argument, **{factor: factor_name(line.operator, factor) for factor in operator.factors}}
     expression = ast.parse(operator.formula, mode="eval").body

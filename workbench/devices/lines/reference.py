@@ -54,8 +54,8 @@ def _value(node: ast.expr, scope: Mapping[str, Any]) -> Any:
     match node:
         case ast.Name():
             return scope[node.id]
-        case ast.Constant():
-            return np.float64(node.value) if not any(np.ndim(value) for value in scope.values()) else node.value
+        case ast.Constant(value=float() | int() as value):
+            return value if any(np.ndim(other) for other in scope.values()) else np.float64(value)
         case ast.BinOp():
             left, right = _value(node.left, scope), _value(node.right, scope)
             match node.op:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import threading
 from collections.abc import Callable, Iterable, Mapping
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from workbench.devices.lines.reference import accumulator
 SCALARS = 64
 """Room for the scalars of one workspace."""
 DOT_PLACES = {"xy": 0, "yy": 1, "xx": 2}
+DTYPES = ("float32", "float64", "complex64", "complex128")
 
 
 class Workspace:
@@ -41,11 +44,14 @@ class Workspace:
         self.device = device
         self.size = size
         self.dtype = np.dtype(dtype)
+        if str(self.dtype) not in DTYPES:
+            raise LinesError(f"vectors of dtype {self.dtype} cannot be used; convert them to one of {DTYPES}")
         self.fuse = fuse
         self.operators = dict(operators or {})
         self.vectors: dict[str, Any] = {}
         self.scalars = device.scalars(SCALARS, accumulator(self.dtype))
-        self.slots: dict[str, int] = {name: k for k, name in enumerate(scalars)}
+        self.slots: dict[str, int] = {}
+        self._make_slots(scalars)
         self.added: list[str] = []
         """Names of the vectors that the programs allocated here."""
         for name, vector in vectors.items():
@@ -53,7 +59,11 @@ class Workspace:
             self.vectors[name] = vector
         for name, operator in self.operators.items():
             for factor, vector in getattr(operator, "factors", {}).items():
-                self.vectors[plan.factor_name(name, factor)] = vector
+                full = plan.factor_name(name, factor)
+                if full in vectors:
+                    raise LinesError(f"the name {full} belongs to operator {name}; rename the vector")
+                self._check_vector(full, vector)
+                self.vectors[full] = vector
 
     def lines(self, *texts: str) -> tuple[Compiled, ...]:
         """Compile programs that share this workspace; the first runs before the others. Raises LinesError."""
@@ -66,7 +76,7 @@ class Workspace:
         kinds.check(everything, vectors, [*self.vectors, *factors, *self.slots], self.operators)
         persistent = set(self.vectors).union(*(_read_first(lines, vectors) for lines in inlined))
         _refuse_lost(everything, vectors, persistent)
-        self._make_slots(everything, vectors)
+        self._make_slots(line.target for line in everything if line.target not in vectors)
         offers = {name: getattr(operator, "offers", tuple(DOT_PLACES)) for name, operator in self.operators.items()}
         plans = [plan.plan(lines, vectors, persistent, offers, fuse=self.fuse) for lines in inlined]
         return tuple(Compiled(self, lines, steps, vectors) for lines, steps in zip(inlined, plans, strict=True))
@@ -89,7 +99,7 @@ class Workspace:
         return self.vectors[name]
 
     def rebind(self, vectors: Mapping[str, Any]) -> None:
-        """Put other arrays under names that exist; shapes, dtypes and overlap are checked."""
+        """Put other arrays under names that exist; shapes and dtypes are checked."""
         for name, vector in vectors.items():
             self._check_vector(name, vector)
         self.vectors.update(vectors)
@@ -100,12 +110,12 @@ class Workspace:
         if vector.dtype != self.dtype:
             raise LinesError(f"vector {name} has dtype {vector.dtype}, the others {self.dtype}; all must be equal")
 
-    def _make_slots(self, lines: Iterable[Line], vectors: frozenset[str]) -> None:
-        for line in lines:
-            if line.target not in vectors and line.target not in self.slots:
+    def _make_slots(self, names: Iterable[str]) -> None:
+        for name in names:
+            if name not in self.slots:
                 if len(self.slots) == SCALARS:
                     raise LinesError(f"the program has more than {SCALARS} scalars; split it")
-                self.slots[line.target] = len(self.slots)
+                self.slots[name] = len(self.slots)
 
 
 class Compiled:
@@ -183,8 +193,8 @@ class Compiled:
 class Lines:
     """A program as a function of named arrays and numbers; what `device.lines(text)` returns.
 
-    Arrays given are updated in place, numbers given are read, and the scalars that the program sets are returned by name.
-    Vectors assigned but not given are temporaries that live in registers.
+    Arrays given are updated in place, numbers given are read, and the scalars that the program sets are returned by
+    name. Vectors assigned but not given are temporaries that live in registers. Threads that call at once take turns.
     """
 
     def __init__(
@@ -196,17 +206,20 @@ class Lines:
         self._operators = dict(operators or {})
         self._lines = parse(text)
         self._known: dict[Any, tuple[Workspace, Compiled]] = {}
+        self._one_at_a_time = threading.Lock()
 
     def __call__(self, **values: Any) -> dict[str, Any]:
         """Run once. Raises LinesError for unknown names, unequal shapes or dtypes, and overlapping arrays."""
-        workspace, compiled = self.compile(**values)
-        for name in workspace.slots:
-            if name in values:
-                workspace.set_scalar(name, values[name])
-        workspace.rebind({name: value for name, value in values.items() if _is_array(value)})
-        compiled.bind()
-        compiled()
-        return {line.target: workspace.scalar(line.target) for line in self._lines if line.target in workspace.slots}
+        with self._one_at_a_time:
+            workspace, compiled = self.compile(**values)
+            for name in workspace.slots:
+                if name in values:
+                    workspace.set_scalar(name, values[name])
+            workspace.rebind({name: value for name, value in values.items() if _is_array(value)})
+            compiled.bind()
+            compiled()
+            set_here = [line.target for line in self._lines if line.target in workspace.slots]
+            return {name: workspace.scalar(name) for name in set_here}
 
     def compile(self, **values: Any) -> tuple[Workspace, Compiled]:
         """The program for arrays and numbers of these names, shapes and dtypes, ready to inspect or run."""
@@ -214,7 +227,9 @@ class Lines:
         if not vectors:
             raise LinesError("no vector was given; pass the arrays of the program by name, as in update(x=x, p=p)")
         self._check_given(values)
+        self._check_written(vectors)
         first = next(iter(vectors.values()))
+        _check_numbers({name: value for name, value in values.items() if name not in vectors}, first.dtype)
         key = (first.shape, first.dtype, tuple(sorted(vectors)), tuple(sorted(values)))
         if key not in self._known:
             numbers = [name for name in values if name not in vectors]
@@ -229,7 +244,6 @@ class Lines:
             )
             (compiled,) = workspace.lines(self._text)
             self._known[key] = workspace, compiled
-        self._check_overlap(vectors)
         return self._known[key]
 
     def _check_given(self, values: Mapping[str, Any]) -> None:
@@ -240,9 +254,11 @@ class Lines:
             if name not in used:
                 raise LinesError(f"{name} was given but no line uses it: {unknown_name('name', name, sorted(used))}")
 
-    def _check_overlap(self, vectors: Mapping[str, Any]) -> None:
+    def _check_written(self, vectors: Mapping[str, Any]) -> None:
         written = {line.target for line in self._lines}
         for name in written.intersection(vectors):
+            if not getattr(vectors[name].flags, "writeable", True):
+                raise LinesError(f"{name} is written, but the array is read-only; pass a copy")
             for other, vector in vectors.items():
                 if other != name and self._device.overlap(vectors[name], vector):
                     raise LinesError(f"{name} is written and shares memory with {other}; pass a copy of one")
@@ -250,6 +266,15 @@ class Lines:
 
 def _is_array(value: Any) -> bool:
     return bool(getattr(value, "shape", ()))
+
+
+def _check_numbers(values: Mapping[str, Any], dtype: np.dtype) -> None:
+    for name, value in values.items():
+        is_complex = np.iscomplexobj(value)
+        if not isinstance(value, Number) and getattr(value, "shape", None) != ():
+            raise LinesError(f"{name} is a {type(value).__name__}, neither an array nor a number")
+        if is_complex and dtype.kind != "c":
+            raise LinesError(f"{name} is the complex number {value}, but the vectors are {dtype}; make them complex")
 
 
 def _operands(line: Line) -> tuple[str, ...]:

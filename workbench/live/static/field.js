@@ -134,7 +134,7 @@ function image(bytes, { width, height, low, high, sparse }) {
   const context = canvas.getContext("2d");
   const data = context.createImageData(width, height);
   for (let k = 0; k < width * height; k += 1) {
-    const level = low === high ? 128 * (bytes[k] > 0 || !sparse) : bytes[k];
+    const level = low === high ? 128 : bytes[k];
     for (let c = 0; c < 3; c += 1) data.data[4 * k + c] = TABLE[3 * level + c];
     // In a sparsity pattern 0 is no entry at all.
     data.data[4 * k + 3] = sparse && bytes[k] === 0 ? 0 : 255;

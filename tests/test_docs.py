@@ -1,0 +1,39 @@
+"""The documentation does what it says."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_preconditioner_in_how_to_add_works_as_one_file(tmp_path):
+    text = (ROOT / "docs" / "how_to_add.md").read_text()
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    (tmp_path / "richardson.py").write_text(code)
+    program = """
+import sys
+import workbench.preconditioners as package
+package.__path__.append(sys.argv[1])
+package.load_package(package)
+from workbench.cli import main
+sys.exit(main(["solve", "two-layer", "--n", "16", "--preconditioner", "richardson:0.25"]))
+"""
+    done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    assert "richardson:0.25" in done.stdout
+
+
+def test_links_between_documents_lead_somewhere():
+    for document in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", document.read_text()):
+            assert (document.parent / target).exists(), f"{document.name} links to {target}"
+
+
+def test_the_tree_in_the_readme_exists():
+    tree = re.search(r"## Map\n.*?```text\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    for line in tree.group(1).splitlines():
+        if line.strip():
+            name = line.split()[0]
+            assert (ROOT / name).exists(), f"README names {name}, which is not there"

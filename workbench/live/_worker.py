@@ -1,0 +1,39 @@
+"""A thread for work that is too long for a callback and worth doing only for the latest wish."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+
+class LatestOnly:
+    """Runs the job asked for last; jobs that were overtaken while they waited are dropped."""
+
+    def __init__(self, name: str) -> None:
+        self._job: Callable[[], None] | None = None
+        self._condition = threading.Condition()
+        self._busy = False
+        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
+
+    def ask(self, job: Callable[[], None]) -> None:
+        """Run this next; returns at once. The job itself must see to its errors."""
+        with self._condition:
+            self._job = job
+            if self._thread.ident is None:
+                self._thread.start()
+            self._condition.notify_all()
+
+    def wait(self, timeout: float) -> bool:
+        """Wait until nothing is asked for any more; False when that takes longer."""
+        with self._condition:
+            return self._condition.wait_for(lambda: self._job is None and not self._busy, timeout)
+
+    def _work(self) -> None:
+        while True:
+            with self._condition:
+                self._busy = False
+                self._condition.notify_all()
+                self._condition.wait_for(lambda: self._job is not None)
+                job, self._job, self._busy = self._job, None, True
+            if job is not None:
+                job()

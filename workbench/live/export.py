@@ -1,0 +1,56 @@
+"""Files of runs: pictures, tables and run files in the folder exports/ beside the notebook."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from workbench import figures
+from workbench.errors import InputError
+from workbench.live.runs import Ended
+from workbench.recording import save, to_csv
+
+KINDS = {"svg": "Picture (SVG)", "png": "Picture (PNG)", "csv": "Table (CSV)", "run": "Run file"}
+RUN_ENDING = ".run.npz"
+
+
+def export(kind: str, runs: Sequence[Ended], field: Figure | None, folder: Path) -> list[Path]:
+    """Write the runs in one of the `KINDS`: one picture of all of them and the field, or one file per run.
+
+    Returns the paths. Raises InputError when there is no run, or when the folder cannot be written.
+    """
+    if not runs:
+        raise InputError("there is no run to export yet; press Run first")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make the folder {folder}: {error.strerror}") from None
+    match kind:
+        case "csv":
+            return [to_csv(run.record, folder / f"{file_stem(run)}.csv") for run in runs]
+        case "run":
+            return [save(run.record, folder / f"{file_stem(run)}{RUN_ENDING}") for run in runs]
+    return _pictures(kind, runs, field, folder)
+
+
+def file_stem(run: Ended) -> str:
+    """A file name from the run: problem, blocks, number and time of its start, so that no run overwrites another."""
+    started = re.sub(r"[^0-9T]", "", run.record.provenance["started"].partition("+")[0])
+    return slug(f"{run.configuration.problem.label} {run.configuration.label} {started} run{run.number}")
+
+
+def slug(text: str) -> str:
+    """Text as a file name that no system minds."""
+    return re.sub(r"[^A-Za-z0-9_.]+", "-", text).strip("-.")[:120]
+
+
+def _pictures(kind: str, runs: Sequence[Ended], field: Figure | None, folder: Path) -> list[Path]:
+    stem = file_stem(runs[-1])
+    curves = figures.convergence([run.record for run in runs], [run.label for run in runs])
+    paths = [figures.save(curves, folder / f"convergence-{stem}.{kind}")]
+    if field is not None:
+        paths.append(figures.save(field, folder / f"field-{stem}.{kind}"))
+    return paths

@@ -1,0 +1,205 @@
+"""The form, generated from the registry: a dropdown per kind of block, and fields for the chosen block's parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import ipywidgets as widgets
+
+from workbench.blocks import Block, Parameter, lookup, registered
+from workbench.devices import DEVICES
+from workbench.run import Configuration, Norm, Stopping
+from workbench.run.configuration import RHS, STARTS
+
+Changed = Callable[[], None]
+
+WIDE = {"width": "100%", "min_width": "0"}
+STYLE = {"description_width": "104px"}
+
+RTOL = Parameter("rtol", float, 1e-6, "relative tolerance: stop when the norm is below rtol times that of b", low=0.0)
+MAXITER = Parameter("maxiter", int, 0, "iteration limit; empty for 10 N, at least 1000", low=0)
+SEED = Parameter("seed", int, 0, "seed of all that is random: right-hand side and start", low=0)
+NORM = Parameter("norm", str, "residual", "what is compared with the tolerance", choices=tuple(n.value for n in Norm))
+RHS_FIELD = Parameter("rhs", str, "problem", "right-hand side; ones-scaled is A x* with x* = 1/sqrt(N)", choices=RHS)
+START = Parameter("x0", str, "problem", "where the iteration starts", choices=STARTS)
+DEVICE = Parameter("device", str, "cpu", "where arithmetic runs", choices=tuple(DEVICES))
+
+
+def field(parameter: Parameter) -> Any:
+    """The control for one parameter. Bounds are not forced on it: a wrong value is told in words where it is read."""
+    about = parameter.help
+    if parameter.low is not None or parameter.high is not None:
+        about += f"; {parameter.bounds()}"
+    if parameter.unit:
+        about += f"; in {parameter.unit}"
+    common: dict[str, Any] = {
+        "description": parameter.name.replace("_", " "),
+        "tooltip": about,
+        "style": dict(STYLE),
+        "layout": dict(WIDE),
+    }
+    if parameter.choices:
+        return widgets.Dropdown(options=parameter.choices, value=parameter.default, **common)
+    if parameter.kind is bool:
+        return widgets.Checkbox(value=parameter.default, **common)
+    if parameter.kind is int:
+        return widgets.IntText(value=parameter.default, continuous_update=False, **common)
+    # Text and not FloatText: 1e-06 stays as it is written, and what is no number can be told.
+    return widgets.Text(
+        value=as_text(parameter.default),
+        continuous_update=False,
+        placeholder=parameter.unit or parameter.help,
+        **common,
+    )
+
+
+def as_text(value: object) -> str:
+    """A value as one types it."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+class BlockFields:
+    """The dropdown of one kind of block and, below it, the fields of the block chosen."""
+
+    def __init__(self, kind: str, changed: Changed, chosen: str, *, with_title: bool = False) -> None:
+        self.kind = kind
+        self.fields: dict[str, Any] = {}
+        self._changed = changed
+        self.choice = widgets.Dropdown(
+            options=tuple(registered(kind)), value=chosen, description=kind, style=dict(STYLE), layout=dict(WIDE)
+        )
+        self._title = widgets.HTML(layout={"margin": "0"})
+        self._title.add_class("wb-hint")
+        self._parameters = widgets.VBox(layout={"margin": "0", "overflow": "visible"})
+        top = [self.choice, self._title] if with_title else [self.choice]
+        self.box = widgets.VBox([*top, self._parameters], layout={"overflow": "visible"})
+        self._rebuild()
+        self.choice.observe(self._chosen, "value")
+
+    @property
+    def cls(self) -> type[Block]:
+        """The class of the block chosen."""
+        return lookup(self.kind, str(self.choice.value))
+
+    def block(self) -> Block:
+        """The block as the fields describe it. Raises InputError with the sentence for a wrong value."""
+        return self.cls.create({name: _read(control, name) for name, control in self.fields.items()})
+
+    def load(self, block: Block) -> None:
+        """Show a block."""
+        self.choice.value = block.name
+        for declared in block.parameters():
+            value = getattr(block, declared.name)
+            control = self.fields[declared.name]
+            control.value = as_text(value) if isinstance(control, widgets.Text) else value
+
+    def _chosen(self, _change: Any) -> None:
+        self._rebuild()
+        self._changed()
+
+    def _rebuild(self) -> None:
+        cls = self.cls
+        before = self._parameters.children
+        self.fields = {declared.name: field(declared) for declared in cls.parameters()}
+        for control in self.fields.values():
+            control.observe(lambda _change: self._changed(), "value")
+        self._parameters.children = tuple(self.fields.values())
+        self.choice.tooltip = f"{cls.title}. {(cls.__doc__ or '').strip().splitlines()[0]}"
+        self._title.value = cls.title
+        for old in before:
+            old.close()
+
+
+class Form:
+    """All choices of a run. `changed` is called after every change, from whichever thread brings it."""
+
+    def __init__(self, changed: Changed, configuration: Configuration) -> None:
+        # Nobody is told of a form that is half built.
+        self._changed: Changed = lambda: None
+        self.blocks = {
+            kind: BlockFields(kind, self._notify, getattr(configuration, kind).name, with_title=kind == "problem")
+            for kind in ("problem", "preconditioner", "deflation", "coarse", "solver")
+        }
+        settings = [NORM, RTOL, MAXITER, RHS_FIELD, START, SEED, *([DEVICE] if len(DEVICES) > 1 else [])]
+        self.settings = {setting.name: field(setting) for setting in settings if setting is not MAXITER}
+        self.settings["maxiter"] = widgets.Text(
+            description="maxiter",
+            placeholder="10 N",
+            continuous_update=False,
+            tooltip=MAXITER.help,
+            style=dict(STYLE),
+            layout=dict(WIDE),
+        )
+        self.load(configuration)
+        for control in self.settings.values():
+            control.observe(lambda _change: self._notify(), "value")
+        method = [self.blocks[kind].box for kind in ("solver", "preconditioner", "deflation", "coarse")]
+        device = [self.settings["device"]] if "device" in self.settings else []
+        self.box = widgets.VBox(
+            [
+                _group("Problem"),
+                self.blocks["problem"].box,
+                *(self.settings[name] for name in ("rhs", "x0", "seed")),
+                _group("Method"),
+                *method,
+                *device,
+                _group("Stopping"),
+                *(self.settings[name] for name in ("norm", "rtol", "maxiter")),
+            ]
+        )
+        self.box.add_class("wb-form")
+        self._changed = changed
+
+    def configuration(self) -> Configuration:
+        """What the form describes. Raises InputError with the sentence for the first wrong value."""
+        chosen: dict[str, Any] = {kind: fields.block() for kind, fields in self.blocks.items()}
+        read = {name: _read(control, name) for name, control in self.settings.items()}
+        maxiter = str(read["maxiter"]).strip()
+        stopping = Stopping(
+            norm=str(read["norm"]),
+            rtol=float(RTOL.check("stopping", read["rtol"])),
+            maxiter=int(MAXITER.check("stopping", maxiter)) if maxiter else None,
+        )
+        chosen |= {"device": str(read.get("device", "cpu")), "rhs": str(read["rhs"]), "x0": str(read["x0"])}
+        return Configuration(**chosen, seed=int(SEED.check("run", read["seed"])), stopping=stopping)
+
+    def load(self, configuration: Configuration) -> None:
+        """Show a configuration."""
+        for kind, fields in self.blocks.items():
+            fields.load(getattr(configuration, kind))
+        stopping = configuration.stopping
+        values: Mapping[str, Any] = {
+            "norm": stopping.norm,
+            "rtol": as_text(stopping.rtol),
+            "maxiter": "" if stopping.maxiter is None else str(stopping.maxiter),
+            "rhs": configuration.rhs,
+            "x0": configuration.x0,
+            "seed": configuration.seed,
+            "device": configuration.device,
+        }
+        for name, control in self.settings.items():
+            control.value = values[name]
+        self._grey_out()
+
+    def _notify(self) -> None:
+        self._grey_out()
+        self._changed()
+
+    def _grey_out(self) -> None:
+        """Without deflation there is no coarse system to solve."""
+        idle = self.blocks["deflation"].choice.value == "none"
+        coarse = self.blocks["coarse"]
+        for control in (coarse.choice, *coarse.fields.values()):
+            control.disabled = idle
+
+
+def _group(title: str) -> widgets.HTML:
+    heading = widgets.HTML(title, layout={"margin": "0"})
+    heading.add_class("wb-group")
+    return heading
+
+
+def _read(control: Any, name: str) -> object:
+    return str(Path(control.value).expanduser()) if name == "path" and control.value else control.value

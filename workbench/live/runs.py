@@ -1,0 +1,86 @@
+"""Runs that have ended, and the table that compares them."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import math
+from collections.abc import Sequence
+
+from workbench.figures import CurveStyle, curve_style
+from workbench.recording import Record
+from workbench.run import Configuration, Reason
+
+HEADINGS = ("", "run", "problem", "N", "iterations", "setup [s]", "iterating [s]", "true ‖b − Ax‖/‖b‖", "ended because")
+SHORT = {Reason.CONVERGED: "converged", Reason.CANCELLED: "stopped by the user"}
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Ended:
+    """A run that has ended: its number in this explorer, what was asked for, what came out, and how it is drawn."""
+
+    number: int
+    configuration: Configuration
+    record: Record
+    reason: Reason
+    style: int
+
+    @property
+    def label(self) -> str:
+        """What the legends say."""
+        return run_label(self.number, self.configuration)
+
+
+def run_label(number: int, configuration: Configuration) -> str:
+    """A run in legends: its number, problem and blocks."""
+    return f"{number}: {configuration.problem.label}, {configuration.label}"
+
+
+def table(runs: Sequence[Ended]) -> str:
+    """The runs as an HTML table, the latest on top."""
+    if not runs:
+        return '<div class="wb-empty">Runs that have ended are listed here.</div>'
+    head = "".join(f'<th scope="col"{_number(name)}>{name}</th>' for name in HEADINGS)
+    rows = "".join(_row(run) for run in reversed(runs))
+    return f'<table class="wb-table"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+
+
+def relative(value: float) -> str:
+    """A relative residual in words."""
+    return f"{value:.2e}" if math.isfinite(value) else "not finite"
+
+
+def seconds(value: float) -> str:
+    """A duration with three digits at least."""
+    return f"{value:.3f}" if value < 10 else f"{value:.1f}"
+
+
+def _row(run: Ended) -> str:
+    summary = run.record.summary
+    sentence = summary["reason"]
+    because = SHORT.get(run.reason, run.reason.sentence.partition(";")[0])
+    cells = [
+        _swatch(curve_style(run.style)),
+        html.escape(f"{run.number}: {run.configuration.label}"),
+        html.escape(run.configuration.problem.label),
+        f"{summary['N']:,}",
+        f"{summary['iterations']:,}",
+        seconds(summary["setup_seconds"]),
+        seconds(summary["iteration_seconds"]),
+        relative(summary["true_relative_residual"]),
+        f'<span title="{html.escape(sentence, quote=True)}">{html.escape(because)}</span>',
+    ]
+    return f"<tr>{''.join(f'<td{_number(name)}>{cell}</td>' for name, cell in zip(HEADINGS, cells, strict=True))}</tr>"
+
+
+def _number(heading: str) -> str:
+    return "" if heading in ("", "run", "problem", "ended because") else ' class="wb-number"'
+
+
+def _swatch(style: CurveStyle) -> str:
+    colour = "currentColor" if style.colour == "#000000" else style.colour
+    dash = f' stroke-dasharray="{" ".join(f"{length:g}" for length in style.dash)}"' if style.dash else ""
+    return (
+        '<svg width="36" height="8" aria-hidden="true">'
+        f'<line x1="1" y1="4" x2="35" y2="4" stroke="{colour}" stroke-width="2"{dash}/></svg>'
+    )
