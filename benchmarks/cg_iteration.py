@@ -1,6 +1,6 @@
 """One iteration of Jacobi-CG against SciPy's on the same matrix, and against the triad bandwidth, in one run.
 
-    python benchmarks/cg_iteration.py [FILE]
+    python -m benchmarks cg_iteration [--output FOLDER]
 
 SciPy runs its CSR product and `scipy.sparse.linalg.cg` with the same Jacobi preconditioner. The bandwidth of ours is
 the bytes that its compiled lines count, over the time. Rounds are interleaved, figures are medians.
@@ -9,9 +9,10 @@ the bytes that its compiled lines count, over the time. Rounds are interleaved, 
 from __future__ import annotations
 
 import statistics
+from typing import Any
 
 import numpy as np
-from common import interleaved, median_ratio, report
+from benchmarks.common import interleaved, median_ratio
 from scipy.sparse import linalg
 
 from workbench.devices.cpu.triad import triad_bandwidth
@@ -22,8 +23,9 @@ ITERATIONS = 20
 ROUNDS = 15
 
 
-def main() -> None:
-    report("cg_iteration", {f"{name} n={n}": measure(name, n) for name, n in CASES})
+def figures() -> dict[str, Any]:
+    """What `python -m benchmarks` prints."""
+    return {f"{name} n={n}": measure(name, n) for name, n in CASES}
 
 
 def measure(name: str, n: int) -> dict[str, float]:
@@ -64,5 +66,3 @@ def measure(name: str, n: int) -> dict[str, float]:
     }
 
 
-if __name__ == "__main__":
-    main()

@@ -14,6 +14,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -28,27 +29,32 @@ LAB_SETTINGS = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "fa
 
 def main(extras: list[str]) -> None:
     """Install the package with these extras unless they are there already. Raises SystemExit with a sentence."""
-    wait_for_others()
     wanted = {**identity(), "sources": digest(), "extras": sorted(extras)}
-    found = record()
-    if satisfies(found, wanted):
-        return
-    if not reusable(found, wanted):
-        create()
-    # What was asked for earlier stays, and is brought to the same versions.
-    wanted["extras"] = sorted({*wanted["extras"], *found.get("extras", [])})
-    install(wanted["extras"])
-    write(VENV / "share" / "jupyter" / "lab" / "settings" / "overrides.json", LAB_SETTINGS)
-    write(RECORD, wanted)
-    INSTALLING.unlink()
+    with one_at_a_time():
+        found = record()
+        if satisfies(found, wanted):
+            return
+        if not reusable(found, wanted):
+            create()
+        # What was asked for earlier stays, and is brought to the same versions.
+        wanted["extras"] = sorted({*wanted["extras"], *found.get("extras", [])})
+        install(wanted["extras"])
+        write(VENV / "share" / "jupyter" / "lab" / "settings" / "overrides.json", LAB_SETTINGS)
+        write(RECORD, wanted)
+        INSTALLING.unlink()
 
 
-def wait_for_others() -> None:
-    """Let one call at a time work on this checkout: the lock on its folder is held until the process ends."""
+@contextlib.contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Hold a lock on the checkout's folder, so that a second call waits for the first."""
     folder = os.open(ROOT, os.O_RDONLY)
-    # Some network file systems lock no folders; there nothing waits.
-    with contextlib.suppress(OSError):
-        fcntl.flock(folder, fcntl.LOCK_EX)
+    try:
+        # Some network file systems lock no folders; there nothing waits.
+        with contextlib.suppress(OSError):
+            fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
 
 
 def identity() -> dict[str, str]:

@@ -1,12 +1,13 @@
-"""Write constraints.txt: the version of every package that `.[lab,opencl,dev]` needs, as a fresh environment gets them.
+"""Write constraints.txt: the version of every package that `.[lab,opencl,dev]` needs, chosen for the oldest Python 3.11.
 
-Takes about two minutes. The pins are then resolved once more for each newer Python, without downloading, because they
-are made with one Python and used with all. Run through `make constraints`, best with the oldest Python (3.11) on
-Linux x86-64, whose pins include what newer ones no longer need.
+Takes about a minute and installs nothing: pip only reads metadata. A pin serves all Pythons, so the choice is made for
+3.11.0 (some packages refuse the first 3.11 releases, which Debian 12 has) and then looked for again for each newer one.
+Run with Python 3.11 on Linux x86-64, through `make constraints`.
 """
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import tempfile
@@ -16,44 +17,42 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 CONSTRAINTS = ROOT / "constraints.txt"
 EXTRAS = ("lab", "opencl", "dev")
-NEWER_PYTHONS = ("3.12", "3.13", "3.14")
+OLDEST = "3.11.0"
+NEWER = ("3.12.0", "3.13.0", "3.14.0")
 HEADER = "# Written by `make constraints`: the versions that the tests were run with.\n"
 
 
 def main() -> None:
-    """Install, freeze, check, and only then replace constraints.txt. Raises SystemExit with a sentence."""
+    """Choose, check, and only then replace constraints.txt. Raises SystemExit with a sentence."""
+    if sys.version_info[:2] != (3, 11):
+        # pip evaluates conditions such as `python_version < "3.12"` for the Python that runs it.
+        sys.exit("constraints.txt is made with Python 3.11; name one, as in: make constraints PYTHON=python3.11")
     with tempfile.TemporaryDirectory() as folder:
-        pins = freeze(Path(folder) / "venv")
+        subprocess.run([sys.executable, "-m", "venv", Path(folder) / "venv"], check=True)
         draft = Path(folder) / "constraints.txt"
-        draft.write_text(HEADER + "".join(f"{pin}\n" for pin in pins))
-        for version in NEWER_PYTHONS:
-            resolve(draft, version)
+        draft.write_text("")
+        chosen = resolve(Path(folder), draft, OLDEST)
+        draft.write_text(HEADER + "".join(f"{name}=={version}\n" for name, version in chosen))
+        for version in NEWER:
+            resolve(Path(folder), draft, version)
         CONSTRAINTS.write_text(draft.read_text())
-    print(f"{CONSTRAINTS.name}: {len(pins)} versions")
+    print(f"{CONSTRAINTS.name}: {len(chosen)} versions")
 
 
-def freeze(venv: Path) -> list[str]:
-    """The sorted `name==version` lines of an environment made for this."""
-    print(f"installing cg-workbench[{','.join(EXTRAS)}] into a fresh environment", flush=True)
-    subprocess.run([sys.executable, "-m", "venv", venv], check=True)
-    pip = [venv / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "-q"]
-    subprocess.run([*pip, "install", "-e", f"{ROOT}[{','.join(EXTRAS)}]"], check=True)
-    frozen = subprocess.run([*pip, "freeze", "--exclude-editable"], check=True, capture_output=True, text=True).stdout
-    return sorted(frozen.split("\n")[:-1], key=str.lower)
-
-
-def resolve(constraints: Path, version: str) -> None:
-    """Exit with a sentence unless wheels of the pinned versions exist for that Python."""
-    print(f"looking for the same versions for Python {version}", flush=True)
+def resolve(folder: Path, constraints: Path, version: str) -> list[tuple[str, str]]:
+    """The sorted names and versions that pip would install for that Python, or exit with a sentence."""
+    print(f"choosing versions for Python {version}", flush=True)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = [need for extra in EXTRAS for need in project["optional-dependencies"][extra]]
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
-    # pip resolves for another Python only when told a target folder, to which a dry run writes nothing.
+    pip = [folder / "venv" / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "-q", "install"]
+    # pip chooses for another Python only when told a target folder, to which a dry run writes nothing.
     options = ["--dry-run", "--ignore-installed", "--only-binary=:all:", "--python-version", version]
-    options += ["--target", str(constraints.parent / version), "-c", str(constraints)]
-    status = subprocess.run([*pip, "install", *options, *project["dependencies"], *extras], check=False).returncode
-    if status:
-        sys.exit(f"these versions do not exist for Python {version}; adjust the bounds in pyproject.toml")
+    options += ["--target", folder / "target", "-c", constraints, "--report", folder / "report.json"]
+    if subprocess.run([*pip, *options, *project["dependencies"], *extras], check=False).returncode:
+        sys.exit(f"there is no choice of versions for Python {version}; adjust the bounds in pyproject.toml")
+    found = json.loads((folder / "report.json").read_text())["install"]
+    named = ((item["metadata"]["name"], item["metadata"]["version"]) for item in found)
+    return sorted(named, key=lambda pin: f"{pin[0]}=={pin[1]}".lower())
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ COLLAPSE = "() => window.jupyterapp.shell.collapseLeft()"
 
 @contextlib.contextmanager
 def lab_server(folder: Path) -> Iterator[str]:
-    """Serve a copy of the notebooks from `folder`/notebooks; all that Jupyter writes stays in `folder`. Yields the URL."""
+    """Serve a copy of the notebooks; all that Jupyter writes stays in `folder`. Yields the URL."""
     shutil.copytree(REPOSITORY / "notebooks", folder / "notebooks", ignore=shutil.ignore_patterns(".*", "exports"))
     env = dict(os.environ)
     for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
@@ -45,7 +45,12 @@ def lab_server(folder: Path) -> Iterator[str]:
     (overrides / "default_setting_overrides.json").write_text(json.dumps(settings), encoding="utf-8")
     port = _free_port()
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--expose-app-in-browser", "--allow-root"]
-    options = [f"--port={port}", "--ServerApp.port_retries=0", "--IdentityProvider.token=", f"--ServerApp.root_dir={folder / 'notebooks'}"]
+    options = [
+        f"--port={port}",
+        "--ServerApp.port_retries=0",
+        "--IdentityProvider.token=",
+        f"--ServerApp.root_dir={folder / 'notebooks'}",
+    ]
     with (folder / "server.log").open("wb") as log:
         server = subprocess.Popen([*command, *options], cwd=folder, env=env, stdout=log, stderr=log)
         try:

@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 
-MOST = 48
+MOST = 32
 """Lines drawn per direction: closer ones would paint the picture over."""
 
 

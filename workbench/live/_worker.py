@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 
@@ -16,7 +17,7 @@ class LatestOnly:
         self._thread = threading.Thread(target=self._work, name=name, daemon=True)
 
     def ask(self, job: Callable[[], None]) -> None:
-        """Run this next; returns at once. The job itself must see to its errors."""
+        """Run this next; returns at once. The job tells the user of its errors itself."""
         with self._condition:
             self._job = job
             if self._thread.ident is None:
@@ -35,5 +36,10 @@ class LatestOnly:
                 self._condition.notify_all()
                 self._condition.wait_for(lambda: self._job is not None)
                 job, self._job, self._busy = self._job, None, True
-            if job is not None:
+            if job is None:
+                continue
+            try:
                 job()
+            # The next wish must be served whatever went wrong with this one.
+            except Exception:
+                logging.getLogger(__name__).exception("a picture could not be made")

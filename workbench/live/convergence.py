@@ -80,7 +80,9 @@ class Curve:
         rings: list[list[float]] = []
         if self.history is not None:
             fresh = self.history["residual"][self.sent : self.history.count][:most] / self.norm_of_b
-            rings = [[iteration, value / self.norm_of_b] for iteration, value in self.history.true_residuals.tolist()]
+            confirmed = self.history.true_residuals
+            finite = confirmed[np.isfinite(confirmed[:, 1])].tolist()
+            rings = [[iteration, value / self.norm_of_b] for iteration, value in finite]
         state = (self.label, self.live, self.tolerance, len(rings))
         if fresh.size == 0 and state == self.told:
             return None

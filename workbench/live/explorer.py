@@ -174,8 +174,8 @@ class Explorer:
             self.field.show(self._preview.scene(chosen.problem, chosen.deflation))
         except NotYetError as reason:
             self.field.say(chosen.problem.label, str(reason))
-        except InputError as error:
-            self._complain(str(error))
+        except (InputError, MemoryError) as error:
+            self._complain(str(error) or "there is not enough memory to draw this problem")
             self.field.say(chosen.problem.label, "")
 
     def _show_run(self, run: Run) -> None:
@@ -245,7 +245,7 @@ class Explorer:
         """What the status line says, and its tone."""
         if session is None or self._curve is None:
             return "Choose a problem and its blocks, then press Run.", "plain"
-        name = f"run {self._curve.label}"
+        name = f"run {self._count}"
         if state is State.SETUP:
             return f"{name}: setting up", "busy"
         if state is State.FAILED:
@@ -254,8 +254,8 @@ class Explorer:
             result = session.result
             took = f"setup {seconds(result.setup_seconds)} s, iterating {seconds(result.iteration_seconds)} s"
             true = f"true relative residual {relative(result.true_relative_residual)}"
-            text = f"{name}: {result.summary['reason']}; {true}; {took}"
-            return text, "good" if result.converged else "plain"
+            parts = [f"{name} {result.summary['reason']}", true, took, *result.provenance["notes"]]
+            return "; ".join(parts), "good" if result.converged else "plain"
         last = self._curve.last
         if last is None or session.run is None:
             return f"{name}: {state.value}", "busy"

@@ -47,7 +47,7 @@ class FieldView(StreamView):
         before = self.scene
         self.scene = scene
         if scene.cells and (before is None or before.cells != scene.cells):
-            self.index = scene.cells["zyx".index(self.normal)] // 2
+            self._turn()
         self._touch()
 
     def say(self, title: str, note: str) -> None:
@@ -92,9 +92,10 @@ class FieldView(StreamView):
         cells = scene.cells["zyx".index(self.normal)] if scene.cells else 1
         return min(max(self.index, 0), cells - 1)
 
-    def _turn(self, _change: Any) -> None:
+    def _turn(self, _change: Any = None) -> None:
+        # A quarter in, because the middle of a symmetric problem often lies between all that there is to see.
         if self.scene is not None and self.scene.cells:
-            self.index = self.scene.cells["zyx".index(self.normal)] // 2
+            self.index = self.scene.cells["zyx".index(self.normal)] // 4
         self._touch()
 
     def _touch(self, _change: Any = None) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from workbench.deflation import Deflation
 from workbench.errors import InputError
@@ -48,7 +51,7 @@ class Preview:
         if self._is_whole:
             return plain.with_labels(labels)
         # The number of subdomains here is not that of the run, so only their shapes are shown.
-        return Scene(plain.title, plain.values, labels=plain.with_labels(labels).labels, notes=plain.notes)
+        return dataclasses.replace(plain.with_labels(labels), notes=plain.notes)
 
 
 def _cells(problem: Problem) -> tuple[Scene, bool]:
@@ -58,11 +61,20 @@ def _cells(problem: Problem) -> tuple[Scene, bool]:
         _check_size(problem)
         return scene(problem.label, problem.assemble()), True
     system, side = _small_system(problem, cells)
-    drawn = scene(problem.label, system)
     if side == cells:
-        return drawn, True
-    note = f"drawn with n = {side} until the run starts" if system.coefficient is not None else "constant coefficient"
-    return Scene(drawn.title, drawn.values, notes=(note,)), False
+        return scene(problem.label, system), True
+    if system.coefficient is None:
+        return _constant(problem.label, cells, len(system.grid or ()))
+    coarse = dataclasses.replace(scene(problem.label, system), notes=(f"drawn with n = {side} until the run starts",))
+    return coarse, False
+
+
+def _constant(title: str, cells: int, dimensions: int) -> tuple[Scene, bool]:
+    """A field of ones, for which nothing needs to be assembled."""
+    side = min(cells, int(MOST_CELLS ** (1 / dimensions)))
+    size = side**dimensions
+    note = f"{size:,} unknowns" if side == cells else "constant coefficient"
+    return Scene(title, np.broadcast_to(1.0, (side,) * dimensions), unknowns=size, notes=(note,)), side == cells
 
 
 def _small_system(problem: Problem, cells: int) -> tuple[LinearSystem, int]:

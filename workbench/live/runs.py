@@ -11,7 +11,17 @@ from workbench.figures import CurveStyle, curve_style
 from workbench.recording import Record
 from workbench.run import Configuration, Reason
 
-HEADINGS = ("", "run", "problem", "N", "iterations", "setup [s]", "iterating [s]", "true ‖b − Ax‖/‖b‖", "ended because")
+HEADINGS = (
+    "",
+    "run",
+    "problem",
+    "N",
+    "iterations",
+    "setup [s]",
+    "iterating [s]",
+    "true residual<br>‖b\u2009−\u2009Ax‖\u2009/\u2009‖b‖",
+    "ended",
+)
 SHORT = {Reason.CONVERGED: "converged", Reason.CANCELLED: "stopped by the user"}
 
 
@@ -74,7 +84,7 @@ def _row(run: Ended) -> str:
 
 
 def _number(heading: str) -> str:
-    return "" if heading in ("", "run", "problem", "ended because") else ' class="wb-number"'
+    return "" if heading in ("", "run", "problem", "ended") else ' class="wb-number"'
 
 
 def _swatch(style: CurveStyle) -> str:

@@ -12,7 +12,7 @@ export function grouped(number) {
 
 export function short(value) {
   if (value === 0 || (Math.abs(value) >= 0.01 && Math.abs(value) < 1e4)) return String(Number(value.toPrecision(3)));
-  return value.toExponential(2);
+  return value.toExponential(2).replace(/\.?0+e/, "e");
 }
 
 // The smallest comfortable bound above a count; growing in jumps keeps the curves from creeping.
@@ -70,9 +70,18 @@ export function line(context, colour, x0, y0, x1, y1) {
   context.stroke();
 }
 
-export function label(context, colour, text, x, y, align, baseline) {
+// halo: a colour behind the letters, so that they can be read on top of curves.
+export function label(context, colour, text, x, y, align, baseline, halo) {
   context.fillStyle = colour;
   context.textAlign = align;
   context.textBaseline = baseline;
+  if (halo) {
+    context.save();
+    context.setLineDash([]);
+    context.strokeStyle = halo;
+    context.lineWidth = 4;
+    context.strokeText(text, x, y);
+    context.restore();
+  }
   context.fillText(text, x, y);
 }

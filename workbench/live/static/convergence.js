@@ -1,12 +1,12 @@
 import { theme, onPage, onThemeChange } from "./theme.js";
 import { surface } from "./surface.js";
 import { link, copied } from "./link.js";
-import { drawAxes, linearTicks, decadeTicks, powerOfTen, grouped, short, roundUp, line } from "./axes.js";
+import { drawAxes, linearTicks, decadeTicks, powerOfTen, grouped, short, roundUp, line, label } from "./axes.js";
 import { Samples, outline, drawPolyline, drawMarker } from "./curve.js";
 
 // The convergence plot: relative residual, logarithmic, against iterations; all runs in one picture.
 
-const MARGIN = { left: 64, top: 10, right: 14, bottom: 42 };
+const MARGIN = { left: 64, top: 10, right: 24, bottom: 42 };
 const MARKS = 8;
 const SPOKEN_MS = 1000;
 
@@ -30,7 +30,7 @@ function render({ model, el }) {
   let spoken = -SPOKEN_MS;
   let pending = 0;
   let legendText = "";
-  const view = surface(plot, model.get("height"), draw);
+  const view = surface(plot, () => model.get("height"), draw);
   plot.append(readout);
   const { canvas } = view;
   const wire = link(model, apply, view.invalidate);
@@ -90,13 +90,18 @@ function render({ model, el }) {
       yTitle: "relative residual ‖r‖ / ‖b‖",
       grid: true,
     });
-    drawTolerances(context, box, colours, shown, toY);
+    const tolerances = [...new Set(shown.map((curve) => curve.tolerance))].filter((tolerance) => tolerance > 0);
+    drawTolerances(context, box, colours, tolerances.map(toY));
     context.save();
     context.beginPath();
     context.rect(box.left, box.top - 6, box.right - box.left + 6, box.bottom - box.top + 12);
     context.clip();
     for (const curve of shown) drawCurve(context, curve, colours, toX, toY);
     context.restore();
+    for (const tolerance of tolerances) {
+      const text = `tolerance ${short(tolerance)}`;
+      label(context, colours.soft, text, box.right - 6, toY(tolerance) - 3, "right", "bottom", colours.paper);
+    }
     drawCursor(context, box, colours, shown, toX, toY, iterations);
     drawLegend(shown, colours);
   }
@@ -133,18 +138,11 @@ function render({ model, el }) {
     }
   }
 
-  function drawTolerances(context, box, colours, shown, toY) {
+  function drawTolerances(context, box, colours, heights) {
     context.save();
     context.setLineDash([2, 3]);
     context.lineWidth = 1.2;
-    for (const tolerance of new Set(shown.map((curve) => curve.tolerance))) {
-      if (!(tolerance > 0)) continue;
-      line(context, colours.soft, box.left, toY(tolerance), box.right, toY(tolerance));
-      context.fillStyle = colours.soft;
-      context.textAlign = "left";
-      context.textBaseline = "bottom";
-      context.fillText(`tolerance ${short(tolerance)}`, box.left + 6, toY(tolerance) - 2);
-    }
+    for (const y of heights) line(context, colours.soft, box.left, y, box.right, y);
     context.restore();
   }
 

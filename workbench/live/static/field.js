@@ -6,7 +6,7 @@ import { cividis } from "./colours.js";
 
 // The field picture: one byte per cell through a colour table, a colour bar in numbers, subdomain boundaries on top.
 
-const MARGIN = { left: 58, top: 10, right: 92, bottom: 42 };
+const MARGIN = { left: 34, top: 8, right: 86, bottom: 42 };
 const BAR = 14;
 const TABLE = cividis();
 
@@ -24,8 +24,9 @@ function render({ model, el }) {
   let picture = null;
   let pixels = null;
   let segments = new Float32Array(0);
+  let numbers = 0;
   let paints = 0;
-  const view = surface(plot, model.get("height"), draw);
+  const view = surface(plot, heightFor, draw);
   const { canvas } = view;
   const sections = sectionControls(model);
   root.append(sections.row, note);
@@ -39,11 +40,23 @@ function render({ model, el }) {
       pixels = image(bytes, content);
       segments = new Float32Array(bytes.buffer.slice(bytes.length - 16 * content.segments));
     }
+    if (cells) {
+      const context = canvas.getContext("2d");
+      context.font = `12px ${theme(canvas).type}`;
+      numbers = context.measureText(`0${tick(content.y.high)}`).width;
+    }
     heading.textContent = content.title;
     note.textContent = content.note;
     canvas.setAttribute("aria-label", `${content.title}. ${cells ? spoken(content) : ""} ${content.note}`);
     sections.show(content);
     return false;
+  }
+
+  // As high as wide, but no higher than asked for.
+  function heightFor(width) {
+    if (!picture?.width) return 24;
+    const square = Math.max(60, width - MARGIN.left - numbers - MARGIN.right) + MARGIN.top + MARGIN.bottom;
+    return Math.min(model.get("height"), square);
   }
 
   function draw(context, width, height) {
@@ -55,15 +68,17 @@ function render({ model, el }) {
 
   function paint(context, width, height) {
     const colours = theme(canvas);
-    const room = [width - MARGIN.left - MARGIN.right, height - MARGIN.top - MARGIN.bottom];
+    const room = [width - MARGIN.left - numbers - MARGIN.right, height - MARGIN.top - MARGIN.bottom];
     const size = Math.max(10, Math.min(...room));
-    const left = MARGIN.left + Math.max(0, Math.floor((room[0] - size) / 2));
+    const left = MARGIN.left + numbers + Math.max(0, Math.floor((room[0] - size) / 2));
     const box = { left, top: MARGIN.top, right: left + size, bottom: MARGIN.top + size };
     if (picture.sparse) {
       context.fillStyle = "#ffffff";
       context.fillRect(box.left, box.top, size, size);
     }
-    context.imageSmoothingEnabled = false;
+    // Cells stay sharp when enlarged; none is lost when the picture has more of them than the page has pixels.
+    context.imageSmoothingEnabled = picture.width > size * (window.devicePixelRatio || 1);
+    context.imageSmoothingQuality = "high";
     context.drawImage(pixels, box.left, box.top, size, size);
     drawBoundaries(context, box, size);
     const { x, y, down } = picture;

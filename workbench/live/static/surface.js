@@ -1,9 +1,9 @@
 // A canvas that is sharp on every screen and draws at most once per frame.
 
-export function surface(host, height, draw) {
+// heightFor(width) is the height in pixels that suits a width.
+export function surface(host, heightFor, draw) {
   const canvas = document.createElement("canvas");
   canvas.className = "wb-canvas";
-  canvas.style.height = `${height}px`;
   canvas.tabIndex = 0;
   canvas.setAttribute("role", "img");
   // Arrow keys move the readout and not the notebook's selection.
@@ -14,7 +14,9 @@ export function surface(host, height, draw) {
 
   function paint() {
     frame = 0;
-    const [width, tall] = [canvas.clientWidth, canvas.clientHeight];
+    const width = canvas.clientWidth;
+    const tall = heightFor(width);
+    canvas.style.height = `${tall}px`;
     const scale = window.devicePixelRatio || 1;
     const [columns, rows] = [Math.round(width * scale), Math.round(tall * scale)];
     if (canvas.width !== columns || canvas.height !== rows) [canvas.width, canvas.height] = [columns, rows];

@@ -1,0 +1,39 @@
+"""Run benchmarks by name, or all of them: `python -m benchmarks [NAME ...] [--output FOLDER]`.
+
+A benchmark is a module of this package with a function `figures()` that returns plain data. Each prints one JSON object
+with the machine's description beside the figures; with --output it is also written to FOLDER/NAME.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import pkgutil
+from pathlib import Path
+
+import benchmarks
+from workbench.machine.describe import describe_machine
+
+
+def main() -> None:
+    named = [module.name for module in pkgutil.iter_modules(benchmarks.__path__)]
+    known = [name for name in named if name not in ("__main__", "common")]
+    parser = argparse.ArgumentParser(prog="benchmarks", description="Side-by-side measurements on this machine.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one or more of {', '.join(known)}; all by default")
+    parser.add_argument("--output", type=Path, metavar="FOLDER", help="also write NAME.json files here")
+    chosen = parser.parse_args()
+    for name in chosen.names or known:
+        if name not in known:
+            parser.error(f"unknown benchmark {name!r}; known: {', '.join(known)}")
+        figures = importlib.import_module(f"benchmarks.{name}").figures()
+        document = {"benchmark": name, "machine": describe_machine(), "figures": figures}
+        text = json.dumps(document, indent=2, default=str)
+        print(text, flush=True)
+        if chosen.output:
+            chosen.output.mkdir(parents=True, exist_ok=True)
+            (chosen.output / f"{name}.json").write_text(text + "\n")
+
+
+if __name__ == "__main__":
+    main()

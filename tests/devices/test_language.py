@@ -1,0 +1,140 @@
+"""The text of paper lines: what parses into what, and the sentence for everything that does not."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from workbench.devices.lines.language import Application, Dot, Formula, LinesError, parse
+from workbench.errors import InputError
+
+OUTSIDE = (
+    "is outside the language; it has + - * /, sqrt, abs, conj, a dot product (a, b), an operator A(p) "
+    "and a if b > c else d"
+)
+DOT = "a dot product is written (a, b) with two vector names"
+
+REFUSED = {
+    "": "the text holds no line; write at least one formula such as x = x + alpha*p",
+    "# nothing but a comment": "the text holds no line; write at least one formula such as x = x + alpha*p",
+    "x + y": "line 'x + y' must have the form name = expression",
+    "x += y": "line 'x += y' must have the form name = expression",
+    "x: float = y": "line 'x: float = y' must have the form name = expression",
+    "x = y = z": "line 'x = y = z' must have the form name = expression",
+    "pass": "line 'pass' must have the form name = expression",
+    "import os": "line 'import os' must have the form name = expression",
+    "x, y = z": "line 'x, y = z' must assign to one name",
+    "x[0] = y": "line 'x[0] = y' must assign to one name",
+    "x.real = y": "line 'x.real = y' must assign to one name",
+    "abs = y": "line 'abs = y' assigns to abs, which is a function of the language",
+    "g = (x, y, z)": f"line 'g = (x, y, z)': {DOT}",
+    "g = (x,)": f"line 'g = (x,)': {DOT}",
+    "g = ()": f"line 'g = ()': {DOT}",
+    "g = (x, 2*y)": f"line 'g = (x, 2*y)': {DOT}",
+    "g = (x + y, y)": f"line 'g = (x + y, y)': {DOT}",
+    "g = (2, y)": f"line 'g = (2, y)': {DOT}",
+    "s = A(x, y)": "line 's = A(x, y)': an operator is written A(p) with one vector name",
+    "s = A()": "line 's = A()': an operator is written A(p) with one vector name",
+    "s = A(p=x)": "line 's = A(p=x)': an operator is written A(p) with one vector name",
+    "s = A.T(x)": "line 's = A.T(x)': an operator is written A(p) with one vector name",
+    "s = A(2*x)": "line 's = A(2*x)': an operator takes one vector name; put the expression on a line of its own",
+    "s = A(B(x))": "line 's = A(B(x))': an operator takes one vector name; put the expression on a line of its own",
+    "x = A(x)": "line 'x = A(x)' overwrites its own argument; give the product a name of its own",
+    "r = b - A(x)": "line 'r = b - A(x)': an operator must stand alone on its line, as in s = A(p)",
+    "r = -A(x)": "line 'r = -A(x)': an operator must stand alone on its line, as in s = A(p)",
+    "r = sqrt(A(x))": "line 'r = sqrt(A(x))': an operator must stand alone on its line, as in s = A(p)",
+    "x = sqrt(x, y)": "line 'x = sqrt(x, y)': sqrt takes one argument",
+    "x = abs()": "line 'x = abs()': abs takes one argument",
+    "x = sqrt(x=y)": "line 'x = sqrt(x=y)': sqrt takes one argument",
+    "x = y + sqrt": "line 'x = y + sqrt': sqrt is a function of the language; it is written sqrt(a)",
+    "x = conj": "line 'x = conj': conj is a function of the language; it is written conj(a)",
+    "x = y**2": f"line 'x = y**2': 'y ** 2' {OUTSIDE}",
+    "x = y % 2": f"line 'x = y % 2': 'y % 2' {OUTSIDE}",
+    "x = y // 2": f"line 'x = y // 2': 'y // 2' {OUTSIDE}",
+    "x = A @ y": f"line 'x = A @ y': 'A @ y' {OUTSIDE}",
+    "x = y[0]": f"line 'x = y[0]': 'y[0]' {OUTSIDE}",
+    "x = y.real": f"line 'x = y.real': 'y.real' {OUTSIDE}",
+    "x = 2j*y": f"line 'x = 2j*y': '2j' {OUTSIDE}",
+    "x = 'a'": f"line \"x = 'a'\": \"'a'\" {OUTSIDE}",
+    "x = True": f"line 'x = True': 'True' {OUTSIDE}",
+    "x = not y": f"line 'x = not y': 'not y' {OUTSIDE}",
+    "x = ~y": f"line 'x = ~y': '~y' {OUTSIDE}",
+    "x = y > z": f"line 'x = y > z': 'y > z' {OUTSIDE}",
+    "x = [y, z]": f"line 'x = [y, z]': '[y, z]' {OUTSIDE}",
+    "x = y if z else w": f"line 'x = y if z else w': 'y if z else w' {OUTSIDE}",
+    "x = y if z == w else w": f"line 'x = y if z == w else w': 'y if z == w else w' {OUTSIDE}",
+    "x = y if 0 < z < w else w": f"line 'x = y if 0 < z < w else w': 'y if 0 < z < w else w' {OUTSIDE}",
+    "x = 2 + (y, z)": f"line 'x = 2 + (y, z)': '(y, z)' {OUTSIDE}",
+    "x = 1e999*x": "line 'x = 1e999*x' holds a number above 1.8e+308, the largest there is",
+    f"x = 1{'0' * 400}": f"line 'x = 1{'0' * 400}' holds a number above 1.8e+308, the largest there is",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED, ids=lambda text: text[:30])
+def test_what_is_outside_the_language_is_refused_with_its_sentence(text):
+    with pytest.raises(LinesError) as refusal:
+        parse(text)
+    assert str(refusal.value) == REFUSED[text]
+
+
+@pytest.mark.parametrize("text", ["x = = y", "x = (y", "lambda = 2", "x = y z", "x = y\n    y = x"])
+def test_broken_python_is_refused_and_the_line_is_quoted(text):
+    with pytest.raises(LinesError, match=r"^line '.*' is no formula: .+"):
+        parse(text)
+
+
+def test_the_line_at_fault_is_quoted_not_the_first():
+    with pytest.raises(LinesError, match=r"^line 'y = x\*\*2'"):
+        parse("x = x + y\ny = x**2\nz = x")
+
+
+def test_a_refusal_is_wrong_input_for_the_command_line():
+    assert issubclass(LinesError, InputError)
+
+
+def test_the_kinds_of_lines():
+    lines = parse("""
+        s = A(p)                    # the product
+        delta = (p, s)
+
+        alpha = gamma/delta if delta > 0 else 0
+        x = x + alpha*p
+    """)
+    product, dot, scalar, vector = lines
+    assert isinstance(product, Application)
+    assert (product.target, product.operator, product.argument, product.text) == ("s", "A", "p", "s = A(p)")
+    assert isinstance(dot, Dot)
+    assert (dot.target, dot.left, dot.right, dot.text) == ("delta", "p", "s", "delta = (p, s)")
+    assert isinstance(scalar, Formula)
+    assert scalar.target == "alpha"
+    assert set(scalar.names) == {"gamma", "delta"}
+    assert isinstance(vector, Formula)
+    assert (vector.target, vector.names, vector.text) == ("x", ("x", "alpha", "p"), "x = x + alpha*p")
+
+
+def test_a_dot_product_needs_no_parentheses_and_two_lines_may_share_a_row():
+    dot, formula = parse("g = x, y; z = x")
+    assert isinstance(dot, Dot)
+    assert (dot.left, dot.right) == ("x", "y")
+    assert isinstance(formula, Formula)
+
+
+def test_a_formula_may_span_rows_inside_parentheses():
+    (line,) = parse("x = (x +\n     y)")
+    assert isinstance(line, Formula)
+    assert set(line.names) == {"x", "y"}
+
+
+def test_functions_are_no_names():
+    (line,) = parse("x = sqrt(abs(y)) + conj(z) - +y")
+    assert isinstance(line, Formula)
+    assert sorted(line.names) == ["y", "z"]
+    assert isinstance(line.expression, ast.BinOp)
+
+
+@pytest.mark.parametrize("sign", ["<", "<=", ">", ">="])
+def test_all_four_comparisons_belong_to_the_language(sign):
+    (line,) = parse(f"x = y if y {sign} 2*a else -y")
+    assert isinstance(line, Formula)
+    assert set(line.names) == {"y", "a"}

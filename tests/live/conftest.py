@@ -1,0 +1,70 @@
+"""A browser that is not there: it keeps what a view sends and answers as the page would."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+
+class Page:
+    """The other end of a view's link. It acknowledges each message unless it is told to be `slow`."""
+
+    def __init__(self, view: Any) -> None:
+        self.messages: list[dict[str, Any]] = []
+        self.buffers: list[bytes] = []
+        self.slow = False
+        self._view = view
+        view.link._send = self._take
+        self.reload()
+
+    def reload(self) -> None:
+        """Show the view anew."""
+        self._view.link.receive({"kind": "ready"})
+
+    def paint(self) -> None:
+        """Acknowledge all that came."""
+        if self.messages:
+            self._view.link.receive({"kind": "ack", "seq": self.messages[-1]["seq"]})
+
+    def curves(self) -> dict[int, np.ndarray]:
+        """What the page would have drawn: the samples of each curve, put together from the messages."""
+        drawn: dict[int, list[np.ndarray]] = {}
+        for message, buffer in zip(self.messages, self.buffers, strict=True):
+            if message["reset"]:
+                drawn = {}
+            samples = np.frombuffer(buffer, np.float32)
+            for told in message["curves"]:
+                own = drawn.setdefault(told["key"], [])
+                assert told["first"] == sum(part.size for part in own), "a gap in the stream"
+                own.append(samples[: told["count"]])
+                samples = samples[told["count"] :]
+        return {key: np.concatenate(parts) for key, parts in drawn.items()}
+
+    def _take(self, message: dict[str, Any], buffers: list[bytes]) -> None:
+        self.messages.append(message)
+        self.buffers.append(b"".join(buffers))
+        if not self.slow:
+            self.paint()
+
+
+@pytest.fixture
+def page_of() -> Callable[[Any], Page]:
+    return Page
+
+
+def eventually(condition: Callable[[], Any], seconds: float = 10.0) -> Any:
+    """Wait until something is true, and return it."""
+    end = time.monotonic() + seconds
+    while not (value := condition()):
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.01)
+    return value
+
+
+@pytest.fixture(name="eventually")
+def _eventually() -> Callable[..., Any]:
+    return eventually

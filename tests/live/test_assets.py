@@ -1,0 +1,39 @@
+"""The scripts that widgets carry: whole, small, and free of anything to fetch."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from workbench.live._assets import STATIC, module, style_sheet
+
+WIDGETS = ("convergence.js", "field.js", "status.js")
+
+
+@pytest.mark.parametrize("name", WIDGETS)
+def test_a_module_is_joined_from_its_parts(name):
+    text = module(name)
+    assert "import " not in re.sub(r"//.*", "", text)
+    assert text.count("export default") == 1
+    assert not re.search(r"^export (function|const|class)", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", WIDGETS)
+def test_a_module_is_small(name):
+    assert len(module(name).encode()) < 50_000
+
+
+def test_nothing_is_fetched_from_elsewhere():
+    for path in STATIC.iterdir():
+        assert not re.search(r"https?://|@import|url\(", path.read_text(encoding="utf-8")), path.name
+
+
+def test_no_two_parts_use_one_name_twice():
+    for name in WIDGETS:
+        names = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", module(name), re.MULTILINE)
+        assert len(names) == len(set(names)), name
+
+
+def test_colours_follow_the_theme():
+    assert style_sheet().count("--jp-") > 10

@@ -1,0 +1,145 @@
+"""What the convergence view sends: every sample once, everything after a reload, the end always."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from workbench.live import ConvergenceView
+from workbench.live import convergence as module
+from workbench.run import Session, Stopping, configure
+
+
+@pytest.fixture
+def view():
+    made = ConvergenceView()
+    yield made
+    made.publisher.close()
+
+
+def relative(run):
+    return run.history["residual"] / np.linalg.norm(run.setting.b)
+
+
+def finished(**choices):
+    session = Session(configure("two-layer", n=32, **choices))
+    session.wait(60)
+    return session
+
+
+def test_a_run_arrives_whole_and_in_order(view, page_of, eventually):
+    page = page_of(view)
+    session = Session(configure("two-layer", n=64))
+    curve = view.watch(session)
+    session.start()
+    session.wait(60)
+    eventually(lambda: page.curves().get(curve.key, np.empty(0)).size == session.run.history.count)
+    np.testing.assert_allclose(page.curves()[curve.key], relative(session.run), rtol=1e-6)
+    assert not page.messages[-1]["curves"][-1]["live"]
+
+
+def test_the_tolerance_is_relative_to_b(view, page_of, eventually):
+    page = page_of(view)
+    view.watch(finished(stopping=Stopping(rtol=1e-4)))
+    eventually(lambda: page.curves())
+    assert page.messages[-1]["curves"][0]["tolerance"] == pytest.approx(1e-4)
+
+
+def test_another_norm_has_no_line_and_says_so(view, page_of, eventually):
+    page = page_of(view)
+    view.watch(finished(stopping=Stopping(norm="natural")))
+    eventually(lambda: page.curves())
+    told = page.messages[-1]["curves"][0]
+    assert told["tolerance"] == 0
+    assert "stops by the natural norm" in told["label"]
+
+
+def test_a_reload_gets_everything_again(view, page_of, eventually):
+    session = finished()
+    page = page_of(view)
+    curve = view.watch(session)
+    eventually(lambda: page.curves().get(curve.key, np.empty(0)).size == session.run.history.count)
+    page.messages.clear()
+    page.buffers.clear()
+    page.reload()
+    eventually(lambda: page.messages)
+    assert page.messages[0]["reset"]
+    assert page.curves()[curve.key].size == session.run.history.count
+
+
+def test_a_page_that_does_not_paint_is_sent_no_more_than_its_credit(view, page_of, eventually):
+    page = page_of(view)
+    page.slow = True
+    session = Session(configure("two-layer", n=64, stopping=Stopping(rtol=1e-12)))
+    curve = view.watch(session)
+    session.start()
+    session.wait(60)
+    view.publisher.wake()
+    eventually(lambda: view._curves[0].session is None)
+    assert len(page.messages) <= 3
+    page.slow = False
+    page.paint()
+    eventually(lambda: page.curves()[curve.key].size == session.run.history.count)
+
+
+def test_nothing_waits_for_a_page_that_never_comes(view):
+    session = Session(configure("two-layer", n=32))
+    view.watch(session)
+    assert session.wait(60).converged
+
+
+def test_large_histories_go_in_pieces(view, page_of, eventually, monkeypatch):
+    monkeypatch.setattr(module, "MOST_SAMPLES", 10)
+    session = finished()
+    page = page_of(view)
+    curve = view.watch(session)
+    eventually(lambda: page.curves().get(curve.key, np.empty(0)).size == session.run.history.count)
+    assert len(page.messages) > 3
+    assert all(len(buffer) <= 40 for buffer in page.buffers)
+
+
+def test_a_second_run_stays_beside_the_first_and_looks_different(view, page_of, eventually):
+    page = page_of(view)
+    first, second = view.watch(finished()), view.watch(finished(preconditioner="neumann:2"))
+    eventually(lambda: set(page.curves()) == {first.key, second.key})
+    styles = {told["key"]: (told["colour"], tuple(told["dash"])) for m in page.messages for told in m["curves"]}
+    assert styles[first.key] != styles[second.key]
+
+
+def test_clear_keeps_the_run_that_goes_on(view, page_of, eventually):
+    page = page_of(view)
+    view.watch(finished())
+    eventually(lambda: view.curves[0].session is None)
+    going = Session(configure("two-layer", n=32))
+    curve = view.watch(going)
+    view.clear()
+    assert view.curves == (curve,)
+    going.start()
+    going.wait(60)
+    eventually(lambda: set(page.curves()) == {curve.key})
+
+
+def test_a_run_that_fails_in_setup_leaves_no_curve(view, eventually):
+    session = Session(configure("poisson5", n=8, deflation="blocks:64"))
+    view.watch(session)
+    session.start()
+    eventually(lambda: not view.curves)
+
+
+def test_a_record_can_be_put_on_the_plot(view, page_of, eventually):
+    session = finished()
+    page = page_of(view)
+    curve = view.add(session.result.record(), "from a file")
+    eventually(lambda: page.curves())
+    np.testing.assert_allclose(page.curves()[curve.key], relative(session.run), rtol=1e-6)
+    assert page.messages[-1]["curves"][0]["label"] == "from a file"
+    assert page.messages[-1]["curves"][0]["tolerance"] == pytest.approx(1e-6)
+
+
+def test_two_views_share_nothing():
+    one, other = ConvergenceView(), ConvergenceView()
+    one.watch(finished())
+    assert not other.curves
+    assert one.publisher is not other.publisher
+    one.publisher.close()
+    other.publisher.close()

@@ -1,0 +1,220 @@
+"""The explorer as code drives it, without a browser."""
+
+from __future__ import annotations
+
+import csv
+import json
+import threading
+
+import pytest
+
+from workbench.errors import InputError
+from workbench.live import explore
+from workbench.live.export import KINDS
+from workbench.recording import load
+from workbench.run import State, Stopping, configure
+
+LONG = {"preconditioner": "none", "deflation": "none", "stopping": Stopping(rtol=1e-300, stagnation=10**9)}
+
+
+@pytest.fixture
+def explorer(tmp_path):
+    made = explore(n=32, folder=tmp_path / "exports")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def endless(tmp_path):
+    made = explore(n=256, folder=tmp_path / "exports", **LONG)
+    yield made
+    made.close()
+
+
+def test_run_makes_a_record_that_is_there_when_wait_returns(explorer):
+    result = explorer.run().wait(60)
+    assert result.converged
+    assert [record.summary["iterations"] for record in explorer.records] == [result.iterations]
+
+
+def test_the_default_form_has_two_levels(explorer):
+    chosen = explorer.form.configuration()
+    assert (chosen.preconditioner.spec, chosen.deflation.name) == ("neumann:2", "stripes")
+    assert explore("poisson5").form.configuration() == configure("poisson5")
+
+
+def test_it_is_displayed_once_and_by_its_box(explorer):
+    bundle = explorer._repr_mimebundle_()
+    data = bundle[0] if isinstance(bundle, tuple) else bundle
+    assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == explorer.box.model_id
+
+
+def test_the_status_line_tells_the_end(explorer, eventually):
+    explorer.run().wait(60)
+    eventually(lambda: explorer.status.state == "done")
+    assert "run 1 converged" in explorer.status.text
+    assert "true relative residual" in explorer.status.text
+    assert explorer.status.tone == "good"
+
+
+def test_the_notes_of_a_singular_run_are_told(tmp_path, eventually):
+    explorer = explore("bubbles-2d", n=32, deflation="blocks:4", rhs="random", folder=tmp_path)
+    explorer.run().wait(60)
+    eventually(lambda: explorer.status.state == "done")
+    assert "E is singular" in explorer.status.text
+    explorer.close()
+
+
+def test_buttons_follow_the_state(endless, eventually):
+    buttons = endless.controls
+    eventually(lambda: buttons.stop.disabled and not buttons.run.disabled)
+    endless.run()
+    eventually(lambda: endless.session.state is State.RUNNING and buttons.run.disabled and not buttons.pause.disabled)
+    assert buttons.step.disabled
+    assert not buttons.stop.disabled
+    buttons.pause.click()
+    eventually(lambda: buttons.pause.description == "Resume" and not buttons.step.disabled)
+    buttons.pause.click()
+    eventually(lambda: buttons.pause.description == "Pause" and not buttons.pause.disabled)
+    buttons.stop.click()
+    endless.session.wait(10)
+    eventually(lambda: not buttons.run.disabled and buttons.stop.disabled and buttons.pause.disabled)
+    assert "stopped by the user" in eventually(lambda: endless.status.state == "done" and endless.status.text)
+
+
+def test_step_makes_one_iteration(explorer, eventually):
+    explorer.step()
+    eventually(lambda: explorer.session.run and explorer.session.run.history.count == 1)
+    for iteration in (1, 2, 3):
+        eventually(lambda: explorer.session.state is State.PAUSED)
+        explorer.controls.step.click()
+        eventually(lambda: explorer.session.run.iterations == iteration)  # noqa: B023
+    eventually(lambda: "iteration 3" in explorer.status.text)
+    explorer.resume()
+    assert explorer.session.wait(60).converged
+
+
+def test_two_runs_at_once_are_refused(endless):
+    endless.run()
+    with pytest.raises(InputError, match="a run is going on"):
+        endless.run()
+    endless.stop()
+
+
+def test_a_wrong_value_is_a_sentence_in_the_status_line(explorer, eventually):
+    explorer.form.blocks["problem"].fields["n"].value = 2
+    eventually(lambda: explorer.status.text == "two-layer: n must be between 4 and 8192, got 2")
+    assert explorer.status.tone == "bad"
+    explorer.controls.run.click()
+    assert explorer.session is None
+    with pytest.raises(InputError, match="between 4 and 8192"):
+        explorer.run()
+    explorer.form.blocks["problem"].fields["n"].value = 16
+    eventually(lambda: explorer.status.tone == "plain")
+    explorer.controls.run.click()
+    assert explorer.session.wait(60).converged
+
+
+def test_a_run_that_fails_in_setup_tells_its_sentence(tmp_path, eventually):
+    explorer = explore("poisson5", n=16, stopping=Stopping(norm="error"), folder=tmp_path)
+    explorer.run()
+    eventually(lambda: "norm error needs a known solution" in explorer.status.text)
+    assert explorer.status.tone == "bad"
+    assert not explorer.records
+    eventually(lambda: not explorer.controls.run.disabled)
+    explorer.close()
+
+
+def test_the_preview_appears_before_any_run_and_follows_the_form(explorer, eventually):
+    eventually(lambda: explorer.field.scene and explorer.field.scene.title == "two-layer:32")
+    explorer.form.blocks["problem"].choice.value = "bubbles-3d"
+    eventually(lambda: explorer.field.scene and explorer.field.scene.title.startswith("bubbles-3d"))
+
+
+def test_the_field_of_the_run_is_shown_at_its_own_size(tmp_path, eventually):
+    explorer = explore(n=1040, deflation="blocks:4", folder=tmp_path, stopping=Stopping(maxiter=1))
+    eventually(lambda: explorer.field.scene and explorer.field.scene.values.shape == (1024, 1024))
+    explorer.run()
+    eventually(lambda: explorer.field.scene.values.shape == (1040, 1040), 60)
+    assert "16 deflation subdomains" in explorer.field.scene.notes[-1]
+    explorer.close()
+
+
+def test_the_table_lists_runs_with_their_numbers(explorer, eventually):
+    for preconditioner in ("jacobi", "neumann"):
+        explorer.form.blocks["preconditioner"].choice.value = preconditioner
+        explorer.run().wait(60)
+    eventually(lambda: "2: cg + neumann:2" in explorer.table.value)
+    assert "1: cg + jacobi" in explorer.table.value
+    assert "1,024" in explorer.table.value
+    assert explorer.table.value.count("<tr>") == 3
+    assert "converged" in explorer.table.value
+
+
+def test_clear_takes_everything_away_and_the_next_run_comes(explorer, eventually):
+    explorer.run().wait(60)
+    eventually(lambda: "<table" in explorer.table.value)
+    explorer.clear()
+    eventually(lambda: "<table" not in explorer.table.value)
+    assert not explorer.records
+    assert not explorer.convergence.curves
+    explorer.run().wait(60)
+    assert len(explorer.records) == 1
+
+
+def test_exports_are_files_that_can_be_read(explorer):
+    result = explorer.run().wait(60)
+    written = {kind: explorer.export(kind) for kind in KINDS}
+    assert {path.parent for paths in written.values() for path in paths} == {explorer.folder}
+    assert all("two-layer" in path.name for paths in written.values() for path in paths)
+    assert written["svg"][0].read_text(encoding="utf-8").count("<svg") == 1
+    assert written["png"][0].read_bytes().startswith(b"\x89PNG")
+    assert load(written["run"][0]).history.count == result.iterations + 1
+    lines = written["csv"][0].read_text(encoding="utf-8").splitlines()
+    rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    assert len(rows) == result.iterations + 1
+    assert json.loads(lines[0].partition(": ")[2])["name"] == "two-layer"
+
+
+def test_exports_before_any_run_are_refused(explorer, eventually):
+    with pytest.raises(InputError, match="no run to export"):
+        explorer.export("csv")
+    eventually(lambda: all(control.disabled for control in explorer._exports))
+
+
+def test_an_export_that_cannot_be_written_is_told(tmp_path, eventually):
+    (tmp_path / "exports").write_text("in the way")
+    explorer = explore(n=16, folder=tmp_path / "exports")
+    explorer.run().wait(60)
+    eventually(lambda: not explorer._exports[0].disabled)
+    explorer._exports[0].click()
+    eventually(lambda: "cannot make the folder" in explorer.saved.text)
+    explorer.close()
+
+
+def test_the_path_of_an_export_is_shown(explorer, eventually):
+    explorer.run().wait(60)
+    eventually(lambda: not explorer._exports[2].disabled)
+    explorer._exports[2].click()
+    eventually(lambda: str(explorer.folder) in explorer.saved.text)
+
+
+def test_two_explorers_share_nothing(explorer, tmp_path):
+    other = explore(n=16, folder=tmp_path)
+    explorer.run().wait(60)
+    assert not other.records
+    assert other.session is None
+    assert other.publisher is not explorer.publisher
+    other.close()
+
+
+def test_buttons_may_be_pressed_from_any_thread(explorer):
+    thread = threading.Thread(target=explorer.controls.run.click)
+    thread.start()
+    thread.join()
+    assert explorer.session.wait(60).converged
+
+
+def test_an_unknown_problem_is_refused_at_once():
+    with pytest.raises(InputError, match="did you mean two-layer"):
+        explore("two-layers")

@@ -1,0 +1,135 @@
+"""The form comes from the registry: every block of every kind can be shown, read back, and complained about."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from workbench.blocks import registered
+from workbench.errors import InputError
+from workbench.live.form import BlockFields, Form, field
+from workbench.run import Stopping, configure
+
+KINDS = ("problem", "preconditioner", "deflation", "coarse", "solver")
+BLOCKS = [(kind, name) for kind in KINDS for name in registered(kind)]
+
+
+@pytest.fixture
+def changes():
+    return []
+
+
+@pytest.fixture
+def form(changes):
+    return Form(lambda: changes.append(1), configure("two-layer"))
+
+
+@pytest.mark.parametrize(("kind", "name"), BLOCKS, ids=[f"{kind}-{name}" for kind, name in BLOCKS])
+def test_every_block_can_be_chosen_and_read_back(form, kind, name):
+    form.blocks[kind].choice.value = name
+    cls = registered(kind)[name]
+    assert form.blocks[kind].block() == cls.create()
+    assert list(form.blocks[kind].fields) == [declared.name for declared in cls.parameters()]
+
+
+@pytest.mark.parametrize(("kind", "name"), BLOCKS, ids=[f"{kind}-{name}" for kind, name in BLOCKS])
+def test_every_field_has_a_name_and_tells_its_help_and_bounds(kind, name):
+    for declared in registered(kind)[name].parameters():
+        control = field(declared)
+        assert control.description == declared.name.replace("_", " ")
+        assert declared.help in control.tooltip
+        assert declared.unit in control.tooltip
+        if declared.low is not None:
+            assert declared.bounds() in control.tooltip
+
+
+@pytest.mark.parametrize(("kind", "name"), BLOCKS, ids=[f"{kind}-{name}" for kind, name in BLOCKS])
+def test_every_bound_is_told_in_a_sentence(kind, name):
+    fields = BlockFields(kind, lambda: None, name)
+    for declared in registered(kind)[name].parameters():
+        if declared.low is None:
+            continue
+        control = fields.fields[declared.name]
+        before = control.value
+        control.value = type(before)(declared.low - 1)
+        with pytest.raises(InputError, match=f"{declared.name} must be"):
+            fields.block()
+        control.value = before
+
+
+def test_the_default_form_is_the_configuration_it_was_given():
+    given = configure(
+        "bubbles-2d",
+        n=32,
+        preconditioner="neumann:3",
+        deflation="blocks:4",
+        coarse="inverse",
+        rhs="ones-scaled",
+        x0="zero",
+        seed=7,
+        stopping=Stopping(rtol=1e-8, norm="natural", maxiter=50),
+    )
+    assert Form(lambda: None, given).configuration() == given
+
+
+def test_numbers_are_shown_as_one_types_them(form):
+    assert form.settings["rtol"].value == "1e-06"
+
+
+def test_an_empty_iteration_limit_is_the_default(form):
+    form.settings["maxiter"].value = ""
+    assert form.configuration().stopping.maxiter is None
+    form.settings["maxiter"].value = "12"
+    assert form.configuration().stopping.maxiter == 12
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("rtol", "small", "rtol must be a number, got 'small'"),
+        ("rtol", "-1", "rtol must be at least 0"),
+        ("rtol", "0", "rtol and atol are both 0"),
+        ("maxiter", "1.5", "maxiter must be a whole number"),
+        ("maxiter", "-3", "maxiter must be at least 0"),
+        ("seed", -1, "seed must be at least 0"),
+    ],
+)
+def test_a_wrong_setting_is_told_in_a_sentence(form, name, value, sentence):
+    form.settings[name].value = value
+    with pytest.raises(InputError, match=sentence):
+        form.configuration()
+
+
+def test_every_change_is_told_once(form, changes):
+    form.blocks["problem"].fields["n"].value = 65
+    form.settings["rtol"].value = "1e-3"
+    assert len(changes) == 2
+    form.blocks["preconditioner"].choice.value = "neumann"
+    assert len(changes) == 3
+    form.blocks["preconditioner"].fields["order"].value = 3
+    assert len(changes) == 4
+
+
+def test_another_block_has_other_fields(form):
+    assert list(form.blocks["problem"].fields) == ["n", "contrast"]
+    form.blocks["problem"].choice.value = "matrix-file"
+    assert list(form.blocks["problem"].fields) == ["path"]
+
+
+def test_a_path_may_begin_at_home(form, monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    form.blocks["problem"].choice.value = "matrix-file"
+    form.blocks["problem"].fields["path"].value = "~/a.mtx"
+    assert form.configuration().problem.to_dict()["parameters"]["path"] == str(tmp_path / "a.mtx")
+
+
+def test_the_coarse_solver_is_grey_without_deflation(form):
+    assert form.blocks["coarse"].choice.disabled
+    form.blocks["deflation"].choice.value = "stripes"
+    assert not form.blocks["coarse"].choice.disabled
+
+
+def test_the_form_covers_all_of_a_configuration(form):
+    covered = {*form.blocks, *form.settings, "stopping", "device"}
+    assert {fld.name for fld in dataclasses.fields(form.configuration())} <= covered

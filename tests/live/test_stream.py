@@ -1,0 +1,104 @@
+"""The publisher and the link: credits, resync, no traffic without a page."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from workbench.live._stream import CREDIT, Link, Publisher
+
+
+def make_link():
+    sent = []
+    return Link(lambda message, buffers: sent.append((message, buffers)), lambda: None), sent
+
+
+def test_nothing_is_free_before_a_page_is_ready():
+    link, _ = make_link()
+    assert not link.free
+    link.receive({"kind": "ack", "seq": 5})
+    assert not link.free
+    link.receive({"kind": "ready"})
+    assert link.free
+
+
+def test_credits_are_used_up_and_come_back_with_acknowledgements():
+    link, sent = make_link()
+    link.receive({"kind": "ready"})
+    for _ in range(CREDIT):
+        assert link.free
+        link.send({})
+    assert not link.free
+    link.receive({"kind": "ack", "seq": sent[0][0]["seq"]})
+    assert link.free
+
+
+def test_an_acknowledgement_of_what_was_never_sent_gives_no_extra_credit():
+    link, _ = make_link()
+    link.receive({"kind": "ready"})
+    link.receive({"kind": "ack", "seq": 1_000})
+    for _ in range(CREDIT):
+        link.send({})
+    assert not link.free
+
+
+def test_ready_asks_once_for_everything_and_frees_the_link():
+    link, _ = make_link()
+    link.receive({"kind": "ready"})
+    assert link.restart()
+    assert not link.restart()
+    for _ in range(CREDIT):
+        link.send({})
+    link.receive({"kind": "ready"})
+    assert link.free
+    assert link.restart()
+
+
+def test_unknown_messages_are_ignored():
+    link, _ = make_link()
+    link.receive({})
+    link.receive({"kind": "something"})
+    assert not link.free
+
+
+def test_the_publisher_sleeps_until_woken_and_ticks_while_a_view_goes_on(eventually):
+    ticks = []
+    going = threading.Event()
+    publisher = Publisher(rate=200)
+    publisher.add(lambda: bool(ticks.append(time.monotonic())) or going.is_set())
+    eventually(lambda: len(ticks) == 1)
+    time.sleep(0.1)
+    assert len(ticks) == 1
+    going.set()
+    publisher.wake()
+    eventually(lambda: len(ticks) > 5)
+    going.clear()
+    publisher.close()
+
+
+def test_the_rate_is_kept():
+    ticks = []
+    publisher = Publisher(rate=20)
+    publisher.add(lambda: bool(ticks.append(1)) or True)
+    time.sleep(0.5)
+    publisher.close()
+    assert 3 <= len(ticks) <= 11
+
+
+def test_a_mistake_in_one_view_leaves_the_others_alive(eventually, caplog):
+    seen = []
+    publisher = Publisher(rate=200)
+    publisher.add(lambda: 1 / 0 > 0)
+    publisher.add(lambda: bool(seen.append(1)))
+    eventually(lambda: len(seen) >= 1)
+    publisher.wake()
+    eventually(lambda: len(seen) >= 2)
+    publisher.close()
+    assert "could not be brought up to date" in caplog.text
+
+
+def test_a_closed_publisher_ends_its_thread(eventually):
+    publisher = Publisher()
+    publisher.add(lambda: True)
+    publisher.close()
+    eventually(lambda: not publisher._thread.is_alive())
