@@ -64,5 +64,3 @@ def measure(name: str, n: int) -> dict[str, float]:
         "triad_GB_per_s": 1e-9 * statistics.median(bandwidths[1:]),
         "share_of_triad": median_ratio(ours_bandwidth, bandwidths[1:]),
     }
-
-

@@ -24,4 +24,3 @@ def interleaved(contestants: dict[str, Callable[[], Any]], rounds: int) -> dict[
 def median_ratio(slow: list[float], fast: list[float]) -> float:
     """The median over rounds of how many times longer the one took than the other in the same round."""
     return statistics.median(a / b for a, b in zip(slow, fast, strict=True))
-

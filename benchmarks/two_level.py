@@ -56,7 +56,8 @@ def measure(name: str, parameters: dict[str, Any]) -> dict[str, Any]:
         columns = list(zip(*rows[1:], strict=True))
         names = ("iterations", "setup_s", "iteration_s")
         table[label] = {name: statistics.median(column) for name, column in zip(names, columns, strict=True)}
-    table["PyAMG smoothed aggregation + CG"] = {"iterations": counts[-1], "total_s": statistics.median(seconds["PyAMG"])}
+    table["PyAMG smoothed aggregation + CG"] = {
+        "iterations": counts[-1],
+        "total_s": statistics.median(seconds["PyAMG"]),
+    }
     return table
-
-

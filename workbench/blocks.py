@@ -83,7 +83,15 @@ def parameter(
     choices: tuple[str, ...] = (),
 ) -> Any:
     """Declare a dataclass field of a block: its default, one line of help, inclusive bounds, unit or choices."""
-    about = {"kind": type(default), "default": default, "help": help, "low": low, "high": high, "unit": unit, "choices": choices}
+    about = {
+        "kind": type(default),
+        "default": default,
+        "help": help,
+        "low": low,
+        "high": high,
+        "unit": unit,
+        "choices": choices,
+    }
     return dataclasses.field(default=default, metadata=about)
 
 

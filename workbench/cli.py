@@ -27,6 +27,9 @@ def main(arguments: list[str] | None = None) -> int:
     except MemoryError:
         print("workbench: not enough memory for this problem; choose a smaller n", file=sys.stderr)
         return WRONG_INPUT
+    except KeyboardInterrupt:
+        print("workbench: stopped by the user", file=sys.stderr)
+        return NOT_CONVERGED
     except BrokenPipeError:
         sys.stderr.close()
         return NOT_CONVERGED

@@ -31,7 +31,18 @@ def test_the_papers_problem_in_json(capsys):
     answer = json.loads(out)
     assert status == 0
     expected = {
-        *("problem", "N", "nnz", "solver", "preconditioner", "deflation", "device", "iterations", "converged", "reason"),
+        *(
+            "problem",
+            "N",
+            "nnz",
+            "solver",
+            "preconditioner",
+            "deflation",
+            "device",
+            "iterations",
+            "converged",
+            "reason",
+        ),
         *("relative_residual", "true_relative_residual", "setup_seconds", "iteration_seconds", "residual_history"),
     }
     assert expected <= set(answer)

@@ -92,13 +92,13 @@ def test_a_vector_cannot_become_a_scalar_through_a_chain():
 
 
 def test_a_dot_product_cannot_land_in_a_vector():
-    assert refusal("x = (x, x)", x=vector()) == (
-        "line 'x = (x, x)' assigns a dot product, a scalar, to the vector x"
-    )
+    assert refusal("x = (x, x)", x=vector()) == ("line 'x = (x, x)' assigns a dot product, a scalar, to the vector x")
 
 
 def test_a_number_cannot_stand_in_a_dot_product_or_under_an_operator():
-    assert refusal("g = (x, a)", x=vector(), a=2.0) == "line 'g = (x, a)' needs the vector a, but a was given as a number"
+    assert refusal("g = (x, a)", x=vector(), a=2.0) == (
+        "line 'g = (x, a)' needs the vector a, but a was given as a number"
+    )
     assert refusal("x = A(a)", operators={"A": Doubling()}, x=vector(), a=2.0) == (
         "line 'x = A(a)' needs the vector a, but a was given as a number"
     )

@@ -1,8 +1,8 @@
 """Random programs against the line-by-line NumPy evaluation of the same text.
 
-Two devices run them. One is written here in NumPy and does exactly what a plan says: a pass sees the arrays that it loads
-and leaves those that it stores, and what was never stored is NaN. It makes the same roundings as the reference, so
-results are equal to the last bit, and as nothing is compiled, many programs can be tried. The other is the CPU; each
+Two devices run them. One is written here in NumPy and does exactly what a plan says: a pass sees the arrays that it
+loads and leaves those that it stores, and what was never stored is NaN. It makes the same roundings as the reference,
+so results are equal to the last bit, and as nothing is compiled, many programs can be tried. The other is the CPU; each
 program costs it about half a second per pass and dtype, so programs are few and sizes many.
 """
 
@@ -78,7 +78,7 @@ def expressions(draw, vectors, numbers, depth):
 
 @st.composite
 def programs(draw, least=3, most=9, depth=2, operators=OPERATORS, known=(), known_numbers=()):
-    """The text of a program that reads nothing before it is set and leaves no result unread."""
+    """The text of a program that has a vector, reads nothing before it is set and leaves no result unread."""
     vectors = [*GIVEN, *FIXED, *known]
     numbers = [*NUMBERS, *FIXED_NUMBERS, *known_numbers]
     lines, unread = [], set()
@@ -113,7 +113,7 @@ def programs(draw, least=3, most=9, depth=2, operators=OPERATORS, known=(), know
             names.append(target)
         if target in LOCAL:
             unread.add(target)
-    lines += [f"g = ({name}, d)" for name in sorted(unread)]
+    lines += [f"g = ({name}, d)" for name in ("x", *sorted(unread))]
     return "\n".join(lines)
 
 
@@ -136,9 +136,7 @@ def restricted(values, text):
     tree = ast.parse("\n".join(line.text for line in parse(text)))
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - set(LOCAL)
     return {
-        name: value.copy() if isinstance(value, np.ndarray) else value
-        for name, value in values.items()
-        if name in used
+        name: value.copy() if isinstance(value, np.ndarray) else value for name, value in values.items() if name in used
     }
 
 
@@ -328,7 +326,7 @@ class UnboundedError(Exception):
 
 
 def magnitude(node, values, sizes):
-    """|value| of a formula if nothing cancelled: roundings anywhere in it change it by at most (their number) eps this."""
+    """|value| of a formula if nothing cancelled: each rounding in it changes the value by at most eps times this."""
     match node:
         case ast.Name(id=name):
             return sizes[name]

@@ -14,12 +14,19 @@ class Page:
     """The other end of a view's link. It acknowledges each message unless it is told to be `slow`."""
 
     def __init__(self, view: Any) -> None:
-        self.messages: list[dict[str, Any]] = []
-        self.buffers: list[bytes] = []
+        self.received: list[tuple[dict[str, Any], bytes]] = []
         self.slow = False
         self._view = view
         view.link._send = self._take
         self.reload()
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        return [message for message, _ in self.received]
+
+    @property
+    def buffers(self) -> list[bytes]:
+        return [buffer for _, buffer in self.received]
 
     def reload(self) -> None:
         """Show the view anew."""
@@ -33,7 +40,7 @@ class Page:
     def curves(self) -> dict[int, np.ndarray]:
         """What the page would have drawn: the samples of each curve, put together from the messages."""
         drawn: dict[int, list[np.ndarray]] = {}
-        for message, buffer in zip(self.messages, self.buffers, strict=True):
+        for message, buffer in list(self.received):
             if message["reset"]:
                 drawn = {}
             samples = np.frombuffer(buffer, np.float32)
@@ -45,8 +52,7 @@ class Page:
         return {key: np.concatenate(parts) for key, parts in drawn.items()}
 
     def _take(self, message: dict[str, Any], buffers: list[bytes]) -> None:
-        self.messages.append(message)
-        self.buffers.append(b"".join(buffers))
+        self.received.append((message, b"".join(buffers)))
         if not self.slow:
             self.paint()
 

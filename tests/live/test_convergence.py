@@ -35,7 +35,7 @@ def test_a_run_arrives_whole_and_in_order(view, page_of, eventually):
     session.wait(60)
     eventually(lambda: page.curves().get(curve.key, np.empty(0)).size == session.run.history.count)
     np.testing.assert_allclose(page.curves()[curve.key], relative(session.run), rtol=1e-6)
-    assert not page.messages[-1]["curves"][-1]["live"]
+    eventually(lambda: not page.messages[-1]["curves"][-1]["live"])
 
 
 def test_the_tolerance_is_relative_to_b(view, page_of, eventually):
@@ -59,8 +59,7 @@ def test_a_reload_gets_everything_again(view, page_of, eventually):
     page = page_of(view)
     curve = view.watch(session)
     eventually(lambda: page.curves().get(curve.key, np.empty(0)).size == session.run.history.count)
-    page.messages.clear()
-    page.buffers.clear()
+    page.received.clear()
     page.reload()
     eventually(lambda: page.messages)
     assert page.messages[0]["reset"]

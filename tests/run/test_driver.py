@@ -272,3 +272,23 @@ def test_wrong_choices_are_refused():
         solve(np.eye(3), np.ones(3), x0=np.ones(2))
     with pytest.raises(InputError, match="seed must be at least 0"):
         configure("poisson5", seed=-1)
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, lambda f: linalg.LinearOperator((81, 81), matvec=f, dtype=np.float64)])
+def test_a_function_or_linear_operator_may_serve_as_preconditioner(wrap):
+    operator = box_stencil((9, 9))
+    inverse = 1 / operator.diagonal()
+    b = np.random.default_rng(2).random(81)
+    given = solve(operator, b, M=wrap(lambda r: inverse * r))
+    named = solve(operator, b, M="jacobi")
+    assert given.iterations == named.iterations
+    np.testing.assert_allclose(given.x, named.x, rtol=1e-9)
+
+
+def test_a_matrix_free_operator_is_solved_like_its_matrix():
+    operator = box_stencil((9, 9))
+    b = np.ones(81)
+    free = solve(linalg.aslinearoperator(operator.to_csr()), b, M="none")
+    np.testing.assert_allclose(free.x, solve(operator, b, M="none").x, rtol=1e-9)
+    with pytest.raises(InputError, match="does not show its diagonal"):
+        solve(linalg.aslinearoperator(operator.to_csr()), b, M="jacobi")

@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator
 
 from workbench.errors import InputError
 from workbench.operators import as_operator
 from workbench.problems import LinearSystem
 from workbench.run.configuration import Configuration, configure
 from workbench.run.driver import Run
-from workbench.run.given import GivenProblem
+from workbench.run.given import GivenPreconditioner, GivenProblem
 from workbench.run.result import Result
 from workbench.run.session import Session, State
 from workbench.run.stopping import Norm, Reason, Stopping
@@ -43,7 +44,7 @@ def solve(
     maxiter: int | None = None,
     norm: str = "residual",
     solver: str = "cg",
-    M: str = "jacobi",
+    M: str | Callable[[np.ndarray], np.ndarray] | LinearOperator = "jacobi",
     deflation: str = "none",
     coarse: str = "cholesky",
     device: str = "cpu",
@@ -51,10 +52,10 @@ def solve(
 ) -> Result:
     """Solve A x = b for one right-hand side.
 
-    A: Hermitian positive (semi)definite, N x N: a SciPy sparse array, a dense array, a LinearOperator or an operator of
-    this workbench. b, x0: shape (N,). M, deflation, coarse and solver are block names such as "neumann:2" or
-    "blocks:8". callback is called with the run after every iteration. Nothing given is changed. Raises InputError with
-    one sentence for whatever cannot be solved.
+    A: Hermitian positive (semi)definite, N x N: a SciPy sparse array, a dense array, a LinearOperator or an operator
+    of this workbench. b, x0: shape (N,). M, deflation, coarse and solver are block names such as "neumann:2" or
+    "blocks:8"; M may also be a function or a LinearOperator that maps r to M^-1 r. callback is called with the run after
+    every iteration. Nothing given is changed. Raises InputError with one sentence for whatever cannot be solved.
     """
     operator = as_operator(A)
     size = operator.shape[0]
@@ -66,7 +67,7 @@ def solve(
     configuration = configure(
         GivenProblem(),
         solver=solver,
-        preconditioner=M,
+        preconditioner=M if isinstance(M, str) else GivenPreconditioner(getattr(M, "matvec", M)),
         deflation=deflation,
         coarse=coarse,
         device=device,

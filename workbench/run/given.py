@@ -1,11 +1,16 @@
-"""A system handed over by the caller, as the problem of a run."""
+"""What the caller holds in memory, as blocks of a run: a system, and a preconditioner."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
 
 from workbench.errors import InputError
+from workbench.operators import Operator
+from workbench.preconditioners import Preconditioner
 from workbench.problems import LinearSystem, Problem
 
 
@@ -18,3 +23,16 @@ class GivenProblem(Problem):
 
     def assemble(self, seed: int = 0) -> LinearSystem:
         raise InputError("this run solved a system held in memory; pass the matrix again, or save it as a .mtx file")
+
+
+@dataclasses.dataclass(frozen=True)
+class GivenPreconditioner(Preconditioner):
+    """M^-1 as a function of the caller's that maps r, shape (N,), to M^-1 r. It must be Hermitian positive definite."""
+
+    name: ClassVar[str] = "given"
+    title: ClassVar[str] = "a function given in memory"
+
+    action: Callable[[np.ndarray], np.ndarray] = lambda r: r
+
+    def setup(self, operator: Operator, device: Any) -> Any:
+        return device.callable(self.action, operator.shape[0], operator.dtype)

@@ -1,0 +1,82 @@
+"""What is in the axes of the convergence figure."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from workbench.figures import convergence, curve_style
+from workbench.figures.style import COLOURS, DASHES
+from workbench.run import Run, Stopping, configure, run_through
+
+
+def record_of(**choices):
+    return run_through(Run(configure("two-layer", n=16, **choices))).record()
+
+
+@pytest.fixture(scope="module")
+def records():
+    return [record_of(preconditioner="jacobi"), record_of(preconditioner="neumann:2", deflation="blocks:4")]
+
+
+def curves(figure):
+    return [line for line in figure.axes[0].lines if not line.get_label().startswith("_") and len(line.get_xdata()) > 2]
+
+
+def test_each_run_is_one_curve_of_relative_residuals(records):
+    figure = convergence(records)
+    drawn = curves(figure)
+    assert len(drawn) == 2
+    for line, record in zip(drawn, records, strict=True):
+        np.testing.assert_array_equal(line.get_xdata(), np.arange(record.history.count))
+        assert line.get_ydata()[-1] == pytest.approx(record.summary["relative_residual"])
+    assert figure.axes[0].get_yscale() == "log"
+
+
+def test_axes_are_labelled_and_curves_named_by_their_blocks(records):
+    axes = convergence(records, title="two layers").axes[0]
+    assert axes.get_xlabel() == "iteration"
+    assert "‖r‖ / ‖b‖" in axes.get_ylabel()
+    assert axes.get_title() == "two layers"
+    names = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert names[0] == "cg + jacobi"
+    assert "cg + neumann:2 + blocks:4 + cholesky" in names
+    assert names.count("true residual") == 1
+
+
+def test_labels_can_be_given(records):
+    names = [text.get_text() for text in convergence(records, ["a", "b"]).axes[0].get_legend().get_texts()]
+    assert {"a", "b"} <= set(names)
+    with pytest.raises(ValueError, match="shorter"):
+        convergence(records, ["only one"])
+
+
+def test_the_true_residual_is_marked_where_it_was_computed(records):
+    rings = [line for line in convergence(records[:1]).axes[0].lines if line.get_label() == "true residual"]
+    assert rings[0].get_xdata()[-1] == records[0].summary["iterations"]
+    assert rings[0].get_ydata()[-1] == pytest.approx(records[0].summary["true_relative_residual"])
+
+
+def test_the_tolerance_is_a_line(records):
+    lines = [line for line in convergence(records, tolerance=1e-6).axes[0].lines if line.get_label() == "tolerance"]
+    assert set(lines[0].get_ydata()) == {1e-6}
+
+
+def test_colour_and_dash_differ_for_35_runs():
+    styles = {(curve_style(index).colour, curve_style(index).dash) for index in range(35)}
+    assert len(styles) == 35
+    assert len(set(COLOURS)) == 7
+    assert len(set(DASHES)) == 5
+
+
+def test_a_residual_of_zero_is_left_out_and_no_error():
+    record = record_of(stopping=Stopping(rtol=1e-30, maxiter=3))
+    record.history._columns["residual"][record.history.count - 1] = 0.0
+    record.summary["relative_residual"] = 0.0
+    line = curves(convergence([record]))[0]
+    assert line.get_ydata()[0] == 1.0
+    assert np.isnan(line.get_ydata()[-1])
+
+
+def test_no_run_at_all_is_an_empty_picture():
+    assert not convergence([]).axes[0].lines

@@ -1,0 +1,43 @@
+"""Files of figures: whole or not at all, text as text."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from workbench.errors import InputError
+from workbench.figures import save
+from workbench.figures.style import new_figure
+
+
+@pytest.fixture
+def figure():
+    made = new_figure(3, 2)
+    made.add_subplot().set_xlabel("iteration")
+    return made
+
+
+@pytest.mark.parametrize(("ending", "start"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
+def test_the_ending_names_the_format(figure, tmp_path, ending, start):
+    path = save(figure, tmp_path / f"a.{ending}")
+    assert path.read_bytes().startswith(start)
+    assert [file.name for file in tmp_path.iterdir()] == [f"a.{ending}"]
+
+
+def test_text_in_a_drawing_stays_text(figure, tmp_path):
+    assert ">iteration</text>" in save(figure, tmp_path / "a.svg").read_text(encoding="utf-8")
+
+
+def test_an_unknown_format_is_refused(figure, tmp_path):
+    with pytest.raises(InputError, match=r"use \.svg, \.pdf or \.png"):
+        save(figure, tmp_path / "a.docx")
+
+
+def test_a_missing_folder_is_told(figure, tmp_path):
+    with pytest.raises(InputError, match="cannot write"):
+        save(figure, tmp_path / "nowhere" / "a.svg")
+
+
+def test_pyplot_is_not_needed():
+    assert "matplotlib.pyplot" not in sys.modules

@@ -1,0 +1,68 @@
+"""Every notebook is short, holds no outputs, and runs from top to bottom without anyone watching."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+REPOSITORY = Path(__file__).parents[2]
+NOTEBOOKS = sorted((REPOSITORY / "notebooks").glob("*.ipynb"))
+each = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+@pytest.fixture
+def quiet_jupyter(tmp_path, monkeypatch):
+    """Nothing of the user's own Jupyter is read or written."""
+    for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
+        monkeypatch.setenv(name, str(tmp_path / name.lower()))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(REPOSITORY), os.environ.get("PYTHONPATH")])))
+    return tmp_path
+
+
+def test_there_are_notebooks():
+    assert {"00_tour", "01_two_level_explorer"} <= {path.stem for path in NOTEBOOKS}
+
+
+@each
+def test_it_is_valid_and_for_the_usual_kernel(path):
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    assert notebook.metadata.kernelspec.name == "python3"
+
+
+@each
+def test_it_is_short(path):
+    notebook = nbformat.read(path, as_version=4)
+    assert len(notebook.cells) <= 12
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            assert len(cell.source.splitlines()) <= 3, cell.source
+
+
+@each
+def test_it_holds_no_outputs(path):
+    for cell in nbformat.read(path, as_version=4).cells:
+        assert not cell.get("outputs")
+        assert cell.get("execution_count") is None
+
+
+@each
+def test_its_links_lead_somewhere(path):
+    text = "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown")
+    for target in text.split("](")[1:]:
+        target = target.partition(")")[0]
+        assert target.startswith("https://") or (path.parent / target).is_file(), target
+
+
+@each
+def test_it_runs_without_a_browser(path, quiet_jupyter):
+    notebook = nbformat.read(path, as_version=4)
+    client = NotebookClient(
+        notebook, timeout=200, kernel_name="python3", resources={"metadata": {"path": str(quiet_jupyter)}}
+    )
+    client.execute()
+    assert all("error" not in str(output.output_type) for cell in notebook.cells for output in cell.get("outputs", []))
