@@ -1,8 +1,8 @@
-"""Write constraints.txt: the version of every package that `.[lab,opencl,dev]` needs, for the oldest 3.11.
+"""Write constraints.txt: the version of every package that `.[lab,opencl,dev]` needs, chosen for the oldest 3.11.
 
-Takes about two minutes and installs nothing: pip only reads metadata. A pin serves all Pythons, so the choice is made for
-3.11.0 (some packages refuse the first 3.11 releases, which Debian 12 has) and then looked for again for each newer one.
-Run with Python 3.11 on Linux x86-64, through `make constraints`.
+Takes about two minutes and installs nothing, since pip only reads metadata. One pin serves all Pythons: it is chosen
+for 3.11.0 (some packages refuse the early releases of 3.11, and Debian 12 has such a one), then looked for again for
+each newer Python. Run with Python 3.11 on Linux x86-64, through `make constraints`.
 """
 
 from __future__ import annotations

@@ -271,6 +271,13 @@ def test_a_local_made_of_itself_is_stored():
     assert "t" in second.loads
 
 
+def test_a_local_made_of_another_local_is_stored():
+    # Computing u again would need t, which would then be stored instead.
+    first, second = steps("t = x + y\nu = t*t\ng = (u, u)\nx = x + u/g", vectors="x y")
+    assert first.stores == ("u",)
+    assert set(second.loads) == {"x", "u"}
+
+
 def test_a_local_that_an_operator_needs_is_stored():
     first, product, last = steps("t = x + y\ns = A(t)\nx = s", vectors="x y", A=operator())
     assert first.stores == ("t",)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 
 import pytest
@@ -40,4 +41,5 @@ def test_a_missing_folder_is_told(figure, tmp_path):
 
 
 def test_pyplot_is_not_needed():
-    assert "matplotlib.pyplot" not in sys.modules
+    script = "import sys, workbench.figures; sys.exit('matplotlib.pyplot' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

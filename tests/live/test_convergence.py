@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.live import ConvergenceView
+from workbench.live import ConvergenceView, _stream
 from workbench.live import convergence as module
 from workbench.run import Session, Stopping, configure
 
@@ -66,16 +66,17 @@ def test_a_reload_gets_everything_again(view, page_of, eventually):
     assert page.curves()[curve.key].size == session.run.history.count
 
 
-def test_a_page_that_does_not_paint_is_sent_no_more_than_its_credit(view, page_of, eventually):
+def test_a_page_that_does_not_paint_is_sent_no_more_than_its_credit(view, page_of, eventually, monkeypatch):
+    monkeypatch.setattr(_stream, "CREDIT", 2)
     page = page_of(view)
     page.slow = True
-    session = Session(configure("two-layer", n=64, stopping=Stopping(rtol=1e-12)))
+    session = Session(configure("two-layer", n=128, stopping=Stopping(rtol=1e-12)))
     curve = view.watch(session)
     session.start()
     session.wait(60)
     view.publisher.wake()
     eventually(lambda: view._curves[0].session is None)
-    assert len(page.messages) <= 3
+    assert len(page.messages) == 2
     page.slow = False
     page.paint()
     eventually(lambda: page.curves()[curve.key].size == session.run.history.count)

@@ -85,10 +85,11 @@ def test_buttons_follow_the_state(endless, eventually):
 def test_step_makes_one_iteration(explorer, eventually):
     explorer.step()
     eventually(lambda: explorer.session.run and explorer.session.run.history.count == 1)
-    for iteration in (1, 2, 3):
+    for _ in range(3):
         eventually(lambda: explorer.session.state is State.PAUSED)
+        before = explorer.session.run.iterations
         explorer.controls.step.click()
-        eventually(lambda: explorer.session.run.iterations == iteration)  # noqa: B023
+        eventually(lambda before=before: explorer.session.run.iterations == before + 1)
     eventually(lambda: "iteration 3" in explorer.status.text)
     explorer.resume()
     assert explorer.session.wait(60).converged

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -15,7 +16,9 @@ needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="the Makefi
 
 def make(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = ["make", "--no-print-directory", "-C", str(ROOT), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    # What the make that runs these tests was given (MAKEFLAGS, TESTS, ARGS, PYTHON) is not for this one.
+    clean = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, env=clean)
 
 
 @needs_make

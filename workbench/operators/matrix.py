@@ -104,7 +104,7 @@ def as_operator(given: Any) -> Operator:
         check_shape(given.shape)
         if given.dtype.kind not in "biufc":
             raise InputError(f"a matrix needs numbers as entries, got dtype {given.dtype}")
-        return Matrix(sparse.csr_array(given))
+        return Matrix(sparse.csr_array(given.astype(_closest(given.dtype), copy=False)))
     raise InputError(
         f"cannot use {type(given).__name__} as A; pass a SciPy sparse array, a LinearOperator or a workbench operator"
     )

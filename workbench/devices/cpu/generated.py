@@ -18,7 +18,7 @@ import platformdirs
 HEADER = '''"""Generated; safe to delete."""
 
 import numpy as np
-from numba import njit, prange
+from numba import get_thread_id, njit, prange
 
 '''
 DECORATOR = """@njit(

@@ -2,10 +2,15 @@
 
 const PATIENCE = 2000;
 const LONGEST = 30000;
+// JupyterLab redraws its toolbar for every message that the kernel handles, which costs more than our own drawing; so
+// paints are acknowledged many at once.
+const AT_ONCE = 10;
+const AT_LATEST = 1000;
 
 // apply(content, buffer) takes one message and returns whether more is to be expected; it may throw.
 export function link(model, apply, invalidate) {
-  let [seen, acknowledged] = [0, 0];
+  let [seen, done, acknowledged] = [0, 0, 0];
+  let timer = 0;
   let expecting = false;
   let heard = performance.now();
   let patience = PATIENCE;
@@ -22,6 +27,12 @@ export function link(model, apply, invalidate) {
       invalidate();
     }
   };
+  const acknowledge = () => {
+    clearTimeout(timer);
+    timer = 0;
+    acknowledged = done;
+    model.send({ kind: "ack", seq: done });
+  };
   // A message may be lost with its connection; whoever waits in vain asks again, ever less often.
   const watch = setInterval(() => {
     if (!expecting || document.hidden || performance.now() - heard < patience) return;
@@ -35,12 +46,14 @@ export function link(model, apply, invalidate) {
     ask,
     // Called after painting; a page that is not painted sends nothing and so gets nothing.
     painted() {
-      if (seen === acknowledged) return false;
-      acknowledged = seen;
-      model.send({ kind: "ack", seq: seen });
+      if (done === seen) return false;
+      done = seen;
+      if (done - acknowledged >= AT_ONCE) acknowledge();
+      else timer ||= setTimeout(acknowledge, AT_LATEST);
       return true;
     },
     close() {
+      clearTimeout(timer);
       clearInterval(watch);
       model.off("msg:custom", receive);
     },

@@ -1,0 +1,119 @@
+"""One JupyterLab and one Chromium for all browser tests; a page, a kernel and a screenshot for each."""
+
+from __future__ import annotations
+
+import importlib.util
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_spec = importlib.util.spec_from_file_location("workbench_test_lab", Path(__file__).with_name("lab.py"))
+assert _spec is not None
+assert _spec.loader is not None
+lab = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(lab)
+
+SCREENSHOTS = Path(__file__).parent / "screenshots"
+STATUS = "[role=status]"
+CURVES = ".wb-convergence canvas.wb-canvas"
+FIELD = ".wb-field canvas.wb-canvas"
+
+
+class ExplorerPage:
+    """The explorer in a page, by what a user sees of it."""
+
+    def __init__(self, page: Any, folder: Path) -> None:
+        self.page = page
+        self.folder = folder
+
+    def click(self, name: str) -> None:
+        self.page.get_by_role("button", name=name, exact=True).click()
+
+    def enabled(self, name: str) -> bool:
+        return self.page.get_by_role("button", name=name, exact=True).is_enabled()
+
+    def choose(self, label: str, option: str) -> None:
+        self.page.get_by_label(label, exact=True).select_option(option)
+
+    def fill(self, label: str, text: str) -> None:
+        box = self.page.get_by_label(label, exact=True)
+        box.fill(text)
+        box.press("Enter")
+
+    @property
+    def status(self) -> str:
+        return self.page.locator(STATUS).first.inner_text()
+
+    @property
+    def state(self) -> str:
+        return self.page.locator(STATUS).first.get_attribute("data-state")
+
+    def seen(self, canvas: str = CURVES) -> dict[str, str]:
+        """What a canvas says it shows: its data-* attributes."""
+        return self.page.eval_on_selector(canvas, "canvas => ({...canvas.dataset})")
+
+    @property
+    def count(self) -> int:
+        """Samples of the latest curve that are painted."""
+        return int(self.seen()["count"])
+
+    def until(self, condition: Callable[[], Any], seconds: float = 30.0) -> Any:
+        """Wait until something is true of the page, and return it."""
+        end = time.monotonic() + seconds
+        while not (value := condition()):
+            assert time.monotonic() < end, f"it did not happen in time; the status line says: {self.status}"
+            self.page.wait_for_timeout(30)
+        return value
+
+    def run(self, seconds: float = 60.0) -> None:
+        """Press Run and wait for the end."""
+        before = int(self.seen()["curves"])
+        self.click("Run")
+        self.until(lambda: int(self.seen()["curves"]) > before and self.state == "done", seconds)
+
+
+@pytest.fixture(scope="session")
+def lab_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("lab")
+
+
+@pytest.fixture(scope="session")
+def lab_url(lab_folder: Path) -> Iterator[str]:
+    with lab.lab_server(lab_folder) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    with lab.browser() as browser:
+        yield browser
+
+
+@pytest.fixture
+def page(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """A fresh page; an uncaught script error fails the test, and the last view is kept as a picture."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 800})
+    made = context.new_page()
+    errors: list[str] = []
+    made.on("pageerror", lambda error: errors.append(str(error)))
+    yield made
+    SCREENSHOTS.mkdir(exist_ok=True)
+    made.screenshot(path=SCREENSHOTS / f"{request.node.name}.png")
+    context.close()
+    assert not errors
+
+
+@pytest.fixture
+def explorer(page: Any, lab_url: str, lab_folder: Path) -> Iterator[ExplorerPage]:
+    """The explorer's notebook, opened and run; its kernel ends with the test."""
+    lab.open_notebook(page, lab_url, "01_two_level_explorer.ipynb")
+    lab.run_all(page)
+    page.wait_for_selector(FIELD, timeout=60_000)
+    page.eval_on_selector(".wb-explorer", "box => box.scrollIntoView()")
+    made = ExplorerPage(page, lab_folder / "notebooks")
+    made.until(lambda: made.status)
+    yield made
+    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")

@@ -1,0 +1,186 @@
+"""The explorer in real JupyterLab, as a user drives it."""
+
+from __future__ import annotations
+
+import csv
+from xml.etree import ElementTree
+
+import pytest
+
+from workbench.recording import load
+
+pytestmark = pytest.mark.browser
+
+HIDE = """() => {
+  [window.paint, window.held] = [window.requestAnimationFrame, []];
+  window.requestAnimationFrame = (draw) => window.held.push(draw);
+}"""
+COME_BACK = """() => {
+  window.requestAnimationFrame = window.paint;
+  window.held.forEach((draw) => window.requestAnimationFrame(draw));
+}"""
+STOP_SECONDS = """() => new Promise((done) => {
+  const status = document.querySelector("[role=status]");
+  const stop = [...document.querySelectorAll("button")].find((button) => button.textContent.trim() === "Stop");
+  const begun = performance.now();
+  new MutationObserver(() => status.dataset.state === "done" && done((performance.now() - begun) / 1000))
+    .observe(status, { attributes: true });
+  stop.click();
+})"""
+
+
+def choose_long_run(explorer):
+    """Thousands of iterations of some milliseconds each."""
+    explorer.choose("deflation", "none")
+    explorer.choose("preconditioner", "jacobi")
+    explorer.fill("n", "1024")
+    explorer.fill("rtol", "1e-13")
+
+
+def choose_short_run(explorer, preconditioner):
+    explorer.fill("n", "64")
+    explorer.choose("preconditioner", preconditioner)
+
+
+def step_to(explorer, count):
+    """Press Step once: one more sample, and no other."""
+    explorer.click("Step")
+    explorer.until(lambda: explorer.count == count)
+    explorer.until(lambda: explorer.state == "paused" and explorer.enabled("Step"))
+
+
+def export(explorer, button, ending):
+    """Press an export button and wait until two files are written and told."""
+    explorer.click(button)
+    found = explorer.until(
+        lambda: len(paths := sorted((explorer.folder / "exports").glob(f"*{ending}"))) == 2 and paths
+    )
+    explorer.until(lambda: found[0].name in explorer.page.locator("[role=status]").last.inner_text())
+
+
+def test_the_field_is_there_before_any_run_and_a_wrong_value_is_a_sentence(explorer):
+    explorer.until(lambda: explorer.seen(".wb-field canvas").get("columns") == "256")
+    assert int(explorer.seen(".wb-field canvas")["segments"]) > 0
+    assert explorer.enabled("Run")
+    assert explorer.enabled("Step")
+    assert not any(explorer.enabled(name) for name in ("Pause", "Stop", "Clear", "Table (CSV)"))
+    explorer.fill("n", "2")
+    explorer.until(lambda: explorer.status == "two-layer: n must be between 4 and 8192, got 2")
+    explorer.click("Run")
+    explorer.page.wait_for_timeout(300)
+    assert explorer.seen()["curves"] == "0"
+    explorer.fill("n", "64")
+    explorer.until(lambda: explorer.status.startswith("Choose a problem"))
+    explorer.fill("rtol", "small")
+    explorer.until(lambda: "rtol must be a number, got 'small'" in explorer.status)
+
+
+def test_other_blocks_have_other_fields_and_a_cube_can_be_cut(explorer):
+    explorer.choose("problem", "bubbles-3d")
+    explorer.page.get_by_label("geometry seed", exact=True).wait_for()
+    explorer.fill("n", "32")
+    explorer.until(lambda: explorer.seen(".wb-field canvas")["title"] == "bubbles-3d:32")
+    plane = explorer.page.get_by_label("section plane")
+    paints = int(explorer.seen(".wb-field canvas")["paints"])
+    plane.focus()
+    plane.press("ArrowRight")
+    explorer.until(lambda: int(explorer.seen(".wb-field canvas")["paints"]) > paints)
+    explorer.page.get_by_label("section normal to").select_option("z")
+    explorer.until(lambda: "z = 0.2" in explorer.page.locator(".wb-section").inner_text())
+    explorer.choose("deflation", "none")
+    explorer.until(lambda: not explorer.page.get_by_label("coarse", exact=True).is_enabled())
+    explorer.until(lambda: explorer.seen(".wb-field canvas")["segments"] == "0")
+
+
+def test_a_run_can_be_watched_paused_stepped_resumed_and_stopped(explorer):
+    choose_long_run(explorer)
+    explorer.click("Run")
+    explorer.until(lambda: explorer.state == "running" and explorer.count > 1)
+    first = explorer.count
+    explorer.until(lambda: explorer.count > first + 10)
+    assert explorer.state == "running"
+    assert explorer.seen()["live"] == "true"
+    assert not explorer.enabled("Run")
+
+    explorer.click("Pause")
+    explorer.until(lambda: explorer.state == "paused")
+    explorer.page.wait_for_timeout(300)
+    held = explorer.count
+    explorer.page.wait_for_timeout(400)
+    assert explorer.count == held
+
+    step_to(explorer, held + 1)
+    step_to(explorer, held + 2)
+    explorer.page.wait_for_timeout(400)
+    assert explorer.count == held + 2
+    explorer.until(lambda: f"iteration {held + 1:,}" in explorer.status)
+
+    explorer.click("Resume")
+    explorer.until(lambda: explorer.count > held + 20)
+    assert explorer.page.evaluate(STOP_SECONDS) < 0.5
+    assert "stopped by the user" in explorer.status
+    explorer.until(lambda: explorer.seen()["live"] == "false")
+    told = int(explorer.status.partition("at iteration ")[2].partition(")")[0])
+    explorer.until(lambda: explorer.count == told + 1)
+
+
+def test_a_second_run_stays_beside_the_first_and_both_are_exported(explorer):
+    choose_short_run(explorer, "jacobi")
+    explorer.run()
+    choose_short_run(explorer, "neumann")
+    explorer.run()
+    explorer.until(lambda: explorer.page.locator(".wb-table tbody tr").count() == 2)
+    assert explorer.seen()["curves"] == "2"
+    legend = explorer.page.locator(".wb-legend li").all_inner_texts()
+    assert "1: two-layer:64, cg + jacobi" in legend[0]
+    assert "2: two-layer:64, cg + neumann:2" in legend[1]
+    explorer.until(lambda: "at rest" in explorer.page.get_attribute(".wb-convergence canvas", "aria-label"))
+
+    explorer.page.hover(".wb-convergence canvas.wb-canvas", position={"x": 90, "y": 80})
+    explorer.until(lambda: "iteration" in explorer.page.locator(".wb-readout").inner_text())
+
+    export(explorer, "Table (CSV)", ".csv")
+    export(explorer, "Run file", ".npz")
+    export(explorer, "Picture (SVG)", ".svg")
+    export(explorer, "Picture (PNG)", ".png")
+    folder = explorer.folder / "exports"
+    for path in folder.glob("*.csv"):
+        rows = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+        assert float(list(csv.DictReader(rows))[-1]["residual"]) > 0
+    assert all(load(path).summary["converged"] for path in folder.glob("*.npz"))
+    assert all(ElementTree.parse(path).getroot().tag.endswith("svg") for path in folder.glob("*.svg"))
+
+    explorer.click("Clear")
+    explorer.until(lambda: explorer.seen()["curves"] == "0")
+    explorer.until(lambda: explorer.page.locator(".wb-table").count() == 0)
+
+
+def test_a_reloaded_page_shows_everything_again(explorer):
+    choose_short_run(explorer, "jacobi")
+    explorer.run()
+    explorer.until(lambda: explorer.seen()["live"] == "false")
+    before = explorer.count
+    explorer.page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+    explorer.page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
+    explorer.page.reload()
+    explorer.page.wait_for_selector(".wb-field canvas.wb-canvas", timeout=60_000)
+    explorer.until(lambda: explorer.count == before)
+    explorer.until(lambda: explorer.seen(".wb-field canvas").get("columns") == "64")
+    assert explorer.page.locator(".wb-table tbody tr").count() == 1
+    explorer.run()
+    assert explorer.seen()["curves"] == "2"
+
+
+def test_a_hidden_page_is_not_painted_and_catches_up_when_it_is_back(explorer):
+    choose_long_run(explorer)
+    explorer.click("Run")
+    explorer.until(lambda: explorer.count > 1)
+    explorer.page.evaluate(HIDE)
+    explorer.page.wait_for_timeout(300)
+    before = explorer.count
+    explorer.page.wait_for_timeout(700)
+    assert explorer.count == before
+    explorer.page.evaluate(COME_BACK)
+    explorer.until(lambda: explorer.count > before + 20)
+    explorer.click("Stop")
+    explorer.until(lambda: explorer.state == "done" and explorer.seen()["live"] == "false")

@@ -1,0 +1,246 @@
+"""Products with stencils and with their triangular halves against the dense matrix, the same from a loop over cells."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from workbench.devices.cpu import Cpu
+from workbench.devices.cpu.stencil import HalfProduct, StencilProduct
+from workbench.devices.cpu.threads import CHUNK, WORTH_SHARING
+from workbench.devices.lines.reference import accumulator
+
+CPU = Cpu()
+# Grids as (.., y, x): sides of one cell, odd sides, fewer rows than the largest stride reaches over.
+SMALL = {
+    1: [(1,), (2,), (7,)],
+    2: [(1, 1), (1, 6), (6, 1), (2, 2), (5, 7), (8, 3)],
+    3: [(1, 1, 1), (1, 1, 5), (1, 5, 1), (5, 1, 1), (1, 3, 4), (3, 1, 4), (3, 4, 1), (2, 2, 2), (3, 5, 4), (2, 7, 5)],
+}
+# One chunk and the border to two; several chunks on one core; more than WORTH_SHARING on all of them; a plane of more
+# cells than a chunk, so that whole chunks lie at the edge of the box.
+LARGE = {
+    1: [(CHUNK - 1,), (2 * CHUNK + 1,), (WORTH_SHARING + 3,)],
+    2: [(181, 181), (3, 20001), (401, 333)],
+    3: [(41, 43, 31), (2, 211, 317), (3, 150, 301)],
+}
+
+
+def random_stencil(grid, dtype, seed=0):
+    """Arrays and strides of a random stencil, nothing dominant, complex Hermitian for a complex dtype."""
+    rng = np.random.default_rng(seed)
+    count = int(np.prod(grid))
+
+    def values(shape):
+        real = rng.uniform(-1, 1, shape)
+        return real + 1j * rng.uniform(-1, 1, shape) if np.dtype(dtype).kind == "c" else real
+
+    lower, strides = [], []
+    for k, axis in enumerate(range(len(grid) - 1, -1, -1)):
+        low = values(grid)
+        low[(slice(None),) * axis + (0,)] = 0
+        lower.append(low.ravel().astype(dtype))
+        strides.append(int(np.prod(grid[::-1][:k])))
+    return rng.uniform(-1, 1, count).astype(dtype), tuple(lower), tuple(strides)
+
+
+def random_vectors(count, number, dtype, seed=1):
+    rng = np.random.default_rng(seed)
+    shape = (number, count)
+    values = rng.uniform(-1, 1, shape) + (1j * rng.uniform(-1, 1, shape) if np.dtype(dtype).kind == "c" else 0)
+    return tuple(values.astype(dtype))
+
+
+def assembled(main, lower, strides):
+    """The same matrix from its bands; the tests of operators hold this to a loop over cells."""
+    count = main.size
+    whole = sparse.diags_array([main], offsets=[0], dtype=main.dtype).tocsr()
+    for low, stride in zip(lower, strides, strict=True):
+        if stride < count:
+            band = sparse.diags_array([low[stride:]], offsets=[-stride], shape=(count, count), dtype=main.dtype).tocsr()
+            whole = whole + band + band.conj().T
+    return sparse.csr_array(whole)
+
+
+def looped(grid, main, lower):
+    """The dense matrix, cell by cell."""
+    count = main.size
+    number = np.arange(count).reshape(grid)
+    dense = np.diag(main).astype(main.dtype)
+    for cell in itertools.product(*(range(side) for side in grid)):
+        for k, low in enumerate(lower):
+            axis = len(grid) - 1 - k
+            if cell[axis] > 0:
+                below = (*cell[:axis], cell[axis] - 1, *cell[axis + 1 :])
+                i, j = number[cell], number[below]
+                dense[i, j] += low[i]
+                dense[j, i] += np.conj(low[i])
+    return dense
+
+
+def assert_near(found, expected, dtype, size=1.0):
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found, expected, rtol=0, atol=20 * np.finfo(dtype).eps * size)
+
+
+def assert_dots(found, left, right):
+    """(left, right), (right, right), (left, left) of the vectors as they are, to the random walk of N roundings."""
+    wide = accumulator(left.dtype)
+    left, right = left.astype(wide), right.astype(wide)
+    expected = [np.vdot(left, right), np.vdot(right, right), np.vdot(left, left)]
+    scale = np.linalg.norm(left) ** 2 + np.linalg.norm(right) ** 2
+    assert found.dtype == wide
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-15 * (1 + left.size**0.5) * scale)
+
+
+def check_product(grid, dtype):
+    main, lower, strides = random_stencil(grid, dtype)
+    matrix = looped(grid, main, lower) if main.size < 200 else assembled(main, lower, strides)
+    product = CPU.stencil(main, lower, strides)
+    for seed in (1, 2):
+        (x,) = random_vectors(main.size, 1, dtype, seed)
+        kept, out = x.copy(), np.full_like(x, np.nan)
+        dots = product.apply(x, out)
+        assert_near(out, matrix @ x, dtype)
+        assert_dots(dots, x, out)
+        np.testing.assert_array_equal(x, kept)
+
+
+@pytest.mark.parametrize("grid", [grid for grids in SMALL.values() for grid in grids], ids=str)
+def test_products_on_small_boxes(grid):
+    check_product(grid, np.float64)
+
+
+@pytest.mark.parametrize("grid", [grid for grids in LARGE.values() for grid in grids], ids=str)
+def test_products_on_large_boxes(grid):
+    check_product(grid, np.float64)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64", "complex128"])
+def test_products_in_every_dtype(dtype):
+    for grid in (*SMALL[2], *LARGE[2]):
+        check_product(grid, np.dtype(dtype))
+
+
+@pytest.mark.parametrize("dtype", ["complex128"])
+def test_hermitian_products_in_three_dimensions(dtype):
+    for grid in (*SMALL[3], LARGE[3][1]):
+        check_product(grid, np.dtype(dtype))
+
+
+def test_a_complex_product_is_hermitian():
+    main, lower, strides = random_stencil((5, 7), complex)
+    x, y = random_vectors(35, 2, complex)
+    product = CPU.stencil(main, lower, strides)
+    ax, ay = np.empty_like(x), np.empty_like(y)
+    product.apply(x, ax)
+    product.apply(y, ay)
+    assert abs(np.vdot(x, ay) - np.vdot(ax, y)) < 1e-13
+    assert np.any(lower[0].imag)
+
+
+def check_half(grid, dtype, *, upper, scaled):
+    _, bands, strides = random_stencil(grid, dtype, 3)
+    count = bands[0].size
+    base, x, paired, scale = random_vectors(count, 4, dtype)
+    lower = sparse.tril(assembled(np.ones(count, dtype), bands, strides), k=-1)
+    triangle = lower.conj().T if upper else lower
+    expected = (base - triangle @ x) * (scale if scaled else 1)
+    kept = [vector.copy() for vector in (base, x, paired)]
+    out = np.full_like(x, np.nan)
+    term = HalfProduct(bands, strides, upper=upper, scale=scale if scaled else None)
+    dots = term.apply(base, x, out, paired)
+    assert_near(out, expected, dtype)
+    assert_dots(dots, paired, out)
+    for vector, before in zip((base, x, paired), kept, strict=True):
+        np.testing.assert_array_equal(vector, before)
+
+
+@pytest.mark.parametrize("scaled", [False, True], ids=["plain", "scaled"])
+@pytest.mark.parametrize("upper", [False, True], ids=["lower", "upper"])
+def test_halves_in_two_dimensions(upper, scaled):
+    for grid in (*SMALL[2], *LARGE[2]):
+        check_half(grid, np.float64, upper=upper, scaled=scaled)
+
+
+@pytest.mark.parametrize("upper", [False, True], ids=["lower", "upper"])
+def test_halves_in_one_and_three_dimensions(upper):
+    for grid in (*SMALL[1], *SMALL[3], LARGE[1][1], LARGE[3][0], LARGE[3][2]):
+        check_half(grid, np.float64, upper=upper, scaled=False)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "upper", "scaled"), [("complex128", True, False), ("complex64", False, True), ("float32", False, False)]
+)
+def test_halves_in_other_dtypes(dtype, upper, scaled):
+    for grid in (*SMALL[2], LARGE[2][1]):
+        check_half(grid, np.dtype(dtype), upper=upper, scaled=scaled)
+
+
+def test_the_terms_of_the_device_are_lower_scaled_lower_and_upper():
+    _, bands, strides = random_stencil((5, 7), float, 3)
+    base, x, scale = random_vectors(35, 3, float)
+    lower = np.tril(assembled(np.ones(35), bands, strides).toarray(), -1)
+    out = np.empty(35)
+    expected = (base - lower @ x, (base - lower @ x) * scale, base - lower.T @ x)
+    for term, wanted in zip(CPU.stencil_terms(bands, strides, scale), expected, strict=True):
+        term.apply(base, x, out, x)
+        assert_near(out, wanted, float)
+
+
+def test_base_paired_and_target_may_be_one_vector():
+    _, bands, strides = random_stencil((5, 7), float, 3)
+    base, x = random_vectors(35, 2, float)
+    lower = np.tril(assembled(np.ones(35), bands, strides).toarray(), -1)
+    out = base.copy()
+    dots = HalfProduct(bands, strides, upper=False).apply(out, x, out, x)
+    assert_near(out, base - lower @ x, float)
+    assert_dots(dots, x, out)
+
+
+def test_dot_products_of_single_precision_are_summed_in_double():
+    # Each square is 1e40, beyond single precision.
+    x = np.full(5, 1e20, np.float32)
+    dots = CPU.stencil(np.full(5, 2, np.float32), (np.zeros(5, np.float32),), (1,)).apply(x, np.empty_like(x))
+    np.testing.assert_allclose(dots, [10e40, 20e40, 5e40], rtol=1e-6)
+
+
+def test_not_a_number_does_not_outlive_its_vector():
+    main, lower, strides = random_stencil((2 * CHUNK + 1,), float)
+    product = CPU.stencil(main, lower, strides)
+    (x,) = random_vectors(main.size, 1, float)
+    out = np.empty_like(x)
+    assert np.isnan(product.apply(np.full_like(x, np.nan), out)).all()
+    assert_dots(product.apply(x, out), x, out)
+
+
+def test_read_only_arrays_serve_as_a_stencil():
+    main, lower, strides = random_stencil((7,), float)
+    expected = assembled(main, lower, strides)
+    for values in (main, *lower):
+        values.setflags(write=False)
+    (x,) = random_vectors(7, 1, float)
+    out = np.empty(7)
+    StencilProduct(main, lower, strides).apply(x, out)
+    assert_near(out, expected @ x, float)
+    HalfProduct(lower, strides, upper=True).apply(x, x, out, x)
+    assert_near(out, x - sparse.triu(expected, k=1) @ x, float)
+
+
+def test_traffic_and_flops():
+    main, lower, strides = random_stencil((2, 3, 4), float)
+    product = CPU.stencil(main, lower, strides)
+    assert product.traffic == 6 * 24 * 8  # main, three lower, x in; out
+    assert product.flops == 7 * 2 * 24
+    plain, scaled, _ = CPU.stencil_terms(lower, strides, main)
+    assert plain.traffic == 6 * 24 * 8  # three lower, base, x in; out
+    assert plain.flops == 3 * 2 * 24
+    assert scaled.traffic == 7 * 24 * 8
+    assert scaled.flops == 7 * 24
+    main, lower, strides = random_stencil((3, 4), np.complex64)
+    product = CPU.stencil(main, lower, strides)
+    assert product.traffic == 5 * 12 * 8
+    assert product.flops == 5 * 8 * 12

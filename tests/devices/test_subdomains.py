@@ -1,0 +1,228 @@
+"""Restriction, prolongation and compact AZ against a dense Z, for labels of every kind."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from workbench.deflation.projection import compact_az, galerkin
+from workbench.devices.cpu import Cpu
+from workbench.devices.cpu.threads import CHUNK, WORTH_SHARING
+from workbench.devices.lines.reference import accumulator
+from workbench.operators import Matrix, Stencil
+
+CPU = Cpu()
+DTYPES = ("float32", "float64", "complex64", "complex128")
+
+
+def numbers(shape, dtype, seed=0):
+    rng = np.random.default_rng(seed)
+    values = rng.uniform(-1, 1, shape)
+    return (values + 1j * rng.uniform(-1, 1, shape) if np.dtype(dtype).kind == "c" else values).astype(dtype)
+
+
+def rng_labels(size, count, seed=0):
+    """Every label at least once, in any order."""
+    labels = np.random.default_rng(seed).integers(0, count, size)
+    labels[:count] = np.arange(count)
+    return np.random.default_rng(seed).permutation(labels)
+
+
+LABELS = {
+    "one unknown": np.array([0]),
+    "one subdomain": np.zeros(7, int),
+    "as many subdomains as unknowns": np.arange(9),
+    "in reverse": np.arange(9)[::-1].copy(),
+    "runs of length 1": np.tile([0, 1, 2], 5),
+    "runs of all lengths": np.repeat([2, 0, 1, 0, 2], [1, 2, 3, 4, 5]),
+    "scattered": rng_labels(1000, 13),
+    "one run of many chunks": np.zeros(5 * CHUNK + 3, int),
+    "stripes of several chunks": np.repeat(np.arange(5), CHUNK + 11),
+    "a long run between short ones": np.concatenate([np.arange(50), np.full(5 * CHUNK, 7), np.arange(50)]),
+    "runs of length 1 on all cores": np.tile([1, 0], WORTH_SHARING // 2 + 3),
+    "scattered on all cores": rng_labels(WORTH_SHARING + 1, 300),
+    "the last one alone": np.append(np.zeros(2 * CHUNK, int), 1),
+}
+
+
+def dense(labels, count):
+    return sparse.csr_array((np.ones(labels.size), (np.arange(labels.size), labels)), shape=(labels.size, count))
+
+
+@pytest.mark.parametrize("name", LABELS)
+@pytest.mark.parametrize("dtype", ["float64", "complex64"])
+def test_restriction_and_prolongation(name, dtype):
+    labels = LABELS[name]
+    count = int(labels.max()) + 1
+    z = dense(labels, count)
+    subdomains = CPU.subdomains(labels, count, np.dtype(dtype))
+    w, x = numbers(labels.size, dtype, 1), numbers(labels.size, dtype, 2)
+    kept = w.copy()
+    coarse = subdomains.restrict(w)
+    assert coarse.dtype == accumulator(dtype)
+    sizes = np.bincount(labels, minlength=count)
+    np.testing.assert_allclose(coarse, z.T @ w.astype(coarse.dtype), rtol=0, atol=1e-15 * sizes.max() ** 1.5)
+    np.testing.assert_array_equal(w, kept)
+    a = numbers(count, coarse.dtype, 3)
+    before = x.copy()
+    subdomains.add(x, a)
+    np.testing.assert_allclose(x, before + (z @ a).astype(dtype), rtol=0, atol=4 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+def test_the_other_dtypes(dtype):
+    test_restriction_and_prolongation("runs of all lengths", dtype)
+    test_restriction_and_prolongation("scattered on all cores", dtype)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int32, np.uint32, np.int64])
+def test_labels_of_every_integer_type(kind):
+    labels = LABELS["runs of all lengths"].astype(kind)
+    w = numbers(labels.size, float)
+    with np.errstate(all="raise"):
+        found = CPU.subdomains(labels, 3, np.dtype(float)).restrict(w)
+    np.testing.assert_allclose(found, dense(labels.astype(int), 3).T @ w)
+
+
+def test_a_subdomain_without_unknowns_sums_to_zero():
+    found = CPU.subdomains(np.array([0, 0, 3]), 5, np.dtype(float)).restrict(np.array([1.0, 2.0, 4.0]))
+    np.testing.assert_array_equal(found, [3, 0, 0, 4, 0])
+
+
+def test_single_precision_is_summed_in_double():
+    w = np.full(3 * CHUNK, 0.1, np.float32)
+    found = CPU.subdomains(np.zeros(w.size, int), 1, w.dtype).restrict(w)
+    np.testing.assert_allclose(found, [w.size * float(np.float32(0.1))], rtol=1e-13)
+
+
+def test_not_a_number_does_not_outlive_its_vector():
+    labels = LABELS["stripes of several chunks"]
+    subdomains = CPU.subdomains(labels, 5, np.dtype(float))
+    assert np.isnan(subdomains.restrict(np.full(labels.size, np.nan))).all()
+    np.testing.assert_allclose(subdomains.restrict(np.ones(labels.size)), CHUNK + 11)
+    az = compact_az(random_matrix(50, float), rng_labels(50, 4), 4)
+    columns = CPU.compact_columns(az)
+    assert np.isnan(columns.subtract(np.ones(50), np.full(4, np.nan), np.ones(50)))
+    assert np.isfinite(columns.subtract(np.ones(50), np.ones(4), np.ones(50)))
+
+
+def test_restriction_is_the_adjoint_of_prolongation():
+    labels = rng_labels(500, 17)
+    subdomains = CPU.subdomains(labels, 17, np.dtype(complex))
+    w, a, za = numbers(500, complex), numbers(17, complex, 1), np.zeros(500, complex)
+    subdomains.add(za, a)
+    assert abs(np.vdot(a, subdomains.restrict(w)) - np.vdot(za, w)) < 1e-12
+
+
+def random_matrix(size, dtype, seed=0):
+    rng = np.random.default_rng(seed)
+    half = sparse.random_array((size, size), density=min(1, 4 / size), rng=rng).tocsr()
+    half = half * np.exp(0.5j) if np.dtype(dtype).kind == "c" else half
+    whole = half + half.conj().T + sparse.diags_array(np.full(size, 20.0))
+    return Matrix(sparse.csr_array(whole).astype(dtype))
+
+
+def diffusion(grid, dtype=float):
+    """-div(c grad u) with random c and one Dirichlet side, so that rows sum to zero away from it."""
+    rng = np.random.default_rng(0)
+    lower, main = [], np.zeros(grid)
+    for k in range(len(grid)):
+        axis = len(grid) - 1 - k
+        low = np.array(-rng.uniform(0.1, 1, grid))
+        np.moveaxis(low, axis, 0)[0] = 0
+        main -= low
+        np.moveaxis(main, axis, 0)[:-1] -= np.moveaxis(low, axis, 0)[1:]
+        lower.append(low.ravel().astype(dtype))
+    np.moveaxis(main, -1, 0)[0] += 1
+    return Stencil(grid, main.ravel().astype(dtype), tuple(lower))
+
+
+def check_columns(operator, labels):
+    count, dtype = int(labels.max()) + 1, operator.dtype
+    z = dense(labels, count).toarray().astype(dtype)
+    expected = operator.to_csr().toarray() @ z
+    az = compact_az(operator, labels, count)
+    tolerance = 50 * np.finfo(dtype).eps * np.abs(operator.diagonal()).max()
+    assert az.dtype == dtype
+    np.testing.assert_allclose(az.toarray(), expected, rtol=0, atol=tolerance)
+    np.testing.assert_allclose(
+        galerkin(az, labels, count).toarray(), z.T @ expected, rtol=0, atol=tolerance * labels.size
+    )
+    a, w, x = numbers(count, accumulator(dtype), 1), numbers(labels.size, dtype, 2), numbers(labels.size, dtype, 3)
+    columns = CPU.compact_columns(az)
+    before, kept = w.copy(), x.copy()
+    returned = columns.subtract(w, a, x)
+    np.testing.assert_allclose(w, before - expected @ a, rtol=0, atol=tolerance * count)
+    np.testing.assert_allclose(returned, np.vdot(x, expected @ a), rtol=0, atol=tolerance * count * labels.size**0.5)
+    np.testing.assert_array_equal(x, kept)
+    assert columns.entries == az.nnz
+    return az
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_compact_columns_of_a_matrix(dtype):
+    check_columns(random_matrix(101, dtype), rng_labels(101, 7))
+
+
+@pytest.mark.parametrize(
+    ("grid", "count"), [((1,), 1), ((9,), 3), ((6, 7), 5), ((1, 6), 2), ((6, 1), 6), ((3, 4, 5), 4), ((2, 1, 3), 2)]
+)
+def test_compact_columns_of_a_stencil(grid, count):
+    size = int(np.prod(grid))
+    check_columns(diffusion(grid), np.arange(size) * count // size)
+    check_columns(diffusion(grid), rng_labels(size, count))
+
+
+def test_compact_columns_of_a_hermitian_stencil():
+    stencil = diffusion((6, 7), complex)
+    turned = tuple((low * np.exp(0.7j)) for low in stencil.lower)
+    check_columns(Stencil((6, 7), stencil.main, turned), rng_labels(42, 5))
+
+
+def test_only_rows_at_interfaces_are_stored():
+    # Two halves of a box of 8 x 8 cells: A maps the inside of each to zero, but for the Dirichlet side at x = 0.
+    labels = np.repeat([0, 1], 32)
+    az = check_columns(diffusion((8, 8)), labels)
+    rows = np.flatnonzero(np.diff(az.indptr))
+    y, x = np.divmod(rows, 8)
+    assert set(zip(y, x, strict=True)) == {(y, x) for y in range(8) for x in range(8) if y in (3, 4) or x == 0}
+
+
+def test_columns_that_are_all_empty():
+    columns = CPU.compact_columns(sparse.csr_array((6, 2)))
+    w = np.ones(6)
+    assert columns.subtract(w, np.ones(2), w) == 0
+    np.testing.assert_array_equal(w, 1)
+
+
+def test_target_and_partner_may_be_one_vector():
+    operator, labels = random_matrix(50, float), rng_labels(50, 4)
+    az = compact_az(operator, labels, 4)
+    w, a = numbers(50, float), numbers(4, float, 1)
+    before = w.copy()
+    CPU.compact_columns(az).subtract(w, a, w)
+    np.testing.assert_allclose(w, before - az @ a, rtol=0, atol=1e-12)
+
+
+def test_columns_of_many_chunks_on_all_cores():
+    size = WORTH_SHARING + 5
+    az = sparse.csr_array(
+        sparse.coo_array(
+            (numbers(2 * size, float), (np.tile(np.arange(0, 2 * size, 2), 2), np.repeat([0, 1], size))),
+            shape=(2 * size, 2),
+        )
+    )
+    w, x, a = numbers(2 * size, float, 1), numbers(2 * size, float, 2), np.array([2.0, -3.0])
+    before = w.copy()
+    returned = CPU.compact_columns(az).subtract(w, a, x)
+    np.testing.assert_allclose(w, before - az @ a, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(returned, x @ (az @ a), rtol=0, atol=1e-10)
+
+
+def test_traffic():
+    # 5 unknowns in 3 runs: 4 bounds of 8 bytes, 3 labels of 4, and 2 partial sums of 8, written and read.
+    assert CPU.subdomains(np.array([0, 0, 1, 0, 0]), 2, np.dtype(float)).traffic == 4 * 8 + 3 * 4 + 2 * 2 * 8
+    az = sparse.csr_array(np.array([[1.0, 0], [0, 0], [2, 3]]))
+    # 2 rows of 4 bytes, 3 bounds of 8, 3 entries of 8 + 4; w read and written and x read at 2 places.
+    assert CPU.compact_columns(az).traffic == 2 * 4 + 3 * 8 + 3 * 12 + 3 * 2 * 8
