@@ -56,15 +56,20 @@ def race():
     open("rounds.part", "w").write(json.dumps(rounds)); os.rename("rounds.part", "rounds.json")
 threading.Thread(target=race, daemon=True).start()
 """
+# A paint is a frame in which something was drawn on the plot.
 NOTE_PAINTS = """() => {
   window.paints = [];
-  const canvas = document.querySelector(".wb-convergence canvas.wb-canvas");
-  let before = canvas.dataset.points;
-  new MutationObserver(() => {
-    if (canvas.dataset.points === before) return;
-    before = canvas.dataset.points;
-    window.paints.push(Date.now() / 1000);
-  }).observe(canvas, { attributes: true });
+  const plot = document.querySelector(".wb-convergence canvas.wb-canvas");
+  const stroke = CanvasRenderingContext2D.prototype.stroke;
+  let noted = false;
+  CanvasRenderingContext2D.prototype.stroke = function (...path) {
+    if (this.canvas === plot && !noted) {
+      noted = true;
+      window.paints.push(Date.now() / 1000);
+      setTimeout(() => { noted = false; });
+    }
+    return stroke.apply(this, path);
+  };
 }"""
 
 

@@ -37,6 +37,19 @@ def test_blocks_without_a_grid_cut_the_unknowns_in_order():
     assert find("deflation", "blocks:3").labels(7, None).tolist() == [0, 0, 0, 1, 1, 2, 2]
 
 
+def test_level_sets_follow_the_phases():
+    phase = np.array([[0, 0, 1, 1], [0, 0, 0, 0], [2, 2, 0, 0], [2, 2, 0, 0]]).ravel()
+    alone = find("deflation", "levelset:0").labels(16, (4, 4), phase)
+    assert alone.reshape(4, 4).tolist() == [[0, 0, 1, 1], [0, 0, 0, 0], [2, 2, 0, 0], [2, 2, 0, 0]]
+    cut = find("deflation", "levelset:2").labels(16, (4, 4), phase)
+    assert cut.reshape(4, 4).tolist() == [[0, 0, 2, 2], [0, 0, 1, 1], [3, 3, 4, 4], [3, 3, 4, 4]]
+
+
+def test_level_sets_need_phases():
+    with pytest.raises(InputError, match="needs a problem with phases"):
+        find("deflation", "levelset").labels(16, (4, 4))
+
+
 def test_no_second_level_has_no_labels():
     assert find("deflation", "none").labels(9, (3, 3)) is None
 

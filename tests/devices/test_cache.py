@@ -232,6 +232,35 @@ def test_kernels_of_different_size_in_several_threads():
     in_threads(4, work)
 
 
+# numba's own pool of threads ends the process when two threads enter it at once.
+POOL = """
+import json, threading
+import numba
+import numpy as np
+from workbench.devices.cpu import Cpu
+
+sums = []
+
+def work():
+    update = Cpu().lines("x = x + a*y\\ng = (x, x)\\nz = x/g\\nh = (z, x)")
+    x, y, z = np.zeros(1 << 19), np.ones(1 << 19), np.empty(1 << 19)
+    sums.extend(update(x=x, y=y, z=z, a=1)["g"] for _ in range(20))
+
+workers = [threading.Thread(target=work) for _ in range(4)]
+for worker in workers:
+    worker.start()
+for worker in workers:
+    worker.join()
+expected = [float(k * k << 19) for k in range(1, 21) for _ in range(4)]
+print(json.dumps({"layer": numba.threading_layer(), "right": sorted(sums) == expected}))
+"""
+
+
+def test_threads_take_turns_where_numba_has_only_its_own_pool(cache):
+    found = start(cache[0], script=POOL, NUMBA_THREADING_LAYER="workqueue", NUMBA_NUM_THREADS=2)
+    assert found == {"layer": "workqueue", "right": True}
+
+
 def test_a_kernel_leaves_the_gil_to_other_threads():
     # About 30 square roots and quotients an element, so that a kernel takes much longer than a switch between threads.
     update = Cpu().lines("\n".join(["x = sqrt(1 + x)/(2 + x)"] * 30))

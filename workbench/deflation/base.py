@@ -17,11 +17,12 @@ class Deflation(Block):
 
     kind: ClassVar[str] = "deflation"
 
-    def labels(self, size: int, grid: tuple[int, ...] | None) -> np.ndarray | None:
+    def labels(self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None = None) -> np.ndarray | None:
         """The subdomain 0..d-1 of every unknown, shape (N,), int32; None for no second level.
 
-        grid: cells per side, (ny, nx) or (nz, ny, nx), None for a matrix without a grid. Raises InputError where the
-        space needs a grid, or has more vectors than unknowns.
+        grid: cells per side, (ny, nx) or (nz, ny, nx), None for a matrix without a grid. phase: the phase of each
+        unknown, shape (N,), None where there is none. Raises InputError where the space needs what is not there, or has
+        more vectors than unknowns.
         """
         raise TypeError(f"deflation {self.name} does not say how it labels the unknowns")
 

@@ -25,7 +25,7 @@ class Blocks(Deflation):
 
     k: int = parameter(8, "parts per side", low=1, high=4096)
 
-    def labels(self, size: int, grid: tuple[int, ...] | None) -> np.ndarray:
+    def labels(self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None = None) -> np.ndarray:
         sides = grid or (size,)
         if self.k > min(sides):
             raise InputError(

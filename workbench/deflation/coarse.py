@@ -18,11 +18,13 @@ class CoarseSolver(Block):
     """Base of all coarse solvers."""
 
     kind: ClassVar[str] = "coarse"
+    takes_singular: ClassVar[bool] = False
+    """Whether `factor` takes a positive semidefinite E; otherwise one deflation vector is dropped first."""
     advice: ClassVar[str] = ""
     """What to try when a deflated run fails and the accuracy of this coarse solver may be why."""
 
     def factor(self, matrix: sparse.csr_array) -> Factor:
-        """Prepare to solve with E, Hermitian positive definite, (d, d). Raises InputError when it is not or is too large."""
+        """Prepare to solve with E, (d, d), Hermitian positive definite. Raises InputError when it is not, or too large."""
         raise TypeError(f"coarse solver {self.name} does not say how it factors")
 
 
@@ -94,7 +96,7 @@ class BandCholesky(Factor):
         try:
             self._band = linalg.cholesky_banded(band, lower=True, overwrite_ab=True, check_finite=False)
         except linalg.LinAlgError as error:
-            raise _not_definite(str(error)) from None
+            raise not_definite(str(error)) from None
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         solution = np.empty_like(right)
@@ -113,7 +115,7 @@ class DenseInverse(Factor):
         try:
             factor = linalg.cho_factor(matrix.toarray(), lower=True, overwrite_a=True, check_finite=False)
         except linalg.LinAlgError as error:
-            raise _not_definite(str(error)) from None
+            raise not_definite(str(error)) from None
         self._inverse = linalg.cho_solve(factor, np.eye(matrix.shape[0], dtype=matrix.dtype), check_finite=False)
 
     def solve(self, right: np.ndarray) -> np.ndarray:
@@ -124,7 +126,8 @@ class DenseInverse(Factor):
         return self._inverse.nbytes
 
 
-def _not_definite(detail: str) -> InputError:
+def not_definite(detail: str) -> InputError:
+    """The refusal of a coarse matrix that cannot be factored, for all coarse solvers."""
     return InputError(
         f"the coarse matrix E = Z^T A Z is not positive definite ({detail}); the matrix is indefinite, or singular "
         "in a way that dropping one deflation vector does not mend: use deflation none"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
+import numpy as np
+
 from workbench.blocks import register
 from workbench.deflation.base import Deflation
 
@@ -17,5 +19,5 @@ class NoDeflation(Deflation):
     name: ClassVar[str] = "none"
     title: ClassVar[str] = "none"
 
-    def labels(self, size: int, grid: tuple[int, ...] | None) -> None:
+    def labels(self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None = None) -> None:
         return None

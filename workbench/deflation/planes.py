@@ -22,7 +22,7 @@ class Planes(Deflation):
     name: ClassVar[str] = "planes"
     title: ClassVar[str] = "planes of equal z"
 
-    def labels(self, size: int, grid: tuple[int, ...] | None) -> np.ndarray:
+    def labels(self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None = None) -> np.ndarray:
         sides = self.need_grid(grid)
         rest = [(cut(cells, 1), 1) for cells in sides[1:]]
         return compose([(cut(sides[0], sides[0]), sides[0]), *rest])

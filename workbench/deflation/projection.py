@@ -39,14 +39,10 @@ class Projection:
             )
         az = compact_az(operator, labels, self.count)
         matrix = galerkin(az, labels, self.count)
-        self.dropped = _is_singular(matrix)
-        if self.dropped and self.count > 1:
-            kept = self.count - 1
-            self._factor = coarse.factor(sparse.csr_array(matrix[:kept, :kept]))
-        else:
-            kept = 0 if self.dropped else self.count
-            self._factor = coarse.factor(matrix) if kept else None
-        self._kept = kept
+        self.singular = _is_singular(matrix)
+        self.dropped = self.singular and not coarse.takes_singular
+        self._kept = self.count - 1 if self.singular and (self.dropped or self.count == 1) else self.count
+        self._factor = coarse.factor(sparse.csr_array(matrix[: self._kept, : self._kept])) if self._kept else None
         self._bound = bound
         self._subdomains = device.subdomains(labels, self.count, operator.dtype)
         self._az = device.compact_columns(az)

@@ -25,7 +25,7 @@ class Stripes(Deflation):
 
     per_row: int = parameter(0, "stripes a grid row is cut into; 0 means 2 in 2D and 1 in 3D", low=0, high=65536)
 
-    def labels(self, size: int, grid: tuple[int, ...] | None) -> np.ndarray:
+    def labels(self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None = None) -> np.ndarray:
         sides = self.need_grid(grid)
         per_row = self.per_row or (2 if len(sides) == 2 else 1)
         if per_row > sides[-1]:

@@ -79,12 +79,13 @@ def set_up(configuration: Configuration, system: LinearSystem | None = None, x0:
     if not b.any() and configuration.stopping.atol == 0:
         x[:] = 0
         notes.append("b is zero, so x = 0; give atol above 0 to watch another start converge to it")
-    labels = configuration.deflation.labels(operator.shape[0], system.grid)
+    labels = configuration.deflation.labels(operator.shape[0], system.grid, system.phase)
     projection = None
     if labels is not None:
         projection = Projection(operator, bound, labels, configuration.coarse, device)
-        if projection.dropped:
-            notes.append("E is singular: the last deflation vector was dropped")
+        if projection.singular:
+            done = "the last deflation vector was dropped" if projection.dropped else "it was taken as it is"
+            notes.append(f"E is singular: {done} (coarse solver {configuration.coarse.name})")
     return Setting(
         system=system,
         device=device,

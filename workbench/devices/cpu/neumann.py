@@ -88,14 +88,21 @@ def source(bands: int, dtype: np.dtype, order: int, *, upper: bool) -> str:
         text += [f"        end = min(n, high + {order - 1}*far)", f"        for top in range(end, low, -{BLOCK}):"]
         text += [f"            bottom = max(low, top - {BLOCK})"]
     else:
-        text += [f"        begin = max(0, low - {order - 1}*far)", f"        for bottom in range(begin, high, {BLOCK}):"]
+        text += [
+            f"        begin = max(0, low - {order - 1}*far)",
+            f"        for bottom in range(begin, high, {BLOCK}):",
+        ]
         text += [f"            top = min(high, bottom + {BLOCK})"]
     for level in range(1, order + 1):
         text += [f"            {line}" for line in _level(level, order, bands, dtype, upper)]
     text += [f"        partial[chunk, {k}] = {name}" for k, name in enumerate(("xy", "yy", "xx"))]
     if upper:
         for k in range(3):
-            text += [f"    dots[{k}] = 0", "    for chunk in range(chunks):", f"        dots[{k}] += partial[chunk, {k}]"]
+            text += [
+                f"    dots[{k}] = 0",
+                "    for chunk in range(chunks):",
+                f"        dots[{k}] += partial[chunk, {k}]",
+            ]
     return "\n".join(text) + "\n"
 
 

@@ -1,14 +1,16 @@
 import { theme, onPage, onThemeChange } from "./theme.js";
-import { surface } from "./surface.js";
+import { surface, wipe } from "./surface.js";
+import { atMost } from "./throttle.js";
 import { link, copied } from "./link.js";
 import { drawAxes, linearTicks, decadeTicks, powerOfTen, grouped, short, roundUp, line, label } from "./axes.js";
-import { Samples, outline, drawPolyline, drawMarker } from "./curve.js";
+import { Samples, outline, lengthOf, drawPolyline, drawMarker } from "./curve.js";
 
 // The convergence plot: relative residual, logarithmic, against iterations; all runs in one picture.
 
 const MARGIN = { left: 64, top: 10, right: 24, bottom: 42 };
 const MARKS = 8;
 const SPOKEN_MS = 1000;
+const TOLD_MS = 200;
 
 function render({ model, el }) {
   const root = document.createElement("div");
@@ -27,9 +29,12 @@ function render({ model, el }) {
   let synchronous = false;
   let cursor = null;
   let paints = 0;
-  let spoken = -SPOKEN_MS;
-  let pending = 0;
   let legendText = "";
+  // What the picture on the canvas depends on beside the samples; as long as it stays, curves are only drawn on.
+  let drawnAs = "";
+  let frame = null;
+  const spoken = atMost(SPOKEN_MS, speak);
+  const told = atMost(TOLD_MS, tell);
   const view = surface(plot, () => model.get("height"), draw);
   plot.append(readout);
   const { canvas } = view;
@@ -39,20 +44,21 @@ function render({ model, el }) {
     if (content.reset) {
       curves.clear();
       synchronous = true;
+      drawnAs = "";
     }
     if (!synchronous) return anyLive();
     const fresh = copied(buffer, Float32Array);
     let used = 0;
-    for (const told of content.curves) {
-      const curve = curves.get(told.key) ?? { samples: new Samples() };
-      if (curve.samples.count !== told.first) {
+    for (const news of content.curves) {
+      const curve = curves.get(news.key) ?? { samples: new Samples() };
+      if (curve.samples.count !== news.first) {
         synchronous = false;
         wire.ask();
         return true;
       }
-      curve.samples.append(fresh.subarray(used, used + told.count));
-      used += told.count;
-      curves.set(told.key, Object.assign(curve, told));
+      curve.samples.append(fresh.subarray(used, used + news.count));
+      used += news.count;
+      curves.set(news.key, Object.assign(curve, news));
     }
     return anyLive();
   }
@@ -61,30 +67,62 @@ function render({ model, el }) {
     return [...curves.values()].some((curve) => curve.live);
   }
 
-  function draw(context, width, height) {
-    if (width > 0) picture(context, width, height);
+  function draw(context, width, height, blank) {
+    if (width > 0) picture(context, width, height, blank);
     if (wire.painted()) paints += 1;
-    const last = [...curves.values()].at(-1);
+    told.call();
+    spoken.call();
+  }
+
+  // For whoever tests or measures: what is painted, in numbers.
+  function tell() {
+    const all = [...curves.values()];
     Object.assign(canvas.dataset, {
-      count: last?.samples.count ?? 0,
-      curves: curves.size,
-      points: [...curves.values()].reduce((sum, curve) => sum + curve.samples.count, 0),
+      count: all.at(-1)?.samples.count ?? 0,
+      curves: all.length,
+      points: all.reduce((sum, curve) => sum + curve.samples.count, 0),
       live: anyLive(),
       paints,
     });
-    speak();
   }
 
-  function picture(context, width, height) {
-    const colours = theme(canvas);
-    const box = { left: MARGIN.left, top: MARGIN.top, right: width - MARGIN.right, bottom: height - MARGIN.bottom };
+  function picture(context, width, height, blank) {
     const shown = [...curves.values()];
     const [low, high] = exponents(shown);
     const iterations = roundUp(Math.max(10, ...shown.map((curve) => curve.samples.count - 1)));
-    const toX = (k) => box.left + (k / iterations) * (box.right - box.left);
-    const toY = (value) => box.bottom - ((Math.log10(value) - low) / (high - low)) * (box.bottom - box.top);
+    const states = shown.map(({ key, label, live, rings, tolerance }) => [key, label, live, rings.length, tolerance]);
+    const as = JSON.stringify([width, height, low, high, iterations, states]);
+    // While the pointer reads out values they lie over the curves.
+    if (blank || cursor || as !== drawnAs) {
+      frame = frameOf(width, height, low, high, iterations);
+      drawAnew(context, width, height, shown);
+      drawnAs = cursor ? "" : as;
+    } else {
+      within(context, () => shown.forEach((curve) => drawOn(context, curve)));
+    }
+  }
+
+  // Where the axes lie, and how values become pixels.
+  function frameOf(width, height, low, high, iterations) {
+    const box = { left: MARGIN.left, top: MARGIN.top, right: width - MARGIN.right, bottom: height - MARGIN.bottom };
+    return {
+      box,
+      low,
+      high,
+      iterations,
+      colours: theme(canvas),
+      apart: Math.max(1, Math.round(iterations / MARKS)),
+      toX: (k) => box.left + (k / iterations) * (box.right - box.left),
+      toY: (value) => box.bottom - ((Math.log10(value) - low) / (high - low)) * (box.bottom - box.top),
+    };
+  }
+
+  function drawAnew(context, width, height, shown) {
+    const { box, low, high, iterations, colours, toX, toY } = frame;
+    wipe(context, colours, width, height);
+    const most = Math.max(3, Math.min(8, (box.right - box.left) / 80));
     drawAxes(context, box, colours, {
-      xTicks: linearTicks(0, iterations, Math.max(3, Math.min(8, (box.right - box.left) / 80))).map((k) => [toX(k), grouped(k)]),
+      xTicks: linearTicks(0, iterations, most).map((k) => [toX(k), grouped(k)]),
       yTicks: decadeTicks(low, high, 9).map((exponent) => [toY(10 ** exponent), powerOfTen(exponent)]),
       xTitle: "iteration",
       yTitle: "relative residual ‖r‖ / ‖b‖",
@@ -92,18 +130,29 @@ function render({ model, el }) {
     });
     const tolerances = [...new Set(shown.map((curve) => curve.tolerance))].filter((tolerance) => tolerance > 0);
     drawTolerances(context, box, colours, tolerances.map(toY));
-    context.save();
-    context.beginPath();
-    context.rect(box.left, box.top - 6, box.right - box.left + 6, box.bottom - box.top + 12);
-    context.clip();
-    for (const curve of shown) drawCurve(context, curve, colours, toX, toY);
-    context.restore();
+    within(context, () => {
+      for (const curve of shown) {
+        Object.assign(curve, { drawn: 0, length: 0 });
+        drawOn(context, curve);
+        drawRings(context, curve);
+      }
+    });
     for (const tolerance of tolerances) {
       const text = `tolerance ${short(tolerance)}`;
       label(context, colours.soft, text, box.right - 6, toY(tolerance) - 3, "right", "bottom", colours.paper);
     }
-    drawCursor(context, box, colours, shown, toX, toY, iterations);
+    drawCursor(context, shown);
     drawLegend(shown, colours);
+  }
+
+  function within(context, act) {
+    const { left, top, right, bottom } = frame.box;
+    context.save();
+    context.beginPath();
+    context.rect(left, top - 6, right - left + 6, bottom - top + 12);
+    context.clip();
+    act();
+    context.restore();
   }
 
   function exponents(shown) {
@@ -119,21 +168,28 @@ function render({ model, el }) {
     return bounds[0] === bounds[1] ? [bounds[0], bounds[0] + 1] : bounds;
   }
 
-  function drawCurve(context, curve, colours, toX, toY) {
-    const { samples, colour, dash, marker, rings } = curve;
+  // The samples that are not on the canvas yet, joined to the last one that is.
+  function drawOn(context, curve) {
+    const { samples, colour, dash, marker, drawn } = curve;
+    if (drawn === samples.count) return;
+    const { toX, toY, apart, colours } = frame;
     const own = onPage(colour, colours);
-    const points = outline(samples, toX, toY);
-    drawPolyline(context, points, own, dash);
-    const apart = Math.max(1, Math.ceil(samples.count / MARKS));
-    for (let k = 0; k < samples.count; k += apart) {
+    const points = outline(samples, toX, toY, Math.max(0, drawn - 1));
+    drawPolyline(context, points, own, dash, curve.length);
+    curve.length += lengthOf(points);
+    for (let k = Math.ceil(drawn / apart) * apart; k < samples.count; k += apart) {
       if (samples.values[k] > 0) drawMarker(context, marker, toX(k), toY(samples.values[k]), own, colours.paper);
     }
+    curve.drawn = samples.count;
+  }
+
+  function drawRings(context, { rings }) {
     for (const [k, value] of rings) {
       if (!(value > 0)) continue;
-      context.strokeStyle = colours.ink;
+      context.strokeStyle = frame.colours.ink;
       context.lineWidth = 1.2;
       context.beginPath();
-      context.arc(toX(k), toY(value), 7, 0, 2 * Math.PI);
+      context.arc(frame.toX(k), frame.toY(value), 7, 0, 2 * Math.PI);
       context.stroke();
     }
   }
@@ -146,7 +202,8 @@ function render({ model, el }) {
     context.restore();
   }
 
-  function drawCursor(context, box, colours, shown, toX, toY, iterations) {
+  function drawCursor(context, shown) {
+    const { box, colours, iterations, toX, toY } = frame;
     const longest = Math.max(0, ...shown.map((curve) => curve.samples.count - 1));
     readout.hidden = cursor === null || longest === 0;
     if (readout.hidden) return;
@@ -181,25 +238,15 @@ function render({ model, el }) {
     if (shown.some(({ rings }) => rings.length)) legend.append(element("li", "◯ true residual, computed afresh"));
   }
 
-  // Read out at most once a second, and the last state always.
   function speak() {
-    const wait = spoken + SPOKEN_MS - performance.now();
-    if (wait > 0) {
-      pending ||= setTimeout(() => {
-        pending = 0;
-        speak();
-      }, wait);
-      return;
-    }
-    spoken = performance.now();
-    const told = [...curves.values()].map(({ label, samples, live }) => {
+    const parts = [...curves.values()].map(({ label, samples, live }) => {
       const last = samples.values[samples.count - 1];
       const state = live ? "running" : "at rest";
       return samples.count
         ? `${label}: ${state}, iteration ${samples.count - 1}, relative residual ${short(last)}`
         : `${label}: setting up`;
     });
-    canvas.setAttribute("aria-label", `Convergence. ${told.join(". ") || "No run yet"}.`);
+    canvas.setAttribute("aria-label", `Convergence. ${parts.join(". ") || "No run yet"}.`);
   }
 
   const place = (event) => {
@@ -222,10 +269,14 @@ function render({ model, el }) {
   canvas.addEventListener("pointerleave", leave);
   canvas.addEventListener("blur", leave);
   canvas.addEventListener("keydown", key);
-  const forget = onThemeChange(view.invalidate);
+  const forget = onThemeChange(() => {
+    drawnAs = "";
+    view.invalidate();
+  });
   return () => {
     forget();
-    clearTimeout(pending);
+    spoken.cancel();
+    told.cancel();
     wire.close();
     view.close();
   };

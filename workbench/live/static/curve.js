@@ -24,9 +24,9 @@ export class Samples {
   }
 }
 
-// The points of a polyline as a flat list x, y, x, y. Where several samples share a pixel column, the first, the smallest,
+// The points of a polyline from one sample on, as a flat list x, y, x, y. Where several samples share a pixel column, the first, the smallest,
 // the largest and the last of them keep the outline of the full curve. Samples that have no logarithm are left out.
-export function outline(samples, toX, toY) {
+export function outline(samples, toX, toY, from = 0) {
   const points = [];
   let column = null;
   const flush = () => {
@@ -36,7 +36,7 @@ export function outline(samples, toX, toY) {
     if (low !== high) points.push(x, low, x, high, x, last);
     column = null;
   };
-  for (let k = 0; k < samples.count; k += 1) {
+  for (let k = from; k < samples.count; k += 1) {
     const value = samples.values[k];
     if (!(value > 0) || value === Infinity) continue;
     const y = toY(value);
@@ -55,16 +55,24 @@ export function outline(samples, toX, toY) {
   return points;
 }
 
-export function drawPolyline(context, points, colour, dash) {
+// offset: length of the line before the first point, so that dashes go on where they stopped.
+export function drawPolyline(context, points, colour, dash, offset = 0) {
   context.save();
   context.strokeStyle = colour;
   context.lineWidth = 1.8;
   context.lineJoin = "round";
   context.setLineDash(dash);
+  context.lineDashOffset = offset;
   context.beginPath();
   for (let k = 0; k < points.length; k += 2) context.lineTo(points[k], points[k + 1]);
   context.stroke();
   context.restore();
+}
+
+export function lengthOf(points) {
+  let sum = 0;
+  for (let k = 2; k < points.length; k += 2) sum += Math.hypot(points[k] - points[k - 2], points[k + 1] - points[k - 1]);
+  return sum;
 }
 
 export function drawMarker(context, marker, x, y, colour, paper, size = 4) {

@@ -1,5 +1,5 @@
 import { theme, onThemeChange } from "./theme.js";
-import { surface } from "./surface.js";
+import { surface, wipe } from "./surface.js";
 import { link, copied } from "./link.js";
 import { drawAxes, linearTicks, decadeTicks, powerOfTen, short, grouped, label } from "./axes.js";
 import { cividis } from "./colours.js";
@@ -60,14 +60,15 @@ function render({ model, el }) {
   }
 
   function draw(context, width, height) {
-    if (width > 0 && picture?.width) paint(context, width, height);
+    const colours = theme(canvas);
+    wipe(context, colours, width, height);
+    if (width > 0 && picture?.width) paint(context, colours, width, height);
     if (wire.painted()) paints += 1;
     const { width: columns = 0, height: rows = 0, segments: drawn = 0 } = picture ?? {};
     Object.assign(canvas.dataset, { columns, rows, segments: drawn, paints, title: picture?.title ?? "" });
   }
 
-  function paint(context, width, height) {
-    const colours = theme(canvas);
+  function paint(context, colours, width, height) {
     const room = [width - MARGIN.left - numbers - MARGIN.right, height - MARGIN.top - MARGIN.bottom];
     const size = Math.max(10, Math.min(...room));
     const left = MARGIN.left + numbers + Math.max(0, Math.floor((room[0] - size) / 2));

@@ -1,6 +1,7 @@
 // A canvas that is sharp on every screen and draws at most once per frame.
 
-// heightFor(width) is the height in pixels that suits a width.
+// heightFor(width) is the height in pixels that suits a width. draw(context, width, height, blank) is told whether the
+// canvas lost what was drawn on it before.
 export function surface(host, heightFor, draw) {
   const canvas = document.createElement("canvas");
   canvas.className = "wb-canvas";
@@ -9,20 +10,23 @@ export function surface(host, heightFor, draw) {
   // Arrow keys move the readout and not the notebook's selection.
   canvas.setAttribute("data-lm-suppress-shortcuts", "true");
   host.append(canvas);
-  const context = canvas.getContext("2d");
+  // An opaque canvas spares the browser from painting what lies under it.
+  const context = canvas.getContext("2d", { alpha: false });
   let frame = 0;
 
   function paint() {
     frame = 0;
     const width = canvas.clientWidth;
     const tall = heightFor(width);
-    canvas.style.height = `${tall}px`;
     const scale = window.devicePixelRatio || 1;
     const [columns, rows] = [Math.round(width * scale), Math.round(tall * scale)];
-    if (canvas.width !== columns || canvas.height !== rows) [canvas.width, canvas.height] = [columns, rows];
+    const blank = canvas.width !== columns || canvas.height !== rows;
+    if (blank) {
+      canvas.style.height = `${tall}px`;
+      [canvas.width, canvas.height] = [columns, rows];
+    }
     context.setTransform(scale, 0, 0, scale, 0, 0);
-    context.clearRect(0, 0, width, tall);
-    draw(context, width, tall);
+    draw(context, width, tall, blank);
   }
 
   const invalidate = () => {
@@ -36,4 +40,9 @@ export function surface(host, heightFor, draw) {
     canvas.remove();
   };
   return { canvas, invalidate, close };
+}
+
+export function wipe(context, colours, width, height) {
+  context.fillStyle = colours.paper;
+  context.fillRect(0, 0, width, height);
 }

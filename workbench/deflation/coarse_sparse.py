@@ -1,0 +1,52 @@
+"""Coarse solver for many vectors: a sparse factorization."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import linalg
+
+from workbench.blocks import register
+from workbench.deflation.coarse import CoarseSolver, Factor, not_definite
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class SparseFactor(CoarseSolver):
+    """E = L D L^T with a minimum-degree ordering and without pivoting, by SuperLU in symmetric mode.
+
+    For the thousands of vectors of many small blocks in 3D, where it fills in less than a band. Memory and time depend
+    on the fill; a solve reads both factors once.
+    """
+
+    name: ClassVar[str] = "sparse"
+    title: ClassVar[str] = "sparse factorization (minimum degree)"
+
+    def factor(self, matrix: sparse.csr_array) -> Factor:
+        return _SuperLU(matrix)
+
+
+class _SuperLU(Factor):
+    def __init__(self, matrix: sparse.csr_array) -> None:
+        try:
+            self._factor = linalg.splu(
+                sparse.csc_matrix(matrix),
+                permc_spec="MMD_AT_PLUS_A",
+                diag_pivot_thresh=0.0,
+                options={"SymmetricMode": True},
+            )
+        except RuntimeError as error:
+            raise not_definite(str(error)) from None
+        pivots = self._factor.U.diagonal()
+        if not np.all(np.real(pivots) > 0):
+            raise not_definite(f"pivot {int(np.argmin(np.real(pivots)))} is {np.real(pivots).min():.3g}")
+
+    def solve(self, right: np.ndarray) -> np.ndarray:
+        return self._factor.solve(right)
+
+    @property
+    def traffic(self) -> int:
+        return 12 * int(self._factor.nnz)

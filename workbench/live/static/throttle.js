@@ -1,0 +1,19 @@
+// Calls something at most once in so many milliseconds, and once more at the end, so that the last state is never lost.
+
+export function atMost(period, act) {
+  let last = -Infinity;
+  let timer = 0;
+  const go = () => {
+    clearTimeout(timer);
+    [timer, last] = [0, performance.now()];
+    act();
+  };
+  return {
+    call() {
+      const wait = last + period - performance.now();
+      if (wait <= 0) go();
+      else timer ||= setTimeout(go, wait);
+    },
+    cancel: () => clearTimeout(timer),
+  };
+}
