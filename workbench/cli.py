@@ -74,6 +74,7 @@ def _solve_parser(solve: argparse.ArgumentParser) -> None:
     add("--preconditioner", default="jacobi", metavar="BLOCK", help="first level, as neumann:2 (default jacobi)")
     add("--deflation", default="none", metavar="BLOCK", help="second level, as stripes or blocks:6 (default none)")
     add("--coarse", default="cholesky", metavar="BLOCK", help="coarse solver, inverse or cholesky (default)")
+    add("--variant", default="def1", metavar="BLOCK", help="how the two levels combine: def1 (default), a-def2, ...")
     add("--solver", default="cg", metavar="BLOCK", help="the method (default cg)")
     add("--device", default="cpu", help="where to compute (default cpu)")
     add("--rtol", type=float, default=1e-6, help="stop at this fraction of ||b|| (default 1e-6)")
@@ -104,7 +105,7 @@ def _solve(chosen: argparse.Namespace) -> int:
     stopping = Stopping(
         rtol=chosen.rtol, atol=chosen.atol, norm=chosen.norm, maxiter=chosen.maxiter, max_seconds=chosen.max_seconds
     )
-    names = ("solver", "preconditioner", "deflation", "coarse", "device", "rhs", "x0", "seed")
+    names = ("solver", "preconditioner", "deflation", "coarse", "variant", "device", "rhs", "x0", "seed")
     configuration = configure(
         chosen.problem, parameters, stopping=stopping, **{name: getattr(chosen, name) for name in names}
     )

@@ -6,7 +6,8 @@ from workbench.blocks import load_package
 from workbench.deflation.base import Deflation
 from workbench.deflation.coarse import CoarseSolver
 from workbench.deflation.projection import Projection
+from workbench.deflation.variants import Variant
 
 load_package(sys.modules[__name__])
 
-__all__ = ["CoarseSolver", "Deflation", "Projection"]
+__all__ = ["CoarseSolver", "Deflation", "Projection", "Variant"]

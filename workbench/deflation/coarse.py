@@ -24,7 +24,7 @@ class CoarseSolver(Block):
     """What to try when a deflated run fails and the accuracy of this coarse solver may be why."""
 
     def factor(self, matrix: sparse.csr_array) -> Factor:
-        """Prepare to solve with E, (d, d), Hermitian positive definite. Raises InputError when it is not, or too large."""
+        """Prepare to solve with E, (d, d), Hermitian positive definite. Raises InputError where that fails."""
         raise TypeError(f"coarse solver {self.name} does not say how it factors")
 
 

@@ -60,6 +60,15 @@ class Projection:
         """v = P v in place."""
         self._az.subtract(v, self.coarse_solve(self._subdomains.restrict(v)), v)
 
+    def project_transposed(self, x: Any) -> None:
+        """x = P^T x in place, written as x - Q A x."""
+        self._bound.apply(x, self._scratch)
+        self._subdomains.add(x, -self.coarse_solve(self._subdomains.restrict(self._scratch)))
+
+    def correct(self, u: Any, r: Any) -> None:
+        """u = u + Q r in place."""
+        self._subdomains.add(u, self.coarse_solve(self._subdomains.restrict(r)))
+
     def finish(self, x: Any, b: Any) -> None:
         """x = Q b + P^T x^ in place, written as x^ + Q (b - A x^)."""
         self._bound.apply(x, self._scratch)
@@ -82,8 +91,18 @@ class Projection:
 
     @property
     def traffic(self) -> int:
+        return self.system_traffic + self.coarse_traffic + self._az.traffic
+
+    @property
+    def system_traffic(self) -> int:
+        """Bytes of one product with A."""
+        return self._bound.traffic
+
+    @property
+    def coarse_traffic(self) -> int:
+        """Bytes of one restriction and one coarse solve."""
         solve = self._factor.traffic if self._factor else 0
-        return self._bound.traffic + self._scratch.nbytes + self._subdomains.traffic + solve + self._az.traffic
+        return self._scratch.nbytes + self._subdomains.traffic + solve
 
     @property
     def flops(self) -> int:

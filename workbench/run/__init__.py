@@ -54,8 +54,8 @@ def solve(
 
     A: Hermitian positive (semi)definite, N x N: a SciPy sparse array, a dense array, a LinearOperator or an operator
     of this workbench. b, x0: shape (N,). M, deflation, coarse and solver are block names such as "neumann:2" or
-    "blocks:8"; M may also be a function or a LinearOperator that maps r to M^-1 r. callback is called with the run after
-    every iteration. Nothing given is changed. Raises InputError with one sentence for whatever cannot be solved.
+    "blocks:8"; M may also be a function or a LinearOperator that maps r to M^-1 r. callback is called with the run
+    after every iteration. Nothing given is changed. Raises InputError with one sentence for whatever cannot be solved.
     """
     operator = as_operator(A)
     size = operator.shape[0]

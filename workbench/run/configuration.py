@@ -8,7 +8,8 @@ from typing import Any
 
 from workbench import blocks
 from workbench.blocks import unknown_name
-from workbench.deflation import CoarseSolver, Deflation
+from workbench.deflation import CoarseSolver, Deflation, Variant
+from workbench.deflation.variants import Def1
 from workbench.errors import InputError
 from workbench.preconditioners import Preconditioner
 from workbench.problems import Problem
@@ -34,6 +35,7 @@ class Configuration:
     preconditioner: Preconditioner
     deflation: Deflation
     coarse: CoarseSolver
+    variant: Variant = dataclasses.field(default_factory=Def1)
     device: str = "cpu"
     stopping: Stopping = dataclasses.field(default_factory=Stopping)
     rhs: str = "problem"
@@ -53,6 +55,7 @@ class Configuration:
         parts = [self.solver.name, self.preconditioner.spec]
         if self.deflation.name != "none":
             parts += [self.deflation.spec, self.coarse.name]
+            parts += [self.variant.name] if self.variant.name != "def1" else []
         return " + ".join(part for part in parts if part != "none")
 
     def to_dict(self) -> dict[str, Any]:
@@ -69,7 +72,7 @@ class Configuration:
         return cls(**named, **rest, stopping=Stopping(**plain["stopping"]))
 
 
-_BLOCKS = ("problem", "solver", "preconditioner", "deflation", "coarse")
+_BLOCKS = ("problem", "solver", "preconditioner", "deflation", "coarse", "variant")
 
 
 def configure(
@@ -80,6 +83,7 @@ def configure(
     preconditioner: str | Preconditioner = "jacobi",
     deflation: str | Deflation = "none",
     coarse: str | CoarseSolver = "cholesky",
+    variant: str | Variant = "def1",
     device: str = "cpu",
     rhs: str = "problem",
     x0: str = "problem",
@@ -98,6 +102,7 @@ def configure(
         ("preconditioner", preconditioner),
         ("deflation", deflation),
         ("coarse", coarse),
+        ("variant", variant),
     ):
         chosen[kind] = blocks.find(kind, given) if isinstance(given, str) else given
     if isinstance(problem, str):

@@ -113,6 +113,7 @@ class Run:
             "preconditioner": blocks.preconditioner.spec,
             "deflation": blocks.deflation.spec,
             "coarse": blocks.coarse.name if self.setting.projection else None,
+            "variant": blocks.variant.name if self.setting.projection else None,
             "deflation_vectors": self.setting.projection.count if self.setting.projection else 0,
             "device": blocks.device,
             "iterations": iterations,

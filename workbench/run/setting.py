@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from workbench import devices
-from workbench.deflation import Projection
+from workbench.deflation import Projection, Variant
 from workbench.errors import InputError
 from workbench.operators import Operator
+from workbench.preconditioners import ElementWise
 from workbench.problems import LinearSystem
 from workbench.run.configuration import Configuration
 
@@ -34,6 +35,7 @@ class Setting:
     x: np.ndarray
     labels: np.ndarray | None
     projection: Projection | None
+    variant: Variant
     singular: bool
     exact: np.ndarray | None
     notes: list[str]
@@ -44,12 +46,12 @@ class Setting:
 
     @property
     def A(self) -> Any:
-        return self.projection or self.bound
+        return self.projection if self.projection and self.variant.projects_system else self.bound
 
     @property
     def seen_b(self) -> np.ndarray:
         """The right-hand side that the solver sees."""
-        if self.projection is None:
+        if self.projection is None or not self.variant.projects_system:
             return self.b
         projected = self.device.copy(self.b)
         self.projection.project(projected)
@@ -57,7 +59,7 @@ class Setting:
 
     def solution(self, x: np.ndarray) -> np.ndarray:
         """The solution that an iterate stands for: x itself, or Q b + P^T x in a new vector."""
-        if self.projection is None:
+        if self.projection is None or not self.variant.projects_system:
             return x
         finished = self.device.copy(x)
         self.projection.finish(finished, self.b)
@@ -80,21 +82,29 @@ def set_up(configuration: Configuration, system: LinearSystem | None = None, x0:
         x[:] = 0
         notes.append("b is zero, so x = 0; give atol above 0 to watch another start converge to it")
     labels = configuration.deflation.labels(operator.shape[0], system.grid, system.phase)
+    M = configuration.preconditioner.setup(operator, device)
+    notes += getattr(M, "notes", [])
     projection = None
     if labels is not None:
         projection = Projection(operator, bound, labels, configuration.coarse, device)
         if projection.singular:
             done = "the last deflation vector was dropped" if projection.dropped else "it was taken as it is"
             notes.append(f"E is singular: {done} (coarse solver {configuration.coarse.name})")
+        if configuration.variant.projects_start:
+            projection.finish(x, b)
+        applied = device.applied(M) if isinstance(M, ElementWise) else M
+        first_level = configuration.variant.precondition(projection, applied, device)
+        M = M if first_level is applied else first_level
     return Setting(
         system=system,
         device=device,
         bound=bound,
-        M=configuration.preconditioner.setup(operator, device),
+        M=M,
         b=b,
         x=x,
         labels=labels,
         projection=projection,
+        variant=configuration.variant,
         singular=singular,
         exact=exact,
         notes=notes,

@@ -94,6 +94,14 @@ class Cpu:
         rows = (lower.data, lower.indices, lower.indptr)
         return CsrTerm(*rows), CsrTerm(*rows, scale=scale), CsrTerm(upper.data, upper.indices, upper.indptr)
 
+    def dots(self) -> DotProducts:
+        """The dot products (x, y), (y, y) and (x, x) of two vectors in one pass."""
+        return DotProducts(self)
+
+    def applied(self, operator: Any) -> AppliedElementWise:
+        """An element-by-element operator as one with apply(r, u), for where it cannot join a pass."""
+        return AppliedElementWise(self, operator)
+
     def subdomains(self, labels: np.ndarray, count: int, dtype: np.dtype) -> Subdomains:
         """Piecewise constant deflation vectors given by a label per unknown."""
         return Subdomains(labels, count, dtype)
@@ -101,6 +109,33 @@ class Cpu:
     def compact_columns(self, az: sparse.csr_array) -> CompactColumns:
         """AZ in compact form."""
         return CompactColumns(az)
+
+
+class DotProducts:
+    """(x, y), (y, y) and (x, x) in one pass."""
+
+    def __init__(self, device: Cpu) -> None:
+        self._lines = device.lines("xy = (x, y)\nyy = (y, y)\nxx = (x, x)")
+
+    def apply(self, x: np.ndarray, y: np.ndarray) -> tuple[Any, Any, Any]:
+        dots = self._lines(x=x, y=y)
+        return dots["xy"], dots["yy"], dots["xx"]
+
+
+class AppliedElementWise:
+    """u = formula of r in a pass of its own, with (r, u), (u, u) and (r, r)."""
+
+    def __init__(self, device: Cpu, operator: Any) -> None:
+        text = "u = M(r)\nxy = (r, u)\nyy = (u, u)\nxx = (r, r)"
+        self._lines = device.lines(text, operators={"M": operator})
+        self._factors = operator.factors
+        self.traffic = self.flops = 0
+
+    def apply(self, r: np.ndarray, u: np.ndarray) -> tuple[Any, Any, Any]:
+        self.traffic = (2 + len(self._factors)) * r.nbytes
+        self.flops = 7 * r.size
+        dots = self._lines(r=r, u=u)
+        return dots["xy"], dots["yy"], dots["xx"]
 
 
 class CallableProduct:

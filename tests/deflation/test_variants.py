@@ -1,0 +1,119 @@
+"""The two-level family: known equivalences of iterates, and what each variant's preconditioner is in dense algebra."""
+
+import numpy as np
+import pytest
+
+from tests.conftest import box_stencil
+from workbench import blocks, devices
+from workbench.deflation import Projection
+from workbench.problems import LinearSystem
+from workbench.run import Run, Stopping, configure, run_through
+from workbench.run.given import GivenProblem
+
+VARIANTS = sorted(blocks.registered("variant"))
+
+
+def iterates(variant, preconditioner, start, steps=9):
+    operator = box_stencil((8, 8), seed=2, shift=0.4)
+    b = np.random.default_rng(0).random(64)
+    configuration = configure(
+        GivenProblem(), preconditioner=preconditioner, deflation="blocks:3", variant=variant,
+        stopping=Stopping(rtol=1e-14, maxiter=steps),
+    )  # fmt: skip
+    run = Run(configuration, LinearSystem(operator, b, grid=(8, 8)), x0=start)
+    found = []
+    while run.step():
+        found.append(run.x.copy())
+    return found
+
+
+def projected_start():
+    """Q b + P^T x0 for a random x0, from which every variant starts alike."""
+    operator = box_stencil((8, 8), seed=2, shift=0.4)
+    b, x0 = np.random.default_rng(0).random(64), np.random.default_rng(1).random(64)
+    labels = blocks.find("deflation", "blocks:3").labels(64, (8, 8))
+    device = devices.device("cpu")
+    Projection(operator, operator.bind(device), labels, blocks.find("coarse", "cholesky"), device).finish(x0, b)
+    return x0
+
+
+@pytest.mark.parametrize("preconditioner", ["none", "jacobi", "neumann:2"])
+@pytest.mark.parametrize("variant", ["def2", "a-def2"])
+def test_def1_def2_and_a_def2_walk_the_same_path(variant, preconditioner):
+    start = np.random.default_rng(1).random(64)
+    for ours, other in zip(
+        iterates("def1", preconditioner, start), iterates(variant, preconditioner, start), strict=True
+    ):
+        np.testing.assert_allclose(ours, other, atol=1e-10)
+
+
+@pytest.mark.parametrize("preconditioner", ["jacobi", "neumann:2"])
+def test_from_a_projected_start_bnn_walks_it_too(preconditioner):
+    start = projected_start()
+    pairs = zip(iterates("def1", preconditioner, start), iterates("bnn", preconditioner, start), strict=True)
+    for ours, other in pairs:
+        np.testing.assert_allclose(ours, other, atol=1e-9)
+
+
+def test_the_additive_method_walks_another():
+    start = projected_start()
+    ours, other = iterates("def1", "jacobi", start), iterates("ad", "jacobi", start)
+    assert np.abs(ours[4] - other[4]).max() > 1e-6
+
+
+def dense_pieces():
+    operator = box_stencil((4, 5), seed=3, shift=0.2)
+    A = operator.to_csr().toarray()
+    labels = blocks.find("deflation", "blocks:2").labels(20, (4, 5))
+    Z = np.eye(4)[labels]
+    Q = Z @ np.linalg.solve(Z.T @ A @ Z, Z.T)
+    return operator, labels, np.diag(1 / np.diag(A)), Q, np.eye(20) - A @ Q
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_preconditioner_is_the_formula(variant):
+    operator, labels, inverse, Q, P = dense_pieces()
+    formulas = {
+        "def1": inverse,
+        "def2": P.T @ inverse,
+        "a-def1": inverse @ P + Q,
+        "a-def2": P.T @ inverse + Q,
+        "bnn": P.T @ inverse @ P + Q,
+        "ad": inverse + Q,
+    }
+    device = devices.device("cpu")
+    projection = Projection(operator, operator.bind(device), labels, blocks.find("coarse", "cholesky"), device)
+    jacobi = device.applied(blocks.find("preconditioner", "jacobi").setup(operator, device))
+    M1 = blocks.find("variant", variant).precondition(projection, jacobi, device)
+    r, u = np.random.default_rng(4).random(20), np.zeros(20)
+    before = r.copy()
+    dots = M1.apply(r, u)
+    np.testing.assert_allclose(u, formulas[variant] @ r, atol=1e-12)
+    assert np.array_equal(r, before)
+    paired = inverse @ r if variant == "def2" else u
+    np.testing.assert_allclose(dots, [r @ paired, paired @ paired, r @ r], rtol=1e-10)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("problem", ["two-layer", "bubbles-2d"])
+def test_every_variant_converges_to_the_same_solution(variant, problem):
+    def solved(**choices):
+        stopping = Stopping(rtol=1e-8)
+        result = run_through(Run(configure(problem, n=24, preconditioner="neumann:2", stopping=stopping, **choices)))
+        assert result.converged
+        return result.x
+
+    plain = solved()
+    np.testing.assert_allclose(solved(deflation="blocks:4", variant=variant), plain, atol=1e-4 * np.abs(plain).max())
+
+
+def test_a_def2_bears_the_explicit_inverse_that_def1_does_not():
+    def ended(variant):
+        configuration = configure(
+            "bubbles-2d", n=16, count=1, preconditioner="neumann:2", deflation="stripes", coarse="inverse",
+            variant=variant, stopping=Stopping(rtol=1e-10),
+        )  # fmt: skip
+        return run_through(Run(configuration)).converged
+
+    assert ended("a-def2")
+    assert not ended("def1")

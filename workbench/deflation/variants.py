@@ -1,0 +1,165 @@
+"""The family of two-level methods: where the projection P and the correction Q stand in preconditioned CG.
+
+With M1 the preconditioner that the solver sees, table 1 of Tang, Nabben, Vuik, Erlangga, "Comparison of two-level
+preconditioners derived from deflation, domain decomposition and multigrid methods", J. Sci. Comput. 39, 2009:
+
+    DEF1     system P A, M1 = M^-1,               then x = Q b + P^T x^
+    DEF2     x0 projected, directions P^T M^-1 r
+    A-DEF1   M1 = M^-1 P + Q
+    A-DEF2   x0 projected, M1 = P^T M^-1 + Q
+    BNN      M1 = P^T M^-1 P + Q
+    AD       M1 = M^-1 + Q
+
+"x0 projected" stands for the start Q b + P^T x0, which makes Z^T r = 0. DEF1, DEF2, A-DEF2 and, from a projected start,
+BNN make the same iterates in exact arithmetic; they differ in cost and in what rounding does to them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar
+
+from workbench.blocks import Block, register
+from workbench.deflation.projection import Projection
+
+
+@dataclasses.dataclass(frozen=True)
+class Variant(Block):
+    """Base of all variants; the flags say what each is made of. Costs are per iteration, beside one product each with A
+    and M."""
+
+    kind: ClassVar[str] = "variant"
+    projects_system: ClassVar[bool] = False
+    """The solver sees P A and P b, and x is recovered at the end."""
+    projects_start: ClassVar[bool] = False
+    """The start is Q b + P^T x0."""
+    keeps_z_orthogonal: ClassVar[bool] = False
+    """Z^T r = 0 throughout, but for rounding."""
+
+    def precondition(self, projection: Projection, M: Any, device: Any) -> Any:
+        """M1 for the solver, from M^-1 as an operator with apply(r, u)."""
+        return M
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class Def1(Variant):
+    """Deflation as in the two-level paper: one coarse solve and one product with AZ."""
+
+    name: ClassVar[str] = "def1"
+    title: ClassVar[str] = "DEF1: solve P A x^ = P b"
+    projects_system: ClassVar[bool] = True
+    keeps_z_orthogonal: ClassVar[bool] = True
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class Def2(Variant):
+    """Directions projected by P^T: one coarse solve and one more product with A."""
+
+    name: ClassVar[str] = "def2"
+    title: ClassVar[str] = "DEF2: projected directions"
+    projects_start: ClassVar[bool] = True
+    keeps_z_orthogonal: ClassVar[bool] = True
+
+    def precondition(self, projection: Projection, M: Any, device: Any) -> Any:
+        return TwoLevel(projection, M, device, after=True, dots_of_first_level=True)
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class ADef1(Variant):
+    """Two coarse solves and one product with AZ. M1 is not Hermitian, yet CG with it converges like BNN."""
+
+    name: ClassVar[str] = "a-def1"
+    title: ClassVar[str] = "A-DEF1: adapted deflation, M^-1 P + Q"
+
+    def precondition(self, projection: Projection, M: Any, device: Any) -> Any:
+        return TwoLevel(projection, M, device, before=True, correct=True)
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class ADef2(Variant):
+    """One coarse solve and one more product with A; the most robust of the family against rounding in E^-1."""
+
+    name: ClassVar[str] = "a-def2"
+    title: ClassVar[str] = "A-DEF2: adapted deflation, P^T M^-1 + Q"
+    projects_start: ClassVar[bool] = True
+    keeps_z_orthogonal: ClassVar[bool] = True
+
+    def precondition(self, projection: Projection, M: Any, device: Any) -> Any:
+        return TwoLevel(projection, M, device, after=True, correct=True)
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class BalancingNeumannNeumann(Variant):
+    """Two coarse solves, one product with AZ and one more with A (Mandel 1993)."""
+
+    name: ClassVar[str] = "bnn"
+    title: ClassVar[str] = "BNN: balancing, P^T M^-1 P + Q"
+
+    def precondition(self, projection: Projection, M: Any, device: Any) -> Any:
+        return TwoLevel(projection, M, device, before=True, after=True, correct=True)
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class Additive(Variant):
+    """One coarse solve (Bramble, Pasciak, Schatz 1986)."""
+
+    name: ClassVar[str] = "ad"
+    title: ClassVar[str] = "AD: additive coarse correction, M^-1 + Q"
+
+    def precondition(self, projection: Projection, M: Any, device: Any) -> Any:
+        return TwoLevel(projection, M, device, correct=True)
+
+
+class TwoLevel:
+    """u = M1 r made of M^-1, P before, P^T after and Q added, with (r, u), (u, u) and (r, r).
+
+    dots_of_first_level: take them of u before P^T, as DEF2 does. Work space: one vector when P stands before.
+    """
+
+    def __init__(
+        self,
+        projection: Projection,
+        M: Any,
+        device: Any,
+        *,
+        before: bool = False,
+        after: bool = False,
+        correct: bool = False,
+        dots_of_first_level: bool = False,
+    ) -> None:
+        self._projection, self._M, self._device = projection, M, device
+        self._before, self._after, self._correct = before, after, correct
+        self._early = dots_of_first_level
+        self._dots = device.dots()
+
+    def apply(self, r: Any, u: Any) -> Any:
+        """u = M1 r. The two may not be the same vector."""
+        v = r
+        if self._before:
+            v = self._device.copy(r)
+            self._projection.project(v)
+        self._M.apply(v, u)
+        dots = self._dots.apply(r, u) if self._early else None
+        if self._after and self._correct:
+            self._projection.finish(u, r)
+        elif self._after:
+            self._projection.project_transposed(u)
+        elif self._correct:
+            self._projection.correct(u, r)
+        return self._dots.apply(r, u) if dots is None else dots
+
+    @property
+    def traffic(self) -> int:
+        coarse = self._projection.coarse_traffic
+        own = self._projection.system_traffic if self._after else 0
+        return self._M.traffic + own + coarse * (1 + (self._before and (self._after or self._correct)))
+
+    @property
+    def flops(self) -> int:
+        return self._M.flops + (self._projection.flops if self._before or self._after else 0)
