@@ -57,6 +57,13 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("file", help="a run written by `workbench solve --save`")
     show.add_argument("--csv", metavar="FILE", help="write the history as CSV")
     show.set_defaults(command=_show)
+    again = verbs.add_parser("reproduce", help="make a paper's table or figure again, its numbers beside ours")
+    again.add_argument("paper", help="two-level")
+    again.add_argument("target", help="table1 to table4, fig1, fig9 to fig12")
+    again.add_argument("--max-n", type=int, default=512, metavar="N", help="largest n, points per side (default 512)")
+    again.add_argument("--json", action="store_true", help="print JSON")
+    again.add_argument("--picture", metavar="FILE", help="where the picture goes (default PAPER_TARGET.svg here)")
+    again.set_defaults(command=_reproduce)
     return parser
 
 
@@ -206,6 +213,21 @@ def _doctor(chosen: argparse.Namespace) -> int:
 
     report = examine(measure=True)
     print(json.dumps(report.to_dict()) if chosen.json else report.text())
+    return CONVERGED
+
+
+def _reproduce(chosen: argparse.Namespace) -> int:
+    from workbench.figures import save
+    from workbench.papers import reproduce
+
+    def tell(what: str) -> None:
+        print(f"workbench: {what}", file=sys.stderr)
+
+    made = reproduce(chosen.paper, chosen.target, chosen.max_n, tell)
+    if made.figure is not None:
+        path = save(made.figure, chosen.picture or f"{chosen.paper}_{chosen.target}.svg")
+        tell(f"the picture is in {path}")
+    print(json.dumps(_finite(made.to_dict())) if chosen.json else made.text())
     return CONVERGED
 
 

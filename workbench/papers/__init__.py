@@ -1,0 +1,43 @@
+"""Papers: one file per paper, each table or figure a function that makes the solves and sets print beside ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from workbench.blocks import unknown_name
+from workbench.errors import InputError
+from workbench.papers import two_level, two_level_figures
+from workbench.papers.reproduction import Reproduction
+
+Target = Callable[[int, Callable[[str], None]], Reproduction]
+PAPERS: dict[str, dict[str, Target]] = {
+    "two-level": {
+        "table1": two_level.table1,
+        "table2": two_level.table2,
+        "table3": two_level.table3,
+        "table4": two_level.table4,
+        "fig1": two_level_figures.fig1,
+        "fig9": two_level_figures.fig9,
+        "fig10": two_level_figures.fig10,
+        "fig11": two_level_figures.fig11,
+        "fig12": two_level_figures.fig12,
+    }
+}
+SMALLEST = 16
+
+
+def reproduce(paper: str, target: str, max_n: int = 512, tell: Callable[[str], None] = lambda _: None) -> Reproduction:
+    """Make a table or figure of a paper again with grids of at most `max_n` points per side; `tell` hears what is done.
+
+    Raises InputError for an unknown paper or target, with the nearest known one, and for max_n below 16.
+    """
+    if paper not in PAPERS:
+        raise InputError(unknown_name("paper", paper, PAPERS))
+    if target not in PAPERS[paper]:
+        raise InputError(unknown_name(f"target of {paper}", target, PAPERS[paper]))
+    if max_n < SMALLEST:
+        raise InputError(f"max_n must be at least {SMALLEST}, got {max_n}")
+    return PAPERS[paper][target](max_n, tell)
+
+
+__all__ = ["PAPERS", "Reproduction", "reproduce"]

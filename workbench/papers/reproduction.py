@@ -1,0 +1,56 @@
+"""What every reproduced table or figure is: rows with the paper's value beside ours, notes, and a picture."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from workbench.machine.describe import describe_machine
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Reproduction:
+    """One table or figure of a paper, made again.
+
+    rows: plain data, one dictionary a row with the same keys. notes: sentences on what the paper leaves open and on
+    where ours differs and why.
+    """
+
+    name: str
+    title: str
+    rows: list[dict[str, Any]]
+    notes: list[str]
+    figure: Figure | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON, with the machine beside the numbers."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "rows": self.rows,
+            "notes": self.notes,
+            "machine": describe_machine(),
+        }
+
+    def text(self) -> str:
+        """An aligned table for people."""
+        names = list(self.rows[0])
+        cells = [
+            [name.replace("_", " ") for name in names],
+            *([_cell(row[name]) for name in names] for row in self.rows),
+        ]
+        widths = [max(len(row[k]) for row in cells) for k in range(len(names))]
+        lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
+        return "\n".join([self.title, "", *lines, "", *self.notes])
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.3g}" if abs(value) < 100 else f"{value:.0f}"
+    if isinstance(value, (list, tuple)):
+        return "..".join(_cell(part) for part in value)
+    return str(value)
