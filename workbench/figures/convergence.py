@@ -30,6 +30,7 @@ def convergence(
     """
     figure = new_figure(width, height)
     axes = figure.add_subplot()
+    ring = {"marker": "o", "markersize": 8, "mfc": "none", "mec": "#000000", "mew": 1.0, "linestyle": ""}
     ringed = False
     names = list(labels) if labels is not None else [block_names(record.summary) for record in records]
     for index, (record, name) in enumerate(zip(records, names, strict=True)):
@@ -49,9 +50,11 @@ def convergence(
         confirmed = record.history.true_residuals
         if confirmed.size:
             rings = confirmed[:, 1] / _scale(record)
-            axes.semilogy(confirmed[:, 0], rings, "o", markersize=8, mfc="none", mec="#000000", mew=1.0)
-            axes.lines[-1].set_label("_ring" if ringed else "true residual")
+            axes.semilogy(confirmed[:, 0], rings, label="_ring", **ring)
             ringed = True
+    if ringed:
+        # One entry for all of them, after the runs.
+        axes.plot([], [], label="true residual", **ring)
     if tolerance:
         axes.axhline(tolerance, color="#666666", linewidth=0.8, linestyle=(0, (1, 2)), label="tolerance")
     axes.set_xlabel("iteration")

@@ -12,6 +12,7 @@ from workbench import figures
 from workbench.errors import InputError
 from workbench.live.runs import Ended
 from workbench.recording import save, to_csv
+from workbench.run import Norm
 
 KINDS = {"svg": "Picture (SVG)", "png": "Picture (PNG)", "csv": "Table (CSV)", "run": "Run file"}
 RUN_ENDING = ".run.npz"
@@ -49,7 +50,11 @@ def slug(text: str) -> str:
 
 def _pictures(kind: str, runs: Sequence[Ended], field: Figure | None, folder: Path) -> list[Path]:
     stem = file_stem(runs[-1])
-    curves = figures.convergence([run.record for run in runs], [run.label for run in runs])
+    rules = {(rule.norm, rule.rtol, rule.atol) for rule in (run.configuration.stopping for run in runs)}
+    norm, rtol, atol = next(iter(rules))
+    # A line only where it holds for every run.
+    tolerance = rtol if len(rules) == 1 and norm == Norm.RESIDUAL and atol == 0 else None
+    curves = figures.convergence([run.record for run in runs], [run.label for run in runs], tolerance=tolerance)
     paths = [figures.save(curves, folder / f"convergence-{stem}.{kind}")]
     if field is not None:
         paths.append(figures.save(field, folder / f"field-{stem}.{kind}"))

@@ -40,8 +40,8 @@ def solved(problem: str, n: int, first: str, second: str, **choices: Any) -> Res
 
 
 def seeds_for(n: int) -> range:
-    """How many random starts to average over: five up to 256 unknowns a side, three beyond."""
-    return range(5 if n <= 256 else 3)
+    """How many random starts to average over: five up to 512 unknowns a side, three beyond."""
+    return range(5 if n <= 512 else 3)
 
 
 def table1(max_n: int, tell: Progress) -> Reproduction:

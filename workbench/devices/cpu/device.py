@@ -8,10 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from workbench.devices.cpu import factorization
 from workbench.devices.cpu.csr import CsrProduct, CsrTerm
 from workbench.devices.cpu.passes import bind_pass, compile_pass
 from workbench.devices.cpu.stencil import HalfProduct, StencilProduct
 from workbench.devices.cpu.subdomains import CompactColumns, Subdomains
+from workbench.devices.cpu.triangular import CsrFactor, StencilFactor
 from workbench.devices.lines.reference import accumulator
 from workbench.devices.lines.workspace import Lines, Workspace
 
@@ -109,6 +111,40 @@ class Cpu:
     def compact_columns(self, az: sparse.csr_array) -> CompactColumns:
         """AZ in compact form."""
         return CompactColumns(az)
+
+    def stencil_pivots(
+        self,
+        main: np.ndarray,
+        lower: tuple[np.ndarray, ...],
+        strides: tuple[int, ...],
+        block: int,
+        omega: float,
+        shift: float,
+    ) -> tuple[np.ndarray, int, int]:
+        """E of the modified IC(0) of a stencil's blocks, last pivots replaced, and the row that broke down or -1."""
+        return factorization.stencil_pivots(main, lower, strides, block, omega, shift)
+
+    def csr_pivots(
+        self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, block: int, omega: float, shift: float
+    ) -> tuple[np.ndarray, np.ndarray, int, int]:
+        """The same for a CSR matrix, with the values of the factor first."""
+        return factorization.csr_pivots(data, indices, indptr, block, omega, shift)
+
+    def stencil_factor(
+        self,
+        lower: tuple[np.ndarray, ...],
+        strides: tuple[int, ...],
+        inverse: np.ndarray,
+        width: int,
+        block: int,
+        scale: float,
+    ) -> StencilFactor:
+        """u = scale M^-1 r for M = (E + L) E^-1 (E + L^H) on a stencil."""
+        return StencilFactor(lower, strides, inverse, width, block, scale)
+
+    def csr_factor(self, lower: sparse.csr_array, inverse: np.ndarray, block: int, scale: float) -> CsrFactor:
+        """The same with L in CSR form."""
+        return CsrFactor(lower, inverse, block, scale)
 
 
 class DotProducts:

@@ -139,7 +139,7 @@ function render({ model, el }) {
     });
     for (const tolerance of tolerances) {
       const text = `tolerance ${short(tolerance)}`;
-      label(context, colours.soft, text, box.right - 6, toY(tolerance) - 3, "right", "bottom", colours.paper);
+      label(context, colours.soft, text, box.right - 6, toY(tolerance) + 4, "right", "top", colours.paper);
     }
     drawCursor(context, shown);
     drawLegend(shown, colours);

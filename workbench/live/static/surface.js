@@ -17,7 +17,7 @@ export function surface(host, heightFor, draw) {
   function paint() {
     frame = 0;
     const width = canvas.clientWidth;
-    const tall = heightFor(width);
+    const tall = Math.round(heightFor(width));
     const scale = window.devicePixelRatio || 1;
     const [columns, rows] = [Math.round(width * scale), Math.round(tall * scale)];
     const blank = canvas.width !== columns || canvas.height !== rows;
