@@ -28,6 +28,13 @@ def test_an_island_has_a_closed_rim():
     assert length == 2 * (3 + 4) / 8
 
 
+def test_a_round_rim_is_whole_though_it_crosses_many_rows():
+    y, x = np.mgrid[-100:100, -100:100] + 0.5
+    found = boundaries((x**2 + y**2 < 80**2).astype(int))
+    assert found.step == 1
+    np.testing.assert_allclose(np.abs(found.segments[:, :2] - found.segments[:, 2:]).sum(), 8 * 80 / 200)
+
+
 def test_too_many_lines_are_thinned_out_evenly():
     found = boundaries(np.repeat(np.arange(100), 3).reshape(100, 3), most=10)
     assert found.step == 10

@@ -36,9 +36,9 @@ def test_colours_are_logarithmic_where_the_contrast_is_large(high, kind):
 def test_boundaries_lie_over_the_field():
     labels = np.array([0, 0, 1, 1, 0, 0, 1, 1])
     figure = subdomains((2, 4), None, labels)
-    dark, light = figure.axes[0].collections
-    np.testing.assert_array_equal(light.get_segments()[0], [[0.5, 0], [0.5, 1]])
-    assert len(dark.get_segments()) == 1
+    dark, light = figure.axes[0].patches
+    np.testing.assert_array_equal(light.get_path().vertices, [[0.5, 0], [0.5, 1]])
+    assert dark.get_path() is light.get_path()
 
 
 def test_thinned_boundaries_are_told():

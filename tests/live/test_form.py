@@ -11,7 +11,7 @@ from workbench.errors import InputError
 from workbench.live.form import BlockFields, Form, field
 from workbench.run import Stopping, configure
 
-KINDS = ("problem", "preconditioner", "deflation", "coarse", "solver")
+KINDS = ("problem", "preconditioner", "deflation", "coarse", "variant", "solver")
 BLOCKS = [(kind, name) for kind in KINDS for name in registered(kind)]
 
 
@@ -65,6 +65,7 @@ def test_the_default_form_is_the_configuration_it_was_given():
         preconditioner="neumann:3",
         deflation="blocks:4",
         coarse="inverse",
+        variant="a-def2",
         rhs="ones-scaled",
         x0="zero",
         seed=7,
@@ -126,8 +127,10 @@ def test_a_path_may_begin_at_home(form, monkeypatch, tmp_path):
 
 def test_the_coarse_solver_is_grey_without_deflation(form):
     assert form.blocks["coarse"].choice.disabled
+    assert form.blocks["variant"].choice.disabled
     form.blocks["deflation"].choice.value = "stripes"
     assert not form.blocks["coarse"].choice.disabled
+    assert not form.blocks["variant"].choice.disabled
 
 
 def test_the_form_covers_all_of_a_configuration(form):

@@ -68,6 +68,12 @@ def test_a_matrix_shows_its_pattern_and_tells_of_subdomains_in_words(tmp_path):
     assert "3 deflation subdomains of 1 unknowns" in drawn.notes[-1]
 
 
+def test_subdomains_may_follow_the_bubbles():
+    drawn = preview("bubbles-2d", "levelset", n=64)
+    assert drawn.labels.max() > 63
+    assert preview("bubbles-2d", "levelset", n=4096).labels is not None
+
+
 def test_a_wrong_deflation_is_an_error():
     with pytest.raises(InputError, match="at most 32"):
         preview("poisson5", "blocks:64", n=32)

@@ -7,14 +7,14 @@ import dataclasses
 import numpy as np
 
 MOST = 32
-"""Lines drawn per direction: closer ones would paint the picture over."""
+"""Lines from side to side drawn per direction: closer ones would paint the picture over."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Boundaries:
     """Segments (x0, y0, x1, y1) in side lengths, shape (k, 4), y = 0 at row 0.
 
-    step: 1 where every boundary is there; m where there are too many to see and only every m-th is.
+    step: 1 where every boundary is there; m where they are too long together to be seen and only every m-th is.
     """
 
     segments: np.ndarray
@@ -34,7 +34,7 @@ def _edges(labels: np.ndarray, most: int) -> tuple[np.ndarray, int]:
     rows, columns = labels.shape
     differs = labels[1:] != labels[:-1]
     places = np.flatnonzero(differs.any(axis=1))
-    step = max(1, -(-places.size // most))
+    step = max(1, -(-np.count_nonzero(differs) // (most * columns)))
     if step > 1:
         places = places[step - 1 :: step]
     parts = []

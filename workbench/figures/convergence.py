@@ -70,6 +70,7 @@ def convergence(
 def block_names(summary: dict[str, Any]) -> str:
     """A run by the names of its blocks, for legends."""
     parts = [summary["solver"], summary["preconditioner"], summary["deflation"], summary["coarse"] or "none"]
+    parts += [summary["variant"]] if summary.get("variant") not in (None, "def1") else []
     return " + ".join(part for part in parts if part != "none")
 
 

@@ -18,7 +18,7 @@ def pattern(counts: np.ndarray, size: int, *, title: str = "", width: float = 4.
 
     width in inches.
     """
-    figure = new_figure(width, 0.8 * width)
+    figure = new_figure(width, 0.8 * width, square=True)
     axes = figure.add_subplot()
     shown = np.ma.masked_equal(counts, 0)
     norm = LogNorm(1, max(2, int(counts.max(initial=1))))

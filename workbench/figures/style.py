@@ -44,9 +44,9 @@ def curve_style(index: int) -> CurveStyle:
 CURVES = tuple(curve_style(index) for index in range(35))
 
 
-def new_figure(width: float, height: float) -> Figure:
-    """An empty figure, size in inches; 3.5 is one column of a journal."""
-    return Figure(figsize=(width, height), layout="constrained")
+def new_figure(width: float, height: float, *, square: bool = False) -> Figure:
+    """An empty figure, size in inches; 3.5 is one column of a journal. square: for axes of equal scale."""
+    return Figure(figsize=(width, height), layout="compressed" if square else "constrained")
 
 
 def save(figure: Figure, path: str | Path) -> Path:

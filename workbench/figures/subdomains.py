@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from matplotlib.collections import LineCollection
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
 
 from workbench.figures.boundaries import boundaries
 from workbench.figures.style import new_figure
@@ -31,7 +32,7 @@ def subdomains(
     grid: (ny, nx) or (nz, ny, nx). coefficient, labels: shape (N,), or None for a constant 1 and for no subdomains.
     In 3D a section is shown: normal "x", "y" or "z", position in side lengths. width in inches.
     """
-    figure = new_figure(width, 0.8 * width)
+    figure = new_figure(width, 0.8 * width, square=True)
     axes = figure.add_subplot()
     values = np.ones(grid) if coefficient is None else coefficient.reshape(grid)
     values, across, up = section(values, normal, position)
@@ -41,9 +42,10 @@ def subdomains(
     figure.colorbar(image, ax=axes, label=COEFFICIENT)
     if labels is not None:
         lines = boundaries(section(labels.reshape(grid), normal, position)[0])
-        pairs = list(lines.segments.reshape(-1, 2, 2))
-        axes.add_collection(LineCollection(pairs, colors="#000000", linewidths=1.4, alpha=0.5))
-        axes.add_collection(LineCollection(pairs, colors="#ffffff", linewidths=0.6))
+        # One path and not one per segment, which keeps drawings of round subdomains small.
+        path = Path(lines.segments.reshape(-1, 2), np.tile([Path.MOVETO, Path.LINETO], len(lines.segments)))
+        axes.add_patch(PathPatch(path, fill=False, edgecolor="#000000", linewidth=1.4, alpha=0.5))
+        axes.add_patch(PathPatch(path, fill=False, edgecolor="#ffffff", linewidth=0.6))
         if lines.step > 1:
             figure.supxlabel(f"every {ordinal(lines.step)} subdomain boundary is drawn", fontsize="small")
     axes.set_xlabel(f"{across} (side lengths)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,9 @@ from workbench.blocks import Block, Parameter, lookup, registered
 from workbench.devices import DEVICES
 from workbench.run import Configuration, Norm, Stopping
 from workbench.run.configuration import RHS, STARTS
+
+SECOND_LEVEL = ("coarse", "variant")
+"""Kinds of block that have a meaning only with deflation."""
 
 Changed = Callable[[], None]
 
@@ -118,9 +122,11 @@ class Form:
     def __init__(self, changed: Changed, configuration: Configuration) -> None:
         # Nobody is told of a form that is half built.
         self._changed: Changed = lambda: None
+        chosen = {item.name: getattr(configuration, item.name) for item in dataclasses.fields(configuration)}
         self.blocks = {
-            kind: BlockFields(kind, self._notify, getattr(configuration, kind).name, with_title=kind == "problem")
-            for kind in ("problem", "preconditioner", "deflation", "coarse", "solver")
+            kind: BlockFields(kind, self._notify, block.name, with_title=kind == "problem")
+            for kind, block in chosen.items()
+            if isinstance(block, Block)
         }
         settings = [NORM, RTOL, MAXITER, RHS_FIELD, START, SEED, *([DEVICE] if len(DEVICES) > 1 else [])]
         self.settings = {setting.name: field(setting) for setting in settings if setting is not MAXITER}
@@ -135,7 +141,7 @@ class Form:
         self.load(configuration)
         for control in self.settings.values():
             control.observe(lambda _change: self._notify(), "value")
-        method = [self.blocks[kind].box for kind in ("solver", "preconditioner", "deflation", "coarse")]
+        method = [fields.box for kind, fields in self.blocks.items() if kind != "problem"]
         device = [self.settings["device"]] if "device" in self.settings else []
         self.box = widgets.VBox(
             [
@@ -188,11 +194,11 @@ class Form:
         self._changed()
 
     def _grey_out(self) -> None:
-        """Without deflation there is no coarse system to solve."""
+        """Without deflation there is no coarse system to solve, and nothing to combine."""
         idle = self.blocks["deflation"].choice.value == "none"
-        coarse = self.blocks["coarse"]
-        for control in (coarse.choice, *coarse.fields.values()):
-            control.disabled = idle
+        for kind in SECOND_LEVEL:
+            for control in (self.blocks[kind].choice, *self.blocks[kind].fields.values()):
+                control.disabled = idle
 
 
 def _group(title: str) -> widgets.HTML:

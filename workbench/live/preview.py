@@ -26,55 +26,64 @@ class NotYetError(Exception):
     """Nothing can be drawn before the run; the message says why. This is no mistake of the user's."""
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class Cells:
+    """A problem's cells: what is drawn, the phase of each, and whether they are the problem's own or coarser ones."""
+
+    scene: Scene
+    phase: np.ndarray | None
+    whole: bool
+
+
 class Preview:
     """Scenes of problems that are not run yet; the last problem's cells are kept while its deflation changes."""
 
     def __init__(self) -> None:
         self._problem: Problem | None = None
-        self._scene: Scene | None = None
-        self._is_whole = True
+        self._cells: Cells | None = None
 
     def scene(self, problem: Problem, deflation: Deflation) -> Scene:
         """What to draw. Raises NotYetError where only the run will show it, InputError for wrong blocks."""
-        if problem != self._problem or self._scene is None:
-            self._problem, self._scene = None, None
-            self._scene, self._is_whole = _cells(problem)
+        if problem != self._problem or self._cells is None:
+            self._cells = None
+            self._cells = _cells(problem)
             self._problem = problem
-        plain = self._scene
+        cells, plain = self._cells, self._cells.scene
         grid = None if plain.is_matrix else plain.values.shape
         try:
-            labels = deflation.labels(plain.unknowns, grid)
+            labels = deflation.labels(plain.unknowns, grid, cells.phase)
         except InputError:
-            if self._is_whole:
+            if cells.whole:
                 raise
             labels = None
-        if self._is_whole:
-            return plain.with_labels(labels)
-        # The number of subdomains here is not that of the run, so only their shapes are shown.
-        return dataclasses.replace(plain.with_labels(labels), notes=plain.notes)
+        shown = plain.with_labels(labels)
+        # The number of subdomains of coarser cells is not that of the run, so only their shapes are shown.
+        return shown if cells.whole else dataclasses.replace(shown, notes=plain.notes)
 
 
-def _cells(problem: Problem) -> tuple[Scene, bool]:
-    """The scene without subdomains, and whether it is the problem itself and not a coarser one."""
-    cells = getattr(problem, "n", None)
-    if cells is None:
+def _cells(problem: Problem) -> Cells:
+    """The problem's cells, or coarser ones where they are too many."""
+    side = getattr(problem, "n", None)
+    if side is None:
         _check_size(problem)
-        return scene(problem.label, problem.assemble()), True
-    system, side = _small_system(problem, cells)
-    if side == cells:
-        return scene(problem.label, system), True
-    if system.coefficient is None:
-        return _constant(problem.label, cells, len(system.grid or ()))
-    coarse = dataclasses.replace(scene(problem.label, system), notes=(f"drawn with n = {side} until the run starts",))
-    return coarse, False
+        system = problem.assemble()
+        return Cells(scene(problem.label, system), system.phase, True)
+    system, drawn = _small_system(problem, side)
+    if drawn < side and system.coefficient is None:
+        return _constant(problem.label, side, len(system.grid or ()))
+    shown = scene(problem.label, system)
+    if drawn < side:
+        shown = dataclasses.replace(shown, notes=(f"drawn with n = {drawn} until the run starts",))
+    return Cells(shown, system.phase, drawn == side)
 
 
-def _constant(title: str, cells: int, dimensions: int) -> tuple[Scene, bool]:
+def _constant(title: str, side: int, dimensions: int) -> Cells:
     """A field of ones, for which nothing needs to be assembled."""
-    side = min(cells, int(MOST_CELLS ** (1 / dimensions)))
-    size = side**dimensions
-    note = f"{size:,} unknowns" if side == cells else "constant coefficient"
-    return Scene(title, np.broadcast_to(1.0, (side,) * dimensions), unknowns=size, notes=(note,)), side == cells
+    drawn = min(side, int(MOST_CELLS ** (1 / dimensions)))
+    size = drawn**dimensions
+    note = f"{size:,} unknowns" if drawn == side else "constant coefficient"
+    ones = Scene(title, np.broadcast_to(1.0, (drawn,) * dimensions), unknowns=size, notes=(note,))
+    return Cells(ones, None, drawn == side)
 
 
 def _small_system(problem: Problem, cells: int) -> tuple[LinearSystem, int]:

@@ -129,7 +129,7 @@ function render({ model, el }) {
       grid: true,
     });
     const tolerances = [...new Set(shown.map((curve) => curve.tolerance))].filter((tolerance) => tolerance > 0);
-    drawTolerances(context, box, colours, tolerances.map(toY));
+    drawTolerances(context, tolerances);
     within(context, () => {
       for (const curve of shown) {
         Object.assign(curve, { drawn: 0, length: 0 });
@@ -137,10 +137,6 @@ function render({ model, el }) {
         drawRings(context, curve);
       }
     });
-    for (const tolerance of tolerances) {
-      const text = `tolerance ${short(tolerance)}`;
-      label(context, colours.soft, text, box.right - 6, toY(tolerance) + 4, "right", "top", colours.paper);
-    }
     drawCursor(context, shown);
     drawLegend(shown, colours);
   }
@@ -194,12 +190,18 @@ function render({ model, el }) {
     }
   }
 
-  function drawTolerances(context, box, colours, heights) {
-    context.save();
-    context.setLineDash([2, 3]);
-    context.lineWidth = 1.2;
-    for (const y of heights) line(context, colours.soft, box.left, y, box.right, y);
-    context.restore();
+  function drawTolerances(context, tolerances) {
+    const { box, colours, toY } = frame;
+    for (const tolerance of tolerances) {
+      const y = toY(tolerance);
+      context.save();
+      context.setLineDash([2, 3]);
+      context.lineWidth = 1.2;
+      line(context, colours.soft, box.left, y, box.right, y);
+      context.restore();
+      const text = `tolerance ${short(tolerance)}`;
+      label(context, colours.soft, text, box.right - 6, y + 4, "right", "top", colours.paper);
+    }
   }
 
   function drawCursor(context, shown) {

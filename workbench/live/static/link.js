@@ -15,7 +15,15 @@ export function link(model, apply, invalidate) {
   let heard = performance.now();
   let patience = PATIENCE;
 
-  const ask = () => model.send({ kind: "ready" });
+  const say = (message) => {
+    // A kernel that has gone hears nothing; what is on the page stays.
+    try {
+      model.send(message);
+    } catch (error) {
+      console.debug("the kernel does not answer", error);
+    }
+  };
+  const ask = () => say({ kind: "ready" });
   const receive = (content, buffers) => {
     heard = performance.now();
     patience = PATIENCE;
@@ -31,7 +39,7 @@ export function link(model, apply, invalidate) {
     clearTimeout(timer);
     timer = 0;
     acknowledged = done;
-    model.send({ kind: "ack", seq: done });
+    say({ kind: "ack", seq: done });
   };
   // A message may be lost with its connection; whoever waits in vain asks again, ever less often.
   const watch = setInterval(() => {

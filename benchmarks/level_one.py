@@ -1,0 +1,57 @@
+"""One application of every first-level preconditioner beside one product with A, in one run.
+
+    python -m benchmarks level_one [--output FOLDER]
+
+Rounds are interleaved; seconds are medians, ratios are medians of the ratios within a round.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from benchmarks.common import interleaved, median_ratio
+from workbench import blocks, devices
+from workbench.preconditioners import ElementWise, Preconditioner
+from workbench.run import configure
+
+SPECS = ("block-ic:2", "block-ic:4", "block-ic:8", "ic", "mic", "ssor", "neumann:1", "neumann:2")
+CASES: tuple[tuple[str, int], ...] = (("two-layer", 1024), ("bubbles-3d", 96))
+ROUNDS = 21
+
+
+def figures() -> dict[str, Any]:
+    """What `python -m benchmarks` prints."""
+    return {f"{name} n={n}": measure(name, n) for name, n in CASES}
+
+
+def measure(name: str, n: int) -> dict[str, dict[str, float]]:
+    """Seconds to set up, milliseconds an application, and how many products with A it costs."""
+    operator = configure(name, n=n).problem.assemble().operator
+    device = devices.device("cpu")
+    product = operator.bind(device)
+    r = np.random.default_rng(0).random(operator.shape[0])
+    u, s = np.zeros_like(r), np.zeros_like(r)
+    contestants: dict[str, Callable[[], Any]] = {"A": lambda: product.apply(r, s)}
+    setup: dict[str, float] = {"A": 0.0}
+    for spec in SPECS:
+        block = blocks.find("preconditioner", spec)
+        assert isinstance(block, Preconditioner)
+        begun = time.perf_counter()
+        M = block.setup(operator, device)
+        setup[spec] = time.perf_counter() - begun
+        assert not isinstance(M, ElementWise)
+        contestants[spec] = lambda M=M: M.apply(r, u)
+    seconds = interleaved(contestants, ROUNDS)
+    return {
+        spec: {
+            "setup_s": setup[spec],
+            "application_ms": 1e3 * statistics.median(taken),
+            "products_with_A": median_ratio(taken, seconds["A"]),
+        }
+        for spec, taken in seconds.items()
+    }

@@ -1,0 +1,286 @@
+"""IC(0), modified IC, block IC and SSOR: by hand, against dense factorizations, and counted on the paper's problem."""
+
+import statistics
+
+import numba
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.sparse.linalg import aslinearoperator
+
+from tests.conftest import box_stencil, random_matrix
+from workbench import blocks, devices
+from workbench.errors import InputError
+from workbench.operators import Matrix, Stencil, as_operator
+from workbench.preconditioners.factorized import incomplete_cholesky
+from workbench.run import Run, configure, run_through, solve
+
+CPU = devices.device("cpu")
+GRIDS = [((7,), float), ((5, 7), float), ((17, 9), np.float32), ((9, 11), complex), ((3, 4, 5), float)]
+GRIDS += [((4, 3, 21), complex), ((5, 1, 9), float), ((6, 1), float), ((2, 3), float), ((1, 1), float)]
+COUNTS = {2: 81, 4: 68, 8: 62}
+"""Means over five seeds of an independent implementation, two-layer n = 128 with stripes."""
+
+
+def set_up(spec, operator):
+    return blocks.find("preconditioner", spec).setup(operator, CPU)
+
+
+def dense_inverse(M, operator):
+    size = operator.shape[0]
+    columns = np.empty((size, size), operator.dtype)
+    for place, unit in enumerate(np.eye(size, dtype=operator.dtype)):
+        u = np.empty_like(unit)
+        M.apply(unit, u)
+        columns[:, place] = u
+    return columns
+
+
+def dense_incomplete(A, block, omega):
+    """M^-1 by an elimination that keeps to the pattern of A within blocks: straight from the definition."""
+    size = len(A)
+    part = np.arange(size) // block
+    W = np.where(part[:, None] == part, A, 0).astype(np.result_type(A, float))
+    pattern = W != 0
+    for k in range(size):
+        for i in range(k + 1, size):
+            for j in range(k + 1, size):
+                fill = W[i, k] * W[k, j] / W[k, k]
+                if pattern[i, k] and pattern[k, j]:
+                    if pattern[i, j]:
+                        W[i, j] -= fill
+                    else:
+                        W[i, i] -= omega * fill.real
+    upper, pivots = np.triu(W), np.diag(1 / np.diag(W))
+    return np.linalg.inv(upper.conj().T @ pivots @ upper)
+
+
+def assert_close(found, expected):
+    tolerance = 1e-12 if found.dtype != np.float32 else 1e-5
+    assert np.abs(found - expected).max() <= tolerance * np.abs(expected).max()
+
+
+def poisson(*grid):
+    """-1 between neighbours, twice the number of dimensions on the diagonal: Dirichlet on all sides."""
+    operator = box_stencil(grid)
+    lower = tuple(-(low != 0).astype(float) for low in operator.lower)
+    return Stencil(grid, np.full(operator.shape[0], 2.0 * len(grid)), lower)
+
+
+def neumann_sides(*grid):
+    """Row sums zero: constants are the null space."""
+    inner = poisson(*grid)
+    coupled = -(inner.to_csr() - sparse.diags_array(inner.main)).sum(axis=1)
+    return Stencil(grid, np.asarray(coupled).ravel(), inner.lower)
+
+
+def test_the_pivots_of_four_cells_by_hand():
+    four = poisson(2, 2)
+    np.testing.assert_allclose(set_up("ic", four).pivots, [4, 15 / 4, 15 / 4, 52 / 15])
+    np.testing.assert_allclose(set_up("mic:1", four).pivots, [4, 7 / 2, 7 / 2, 24 / 7])
+    np.testing.assert_allclose(set_up("block-ic:1", four).pivots, [4, 15 / 4, 4, 15 / 4])
+    np.testing.assert_allclose(set_up("ssor:1.6", four).pivots, [2.5] * 4)
+
+
+def test_three_unknowns_by_hand():
+    """A = [[4, 2, 0], [2, 5, 4], [0, 4, 9]]: pivots 4, 5 - 1 = 4, 9 - 4 = 5."""
+    A = Matrix(sparse.csr_array(np.array([[4.0, 2, 0], [2, 5, 4], [0, 4, 9]])))
+    M = set_up("ic", A)
+    np.testing.assert_allclose(M.pivots, [4, 4, 5])
+    u = np.empty(3)
+    # M = A here, since nothing fills in.
+    dots = M.apply(np.array([6.0, 11, 13]), u)
+    np.testing.assert_allclose(u, [1, 1, 1])
+    np.testing.assert_allclose(dots, [30, 3, 326])
+
+
+@pytest.mark.parametrize("omega", [0.0, 0.7])
+@pytest.mark.parametrize(("grid", "dtype"), GRIDS)
+def test_blocks_of_a_stencil_against_a_dense_elimination(grid, dtype, omega):
+    operator = box_stencil(grid, dtype)
+    A = operator.to_csr().toarray()
+    for block in {1, 5, grid[-1], 2 * grid[-1], 3 * grid[-1], len(A)}:
+        expected = dense_incomplete(A, block, omega)
+        for form in (operator, Matrix(operator.to_csr())):
+            M = incomplete_cholesky("ic", form, CPU, block, omega)
+            assert_close(dense_inverse(M, form), expected)
+            assert M.notes == []
+
+
+@pytest.mark.parametrize("omega", [0.0, 1.0])
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_blocks_of_a_matrix_against_a_dense_elimination(dtype, omega):
+    operator = random_matrix(37, dtype)
+    for block in (1, 5, 10, 37):
+        expected = dense_incomplete(operator.to_csr().toarray(), block, omega)
+        assert_close(dense_inverse(incomplete_cholesky("ic", operator, CPU, block, omega), operator), expected)
+
+
+@pytest.mark.parametrize("grid", [(5, 1030), (301, 64), (9, 7, 37), (3, 2000)])
+@pytest.mark.parametrize("spec", ["ic", "block-ic:2", "block-ic:3", "mic:1", "ssor:1.5"])
+def test_long_rows_are_solved_as_the_assembled_matrix_is(grid, spec):
+    operator = box_stencil(grid)
+    matrix = Matrix(operator.to_csr())
+    r = np.random.default_rng(1).random(operator.shape[0])
+    block = blocks.find("preconditioner", spec)
+    if spec.startswith("block"):
+        block = block.changed({"unknowns": block.rows * grid[-1]})
+    first, second = np.empty_like(r), np.empty_like(r)
+    dots = block.setup(operator, CPU).apply(r, first).copy()
+    block.setup(matrix, CPU).apply(r, second)
+    np.testing.assert_allclose(first, second, rtol=1e-11)
+    np.testing.assert_allclose(dots, [r @ first, first @ first, r @ r], rtol=1e-12)
+
+
+@pytest.mark.parametrize("form", [lambda A: A, lambda A: Matrix(A.to_csr())])
+def test_a_tridiagonal_matrix_is_factorized_exactly(form):
+    operator = form(box_stencil((23,), complex))
+    product = dense_inverse(set_up("ic", operator), operator) @ operator.to_csr().toarray()
+    np.testing.assert_allclose(product, np.eye(23), atol=1e-12)
+
+
+@pytest.mark.parametrize("spec", ["block-ic:2", "block-ic:1"])
+def test_blocks_do_not_hear_of_one_another(spec):
+    operator = box_stencil((7, 6))
+    inverse = dense_inverse(set_up(spec, operator), operator)
+    part = np.arange(42) // (6 * int(spec[-1]))
+    apart = part[:, None] != part
+    assert not inverse[apart].any()
+    assert np.count_nonzero(inverse[~apart]) == np.count_nonzero(~apart)
+
+
+def test_one_block_is_the_whole_factorization():
+    operator = box_stencil((6, 9))
+    assert_close(
+        dense_inverse(set_up("block-ic:99", operator), operator), dense_inverse(set_up("ic", operator), operator)
+    )
+
+
+def test_blocks_of_part_rows_and_of_matrices_without_a_grid():
+    operator = box_stencil((6, 9))
+    block = blocks.find("preconditioner", "block-ic:2", unknowns=7)
+    expected = dense_incomplete(operator.to_csr().toarray(), 7, 0)
+    assert_close(dense_inverse(block.setup(operator, CPU), operator), expected)
+    # Without a grid, 54 unknowns count as rows of 8.
+    matrix = Matrix(operator.to_csr())
+    expected = dense_incomplete(operator.to_csr().toarray(), 16, 0)
+    assert_close(dense_inverse(set_up("block-ic:2", matrix), matrix), expected)
+
+
+@pytest.mark.parametrize("operator", [poisson(8, 9), poisson(3, 5, 4), Matrix(poisson(8, 9).to_csr())])
+def test_modified_ic_keeps_the_row_sums(operator):
+    M = dense_inverse(set_up("mic:1", operator), operator)
+    ones = np.ones(operator.shape[0])
+    np.testing.assert_allclose(M @ (operator.to_csr() @ ones), ones, atol=1e-10)
+
+
+@pytest.mark.parametrize("omega", [0.3, 1.0, 1.7])
+@pytest.mark.parametrize("form", [box_stencil((5, 6), complex), box_stencil((3, 4, 5)), random_matrix(31, complex)])
+def test_ssor_is_its_formula(omega, form):
+    A = form.to_csr().toarray()
+    D, L = np.diag(np.diag(A)), np.tril(A, -1)
+    M = (D + omega * L) @ np.linalg.inv(D) @ (D + omega * L.conj().T) / (omega * (2 - omega))
+    assert_close(dense_inverse(set_up(f"ssor:{omega}", form), form), np.linalg.inv(M))
+
+
+KERSHAW = np.array([[3.0, -2, 0, 2], [-2, 3, -2, 0], [0, -2, 3, -2], [2, 0, -2, 3]])
+"""Positive definite, and yet IC(0) meets the pivot -5."""
+
+
+def kershaw_on_a_grid():
+    lower = (np.array([0, -2.0, 0, -2]), np.array([0, 0, -2.0, 2]))
+    return Stencil((2, 2), np.full(4, 3.0), lower)
+
+
+@pytest.mark.parametrize("operator", [as_operator(KERSHAW), kershaw_on_a_grid()])
+def test_a_breakdown_is_shifted_and_said(operator):
+    M = set_up("ic", operator)
+    assert M.shift > 0
+    assert M.shift in 1e-3 * 2.0 ** np.arange(20)
+    assert M.pivots.min() > 0
+    (note,) = M.notes
+    assert note == f"ic: a pivot of A was not positive, so A + {M.shift:g} D was factorized"
+    A = operator.to_csr().toarray()
+    assert_close(dense_inverse(M, operator), dense_incomplete(A + M.shift * np.diag(np.diag(A)), 4, 0))
+    assert solve(operator, np.arange(1.0, 5), M="ic").converged
+
+
+def test_what_no_shift_mends_is_refused():
+    operator = Stencil((3,), np.array([1.0, -1, 1]), (np.array([0, -1.0, -1]),))
+    with pytest.raises(InputError, match="ic finds no positive pivot in row 1, .* 1050 times; use jacobi"):
+        set_up("ic", operator)
+
+
+@pytest.mark.parametrize("grid", [(50,), (6, 9), (4, 5, 3)])
+@pytest.mark.parametrize("spec", ["ic", "mic:1", "mic:0.9", "block-ic:2", "ssor:1.4"])
+@pytest.mark.parametrize("assembled", [False, True])
+def test_singular_problems_are_solved(grid, spec, assembled):
+    operator = neumann_sides(*grid)
+    if assembled:
+        operator = Matrix(operator.to_csr())
+    M = set_up(spec, operator)
+    ends_at_zero = spec == "mic:1" or (len(grid) == 1 and spec != "ssor:1.4" and not (assembled and "block" in spec))
+    assert bool(M.notes) == (ends_at_zero or (len(grid) == 1 and spec == "mic:0.9"))
+    assert M.pivots.min() > 0
+    b = np.random.default_rng(3).random(operator.shape[0])
+    result = solve(operator, b, M=spec, rtol=1e-9)
+    assert result.converged
+    assert np.linalg.norm(operator.to_csr() @ result.x - (b - b.mean())) <= 1e-8 * np.linalg.norm(b)
+
+
+@pytest.mark.parametrize("spec", ["ic", "mic", "block-ic", "ssor"])
+def test_an_operator_without_entries_is_refused(spec):
+    operator = as_operator(aslinearoperator(np.eye(3)))
+    with pytest.raises(InputError, match="a LinearOperator does not show its"):
+        set_up(spec, operator)
+
+
+@pytest.mark.parametrize(
+    ("spec", "sentence"),
+    [
+        ("ssor:2", "ssor: omega must be between 0.001 and 1.999, got 2"),
+        ("mic:1.1", "mic: omega must be between 0 and 1, got 1.1"),
+        ("block-ic:0", "block-ic: rows must be between 1 and 2.14748e"),
+        ("ic:2", "preconditioner ic takes no argument, got '2'; write ic"),
+    ],
+)
+def test_wrong_parameters_are_sentences(spec, sentence):
+    with pytest.raises(InputError) as caught:
+        blocks.find("preconditioner", spec)
+    assert sentence in str(caught.value)
+
+
+@pytest.mark.parametrize("spec", ["ic", "block-ic:2"])
+def test_results_do_not_depend_on_the_number_of_threads(spec):
+    operator = box_stencil((390, 351))
+    M = set_up(spec, operator)
+    r = np.random.default_rng(1).random(operator.shape[0])
+    found = []
+    for threads in (1, numba.config.NUMBA_NUM_THREADS):
+        u = np.empty_like(r)
+        numba.set_num_threads(threads)
+        dots = M.apply(r, u).copy()
+        found.append((u, dots))
+    assert np.array_equal(found[0][0], found[1][0])
+    assert np.array_equal(found[0][1], found[1][1])
+
+
+@pytest.mark.parametrize("rows", COUNTS)
+def test_the_papers_blocks_take_as_many_iterations_as_an_independent_implementation(rows):
+    counts = []
+    for seed in range(5):
+        run = Run(configure("two-layer", n=128, preconditioner=f"block-ic:{rows}", deflation="stripes", seed=seed))
+        result = run_through(run)
+        assert result.converged
+        counts.append(result.iterations)
+    assert statistics.mean(counts) == pytest.approx(COUNTS[rows], abs=2)
+
+
+def test_more_of_the_matrix_means_fewer_iterations():
+    def count(spec):
+        return run_through(Run(configure("poisson5", n=64, rhs="random", preconditioner=spec))).iterations
+
+    order = ["mic:0.95", "ic", "block-ic:16", "block-ic:4", "jacobi"]
+    counts = [count(spec) for spec in order]
+    assert counts == sorted(counts)
+    assert counts[0] < counts[-1] / 3
