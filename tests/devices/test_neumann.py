@@ -22,6 +22,7 @@ CASES = [
     (2, 1, "float64"),
     (2, 2, "complex128"),
     (2, 4, "float64"),
+    (2, 7, "float64"),
     (3, 3, "float64"),
     (3, 2, "float32"),
 ]
@@ -103,3 +104,12 @@ def test_not_a_number_does_not_outlive_its_vector():
     assert np.isnan(neumann.apply(np.full_like(r, np.nan), u)).all()
     assert np.isfinite(neumann.apply(r, u)).all()
     assert np.isfinite(u).all()
+
+
+def test_traffic_and_flops():
+    bands, strides, inverse_diagonal = random_bands((3, 4), float)
+    # Up to order 3, two sweeps of two bands and three vectors; order 4 needs two more, each pair with another start.
+    for order, words in ((1, 10), (3, 10), (4, 21)):
+        neumann = StencilSeries(bands, strides, inverse_diagonal, order)
+        assert neumann.traffic == words * 12 * 8
+        assert neumann.flops == (2 * order * 2 * 2 + 1) * 12

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from workbench.devices.cpu import Cpu
-from workbench.devices.cpu.stencil import HalfProduct, StencilProduct
+from workbench.devices.cpu.stencil import StencilProduct
 from workbench.devices.cpu.threads import CHUNK, WORTH_SHARING
 from workbench.devices.lines.reference import accumulator
 
@@ -142,65 +142,6 @@ def test_a_complex_product_is_hermitian():
     assert np.any(lower[0].imag)
 
 
-def check_half(grid, dtype, *, upper, scaled):
-    _, bands, strides = random_stencil(grid, dtype, 3)
-    count = bands[0].size
-    base, x, paired, scale = random_vectors(count, 4, dtype)
-    lower = sparse.tril(assembled(np.ones(count, dtype), bands, strides), k=-1)
-    triangle = lower.conj().T if upper else lower
-    expected = (base - triangle @ x) * (scale if scaled else 1)
-    kept = [vector.copy() for vector in (base, x, paired)]
-    out = np.full_like(x, np.nan)
-    term = HalfProduct(bands, strides, upper=upper, scale=scale if scaled else None)
-    dots = term.apply(base, x, out, paired)
-    assert_near(out, expected, dtype)
-    assert_dots(dots, paired, out)
-    for vector, before in zip((base, x, paired), kept, strict=True):
-        np.testing.assert_array_equal(vector, before)
-
-
-@pytest.mark.parametrize("scaled", [False, True], ids=["plain", "scaled"])
-@pytest.mark.parametrize("upper", [False, True], ids=["lower", "upper"])
-def test_halves_in_two_dimensions(upper, scaled):
-    for grid in (*SMALL[2], *LARGE[2]):
-        check_half(grid, np.float64, upper=upper, scaled=scaled)
-
-
-@pytest.mark.parametrize("upper", [False, True], ids=["lower", "upper"])
-def test_halves_in_one_and_three_dimensions(upper):
-    for grid in (*SMALL[1], *SMALL[3], LARGE[1][1], LARGE[3][0], LARGE[3][2]):
-        check_half(grid, np.float64, upper=upper, scaled=False)
-
-
-@pytest.mark.parametrize(
-    ("dtype", "upper", "scaled"), [("complex128", True, False), ("complex64", False, True), ("float32", False, False)]
-)
-def test_halves_in_other_dtypes(dtype, upper, scaled):
-    for grid in (*SMALL[2], LARGE[2][1]):
-        check_half(grid, np.dtype(dtype), upper=upper, scaled=scaled)
-
-
-def test_the_terms_of_the_device_are_lower_scaled_lower_and_upper():
-    _, bands, strides = random_stencil((5, 7), float, 3)
-    base, x, scale = random_vectors(35, 3, float)
-    lower = np.tril(assembled(np.ones(35), bands, strides).toarray(), -1)
-    out = np.empty(35)
-    expected = (base - lower @ x, (base - lower @ x) * scale, base - lower.T @ x)
-    for term, wanted in zip(CPU.stencil_terms(bands, strides, scale), expected, strict=True):
-        term.apply(base, x, out, x)
-        assert_near(out, wanted, float)
-
-
-def test_base_paired_and_target_may_be_one_vector():
-    _, bands, strides = random_stencil((5, 7), float, 3)
-    base, x = random_vectors(35, 2, float)
-    lower = np.tril(assembled(np.ones(35), bands, strides).toarray(), -1)
-    out = base.copy()
-    dots = HalfProduct(bands, strides, upper=False).apply(out, x, out, x)
-    assert_near(out, base - lower @ x, float)
-    assert_dots(dots, x, out)
-
-
 def test_dot_products_of_single_precision_are_summed_in_double():
     # Each square is 1e40, beyond single precision.
     x = np.full(5, 1e20, np.float32)
@@ -226,8 +167,6 @@ def test_read_only_arrays_serve_as_a_stencil():
     out = np.empty(7)
     StencilProduct(main, lower, strides).apply(x, out)
     assert_near(out, expected @ x, float)
-    HalfProduct(lower, strides, upper=True).apply(x, x, out, x)
-    assert_near(out, x - sparse.triu(expected, k=1) @ x, float)
 
 
 def test_traffic_and_flops():
@@ -235,12 +174,6 @@ def test_traffic_and_flops():
     product = CPU.stencil(main, lower, strides)
     assert product.traffic == 6 * 24 * 8  # main, three lower, x in; out
     assert product.flops == 7 * 2 * 24
-    main, lower, strides = random_stencil((3, 4), float)
-    plain, scaled, _ = CPU.stencil_terms(lower, strides, main)
-    assert plain.traffic == 5 * 12 * 8  # two lower, base, x in; out
-    assert plain.flops == 2 * 2 * 12
-    assert scaled.traffic == 6 * 12 * 8
-    assert scaled.flops == 5 * 12
     main, lower, strides = random_stencil((3, 4), np.complex64)
     product = CPU.stencil(main, lower, strides)
     assert product.traffic == 5 * 12 * 8

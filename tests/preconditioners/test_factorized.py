@@ -1,5 +1,6 @@
 """IC(0), modified IC, block IC and SSOR: by hand, against dense factorizations, and counted on the paper's problem."""
 
+import itertools
 import statistics
 
 import numba
@@ -43,14 +44,13 @@ def dense_incomplete(A, block, omega):
     W = np.where(part[:, None] == part, A, 0).astype(np.result_type(A, float))
     pattern = W != 0
     for k in range(size):
-        for i in range(k + 1, size):
-            for j in range(k + 1, size):
-                fill = W[i, k] * W[k, j] / W[k, k]
-                if pattern[i, k] and pattern[k, j]:
-                    if pattern[i, j]:
-                        W[i, j] -= fill
-                    else:
-                        W[i, i] -= omega * fill.real
+        neighbours = k + 1 + np.flatnonzero(pattern[k + 1 :, k])
+        for i, j in itertools.product(neighbours, neighbours):
+            fill = W[i, k] * W[k, j] / W[k, k]
+            if pattern[i, j]:
+                W[i, j] -= fill
+            else:
+                W[i, i] -= omega * fill.real
     upper, pivots = np.triu(W), np.diag(1 / np.diag(W))
     return np.linalg.inv(upper.conj().T @ pivots @ upper)
 

@@ -20,7 +20,8 @@ class Neumann(Preconditioner):
     """M^-1 = K^T D^-1 K with K = sum over k <= order of (-L D^-1)^k; order 1 and 2 are the paper's Neu1 and Neu2.
 
     L is the strictly lower triangle of A, D its diagonal; only L D^-1 and D^-1 are stored (for CSR matrices L D^-1 also
-    transposed). K r is evaluated by Horner's rule, v <- r - L D^-1 v, so one application makes 2*order sweeps over L.
+    transposed). K r is evaluated by Horner's rule, v <- r - L D^-1 v. On a stencil up to three terms of K share one
+    sweep, so Neu1, Neu2 and Neu3 all move 2*(bands + 3) words per unknown; in CSR form there are 2*order sweeps over L.
 
     Needs max row sum of |L D^-1| < 1, the condition of eq. (2), and raises InputError otherwise, or when A does not
     show its entries. Source: Gupta, van Gijzen, Vuik 2013, eqs. (2) to (5).
@@ -31,22 +32,23 @@ class Neumann(Preconditioner):
 
     order: int = parameter(2, "terms kept after the identity in each factor", low=1, high=16)
 
-    def setup(self, operator: Operator, device: Any) -> NeumannSeries:
+    def setup(self, operator: Operator, device: Any) -> Any:
         inverse_diagonal = device.array(1 / operator.diagonal(), operator.dtype)
         if isinstance(operator, Stencil):
             bands = _scaled_bands(operator)
             _check_norm(np.abs(bands).sum(axis=0))
-            terms = device.stencil_terms(bands, operator.strides, inverse_diagonal)
-        else:
-            lower = sparse.tril(operator.to_csr(), k=-1, format="csr") @ sparse.diags_array(1 / operator.diagonal())
-            lower = sparse.csr_array(lower)
-            _check_norm(np.asarray(abs(lower).sum(axis=1)).ravel())
-            terms = device.csr_terms(lower, inverse_diagonal)
-        return NeumannSeries(self.order, terms, device, inverse_diagonal)
+            return device.stencil_series(bands, operator.strides, inverse_diagonal, self.order)
+        lower = sparse.tril(operator.to_csr(), k=-1, format="csr") @ sparse.diags_array(1 / operator.diagonal())
+        lower = sparse.csr_array(lower)
+        _check_norm(np.asarray(abs(lower).sum(axis=1)).ravel())
+        return TermByTerm(self.order, device.csr_terms(lower, inverse_diagonal), device, inverse_diagonal)
 
 
-class NeumannSeries:
-    """u = K^T D^-1 K r on a device. Work space: one vector for order 1, two from order 2 on."""
+class TermByTerm:
+    """u = K^T D^-1 K r, one sweep over L a term, for matrices whose rows reach anywhere.
+
+    Work space: one vector for order 1, two from order 2 on.
+    """
 
     def __init__(self, order: int, terms: tuple[Any, Any, Any], device: Any, like: Any) -> None:
         self._order = order

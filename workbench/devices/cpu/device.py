@@ -10,8 +10,11 @@ from scipy import sparse
 
 from workbench.devices.cpu import factorization
 from workbench.devices.cpu.csr import CsrProduct, CsrTerm
+from workbench.devices.cpu.neumann import StencilSeries
 from workbench.devices.cpu.passes import bind_pass, compile_pass
-from workbench.devices.cpu.stencil import HalfProduct, StencilProduct
+from workbench.devices.cpu.polynomial import ChebyshevStep
+from workbench.devices.cpu.sparse_inverse import FactorizedInverse, inverse_factor
+from workbench.devices.cpu.stencil import StencilProduct
 from workbench.devices.cpu.subdomains import CompactColumns, Subdomains
 from workbench.devices.cpu.triangular import CsrFactor, StencilFactor
 from workbench.devices.lines.reference import accumulator
@@ -80,18 +83,14 @@ class Cpu:
         """The product with anything that maps a vector to a vector."""
         return CallableProduct(product, size, dtype)
 
-    def stencil_terms(
-        self, bands: tuple[np.ndarray, ...], strides: tuple[int, ...], scale: np.ndarray
-    ) -> tuple[HalfProduct, HalfProduct, HalfProduct]:
-        """base - L x, (base - L x)*scale and base - L^H x for a strictly lower triangle in bands."""
-        return (
-            HalfProduct(bands, strides, upper=False),
-            HalfProduct(bands, strides, upper=False, scale=scale),
-            HalfProduct(bands, strides, upper=True),
-        )
+    def stencil_series(
+        self, bands: tuple[np.ndarray, ...], strides: tuple[int, ...], inverse_diagonal: np.ndarray, order: int
+    ) -> StencilSeries:
+        """K^T D^-1 K for the strictly lower bands of L D^-1, K the Neumann series of that order."""
+        return StencilSeries(bands, strides, inverse_diagonal, order)
 
     def csr_terms(self, lower: sparse.csr_array, scale: np.ndarray) -> tuple[CsrTerm, CsrTerm, CsrTerm]:
-        """The same three terms for a strictly lower triangle in CSR form."""
+        """base - L x, (base - L x)*scale and base - L^H x for a strictly lower triangle in CSR form."""
         upper = sparse.csr_array(lower.conj().T.tocsr())
         rows = (lower.data, lower.indices, lower.indptr)
         return CsrTerm(*rows), CsrTerm(*rows, scale=scale), CsrTerm(upper.data, upper.indices, upper.indptr)
@@ -145,6 +144,18 @@ class Cpu:
     def csr_factor(self, lower: sparse.csr_array, inverse: np.ndarray, block: int, scale: float) -> CsrFactor:
         """The same with L in CSR form."""
         return CsrFactor(lower, inverse, block, scale)
+
+    def chebyshev_step(self, inverse: np.ndarray) -> ChebyshevStep:
+        """p = a p + b D^-1 (r - s), u = u + p."""
+        return ChebyshevStep(inverse)
+
+    def inverse_factor(self, matrix: sparse.csr_array) -> tuple[sparse.csr_array, int]:
+        """The factor G of a factorized sparse inverse, and the row that broke down or -1."""
+        return inverse_factor(matrix)
+
+    def factorized_inverse(self, factor: sparse.csr_array) -> FactorizedInverse:
+        """u = G^H (G r)."""
+        return FactorizedInverse(factor)
 
 
 class DotProducts:

@@ -27,7 +27,7 @@ def stencil_pivots(
     Returns E (N,), how many last pivots of a singular block were replaced, and the first row that broke down, or -1.
     """
     size = main.size
-    diagonal = np.ascontiguousarray(main.real, np.float64)
+    diagonal = np.ascontiguousarray(np.real(main), np.float64)
     wide = np.complex128 if main.dtype.kind == "c" else np.float64
     bands = [*(np.ascontiguousarray(low, wide) for low in lower), *[np.empty(0, wide)] * 3][:3]
     steps = np.array([*strides, size, size, size][:3], np.int64)

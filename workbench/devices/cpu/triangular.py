@@ -126,7 +126,7 @@ def _tasks(rows: int, block_rows: int, width: int) -> np.ndarray:
 
 
 def _lane_rows(rows: int, width: int, block_rows: int, plane_rows: int) -> int:
-    """Grid rows that a lane goes through before its next unit: more than one where short rows would make short tiles."""
+    """Grid rows that a lane goes through before its next unit: several where short rows would make short tiles."""
     if width >= 4 * TILE:
         return 1
     if plane_rows and block_rows >= rows:

@@ -1,0 +1,113 @@
+"""A Chebyshev polynomial in D^-1 A."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.linalg import eigvalsh_tridiagonal
+
+from workbench.blocks import parameter, register
+from workbench.operators import Operator, Stencil
+from workbench.preconditioners.base import Preconditioner
+
+MARGIN = 1.1
+"""How far above the largest Ritz value the interval reaches."""
+LANCZOS_STEPS = 12
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class Chebyshev(Preconditioner):
+    """M^-1 = p(D^-1 A) D^-1, p of degree `degree` and 1 - z p(z) the smallest polynomial on [high/ratio, high].
+
+    high is 1.1 times the largest Ritz value of D^-1 A after 12 Lanczos steps from a seeded start, or the largest
+    absolute row sum of D^-1 A where that is less. M^-1 is positive definite: p is positive up to high + high/ratio, and
+    everywhere for an even degree. One application makes `degree` products with A and degree + 1 passes over vectors;
+    stores 1/D and two vectors of work space, each (N,). Raises InputError when A does not show its diagonal.
+    Source: Saad, Iterative Methods for Sparse Linear Systems (2003), algorithm 12.1.
+    """
+
+    name: ClassVar[str] = "chebyshev"
+    title: ClassVar[str] = "Chebyshev polynomial"
+
+    degree: int = parameter(3, "degree of the polynomial, products with A in an application", low=1, high=64)
+    ratio: float = parameter(30.0, "largest over smallest eigenvalue that the polynomial aims at", low=1.01, high=1e6)
+
+    def setup(self, operator: Operator, device: Any) -> ChebyshevSeries:
+        inverse = device.array(1 / operator.diagonal(), operator.dtype)
+        product = operator.bind(device)
+        high = min(MARGIN * _largest_ritz_value(operator, product, device), _largest_row_sum(operator))
+        return ChebyshevSeries(self.degree, high / self.ratio, high, product, inverse, device)
+
+
+class ChebyshevSeries:
+    """u = p(D^-1 A) D^-1 r on a device by the Chebyshev iteration from u = 0.
+
+    low, high: the interval.
+    """
+
+    def __init__(self, degree: int, low: float, high: float, product: Any, inverse: Any, device: Any) -> None:
+        self.low, self.high = low, high
+        self._product, self._step = product, device.chebyshev_step(inverse)
+        self._s, self._p = (device.zeros(inverse.size, inverse.dtype) for _ in range(2))
+        center, radius = (high + low) / 2, (high - low) / 2
+        rho, self._weights = radius / center, [(0.0, 1 / center)]
+        for _ in range(degree):
+            before, rho = rho, 1 / (2 * center / radius - rho)
+            self._weights.append((rho * before, 2 * rho / radius))
+
+    def apply(self, r: Any, u: Any) -> Any:
+        """u = M^-1 r; returns (r, u), (u, u) and (r, r). The two may not be the same vector."""
+        dots = self._step.apply(r, self._s, self._p, u, *self._weights[0], first=True)
+        for a, b in self._weights[1:]:
+            self._product.apply(u, self._s)
+            dots = self._step.apply(r, self._s, self._p, u, a, b, first=False)
+        return dots
+
+    @property
+    def traffic(self) -> int:
+        later = len(self._weights) - 1
+        return self._step.traffic(first=True) + later * (self._product.traffic + self._step.traffic(first=False))
+
+    @property
+    def flops(self) -> int:
+        later = len(self._weights) - 1
+        return self._step.flops + later * (self._product.flops + self._step.flops)
+
+
+def _largest_ritz_value(operator: Operator, product: Any, device: Any) -> float:
+    """Of D^-1/2 A D^-1/2, by Lanczos steps without reorthogonalization, which extreme values do not need."""
+    size, dtype = operator.shape[0], operator.dtype
+    scale = (1 / np.sqrt(np.real(operator.diagonal()))).astype(np.finfo(dtype).dtype)
+    v = np.random.default_rng(0).standard_normal(size).astype(dtype)
+    v /= np.linalg.norm(v)
+    before, beta, out = np.zeros_like(v), 0.0, device.zeros(size, dtype)
+    alphas: list[float] = []
+    betas: list[float] = []
+    for _ in range(min(LANCZOS_STEPS, size)):
+        product.apply(device.array(scale * v, dtype), out)
+        w = scale * device.to_host(out) - np.asarray(beta, scale.dtype) * before
+        alphas.append(float(np.vdot(v, w).real))
+        w -= np.asarray(alphas[-1], scale.dtype) * v
+        beta = float(np.linalg.norm(w))
+        if beta <= 1e-5 * max(alphas):
+            break
+        betas.append(beta)
+        before, v = v, w / np.asarray(beta, scale.dtype)
+    return float(eigvalsh_tridiagonal(np.array(alphas), np.array(betas[: len(alphas) - 1]))[-1])
+
+
+def _largest_row_sum(operator: Operator) -> float:
+    """Largest sum over a row of |A_ij| / A_ii: no eigenvalue of D^-1 A is larger (Gershgorin)."""
+    diagonal = np.real(operator.diagonal()).astype(np.float64)
+    if isinstance(operator, Stencil):
+        sums = diagonal.copy()
+        for low, stride in zip(operator.lower, operator.strides, strict=True):
+            size = np.abs(low).astype(np.float64)
+            sums += size
+            sums[: max(0, sums.size - stride)] += size[stride:]
+    else:
+        sums = np.asarray(abs(operator.to_csr()).sum(axis=1), np.float64).ravel()
+    return float((sums / diagonal).max())
