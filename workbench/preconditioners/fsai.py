@@ -32,7 +32,7 @@ class Fsai(Preconditioner):
 
     def setup(self, operator: Operator, device: Any) -> Any:
         matrix = operator.to_csr()
-        entries = np.diff(sparse.tril(matrix, format="csr").indptr)
+        entries = np.diff(sparse.csr_array(sparse.tril(matrix, format="csr")).indptr)
         longest = int(np.argmax(entries))
         if entries[longest] > LONGEST_ROW:
             raise InputError(

@@ -56,8 +56,11 @@ def _folder() -> Path:
         with tempfile.TemporaryFile(dir=folder):
             return folder
     except OSError:
-        fallback = Path(tempfile.gettempdir()) / f"cg-workbench-{os.getuid()}" / "kernels"
-        fallback.mkdir(parents=True, exist_ok=True, mode=0o700)
+        fallback = Path(tempfile.gettempdir()) / f"cg-workbench-{os.getuid()}"
+        fallback.mkdir(exist_ok=True, mode=0o700)
+        # What lies there is run as code, so a folder that somebody else made is not used.
+        if fallback.stat().st_uid != os.getuid():
+            return Path(tempfile.mkdtemp(prefix="cg-workbench-"))
         return fallback
 
 
