@@ -20,8 +20,9 @@ from workbench.preconditioners import ElementWise, Preconditioner
 from workbench.run import configure
 
 SPECS = ("block-ic:2", "block-ic:4", "block-ic:8", "ic", "mic", "ssor", "neumann:1", "neumann:2")
+SPECS += ("chebyshev:3", "fsai", "amg:sa", "amg:rs")
 CASES: tuple[tuple[str, int], ...] = (("two-layer", 1024), ("bubbles-3d", 96))
-ROUNDS = 21
+ROUNDS = 15
 
 
 def figures() -> dict[str, Any]:

@@ -8,6 +8,7 @@ from scipy import sparse
 
 from workbench.deflation.projection import compact_az, galerkin
 from workbench.devices.cpu import Cpu
+from workbench.devices.cpu.subdomains import LONGEST_SEGMENT, _segments
 from workbench.devices.cpu.threads import CHUNK, WORTH_SHARING
 from workbench.devices.lines.reference import accumulator
 from workbench.operators import Matrix, Stencil
@@ -224,5 +225,18 @@ def test_traffic():
     # 5 unknowns in 3 runs: 4 bounds of 8 bytes, 3 labels of 4, and 2 partial sums of 8, written and read.
     assert CPU.subdomains(np.array([0, 0, 1, 0, 0]), 2, np.dtype(float)).traffic == 4 * 8 + 3 * 4 + 2 * 2 * 8
     az = sparse.csr_array(np.array([[1.0, 0], [0, 0], [2, 3]]))
-    # 2 rows of 4 bytes, 3 bounds of 8, 3 entries of 8 + 4; w read and written and x read at 2 places.
-    assert CPU.compact_columns(az).traffic == 2 * 4 + 3 * 8 + 3 * 12 + 3 * 2 * 8
+    # 2 segments: starts, lengths and 2*3 bounds of 8 bytes, 3 labels of 4, 3 values of 8; w read and written and x read
+    # at 2 places.
+    assert CPU.compact_columns(az).traffic == 2 * 2 * 8 + 2 * 3 * 8 + 3 * 4 + 3 * 8 + 3 * 2 * 8
+
+
+def test_segments_join_rows_with_the_same_columns_and_split_long_ones():
+    rows = 2 * LONGEST_SEGMENT + 3
+    same = sparse.csr_array(np.ones((rows, 2)))
+    starts, lengths = _segments(same)
+    assert starts.tolist() == [0, LONGEST_SEGMENT, 2 * LONGEST_SEGMENT]
+    assert lengths.tolist() == [LONGEST_SEGMENT, LONGEST_SEGMENT, 3]
+    mixed = sparse.csr_array(np.array([[1, 0, 2], [3, 0, 4], [0, 5, 6], [0, 0, 0], [0, 7, 8], [9, 0, 0]], dtype=float))
+    starts, lengths = _segments(mixed)
+    assert starts.tolist() == [0, 2, 4, 5]
+    assert lengths.tolist() == [2, 1, 1, 1]

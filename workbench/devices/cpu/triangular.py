@@ -23,7 +23,7 @@ from workbench.devices.lines.reference import accumulator
 
 TILE = 256
 """Most unknowns of a row that are worked on in one step."""
-TASK = 8192
+TASK = 16384
 """Blocks smaller than this many unknowns are worked on several at a time, so that four rows are under way."""
 
 
@@ -50,7 +50,7 @@ class StencilFactor:
         bounds = _tasks(rows, block_rows, width)
         unit = _lane_rows(rows, width, block_rows, strides[-1] // width if len(strides) == 3 else 0)
         tile = max(1, min(TILE, width * unit // 4, width))
-        room = np.zeros((cores(), 4, tile), dtype)
+        room = np.zeros((cores(), 8, tile), dtype)
         partial = np.zeros((bounds.size - 1, 3), self._dots.dtype)
         far = [*(strides[k] // width for k in range(1, len(strides))), *[rows] * 2][:2]
         bands = [*lower, *[np.empty(0, dtype)] * 3][:3]
@@ -163,95 +163,75 @@ def _forward(
     """u = scale (E + L)^-1 r for the grid rows first to last."""
     tile = room.shape[1]
     tiles = (width + tile - 1) // tile
-    items = tiles * unit
-    lanes = 4 if items >= 4 else 1
-    starts = np.empty(4, np.int64)
-    counts = np.zeros(4, np.int64)
-    zero = u.dtype.type(0)
-    left0, left1, left2, left3 = zero, zero, zero, zero
+    lanes = 4 if tiles * unit >= 4 else 1
+    base, row, begin, count, carry = _lanes(first, unit, u.dtype.type(0))
     units = (last - first + unit - 1) // unit
-    steps = items * ((units + lanes - 1) // lanes) + lanes - 1
-    for step in range(steps):
-        together = lanes == 4
+    for step in range(tiles * unit * ((units + lanes - 1) // lanes) + lanes - 1):
         for lane in range(lanes):
-            counts[lane] = 0
-            place = step - lane
-            # Between units there is no coupling to the row before, only to the same place in the unit before.
-            base = first + (lane + lanes * (place // items)) * unit
-            row = base + place % items // tiles
-            if place < 0 or row >= last:
-                together = False
+            if step < lane or row[lane] >= last:
+                count[lane] = 0
+                room[lane] = 0
                 continue
-            begin = (place % tiles) * tile
-            a = row * width + begin
-            count = min(tile, width - begin)
-            b = a + count
-            starts[lane] = a
-            counts[lane] = count
-            together &= count == tile
-            block = (row // block_rows) * block_rows
-            s_r, s_u, s_inverse, s_low, s_c = r[a:b], u[a:b], inverse[a:b], low0[a:b], room[lane, :count]
-            if row - far1 >= (block if unit == 1 else max(block, base)):
+            here = row[lane]
+            if begin[lane] == 0:
+                carry[lane] = 0
+            size = min(tile, width - begin[lane])
+            a = here * width + begin[lane]
+            b = a + size
+            count[lane] = size
+            block = here // block_rows * block_rows
+            # Between units there is no coupling to the row before, only to the same place in the unit before.
+            nearest = block if unit == 1 else max(block, base[lane])
+            s_r, s_inverse, s_low = r[a:b], inverse[a:b], low0[a:b]
+            t, c = room[lane], room[lane + 4]
+            for i in range(size):
+                c[i] = s_low[i] * s_inverse[i]
+            if here - far1 >= nearest:
                 d = far1 * width
                 s_band, s_near = low1[a:b], u[a - d : b - d]
-                if row - far2 >= block:
+                if here - far2 >= block:
                     d = far2 * width
                     s_band2, s_near2 = low2[a:b], u[a - d : b - d]
-                    for i in range(count):
-                        s_u[i] = (scale * s_r[i] - s_band[i] * s_near[i] - s_band2[i] * s_near2[i]) * s_inverse[i]
+                    for i in range(size):
+                        t[i] = (scale * s_r[i] - s_band[i] * s_near[i] - s_band2[i] * s_near2[i]) * s_inverse[i]
                 else:
-                    for i in range(count):
-                        s_u[i] = (scale * s_r[i] - s_band[i] * s_near[i]) * s_inverse[i]
-            elif row - far2 >= block:
+                    for i in range(size):
+                        t[i] = (scale * s_r[i] - s_band[i] * s_near[i]) * s_inverse[i]
+            elif here - far2 >= block:
                 d = far2 * width
                 s_band2, s_near2 = low2[a:b], u[a - d : b - d]
-                for i in range(count):
-                    s_u[i] = (scale * s_r[i] - s_band2[i] * s_near2[i]) * s_inverse[i]
+                for i in range(size):
+                    t[i] = (scale * s_r[i] - s_band2[i] * s_near2[i]) * s_inverse[i]
             else:
-                for i in range(count):
-                    s_u[i] = scale * s_r[i] * s_inverse[i]
-            for i in range(count):
-                s_c[i] = s_low[i] * s_inverse[i]
-            if begin == 0:
-                if lane == 0:
-                    left0 = zero
-                elif lane == 1:
-                    left1 = zero
-                elif lane == 2:
-                    left2 = zero
-                else:
-                    left3 = zero
-        if together:
-            u0, u1 = u[starts[0] : starts[0] + tile], u[starts[1] : starts[1] + tile]
-            u2, u3 = u[starts[2] : starts[2] + tile], u[starts[3] : starts[3] + tile]
-            c0, c1, c2, c3 = room[0], room[1], room[2], room[3]
-            for i in range(tile):
-                left0 = u0[i] - c0[i] * left0
-                left1 = u1[i] - c1[i] * left1
-                left2 = u2[i] - c2[i] * left2
-                left3 = u3[i] - c3[i] * left3
-                u0[i] = left0
-                u1[i] = left1
-                u2[i] = left2
-                u3[i] = left3
-        else:
-            if counts[0]:
-                left0 = _chain(u, starts[0], counts[0], room[0], left0)
-            if counts[1]:
-                left1 = _chain(u, starts[1], counts[1], room[1], left1)
-            if counts[2]:
-                left2 = _chain(u, starts[2], counts[2], room[2], left2)
-            if counts[3]:
-                left3 = _chain(u, starts[3], counts[3], room[3], left3)
-
-
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
-def _chain(u, start, count, c, left):  # pragma: no cover
-    s_u = u[start : start + count]
-    for i in range(count):
-        left = s_u[i] - c[i] * left
-        s_u[i] = left
-    return left
+                for i in range(size):
+                    t[i] = scale * s_r[i] * s_inverse[i]
+        t0, t1, t2, t3, c0, c1, c2, c3 = room[0], room[1], room[2], room[3], room[4], room[5], room[6], room[7]
+        v0, v1, v2, v3 = carry[0], carry[1], carry[2], carry[3]
+        for i in range(tile):
+            v0 = t0[i] - c0[i] * v0
+            v1 = t1[i] - c1[i] * v1
+            v2 = t2[i] - c2[i] * v2
+            v3 = t3[i] - c3[i] * v3
+            t0[i] = v0
+            t1[i] = v1
+            t2[i] = v2
+            t3[i] = v3
+        carry[0], carry[1], carry[2], carry[3] = v0, v1, v2, v3
+        for lane in range(lanes):
+            size = count[lane]
+            if size == 0:
+                continue
+            a = row[lane] * width + begin[lane]
+            s_u, t = u[a : a + size], room[lane]
+            for i in range(size):
+                s_u[i] = t[i]
+            begin[lane] += size
+            if begin[lane] == width:
+                begin[lane] = 0
+                row[lane] += 1
+                if row[lane] == base[lane] + unit:
+                    base[lane] += lanes * unit
+                    row[lane] = base[lane]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
@@ -261,109 +241,104 @@ def _backward(
     """u = (I + E^-1 L^H)^-1 u for the grid rows last to first, and the dot products of r and u."""
     tile = room.shape[1]
     tiles = (width + tile - 1) // tile
-    items = tiles * unit
-    lanes = 4 if items >= 4 else 1
-    starts = np.empty(4, np.int64)
-    counts = np.zeros(4, np.int64)
-    zero = u.dtype.type(0)
-    right0, right1, right2, right3 = zero, zero, zero, zero
+    lanes = 4 if tiles * unit >= 4 else 1
+    units = (last - first + unit - 1) // unit
+    # Tiles are counted from the right end of a row, units from the last, which may lack rows.
+    base, row, end, count, carry = _lanes(first + (units - 1) * unit, -unit, u.dtype.type(0))
+    for lane in range(4):
+        row[lane] += unit - 1
+        end[lane] = width
     wide = sums.dtype.type
     ru, uu, rr = wide(0), wide(0), wide(0)
-    units = (last - first + unit - 1) // unit
-    steps = items * ((units + lanes - 1) // lanes) + lanes - 1
-    for step in range(steps):
-        together = lanes == 4
+    for step in range(tiles * unit * ((units + lanes - 1) // lanes) + lanes - 1):
         for lane in range(lanes):
-            counts[lane] = 0
-            place = step - lane
-            base = first + (units - 1 - lane - lanes * (place // items)) * unit
-            row = base + unit - 1 - place % items // tiles
-            if place < 0 or base < first or row >= last:
-                together = False
+            if step < lane or base[lane] < first or row[lane] >= last:
+                count[lane] = 0
+                room[lane] = 0
                 continue
-            # Tiles are counted from the right end, so the short one is the first of the row.
-            end = width - (place % tiles) * tile
-            b = row * width + end
-            count = min(tile, end)
-            a = b - count
-            starts[lane] = a
-            counts[lane] = count
-            together &= count == tile
-            block = min(last, (row // block_rows + 1) * block_rows)
-            s_u, s_inverse, s_c = u[a:b], inverse[a:b], room[lane, :count]
-            # The last unknown of the row has no neighbour on the right; the entry there belongs to the next row.
-            inside = count - 1 if end == width else count
+            here = row[lane]
+            if end[lane] == width:
+                carry[lane] = 0
+            size = min(tile, end[lane])
+            b = here * width + end[lane]
+            a = b - size
+            count[lane] = size
+            block = min(last, (here // block_rows + 1) * block_rows)
+            nearest = block if unit == 1 else min(block, base[lane] + unit)
+            s_u, s_inverse, t, c = u[a:b], inverse[a:b], room[lane], room[lane + 4]
+            # The last unknown of a row has no neighbour on the right; the entry there belongs to the next row.
+            inside = size - 1 if end[lane] == width else size
+            c[size - 1] = 0
             s_low = low0[a + 1 : a + 1 + inside]
-            if inside < count:
-                s_c[inside] = 0
             for i in range(inside):
-                s_c[i] = np.conj(s_low[i]) * s_inverse[i]
-            if row + far1 < (block if unit == 1 else min(block, base + unit)):
+                c[i] = np.conj(s_low[i]) * s_inverse[i]
+            if here + far1 < nearest:
                 d = far1 * width
                 s_band, s_near = low1[a + d : b + d], u[a + d : b + d]
-                if row + far2 < block:
+                if here + far2 < block:
                     d = far2 * width
                     s_band2, s_near2 = low2[a + d : b + d], u[a + d : b + d]
-                    for i in range(count):
-                        s_u[i] -= (np.conj(s_band[i]) * s_near[i] + np.conj(s_band2[i]) * s_near2[i]) * s_inverse[i]
+                    for i in range(size):
+                        t[i] = (
+                            s_u[i] - (np.conj(s_band[i]) * s_near[i] + np.conj(s_band2[i]) * s_near2[i]) * s_inverse[i]
+                        )
                 else:
-                    for i in range(count):
-                        s_u[i] -= np.conj(s_band[i]) * s_near[i] * s_inverse[i]
-            elif row + far2 < block:
+                    for i in range(size):
+                        t[i] = s_u[i] - np.conj(s_band[i]) * s_near[i] * s_inverse[i]
+            elif here + far2 < block:
                 d = far2 * width
                 s_band2, s_near2 = low2[a + d : b + d], u[a + d : b + d]
-                for i in range(count):
-                    s_u[i] -= np.conj(s_band2[i]) * s_near2[i] * s_inverse[i]
-            if end == width:
-                if lane == 0:
-                    right0 = zero
-                elif lane == 1:
-                    right1 = zero
-                elif lane == 2:
-                    right2 = zero
-                else:
-                    right3 = zero
-        if together:
-            u0, u1 = u[starts[0] : starts[0] + tile], u[starts[1] : starts[1] + tile]
-            u2, u3 = u[starts[2] : starts[2] + tile], u[starts[3] : starts[3] + tile]
-            c0, c1, c2, c3 = room[0], room[1], room[2], room[3]
-            for k in range(tile):
-                i = np.uint64(tile - 1 - k)
-                right0 = u0[i] - c0[i] * right0
-                right1 = u1[i] - c1[i] * right1
-                right2 = u2[i] - c2[i] * right2
-                right3 = u3[i] - c3[i] * right3
-                u0[i] = right0
-                u1[i] = right1
-                u2[i] = right2
-                u3[i] = right3
-        else:
-            if counts[0]:
-                right0 = _chain_back(u, starts[0], counts[0], room[0], right0)
-            if counts[1]:
-                right1 = _chain_back(u, starts[1], counts[1], room[1], right1)
-            if counts[2]:
-                right2 = _chain_back(u, starts[2], counts[2], room[2], right2)
-            if counts[3]:
-                right3 = _chain_back(u, starts[3], counts[3], room[3], right3)
+                for i in range(size):
+                    t[i] = s_u[i] - np.conj(s_band2[i]) * s_near2[i] * s_inverse[i]
+            else:
+                for i in range(size):
+                    t[i] = s_u[i]
+            # A short tile is the last of its row: what lies above it in the chain is passed on unchanged.
+            for i in range(size, tile):
+                t[i] = carry[lane]
+                c[i] = 0
+        t0, t1, t2, t3, c0, c1, c2, c3 = room[0], room[1], room[2], room[3], room[4], room[5], room[6], room[7]
+        v0, v1, v2, v3 = carry[0], carry[1], carry[2], carry[3]
+        for k in range(tile):
+            i = np.uint64(tile - 1 - k)
+            v0 = t0[i] - c0[i] * v0
+            v1 = t1[i] - c1[i] * v1
+            v2 = t2[i] - c2[i] * v2
+            v3 = t3[i] - c3[i] * v3
+            t0[i] = v0
+            t1[i] = v1
+            t2[i] = v2
+            t3[i] = v3
+        carry[0], carry[1], carry[2], carry[3] = v0, v1, v2, v3
         for lane in range(lanes):
-            s_r, s_u = r[starts[lane] : starts[lane] + counts[lane]], u[starts[lane] : starts[lane] + counts[lane]]
-            for i in range(counts[lane]):
-                left, right = wide(s_r[i]), wide(s_u[i])
-                ru += np.conj(left) * right
-                uu += np.conj(right) * right
-                rr += np.conj(left) * left
+            size = count[lane]
+            if size > 0:
+                a = row[lane] * width + end[lane] - size
+                s_r, s_u, t = r[a : a + size], u[a : a + size], room[lane]
+                for i in range(size):
+                    s_u[i] = t[i]
+                    left, right = wide(s_r[i]), wide(t[i])
+                    ru += np.conj(left) * right
+                    uu += np.conj(right) * right
+                    rr += np.conj(left) * left
+            elif step < lane or base[lane] < first:
+                continue
+            # Rows that a unit lacks pass as well, so that lanes stay a tile apart.
+            end[lane] -= min(tile, end[lane])
+            if end[lane] == 0:
+                end[lane] = width
+                row[lane] -= 1
+                if row[lane] < base[lane]:
+                    base[lane] -= lanes * unit
+                    row[lane] = base[lane] + unit - 1
     sums[0], sums[1], sums[2] = ru, uu, rr
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
-def _chain_back(u, start, count, c, right):  # pragma: no cover
-    s_u = u[start : start + count]
-    for k in range(count):
-        i = np.uint64(count - 1 - k)
-        right = s_u[i] - c[i] * right
-        s_u[i] = right
-    return right
+@njit(nogil=True, cache=True)
+def _lanes(start, distance, zero):  # pragma: no cover
+    """Where four lanes start: their units, rows, places in the row, tile lengths, and what the recurrence carries."""
+    base = start + distance * np.arange(4)
+    return base, base.copy(), np.zeros(4, np.int64), np.zeros(4, np.int64), np.full(4, zero)
 
 
 @njit(parallel=True, nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
