@@ -12,9 +12,9 @@ import statistics
 from typing import Any
 
 import numpy as np
-from benchmarks.common import interleaved, median_ratio
 from scipy.sparse import linalg
 
+from benchmarks.common import interleaved, median_ratio
 from workbench.devices.cpu.triad import triad_bandwidth
 from workbench.run import Run, Stopping, configure, run_through
 
