@@ -29,8 +29,8 @@ class BlockIncompleteCholesky(Preconditioner):
     name: ClassVar[str] = "block-ic"
     title: ClassVar[str] = "block incomplete Cholesky"
 
-    rows: int = parameter(8, "grid rows in a block", low=1, high=2**31)
-    unknowns: int = parameter(0, "unknowns in a block; 0 takes `rows` grid rows", low=0, high=2**62)
+    rows: int = parameter(8, "grid rows in a block", low=1, high=10**9)
+    unknowns: int = parameter(0, "unknowns in a block; 0 takes `rows` grid rows", low=0, high=10**12)
 
     def setup(self, operator: Operator, device: Any) -> Factorized:
         return incomplete_cholesky(self.name, operator, device, self.block(operator))

@@ -88,8 +88,8 @@ class CsrFactor:
     """u = M^-1 r for a strictly lower triangle in CSR form, with (r, u), (u, u) and (r, r) in the second sweep.
 
     lower: L without couplings between blocks; inverse: 1/E, shape (N,); block: unknowns of a block; scale as above. L^H
-    is kept as a CSR matrix of its own. Blocks go to the cores; one block is one core's. (Sharing the rows of a level was
-    measured on two cores: with 2 levels it gains nothing, with 181 it takes ten times as long.)
+    is kept as a CSR matrix of its own. Blocks go to the cores; one block is one core's. (Sharing the rows of a level
+    was measured on two cores: with 2 levels it gains nothing, with 181 it takes ten times as long.)
     """
 
     def __init__(self, lower: sparse.csr_array, inverse: np.ndarray, block: int, scale: float) -> None:
