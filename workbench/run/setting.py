@@ -77,7 +77,7 @@ def set_up(configuration: Configuration, system: LinearSystem | None = None, x0:
     b, exact = _right_hand_side(configuration, system, bound, device)
     if singular:
         b = _made_consistent(b, notes)
-    x = _start(configuration, system, x0)
+    x = device.copy(_start(configuration, system, x0))
     if not b.any() and configuration.stopping.atol == 0:
         x[:] = 0
         notes.append("b is zero, so x = 0; give atol above 0 to watch another start converge to it")

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from workbench.devices.cpu import factorization
+from workbench.devices.cpu import memory
 from workbench.devices.cpu.csr import CsrProduct, CsrTerm
 from workbench.devices.cpu.neumann import StencilSeries
 from workbench.devices.cpu.passes import bind_pass, compile_pass
@@ -31,14 +32,16 @@ class Cpu:
         return np.ascontiguousarray(values, dtype)
 
     def copy(self, vector: np.ndarray) -> np.ndarray:
-        return vector.copy()
+        made = memory.vector(vector.size, vector.dtype)
+        made[:] = vector
+        return made
 
     def to_host(self, vector: np.ndarray) -> np.ndarray:
         """The vector as a NumPy array; on this device the same memory."""
         return vector
 
     def zeros(self, size: int, dtype: np.dtype) -> np.ndarray:
-        return np.zeros(size, dtype)
+        return memory.vector(size, dtype)
 
     def overlap(self, a: np.ndarray, b: np.ndarray) -> bool:
         return bool(np.may_share_memory(a, b))

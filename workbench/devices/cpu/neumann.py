@@ -14,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from workbench.devices.cpu import generated
+from workbench.devices.cpu.memory import vector
 from workbench.devices.cpu.threads import cores, launch, prepare
 from workbench.devices.lines.reference import accumulator
 
@@ -40,8 +41,8 @@ class StencilSeries:
         self._bands = bands
         self._levels = [min(MOST_LEVELS, order - done) for done in range(0, order, MOST_LEVELS)]
         self._order = order
-        self._middle = np.zeros(size, dtype)
-        self._spare = np.zeros(size if len(self._levels) > 1 else 0, dtype)
+        self._middle = vector(size, dtype)
+        self._spare = vector(size if len(self._levels) > 1 else 0, dtype)
         self._dots = np.zeros(3, accumulator(dtype))
         reach = strides[-1] * (self._levels[0] - 1)
         chunks = max(1, min(MOST_CHUNKS, size // max(1, REACHES_PER_CHUNK * reach, 8 * BLOCK)))
