@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from workbench.devices.cpu import factorization
-from workbench.devices.cpu import memory
+from workbench.devices.cpu import factorization, memory
 from workbench.devices.cpu.csr import CsrProduct, CsrTerm
 from workbench.devices.cpu.neumann import StencilSeries
 from workbench.devices.cpu.passes import bind_pass, compile_pass

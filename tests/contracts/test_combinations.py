@@ -1,0 +1,45 @@
+"""Every pair of levels with every coarse solver and variant solves the two-layer problem, or says why not."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import workbench.run  # noqa: F401  registers every block
+from workbench import blocks
+from workbench.run import Run, configure, run_through
+
+FIRST = sorted(blocks.registered("preconditioner"))
+SECOND = sorted(set(blocks.registered("deflation")) - {"none"})
+N = 16
+
+
+def space(name):
+    return f"{name}:4" if name in ("blocks", "levelset") else name
+
+
+def solution(**choices):
+    result = run_through(Run(configure("two-layer", n=N, **choices)))
+    assert result.converged, (choices, result.reason, result.detail)
+    return result.x
+
+
+@pytest.fixture(scope="module")
+def expected():
+    system = configure("two-layer", n=N).problem.assemble()
+    return np.linalg.solve(system.operator.to_csr().toarray(), system.b)
+
+
+@pytest.mark.parametrize(("first", "second"), list(itertools.product(FIRST, ["none", *SECOND])))
+def test_every_pair_of_levels(first, second, expected):
+    coarse = sorted(blocks.registered("coarse")) if second != "none" else ["cholesky"]
+    for name in coarse:
+        x = solution(preconditioner=first, deflation=space(second), coarse=name)
+        assert np.abs(x - expected).max() <= 1e-3 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize(("variant", "second"), list(itertools.product(sorted(blocks.registered("variant")), SECOND)))
+def test_every_variant_with_every_space(variant, second, expected):
+    for first in ("jacobi", "neumann:2"):
+        x = solution(preconditioner=first, deflation=space(second), variant=variant)
+        assert np.abs(x - expected).max() <= 1e-3 * np.abs(expected).max()
