@@ -1,0 +1,97 @@
+"""Ritz values, bounds and spectra against dense algebra."""
+
+import numpy as np
+import pytest
+
+from workbench.analysis import (
+    cg_bound,
+    effective_condition,
+    lanczos_matrix,
+    lower_bound,
+    ritz_values,
+    spectra,
+    spectrum,
+    upper_bound,
+)  # fmt: skip
+from workbench.errors import InputError
+from workbench.run import Run, Stopping, configure, run_through
+
+
+def finished(rtol=1e-12, **choices):
+    run = Run(configure("two-layer", n=12, stopping=Stopping(rtol=rtol), **choices))
+    return run_through(run), run
+
+
+@pytest.mark.parametrize("first", ["none", "jacobi", "neumann:2"])
+def test_extreme_ritz_values_become_the_extreme_eigenvalues(first):
+    result, run = finished(preconditioner=first)
+    values, exact = ritz_values(result.history), spectrum(run.configuration)
+    assert values[0] == pytest.approx(exact[0], rel=1e-6)
+    # The top of the spectrum is a cluster for the Neumann series, where CG ends before it is resolved.
+    assert values[-1] == pytest.approx(exact[-1], rel=2e-3)
+    assert effective_condition(result.history) == pytest.approx(exact[-1] / exact[0], rel=2e-3)
+
+
+def test_one_iteration_by_hand():
+    result, _ = finished()
+    diagonal, above = lanczos_matrix(result.history, 1)
+    assert diagonal.tolist() == [1 / result.history["alpha"][1]]
+    assert above.size == 0
+    assert ritz_values(result.history, 1).tolist() == diagonal.tolist()
+
+
+def test_the_spectra_are_those_of_dense_algebra():
+    configuration = configure("two-layer", n=8, preconditioner="jacobi", deflation="stripes")
+    A = configuration.problem.assemble().operator.to_csr().toarray()
+    found = spectra(configuration)
+    np.testing.assert_allclose(found["A"], np.linalg.eigvalsh(A), rtol=1e-9)
+    scale = 1 / np.sqrt(np.diag(A))
+    np.testing.assert_allclose(found["M^-1 A"], np.linalg.eigvalsh(A * np.outer(scale, scale)), rtol=1e-9)
+    assert np.count_nonzero(np.abs(found["M^-1 P A"]) < 1e-10) == 16
+    assert found["M^-1 P A"][16] > found["M^-1 A"][0]
+
+
+@pytest.mark.parametrize("first", ["none", "jacobi"])
+def test_the_bounds_enclose_the_true_error(first):
+    configuration = configure(
+        "two-layer", n=12, preconditioner=first, rhs="ones-scaled", stopping=Stopping(rtol=1e-8, norm="error")
+    )
+    result = run_through(Run(configuration))
+    true = result.history["error"]
+    smallest = 0.999 * spectrum(configuration)[0]
+    for delay in (1, 4, 10):
+        low, high = lower_bound(result.history, delay), upper_bound(result.history, smallest, delay)
+        among = true[: low.size]
+        assert low.size == high.size == true.size - delay
+        assert np.all(low <= among * (1 + 1e-6))
+        assert np.all(high >= among * (1 - 1e-6))
+    assert lower_bound(result.history, 10)[0] == pytest.approx(true[0], rel=0.5)
+
+
+def test_the_cg_bound_holds():
+    configuration = configure("two-layer", n=12, rhs="ones-scaled", stopping=Stopping(rtol=1e-8, norm="error"))
+    result = run_through(Run(configuration))
+    exact = spectrum(configuration)
+    bound = cg_bound(exact[-1] / exact[0], result.iterations)
+    assert np.all(result.history["error"] <= bound * result.history["error"][0] * (1 + 1e-9))
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda history: ritz_values(history, 10**6), "Ritz values need between 1 and"),
+        (lambda history: lower_bound(history, 10**6), "needs at least as many iterations"),
+        (lambda history: upper_bound(history, -1.0), "needs a positive number below the spectrum"),
+    ],
+)
+def test_wrong_questions_are_sentences(call, sentence):
+    result, _ = finished()
+    with pytest.raises(InputError, match=sentence):
+        call(result.history)
+
+
+def test_large_problems_and_other_variants_are_refused():
+    with pytest.raises(InputError, match="stop at 4096 unknowns"):
+        spectrum(configure("two-layer", n=65))
+    with pytest.raises(InputError, match="variant bnn is not offered"):
+        spectrum(configure("two-layer", n=8, deflation="stripes", variant="bnn"))

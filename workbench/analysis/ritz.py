@@ -1,0 +1,49 @@
+"""What alpha and beta of a run tell of the spectrum: Ritz values, effective condition number, the CG bound.
+
+CG is the Lanczos process in disguise: its scalars make the tridiagonal matrix whose eigenvalues, the Ritz values,
+approximate those of M^-1 A (of M^-1 P A under deflation, without the zeros).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from workbench.errors import InputError
+from workbench.recording import History
+
+
+def lanczos_matrix(history: History, iterations: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Diagonal, shape (k,), and off-diagonal, shape (k - 1,), of the Lanczos matrix after k iterations.
+
+    T_jj = 1/alpha_j + beta_(j-1)/alpha_(j-1), T_(j,j+1) = sqrt(beta_j)/alpha_j (Saad 2003, section 6.7.3). Raises
+    InputError when the run has not made that many iterations.
+    """
+    done = history.count - 1
+    k = done if iterations is None else iterations
+    if not 1 <= k <= done:
+        raise InputError(f"Ritz values need between 1 and {done} iterations of this run, got {k}")
+    alpha, beta = history["alpha"][1 : k + 1], history["beta"][1 : k + 1]
+    diagonal = 1 / alpha
+    diagonal[1:] += beta[:-1] / alpha[:-1]
+    return diagonal, np.sqrt(beta[:-1]) / alpha[:-1]
+
+
+def ritz_values(history: History, iterations: int | None = None) -> np.ndarray:
+    """The Ritz values after some iterations (all by default), ascending, shape (k,). Cost: O(k^2)."""
+    return np.asarray(linalg.eigvalsh_tridiagonal(*lanczos_matrix(history, iterations)))
+
+
+def effective_condition(history: History, iterations: int | None = None) -> float:
+    """Largest over smallest Ritz value: the condition number that the run has seen so far."""
+    values = ritz_values(history, iterations)
+    return float(values[-1] / values[0])
+
+
+def cg_bound(condition: float, iterations: int) -> np.ndarray:
+    """2 ((sqrt(cond) - 1)/(sqrt(cond) + 1))^k for k = 0.. `iterations`, which bounds ||e_k||_A / ||e_0||_A.
+
+    Source: Saad 2003, eq. (6.128).
+    """
+    rate = (np.sqrt(condition) - 1) / (np.sqrt(condition) + 1)
+    return 2 * rate ** np.arange(iterations + 1)
