@@ -23,8 +23,8 @@ import nbformat
 from benchmarks.common import median_ratio
 
 N = 1024
-ITERATIONS = 3000
-ROUNDS = 7
+ITERATIONS = 2000
+ROUNDS = 11
 LIMIT_SECONDS = 600
 
 # Runs in the kernel. A thread of its own leaves the kernel free to hear what the page has painted.

@@ -17,8 +17,8 @@ CREDIT = 24
 """Messages on their way at most. The browser acknowledges ten at once, because each answer costs JupyterLab more than a
 paint; what comes between two paints is painted at once, so that a slow page still shows the latest state."""
 RATE = 11.0
-"""Ticks a second. The eye asks for ten; each paint takes about 10 ms of a core where no GPU draws the page, and on a
-small machine the solve would have used them."""
+"""Ticks a second. The eye asks for ten paints; where no GPU draws the page each takes 4 ms of a core, and on a small
+machine the solve would have used them."""
 
 
 class Publisher:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,18 @@ import traitlets
 from workbench.figures import curve_style
 from workbench.figures.convergence import block_names, relative_residual
 from workbench.live._assets import module
-from workbench.live._stream import Publisher
+from workbench.live._stream import RATE, Publisher
 from workbench.live._view import StreamView
 from workbench.recording import History, Record
 from workbench.run import Norm, Run, Session, State
 
 MOST_SAMPLES = 1 << 18
 """Samples in one message, a megabyte; what is left goes with the next."""
+PAINTS = 4
+"""Paints per message while a run goes on. A message costs three times what a paint does, most of it in JupyterLab, so
+the page draws what one message brings in four strokes. Whatever is no mere progress is sent and drawn at once."""
+PERIOD = PAINTS / RATE
+"""Seconds between messages while a run goes on."""
 
 
 @dataclasses.dataclass(eq=False)
@@ -74,6 +80,17 @@ class Curve:
         count = self.history.count if self.history is not None else 0
         return (count - 1, float(self.history["residual"][count - 1]) / self.norm_of_b) if count else None
 
+    @property
+    def behind(self) -> bool:
+        """There are samples that were not sent."""
+        return self.history is not None and self.sent < self.history.count
+
+    @property
+    def state(self) -> tuple[Any, ...]:
+        """What the browser must know at once."""
+        confirmed = 0 if self.history is None else len(self.history.true_residuals)
+        return self.label, self.live, self.tolerance, confirmed
+
     def news(self, most: int) -> tuple[dict[str, Any], np.ndarray] | None:
         """What the browser does not have yet, at most so many samples; None when there is nothing."""
         fresh = np.empty(0)
@@ -83,8 +100,7 @@ class Curve:
             confirmed = self.history.true_residuals
             finite = confirmed[np.isfinite(confirmed[:, 1])].tolist()
             rings = [[iteration, value / self.norm_of_b] for iteration, value in finite]
-        state = (self.label, self.live, self.tolerance, len(rings))
-        if fresh.size == 0 and state == self.told:
+        if fresh.size == 0 and self.state == self.told:
             return None
         message = {
             "key": self.key,
@@ -97,7 +113,7 @@ class Curve:
             **dataclasses.asdict(curve_style(self.style)),
         }
         self.sent += fresh.size
-        self.told = state
+        self.told = self.state
         return message, fresh.astype(np.float32)
 
     def forget(self) -> None:
@@ -127,6 +143,7 @@ class ConvergenceView(StreamView):
         self._curves: list[Curve] = []
         self._keys = itertools.count(1)
         self._rewound = True
+        self._next = 0.0
         self._changed = threading.Event()
         super().__init__(publisher, **traits)
         for session in sessions:
@@ -166,9 +183,14 @@ class ConvergenceView(StreamView):
         if self._changed.is_set():
             self._changed.clear()
             self._rewind()
-        if self.link.free:
+        if self.link.free and self._is_due():
             self._send_news()
-        return any(goes_on)
+        return any(goes_on) or (self.link.free and any(curve.behind for curve in self._curves))
+
+    def _is_due(self) -> bool:
+        told = not self._rewound and all(curve.state == curve.told for curve in self._curves)
+        running = any(curve.live for curve in self._curves)
+        return not (told and running) or time.monotonic() >= self._next
 
     def _send_news(self) -> None:
         messages, samples, room = [], [], MOST_SAMPLES
@@ -180,8 +202,11 @@ class ConvergenceView(StreamView):
                 room -= news[1].size
         if messages or self._rewound:
             buffer = np.concatenate(samples).tobytes() if samples else b""
-            self.link.send({"reset": self._rewound, "curves": messages}, buffer)
+            pace = {"paints": PAINTS, "milliseconds": 1000 / RATE}
+            self.link.send({"reset": self._rewound, "curves": messages, "pace": pace}, buffer)
             self._rewound = False
+            # A little early, so that a tick that comes in time is never put off to the next.
+            self._next = time.monotonic() + 0.9 * PERIOD
 
     def _rewind(self) -> None:
         for curve in self._curves:

@@ -10,6 +10,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
+from workbench.deflation import Deflation
 from workbench.errors import InputError
 from workbench.live._stream import Publisher
 from workbench.live._worker import LatestOnly
@@ -26,7 +27,7 @@ from workbench.problems import Problem
 from workbench.recording import Record
 from workbench.run import Configuration, Run, Session, State, configure
 
-SAY_PERIOD = 1.0
+SAY_PERIOD = 2.0
 """Seconds between status lines of a run that goes on: more often is too often for those who have them read out."""
 
 
@@ -62,6 +63,7 @@ class Explorer:
         self._complaint = ""
         self._said = ("", 0.0)
         self._drawn: Run | None = None
+        self._pictured: tuple[Problem, Deflation] | None = None
         self._preview = Preview()
         self._painter = LatestOnly("workbench-picture")
         self.publisher.add(self._publish)
@@ -170,8 +172,13 @@ class Explorer:
             self._complain(str(error))
             return
         self._complain("")
+        self._pictured = None
         try:
-            self.field.show(self._preview.scene(chosen.problem, chosen.deflation))
+            drawn = self._preview.scene(chosen.problem, chosen.deflation)
+            self.field.show(drawn)
+            # A file may have changed by the time it is run.
+            if self._preview.whole and not drawn.is_matrix:
+                self._pictured = chosen.problem, chosen.deflation
         except NotYetError as reason:
             self.field.say(chosen.problem.label, str(reason))
         except (InputError, MemoryError) as error:
@@ -179,7 +186,12 @@ class Explorer:
             self.field.say(chosen.problem.label, "")
 
     def _show_run(self, run: Run) -> None:
-        title = run.configuration.problem.label
+        chosen = run.configuration
+        title = chosen.problem.label
+        # The picture is there already, and the run needs the processors more than another copy of it.
+        if self._pictured == (chosen.problem, chosen.deflation):
+            return
+        self._pictured = None
         try:
             self.field.show(scene(title, run.setting.system).with_labels(run.setting.labels))
         except InputError as error:

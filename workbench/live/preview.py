@@ -42,6 +42,11 @@ class Preview:
         self._problem: Problem | None = None
         self._cells: Cells | None = None
 
+    @property
+    def whole(self) -> bool:
+        """Whether the last scene showed the problem's own cells."""
+        return self._cells is not None and self._cells.whole
+
     def scene(self, problem: Problem, deflation: Deflation) -> Scene:
         """What to draw. Raises NotYetError where only the run will show it, InputError for wrong blocks."""
         if problem != self._problem or self._cells is None:

@@ -28,6 +28,10 @@ function render({ model, el }) {
   const curves = new Map();
   let synchronous = false;
   let cursor = null;
+  // How many paints what came last is spread over, how many of them are left, and the timer of the next.
+  let pace = { paints: 1, milliseconds: 0 };
+  let left = 0;
+  let next = 0;
   let paints = 0;
   let legendText = "";
   // What the picture on the canvas depends on beside the samples; as long as it stays, curves are only drawn on.
@@ -50,7 +54,7 @@ function render({ model, el }) {
     const fresh = copied(buffer, Float32Array);
     let used = 0;
     for (const news of content.curves) {
-      const curve = curves.get(news.key) ?? { samples: new Samples() };
+      const curve = curves.get(news.key) ?? { samples: new Samples(), shown: 0 };
       if (curve.samples.count !== news.first) {
         synchronous = false;
         wire.ask();
@@ -60,7 +64,24 @@ function render({ model, el }) {
       used += news.count;
       curves.set(news.key, Object.assign(curve, news));
     }
+    pace = content.pace;
+    left = content.reset ? 1 : pace.paints;
+    reveal();
     return anyLive();
+  }
+
+  // Shows part of what has come while runs go on, and all of it once they are at rest.
+  function reveal() {
+    clearTimeout(next);
+    let waiting = false;
+    for (const curve of curves.values()) {
+      const rest = curve.samples.count - curve.shown;
+      curve.shown += curve.live && left > 1 ? Math.ceil(rest / left) : rest;
+      waiting ||= curve.shown < curve.samples.count;
+    }
+    left -= 1;
+    if (waiting) next = setTimeout(reveal, pace.milliseconds);
+    view.invalidate();
   }
 
   function anyLive() {
@@ -69,7 +90,7 @@ function render({ model, el }) {
 
   function draw(context, width, height, blank) {
     if (width > 0) picture(context, width, height, blank);
-    if (wire.painted()) paints += 1;
+    wire.painted();
     told.call();
     spoken.call();
   }
@@ -78,9 +99,8 @@ function render({ model, el }) {
   function tell() {
     const all = [...curves.values()];
     Object.assign(canvas.dataset, {
-      count: all.at(-1)?.samples.count ?? 0,
+      count: all.at(-1)?.shown ?? 0,
       curves: all.length,
-      points: all.reduce((sum, curve) => sum + curve.samples.count, 0),
       live: anyLive(),
       paints,
     });
@@ -88,8 +108,11 @@ function render({ model, el }) {
 
   function picture(context, width, height, blank) {
     const shown = [...curves.values()];
+    const fresh = shown.some((curve) => curve.drawn !== curve.shown);
     const [low, high] = exponents(shown);
-    const iterations = roundUp(Math.max(10, ...shown.map((curve) => curve.samples.count - 1)));
+    const longest = shown.reduce((most, curve) => Math.max(most, curve.samples.count - 1), 10);
+    const grows = shown.some((curve) => curve.live && curve.samples.count - 1 === longest);
+    const iterations = roundUp(longest, grows);
     const states = shown.map(({ key, label, live, rings, tolerance }) => [key, label, live, rings.length, tolerance]);
     const as = JSON.stringify([width, height, low, high, iterations, states]);
     // While the pointer reads out values they lie over the curves.
@@ -100,6 +123,7 @@ function render({ model, el }) {
     } else {
       within(context, () => shown.forEach((curve) => drawOn(context, curve)));
     }
+    paints += fresh;
   }
 
   // Where the axes lie, and how values become pixels.
@@ -166,17 +190,17 @@ function render({ model, el }) {
 
   // The samples that are not on the canvas yet, joined to the last one that is.
   function drawOn(context, curve) {
-    const { samples, colour, dash, marker, drawn } = curve;
-    if (drawn === samples.count) return;
+    const { samples, shown, colour, dash, marker, drawn } = curve;
+    if (drawn === shown) return;
     const { toX, toY, apart, colours } = frame;
     const own = onPage(colour, colours);
-    const points = outline(samples, toX, toY, Math.max(0, drawn - 1));
+    const points = outline(samples, toX, toY, Math.max(0, drawn - 1), shown);
     drawPolyline(context, points, own, dash, curve.length);
     curve.length += lengthOf(points);
-    for (let k = Math.ceil(drawn / apart) * apart; k < samples.count; k += apart) {
+    for (let k = Math.ceil(drawn / apart) * apart; k < shown; k += apart) {
       if (samples.values[k] > 0) drawMarker(context, marker, toX(k), toY(samples.values[k]), own, colours.paper);
     }
-    curve.drawn = samples.count;
+    curve.drawn = shown;
   }
 
   function drawRings(context, { rings }) {
@@ -216,9 +240,9 @@ function render({ model, el }) {
     cursor.k = Math.max(0, Math.min(longest, cursor.k));
     line(context, colours.soft, toX(cursor.k), box.top, toX(cursor.k), box.bottom);
     readout.replaceChildren(element("div", `iteration ${grouped(cursor.k)}`));
-    for (const { samples, colour, marker, label } of shown) {
+    for (const { samples, shown: seen, colour, marker, label } of shown) {
       const value = samples.values[cursor.k];
-      if (cursor.k >= samples.count || !(value > 0)) continue;
+      if (cursor.k >= seen || !(value > 0)) continue;
       drawMarker(context, marker, toX(cursor.k), toY(value), onPage(colour, colours), colours.paper, 5);
       const row = element("div", `${short(value)}  ${label}`);
       row.style.setProperty("--wb-curve", onPage(colour, colours));
@@ -277,6 +301,7 @@ function render({ model, el }) {
   });
   return () => {
     forget();
+    clearTimeout(next);
     spoken.cancel();
     told.cancel();
     wire.close();

@@ -24,9 +24,9 @@ export class Samples {
   }
 }
 
-// The points of a polyline from one sample on, as a flat list x, y, x, y. Where several samples share a pixel column, the first, the smallest,
+// The points of a polyline from one sample up to another, as a flat list x, y, x, y. Where several samples share a pixel column, the first, the smallest,
 // the largest and the last of them keep the outline of the full curve. Samples that have no logarithm are left out.
-export function outline(samples, toX, toY, from = 0) {
+export function outline(samples, toX, toY, from, end) {
   const points = [];
   let column = null;
   const flush = () => {
@@ -36,7 +36,7 @@ export function outline(samples, toX, toY, from = 0) {
     if (low !== high) points.push(x, low, x, high, x, last);
     column = null;
   };
-  for (let k = from; k < samples.count; k += 1) {
+  for (let k = from; k < end; k += 1) {
     const value = samples.values[k];
     if (!(value > 0) || value === Infinity) continue;
     const y = toY(value);

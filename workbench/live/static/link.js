@@ -5,7 +5,7 @@ const LONGEST = 30000;
 // JupyterLab redraws its toolbar for every message that the kernel handles, which costs more than our own drawing; so
 // paints are acknowledged many at once.
 const AT_ONCE = 10;
-const AT_LATEST = 1000;
+const AT_LATEST = 2500;
 
 // apply(content, buffer) takes one message and returns whether more is to be expected; it may throw.
 export function link(model, apply, invalidate) {
