@@ -56,20 +56,12 @@ def race():
     open("rounds.part", "w").write(json.dumps(rounds)); os.rename("rounds.part", "rounds.json")
 threading.Thread(target=race, daemon=True).start()
 """
-# A paint is a frame in which something was drawn on the plot.
+# The plot counts the frames in which it drew something new, and says so about once a second.
 NOTE_PAINTS = """() => {
   window.paints = [];
-  const plot = document.querySelector(".wb-convergence canvas.wb-canvas");
-  const stroke = CanvasRenderingContext2D.prototype.stroke;
-  let noted = false;
-  CanvasRenderingContext2D.prototype.stroke = function (...path) {
-    if (this.canvas === plot && !noted) {
-      noted = true;
-      window.paints.push(Date.now() / 1000);
-      setTimeout(() => { noted = false; });
-    }
-    return stroke.apply(this, path);
-  };
+  const canvas = document.querySelector(".wb-convergence canvas.wb-canvas");
+  new MutationObserver(() => window.paints.push([Date.now() / 1000, Number(canvas.dataset.paints)]))
+    .observe(canvas, { attributes: true, attributeFilter: ["data-paints"] });
 }"""
 
 
@@ -96,8 +88,8 @@ def figures() -> dict[str, Any]:
     }
 
 
-def measure() -> tuple[list[dict[str, Any]], list[float]]:
-    """The rounds as the kernel timed them, and the times at which the page painted new points."""
+def measure() -> tuple[list[dict[str, Any]], list[tuple[float, int]]]:
+    """The rounds as the kernel timed them, and how many paints the page had made at which time."""
     lab = _lab()
     with tempfile.TemporaryDirectory() as folder, lab.lab_server(Path(folder)) as url, lab.browser() as browser:
         notebook = nbformat.v4.new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
@@ -119,10 +111,10 @@ def measure() -> tuple[list[dict[str, Any]], list[float]]:
         return json.loads((home / "rounds.json").read_text()), page.evaluate("() => window.paints")
 
 
-def painted(paints: list[float], run: dict[str, float]) -> float:
+def painted(paints: list[tuple[float, int]], run: dict[str, float]) -> float:
     """Paints of new points per second while a run went on."""
-    seen = [moment for moment in paints if run["begun"] <= moment <= run["ended"]]
-    return len(seen) / (run["ended"] - run["begun"])
+    seen = [(moment, count) for moment, count in paints if run["begun"] <= moment <= run["ended"]]
+    return (seen[-1][1] - seen[0][1]) / (seen[-1][0] - seen[0][0])
 
 
 def _lab() -> Any:

@@ -11,13 +11,9 @@ from workbench.recording import load
 
 pytestmark = pytest.mark.browser
 
-HIDE = """() => {
-  [window.paint, window.held] = [window.requestAnimationFrame, []];
-  window.requestAnimationFrame = (draw) => window.held.push(draw);
-}"""
-COME_BACK = """() => {
-  window.requestAnimationFrame = window.paint;
-  window.held.forEach((draw) => window.requestAnimationFrame(draw));
+HIDE = """(hidden) => {
+  Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
+  document.dispatchEvent(new Event("visibilitychange"));
 }"""
 STOP_SECONDS = """() => new Promise((done) => {
   const status = document.querySelector("[role=status]");
@@ -175,12 +171,12 @@ def test_a_hidden_page_is_not_painted_and_catches_up_when_it_is_back(explorer):
     choose_long_run(explorer)
     explorer.click("Run")
     explorer.until(lambda: explorer.count > 1)
-    explorer.page.evaluate(HIDE)
+    explorer.page.evaluate(HIDE, True)
     explorer.page.wait_for_timeout(300)
     before = explorer.count
-    explorer.page.wait_for_timeout(700)
+    explorer.page.wait_for_timeout(1500)
     assert explorer.count == before
-    explorer.page.evaluate(COME_BACK)
+    explorer.page.evaluate(HIDE, False)
     explorer.until(lambda: explorer.count > before + 20)
     explorer.click("Stop")
     explorer.until(lambda: explorer.state == "done" and explorer.seen()["live"] == "false")

@@ -6,6 +6,7 @@ import pytest
 import workbench.preconditioners  # noqa: F401
 from tests.conftest import box_stencil, random_matrix
 from workbench import blocks, devices
+from workbench.operators import Stencil
 from workbench.run import solve
 
 EVERY = sorted(blocks.registered("preconditioner"))
@@ -65,3 +66,10 @@ def test_cg_with_it_finds_the_dense_solution(name, case):
     assert result.converged
     expected = np.linalg.solve(dense, b)
     assert np.linalg.norm(result.x - expected) <= 100 * rtol * np.linalg.cond(dense) * np.linalg.norm(expected)
+
+
+def test_jacobi_of_a_constant_diagonal_is_one_number():
+    operator = Stencil((5,), np.full(5, 4.0), (np.array([0.0, -1, -1, -1, -1]),))
+    M = blocks.find("preconditioner", "jacobi").setup(operator, devices.device("cpu"))
+    assert not M.factors
+    np.testing.assert_array_equal(applied(M, np.arange(5.0))[0], np.arange(5.0) / 4)

@@ -178,3 +178,17 @@ def test_traffic_and_flops():
     product = CPU.stencil(main, lower, strides)
     assert product.traffic == 5 * 12 * 8
     assert product.flops == 5 * 8 * 12
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex64"])
+def test_a_constant_diagonal_is_read_as_one_number(dtype):
+    for grid in (*SMALL[2], LARGE[2][2]):
+        main, lower, strides = random_stencil(grid, np.dtype(dtype))
+        main[:] = 4
+        product = StencilProduct(main, lower, strides)
+        (x,) = random_vectors(main.size, 1, np.dtype(dtype))
+        out = np.empty_like(x)
+        dots = product.apply(x, out)
+        assert_near(out, assembled(main, lower, strides) @ x, np.dtype(dtype))
+        assert_dots(dots, x, out)
+        assert product.traffic == 4 * main.nbytes

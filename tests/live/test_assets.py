@@ -11,6 +11,12 @@ from workbench.live._assets import STATIC, module, style_sheet
 WIDGETS = ("convergence.js", "field.js", "status.js")
 
 
+def test_the_worker_is_joined_too_and_exports_nothing():
+    text = module("plotworker.js")
+    assert "class Plot" in text
+    assert not re.search(r"^(import|export) ", text, re.MULTILINE)
+
+
 @pytest.mark.parametrize("name", WIDGETS)
 def test_a_module_is_joined_from_its_parts(name):
     text = module(name)
@@ -30,7 +36,7 @@ def test_nothing_is_fetched_from_elsewhere():
 
 
 def test_no_two_parts_use_one_name_twice():
-    for name in WIDGETS:
+    for name in (*WIDGETS, "plotworker.js"):
         names = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", module(name), re.MULTILINE)
         assert len(names) == len(set(names)), name
 

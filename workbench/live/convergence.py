@@ -136,6 +136,7 @@ class ConvergenceView(StreamView):
     """
 
     _esm = module("convergence.js")
+    _worker = traitlets.Unicode(module("plotworker.js")).tag(sync=True)
 
     height = traitlets.Int(300).tag(sync=True)
 

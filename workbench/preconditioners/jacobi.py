@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, ClassVar
 
+import numpy as np
+
 from workbench.blocks import register
 from workbench.operators import Operator
 from workbench.preconditioners.base import ElementWise, Preconditioner
@@ -13,14 +15,17 @@ from workbench.preconditioners.base import ElementWise, Preconditioner
 @register
 @dataclasses.dataclass(frozen=True)
 class Jacobi(Preconditioner):
-    """M = D, the diagonal of A, shape (N,), kept as 1/D.
+    """M = D, the diagonal of A, shape (N,), kept as 1/D, or as one number where it is constant.
 
-    Cost: one vector of memory; one word per unknown wherever a pass uses u = M^-1 r. A `LinearOperator`, which does not
-    show its diagonal, raises InputError.
+    Cost: one vector of memory, and one word per unknown wherever a pass uses u = M^-1 r; nothing for a constant
+    diagonal. A `LinearOperator`, which does not show its diagonal, raises InputError.
     """
 
     name: ClassVar[str] = "jacobi"
     title: ClassVar[str] = "Jacobi (diagonal)"
 
     def setup(self, operator: Operator, device: Any) -> ElementWise:
-        return ElementWise("d*v", {"d": device.array(1 / operator.diagonal(), operator.dtype)})
+        diagonal = operator.diagonal()
+        if np.all(diagonal == diagonal[0]):
+            return ElementWise(f"{float(1 / np.real(diagonal[0]))!r}*v", {})
+        return ElementWise("d*v", {"d": device.array(1 / diagonal, operator.dtype)})

@@ -22,11 +22,14 @@ class StencilProduct:
     """out = A x for a symmetric stencil, with (x, out), (out, out) and (x, x) in the same pass."""
 
     def __init__(self, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]) -> None:
-        self._main, self._lower = main, lower
-        self._strides = np.array(strides, dtype=np.int64)
-        self._kernel = product_kernel(len(lower), main.dtype)
+        self._size, self._itemsize, self._lower = main.size, main.itemsize, lower
+        # A constant diagonal, as Poisson problems have, is one number: a vector less to read.
+        self._constant = bool(np.all(main == main[0]))
+        self._kernel = product_kernel(len(lower), main.dtype, constant_main=self._constant)
         self._dots = np.zeros(3, accumulator(main.dtype))
-        self._fixed = (main, *lower, self._strides, np.zeros((chunks_of(main.size), 3), self._dots.dtype), self._dots)
+        partial = np.zeros((chunks_of(main.size), 3), self._dots.dtype)
+        diagonal = main[:1].copy() if self._constant else main
+        self._fixed = (diagonal, *lower, np.array(strides, dtype=np.int64), partial, self._dots)
         vector = np.empty(0, main.dtype)
         prepare(self._kernel, vector, vector, *self._fixed)
 
@@ -36,22 +39,22 @@ class StencilProduct:
 
     @property
     def traffic(self) -> int:
-        return (len(self._lower) + 3) * self._main.nbytes
+        return (len(self._lower) + 2 + (not self._constant)) * self._size * self._itemsize
 
     @property
     def flops(self) -> int:
-        multiply_add = 8 if self._main.dtype.kind == "c" else 2
-        return (2 * len(self._lower) + 1) * multiply_add * self._main.size
+        multiply_add = 8 if self._dots.dtype.kind == "c" else 2
+        return (2 * len(self._lower) + 1) * multiply_add * self._size
 
 
-def product_kernel(bands: int, dtype: np.dtype) -> Callable[..., None]:
+def product_kernel(bands: int, dtype: np.dtype, *, constant_main: bool = False) -> Callable[..., None]:
     """The kernel of the product: a branch-free loop for the middle, and one for each end."""
     dtype, wide = np.dtype(dtype), accumulator(dtype)
     zero = "0j" if wide.kind == "c" else "0.0"
     lows = [f"low{k}" for k in range(bands)]
-    inner = "s_main[i]*s_x[i]"
-    views = {"s_x": "x[a:b]", "s_y": "y[a:b]", "s_main": "main[a:b]"}
-    edge = ["v = main[i]*x[i]"]
+    inner = "constant*s_x[i]" if constant_main else "s_main[i]*s_x[i]"
+    views = {"s_x": "x[a:b]", "s_y": "y[a:b]"} | ({} if constant_main else {"s_main": "main[a:b]"})
+    edge = ["v = constant*x[i]" if constant_main else "v = main[i]*x[i]"]
     for k, low in enumerate(lows):
         views |= {f"s_{low}": f"{low}[a:b]", f"s_{low}_up": f"{low}[a + d{k}:b + d{k}]"}
         views |= {f"s_below{k}": f"x[a - d{k}:b - d{k}]", f"s_above{k}": f"x[a + d{k}:b + d{k}]"}
@@ -61,6 +64,7 @@ def product_kernel(bands: int, dtype: np.dtype) -> Callable[..., None]:
     text = [f"def kernel(x, y, main, {', '.join(lows)}, strides, partial, dots):", "    n = x.size"]
     text += [f"    d{k} = strides[{k}]" for k in range(bands)]
     text += [f"    first = min(n, d{bands - 1})", f"    last = max(first, n - d{bands - 1})"]
+    text += ["    constant = main[0]"] if constant_main else []
     text += ["    chunks = partial.shape[0]", "    for chunk in prange(chunks):"]
     text += ["        low = n*chunk//chunks", "        high = n*(chunk + 1)//chunks"]
     text += [f"        {name} = {zero}" for name in SUMS]

@@ -30,7 +30,7 @@ function render({ model, el }) {
   const { canvas } = view;
   const sections = sectionControls(model);
   root.append(sections.row, note);
-  const wire = link(model, apply, view.invalidate);
+  const wire = link(model, apply);
 
   function apply(content, buffer) {
     picture = content;
@@ -49,6 +49,7 @@ function render({ model, el }) {
     note.textContent = content.note;
     canvas.setAttribute("aria-label", `${content.title}. ${cells ? spoken(content) : ""} ${content.note}`);
     sections.show(content);
+    view.invalidate();
     return false;
   }
 
@@ -63,7 +64,8 @@ function render({ model, el }) {
     const colours = theme(canvas);
     wipe(context, colours, width, height);
     if (width > 0 && picture?.width) paint(context, colours, width, height);
-    if (wire.painted()) paints += 1;
+    wire.painted(picture?.seq ?? 0);
+    paints += 1;
     const { width: columns = 0, height: rows = 0, segments: drawn = 0 } = picture ?? {};
     Object.assign(canvas.dataset, { columns, rows, segments: drawn, paints, title: picture?.title ?? "" });
   }

@@ -7,9 +7,10 @@ const LONGEST = 30000;
 const AT_ONCE = 10;
 const AT_LATEST = 2500;
 
-// apply(content, buffer) takes one message and returns whether more is to be expected; it may throw.
-export function link(model, apply, invalidate) {
-  let [seen, done, acknowledged] = [0, 0, 0];
+// apply(content, buffer) takes one message and returns whether more is to be expected; it may throw. What it took is
+// acknowledged by `painted`, a broken message at once.
+export function link(model, apply) {
+  let [done, acknowledged] = [0, 0];
   let timer = 0;
   let expecting = false;
   let heard = performance.now();
@@ -29,10 +30,10 @@ export function link(model, apply, invalidate) {
     patience = PATIENCE;
     try {
       expecting = apply(content, buffers?.[0]);
-    } finally {
-      // Acknowledged even after an error: a view that keeps its credits to itself is sent nothing ever after.
-      seen = content.seq;
-      invalidate();
+    } catch (error) {
+      // A view that keeps its credits to itself would be sent nothing ever after.
+      painted(content.seq);
+      throw error;
     }
   };
   const acknowledge = () => {
@@ -40,6 +41,12 @@ export function link(model, apply, invalidate) {
     timer = 0;
     acknowledged = done;
     say({ kind: "ack", seq: done });
+  };
+  const painted = (seq) => {
+    if (seq <= done) return;
+    done = seq;
+    if (done - acknowledged >= AT_ONCE) acknowledge();
+    else timer ||= setTimeout(acknowledge, AT_LATEST);
   };
   // A message may be lost with its connection; whoever waits in vain asks again, ever less often.
   const watch = setInterval(() => {
@@ -52,14 +59,8 @@ export function link(model, apply, invalidate) {
   ask();
   return {
     ask,
-    // Called after painting; a page that is not painted sends nothing and so gets nothing.
-    painted() {
-      if (done === seen) return false;
-      done = seen;
-      if (done - acknowledged >= AT_ONCE) acknowledge();
-      else timer ||= setTimeout(acknowledge, AT_LATEST);
-      return true;
-    },
+    // Called after painting what came with that number; a page that is not painted says nothing and so is sent nothing.
+    painted,
     close() {
       clearTimeout(timer);
       clearInterval(watch);

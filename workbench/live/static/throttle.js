@@ -14,6 +14,7 @@ export function atMost(period, act) {
       if (wait <= 0) go();
       else timer ||= setTimeout(go, wait);
     },
+    now: go,
     cancel: () => clearTimeout(timer),
   };
 }

@@ -1,0 +1,262 @@
+import { drawAxes, linearTicks, decadeTicks, powerOfTen, grouped, short, roundUp, line, label } from "./axes.js";
+import { Samples, outline, lengthOf, drawPolyline, drawMarker, onPage } from "./curve.js";
+import { atMost } from "./throttle.js";
+
+// The convergence plot as numbers in, strokes out: relative residual, logarithmic, against iterations, all runs in one
+// picture. It knows a canvas but no page, so that it runs in a worker as well.
+
+const MARGIN = { left: 64, top: 10, right: 24, bottom: 42 };
+const MARKS = 8;
+const REPORT_MS = 1000;
+
+export class Plot {
+  // hear(report) is told what is painted, at most once a second while runs go on, and what the pointer points at.
+  constructor(hear) {
+    this.hear = hear;
+    this.curves = new Map();
+    this.hidden = false;
+    [this.cursor, this.reading] = [null, false];
+    [this.seq, this.paints] = [0, 0];
+    // How many paints what came last is spread over, how many of them are left, and the timers of the next ones.
+    this.pace = { paints: 1, milliseconds: 0 };
+    [this.left, this.next, this.pending] = [0, 0, 0];
+    // What the picture depends on beside the samples; as long as it stays, curves are only drawn on.
+    this.drawnAs = "";
+    this.report = atMost(REPORT_MS, () => this.hear(this.state()));
+  }
+
+  handle(message) {
+    this[message.kind](message);
+  }
+
+  canvas({ canvas }) {
+    this.target = canvas;
+    // An opaque canvas spares the browser from painting what lies under it.
+    this.context = canvas.getContext("2d", { alpha: false });
+  }
+
+  size({ width, height, scale }) {
+    [this.width, this.height, this.scale] = [width, height, scale];
+    this.drawnAs = "";
+    this.schedule();
+  }
+
+  colours({ colours }) {
+    this.palette = colours;
+    this.drawnAs = "";
+    this.schedule();
+  }
+
+  // A page that nobody sees is not painted, and reports nothing.
+  visibility({ hidden }) {
+    this.hidden = hidden;
+    this.schedule();
+  }
+
+  // cursor: {x} in pixels, {by} iterations from where it is, or null to take it away.
+  point({ cursor }) {
+    this.cursor = cursor?.by === undefined ? cursor : { k: (this.cursor?.k ?? 0) + cursor.by };
+    this.schedule();
+  }
+
+  news({ content, fresh }) {
+    if (content.reset) {
+      this.curves.clear();
+      this.drawnAs = "";
+    }
+    let used = 0;
+    for (const told of content.curves) {
+      const curve = this.curves.get(told.key) ?? { samples: new Samples(), shown: 0 };
+      curve.samples.append(fresh.subarray(used, used + told.count));
+      used += told.count;
+      this.curves.set(told.key, Object.assign(curve, told));
+    }
+    [this.seq, this.pace] = [content.seq, content.pace];
+    this.left = content.reset ? 1 : content.pace.paints;
+    this.reveal();
+  }
+
+  // Shows part of what has come while runs go on, and all of it once they are at rest.
+  reveal() {
+    clearTimeout(this.next);
+    let waiting = false;
+    for (const curve of this.curves.values()) {
+      const rest = curve.samples.count - curve.shown;
+      curve.shown += curve.live && this.left > 1 ? Math.ceil(rest / this.left) : rest;
+      waiting ||= curve.shown < curve.samples.count;
+    }
+    this.left -= 1;
+    if (waiting) this.next = setTimeout(() => this.reveal(), this.pace.milliseconds);
+    this.schedule();
+  }
+
+  schedule() {
+    this.pending ||= setTimeout(() => {
+      this.pending = 0;
+      if (!this.hidden && this.context && this.palette) this.draw();
+    }, 0);
+  }
+
+  state() {
+    const all = [...this.curves.values()];
+    const live = all.some((curve) => curve.live);
+    return { kind: "painted", seq: this.seq, paints: this.paints, count: all.at(-1)?.shown ?? 0, curves: all.length, live };
+  }
+
+  draw() {
+    if (this.width > 0) this.picture([...this.curves.values()]);
+    this.report.call();
+    if (!this.state().live) this.report.now();
+  }
+
+  picture(curves) {
+    const fresh = curves.some((curve) => curve.drawn !== curve.shown);
+    const [low, high] = exponents(curves);
+    const longest = curves.reduce((most, curve) => Math.max(most, curve.samples.count - 1), 10);
+    const grows = curves.some((curve) => curve.live && curve.samples.count - 1 === longest);
+    const iterations = roundUp(longest, grows);
+    const states = curves.map(({ key, live, rings, tolerance }) => [key, live, rings.length, tolerance]);
+    const as = JSON.stringify([low, high, iterations, states]);
+    // What is read out lies over the curves.
+    if (this.cursor || as !== this.drawnAs) {
+      this.frame = this.frameOf(low, high, iterations);
+      this.drawAnew(curves);
+      this.drawnAs = this.cursor ? "" : as;
+    } else {
+      this.within(() => curves.forEach((curve) => this.drawOn(curve)));
+    }
+    this.paints += fresh;
+  }
+
+  // Where the axes lie, and how values become pixels.
+  frameOf(low, high, iterations) {
+    const right = this.width - MARGIN.right;
+    const box = { left: MARGIN.left, top: MARGIN.top, right, bottom: this.height - MARGIN.bottom };
+    return {
+      box,
+      low,
+      high,
+      iterations,
+      apart: Math.max(1, Math.round(iterations / MARKS)),
+      toX: (k) => box.left + (k / iterations) * (box.right - box.left),
+      toY: (value) => box.bottom - ((Math.log10(value) - low) / (high - low)) * (box.bottom - box.top),
+    };
+  }
+
+  drawAnew(curves) {
+    const { context, palette, target, scale } = this;
+    const { box, low, high, iterations, toX, toY } = this.frame;
+    const [columns, rows] = [Math.round(this.width * scale), Math.round(this.height * scale)];
+    if (target.width !== columns || target.height !== rows) [target.width, target.height] = [columns, rows];
+    context.setTransform(scale, 0, 0, scale, 0, 0);
+    context.fillStyle = palette.paper;
+    context.fillRect(0, 0, this.width, this.height);
+    const most = Math.max(3, Math.min(8, (box.right - box.left) / 80));
+    drawAxes(context, box, palette, {
+      xTicks: linearTicks(0, iterations, most).map((k) => [toX(k), grouped(k)]),
+      yTicks: decadeTicks(low, high, 9).map((exponent) => [toY(10 ** exponent), powerOfTen(exponent)]),
+      xTitle: "iteration",
+      yTitle: "relative residual ‖r‖ / ‖b‖",
+      grid: true,
+    });
+    this.drawTolerances(curves);
+    this.within(() => {
+      for (const curve of curves) {
+        Object.assign(curve, { drawn: 0, length: 0 });
+        this.drawOn(curve);
+        this.drawRings(curve);
+      }
+    });
+    this.readOut(curves);
+  }
+
+  within(act) {
+    const { left, top, right, bottom } = this.frame.box;
+    this.context.save();
+    this.context.beginPath();
+    this.context.rect(left, top - 6, right - left + 6, bottom - top + 12);
+    this.context.clip();
+    act();
+    this.context.restore();
+  }
+
+  // The samples that are not on the canvas yet, joined to the last one that is.
+  drawOn(curve) {
+    const { samples, shown, colour, dash, marker, drawn } = curve;
+    if (drawn === shown) return;
+    const { toX, toY, apart } = this.frame;
+    const own = onPage(colour, this.palette);
+    const points = outline(samples, toX, toY, Math.max(0, drawn - 1), shown);
+    drawPolyline(this.context, points, own, dash, curve.length);
+    curve.length += lengthOf(points);
+    for (let k = Math.ceil(drawn / apart) * apart; k < shown; k += apart) {
+      if (samples.values[k] > 0) drawMarker(this.context, marker, toX(k), toY(samples.values[k]), own, this.palette.paper);
+    }
+    curve.drawn = shown;
+  }
+
+  drawRings({ rings }) {
+    const { context, frame } = this;
+    for (const [k, value] of rings) {
+      if (!(value > 0)) continue;
+      context.strokeStyle = this.palette.ink;
+      context.lineWidth = 1.2;
+      context.beginPath();
+      context.arc(frame.toX(k), frame.toY(value), 7, 0, 2 * Math.PI);
+      context.stroke();
+    }
+  }
+
+  drawTolerances(curves) {
+    const { context, palette } = this;
+    const { box, toY } = this.frame;
+    for (const tolerance of new Set(curves.map((curve) => curve.tolerance))) {
+      if (!(tolerance > 0)) continue;
+      const y = toY(tolerance);
+      context.save();
+      context.setLineDash([2, 3]);
+      context.lineWidth = 1.2;
+      line(context, palette.soft, box.left, y, box.right, y);
+      context.restore();
+      label(context, palette.soft, `tolerance ${short(tolerance)}`, box.right - 6, y + 4, "right", "top", palette.paper);
+    }
+  }
+
+  readOut(curves) {
+    const longest = Math.max(0, ...curves.map((curve) => curve.shown - 1));
+    if (this.cursor === null || longest === 0) {
+      if (this.reading) this.hear({ kind: "readout", rows: null });
+      this.reading = false;
+      return;
+    }
+    this.reading = true;
+    const { box, iterations, toX, toY } = this.frame;
+    const { x } = this.cursor;
+    const k = x === undefined ? this.cursor.k : Math.round(((x - box.left) / (box.right - box.left)) * iterations);
+    this.cursor = { k: Math.max(0, Math.min(longest, k)) };
+    line(this.context, this.palette.soft, toX(this.cursor.k), box.top, toX(this.cursor.k), box.bottom);
+    const rows = [];
+    for (const { samples, shown, colour, marker, key } of curves) {
+      const value = samples.values[this.cursor.k];
+      if (this.cursor.k >= shown || !(value > 0)) continue;
+      const own = onPage(colour, this.palette);
+      drawMarker(this.context, marker, toX(this.cursor.k), toY(value), own, this.palette.paper, 5);
+      rows.push({ key, colour: own, text: short(value) });
+    }
+    this.hear({ kind: "readout", k: this.cursor.k, rows });
+  }
+}
+
+function exponents(curves) {
+  let [low, high] = [Infinity, -Infinity];
+  for (const { samples, tolerance } of curves) {
+    for (const value of [samples.low, samples.high, tolerance]) {
+      if (!(value > 0) || value === Infinity) continue;
+      low = Math.min(low, value);
+      high = Math.max(high, value);
+    }
+  }
+  if (low > high) return [-6, 0];
+  const bounds = [Math.floor(Math.log10(low) - 0.05), Math.ceil(Math.log10(high) + 0.05)];
+  return bounds[0] === bounds[1] ? [bounds[0], bounds[0] + 1] : bounds;
+}
