@@ -101,14 +101,21 @@ def page(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
     made.on("pageerror", lambda error: errors.append(str(error)))
     yield made
     SCREENSHOTS.mkdir(exist_ok=True)
-    made.screenshot(path=SCREENSHOTS / f"{request.node.name}.png")
+    made.screenshot(path=SCREENSHOTS / f"{request.node.originalname}.png")
     context.close()
     assert not errors
 
 
 @pytest.fixture
-def explorer(page: Any, lab_url: str, lab_folder: Path) -> Iterator[ExplorerPage]:
+def page_script() -> str:
+    """A script for the page to run before anything else; tests may parametrize it."""
+    return ""
+
+
+@pytest.fixture
+def explorer(page: Any, lab_url: str, lab_folder: Path, page_script: str) -> Iterator[ExplorerPage]:
     """The explorer's notebook, opened and run; its kernel ends with the test."""
+    page.add_init_script(page_script)
     lab.open_notebook(page, lab_url, "01_two_level_explorer.ipynb")
     lab.run_all(page)
     page.wait_for_selector(FIELD, timeout=60_000)

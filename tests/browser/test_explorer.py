@@ -15,6 +15,7 @@ HIDE = """(hidden) => {
   Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
   document.dispatchEvent(new Event("visibilitychange"));
 }"""
+NO_WORKERS = "window.Worker = class { constructor() { throw new Error('workers are forbidden here'); } };"
 STOP_SECONDS = """() => new Promise((done) => {
   const status = document.querySelector("[role=status]");
   const stop = [...document.querySelectorAll("button")].find((button) => button.textContent.trim() === "Stop");
@@ -180,3 +181,12 @@ def test_a_hidden_page_is_not_painted_and_catches_up_when_it_is_back(explorer):
     explorer.until(lambda: explorer.count > before + 20)
     explorer.click("Stop")
     explorer.until(lambda: explorer.state == "done" and explorer.seen()["live"] == "false")
+
+
+@pytest.mark.parametrize("page_script", [NO_WORKERS])
+def test_where_workers_are_forbidden_the_page_itself_draws(explorer):
+    choose_short_run(explorer, "jacobi")
+    explorer.run()
+    iterations = int(explorer.page.locator(".wb-table td.wb-number").nth(1).inner_text())
+    explorer.until(lambda: explorer.count == iterations + 1)
+    assert int(explorer.seen()["paints"]) > 0

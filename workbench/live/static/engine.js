@@ -29,6 +29,7 @@ export function startPlot(canvas, source, hear) {
     worker.onmessage = ({ data }) => {
       if (data.kind !== "started") return hear(data);
       URL.revokeObjectURL(url);
+      worker.onerror = ({ message }) => console.error("the plot's worker failed:", message);
       return inWorker();
     };
     // A page whose rules forbid workers says so before the worker has started.
