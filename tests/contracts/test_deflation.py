@@ -7,7 +7,7 @@ from scipy import sparse
 import workbench.deflation  # noqa: F401
 from tests.conftest import box_stencil, random_matrix
 from workbench import blocks, devices
-from workbench.deflation import Projection
+from workbench.deflation import PiecewiseConstant, Projection
 from workbench.errors import InputError
 from workbench.run import Stopping, configure, run_through
 from workbench.run.driver import Run
@@ -38,7 +38,7 @@ def test_labels_number_the_subdomains_without_gaps(name, grid):
 
 def projection_of(operator, labels, coarse="cholesky"):
     device = devices.device("cpu")
-    return Projection(operator, operator.bind(device), labels, blocks.find("coarse", coarse), device)
+    return Projection(operator, operator.bind(device), PiecewiseConstant(labels), blocks.find("coarse", coarse), device)
 
 
 @pytest.mark.parametrize("coarse", COARSE)

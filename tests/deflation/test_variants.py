@@ -5,7 +5,7 @@ import pytest
 
 from tests.conftest import box_stencil
 from workbench import blocks, devices
-from workbench.deflation import Projection
+from workbench.deflation import PiecewiseConstant, Projection
 from workbench.problems import LinearSystem
 from workbench.run import Run, Stopping, configure, run_through
 from workbench.run.given import GivenProblem
@@ -33,7 +33,9 @@ def projected_start():
     b, x0 = np.random.default_rng(0).random(64), np.random.default_rng(1).random(64)
     labels = blocks.find("deflation", "blocks:3").labels(64, (8, 8))
     device = devices.device("cpu")
-    Projection(operator, operator.bind(device), labels, blocks.find("coarse", "cholesky"), device).finish(x0, b)
+    Projection(
+        operator, operator.bind(device), PiecewiseConstant(labels), blocks.find("coarse", "cholesky"), device
+    ).finish(x0, b)
     return x0
 
 
@@ -82,7 +84,9 @@ def test_the_preconditioner_is_the_formula(variant):
         "ad": inverse + Q,
     }
     device = devices.device("cpu")
-    projection = Projection(operator, operator.bind(device), labels, blocks.find("coarse", "cholesky"), device)
+    projection = Projection(
+        operator, operator.bind(device), PiecewiseConstant(labels), blocks.find("coarse", "cholesky"), device
+    )
     jacobi = device.applied(blocks.find("preconditioner", "jacobi").setup(operator, device))
     M1 = blocks.find("variant", variant).precondition(projection, jacobi, device)
     r, u = np.random.default_rng(4).random(20), np.zeros(20)

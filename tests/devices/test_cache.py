@@ -19,7 +19,8 @@ from scipy import sparse
 from workbench.devices.cpu import Cpu, generated, threads
 from workbench.devices.cpu.threads import CHUNK, MOST_CHUNKS, WORTH_SHARING
 
-# Every kind of kernel: passes with and without a sweep, stencil, halves, CSR, CSR terms, subdomains, compact AZ.
+# Every kind of kernel: passes with and without a sweep, stencil, halves, CSR, CSR terms, subdomains, compact AZ,
+# columns, and a product that restricts.
 EVERYTHING = """
 import hashlib, json, sys
 import numba.core.event
@@ -51,7 +52,11 @@ with numba.core.event.install_recorder("numba:compile") as compiled:
     coarse = subdomains.restrict(x)
     subdomains.add(y, coarse)
     az = sparse.csr_array((rng.uniform(-1, 1, size), (np.arange(size), labels)), shape=(size, 7))
-    keep(coarse, y, cpu.compact_columns(az).subtract(y, coarse, x), y)
+    cpu.compact_columns(az).subtract(y, coarse)
+    columns = cpu.columns(np.stack([x, y]))
+    columns.add(out, columns.restrict(x))
+    keep(coarse, y, out)
+    keep(*cpu.restricted_product(cpu.stencil(main, (low,), (1,)), subdomains).apply(x, out), out)
 print(json.dumps({"compiled": len(compiled.buffer), "digest": digest.hexdigest()}))
 """
 

@@ -3,11 +3,22 @@
 import sys
 
 from workbench.blocks import load_package
-from workbench.deflation.base import Deflation
+from workbench.deflation.base import Deflation, Surroundings
 from workbench.deflation.coarse import CoarseSolver
 from workbench.deflation.projection import Projection
+from workbench.deflation.subspace import PiecewiseConstant, SpannedBy, Subspace, as_subspace
 from workbench.deflation.variants import Variant
 
 load_package(sys.modules[__name__])
 
-__all__ = ["CoarseSolver", "Deflation", "Projection", "Variant"]
+__all__ = [
+    "CoarseSolver",
+    "Deflation",
+    "PiecewiseConstant",
+    "Projection",
+    "SpannedBy",
+    "Subspace",
+    "Surroundings",
+    "Variant",
+    "as_subspace",
+]

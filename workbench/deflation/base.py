@@ -1,30 +1,55 @@
-"""What a deflation space is: a registered block that labels every unknown with its subdomain."""
+"""What a deflation space is: a registered block that labels every unknown with its subdomain, or makes vectors."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from workbench.blocks import Block
+from workbench.deflation.subspace import PiecewiseConstant, Subspace
 from workbench.errors import InputError
+from workbench.operators import Operator
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Surroundings:
+    """What a deflation space may be made from.
+
+    A, M: bound operators with apply; M may act element by element instead. grid: cells per side, (ny, nx) or
+    (nz, ny, nx), None for a matrix without a grid. phase: the phase of each unknown, shape (N,), None where there is
+    none. singular: A maps constants to zero. seed: for spaces that draw random numbers.
+    """
+
+    operator: Operator
+    A: Any
+    M: Any
+    device: Any
+    grid: tuple[int, ...] | None = None
+    phase: np.ndarray | None = None
+    singular: bool = False
+    seed: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
 class Deflation(Block):
-    """Base of all second levels whose deflation vectors are piecewise constant."""
+    """Base of all second levels. Piecewise constant spaces say their `labels`, others override `space`."""
 
     kind: ClassVar[str] = "deflation"
 
-    def labels(self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None = None) -> np.ndarray | None:
-        """The subdomain 0..d-1 of every unknown, shape (N,), int32; None for no second level.
+    def space(self, given: Surroundings) -> Subspace | None:
+        """The deflation vectors; None for no second level. Raises InputError where they cannot be had."""
+        labels = self.labels(given.operator.shape[0], given.grid, given.phase)
+        return None if labels is None else PiecewiseConstant(labels)
 
-        grid: cells per side, (ny, nx) or (nz, ny, nx), None for a matrix without a grid. phase: the phase of each
-        unknown, shape (N,), None where there is none. Raises InputError where the space needs what is not there, or has
-        more vectors than unknowns.
+    def labels(self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None = None) -> np.ndarray | None:
+        """The subdomain 0..d-1 of every unknown, shape (N,), int32; None where there are no subdomains.
+
+        grid, phase: as in `Surroundings`. Raises InputError where the space needs what is not there, or has more
+        vectors than unknowns.
         """
-        raise TypeError(f"deflation {self.name} does not say how it labels the unknowns")
+        return None
 
     def need_grid(self, grid: tuple[int, ...] | None) -> tuple[int, ...]:
         """The grid, or InputError when there is none."""

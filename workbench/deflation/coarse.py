@@ -68,7 +68,9 @@ class Inverse(CoarseSolver):
 
     name: ClassVar[str] = "inverse"
     title: ClassVar[str] = "explicit inverse (dense product)"
-    advice: ClassVar[str] = "rounding in the explicit inverse of E may be the cause; try coarse solver cholesky"
+    advice: ClassVar[str] = (
+        "rounding in the explicit inverse of E may be the cause; try coarse solver cholesky or variant a-def2"
+    )
 
     largest: int = parameter(8192, "refuse to invert more vectors than this", low=1, high=65536, unit="vectors")
 

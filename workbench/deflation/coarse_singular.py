@@ -25,7 +25,9 @@ class PseudoInverse(CoarseSolver):
     name: ClassVar[str] = "pseudo-inverse"
     title: ClassVar[str] = "pseudo-inverse (dense product)"
     takes_singular: ClassVar[bool] = True
-    advice: ClassVar[str] = "rounding in the pseudo-inverse of E may be the cause; try coarse solver cholesky"
+    advice: ClassVar[str] = (
+        "rounding in the pseudo-inverse of E may be the cause; try coarse solver cholesky or variant a-def2"
+    )
 
     largest: int = parameter(2048, "refuse more vectors than this", low=1, high=16384, unit="vectors")
 
@@ -68,7 +70,9 @@ class InnerCG(CoarseSolver):
     name: ClassVar[str] = "inner-cg"
     title: ClassVar[str] = "inner conjugate gradients"
     takes_singular: ClassVar[bool] = True
-    advice: ClassVar[str] = "the tolerance of inner-cg may be the cause; tighten it or try coarse solver cholesky"
+    advice: ClassVar[str] = (
+        "the tolerance of inner-cg may be the cause; tighten it, or try coarse solver cholesky or variant a-def2"
+    )
 
     tolerance: float = parameter(1e-12, "relative residual of the inner solve", low=1e-15, high=0.1)
 
@@ -82,6 +86,7 @@ class _InnerCG(Factor):
         if not np.all(diagonal > 0):
             raise not_definite(f"its diagonal entry {int(np.argmin(diagonal))} is {diagonal.min():.3g}")
         self._matrix, self._inverse, self._tolerance = matrix, 1 / diagonal, tolerance
+        self._scale = diagonal.max()
         self._limit = 10 * diagonal.size + 100
 
     def solve(self, right: np.ndarray) -> np.ndarray:
@@ -97,7 +102,7 @@ class _InnerCG(Factor):
             curvature = np.vdot(p, s).real
             if not curvature > 0:
                 # In the null space of a singular E rounding may leave either sign; more than rounding is indefinite.
-                if curvature < -1e-12 * np.linalg.norm(p) * np.linalg.norm(s):
+                if curvature < -1e-12 * self._scale * np.linalg.norm(p) ** 2:
                     raise not_definite(f"an inner direction has (p, E p) = {curvature:.3g}")
                 break
             alpha = gamma / curvature

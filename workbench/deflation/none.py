@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-import numpy as np
-
 from workbench.blocks import register
 from workbench.deflation.base import Deflation
 
@@ -18,6 +16,3 @@ class NoDeflation(Deflation):
 
     name: ClassVar[str] = "none"
     title: ClassVar[str] = "none"
-
-    def labels(self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None = None) -> None:
-        return None

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-COLUMNS = ("residual", "preconditioned", "natural", "error", "alpha", "beta", "seconds")
+COLUMNS = ("residual", "preconditioned", "natural", "error", "alpha", "beta", "drift", "seconds")
 """Per iteration, the start being 0: ||r||, sqrt((u, u)), sqrt((r, u)), the A-norm of the error where the solution is
-known (else NaN), the scalars alpha and beta (real parts; NaN at the start), and the seconds of iteration time so
-far."""
+known (else NaN), the scalars alpha and beta (real parts; NaN at the start), ||Z^H r|| with unit columns where it was
+measured (else NaN), and the seconds of iteration time so far."""
 
 
 class History:
@@ -62,7 +62,9 @@ class History:
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> History:
         """The inverse of `to_arrays`."""
         history = cls()
-        history._columns = {name: np.array(arrays[name], dtype=np.float64) for name in COLUMNS}
-        history._count = history._columns["residual"].size
+        history._count = arrays["residual"].size
+        # Runs saved before a column was there lack it.
+        unknown = np.full(history._count, np.nan)
+        history._columns = {name: np.array(arrays.get(name, unknown), dtype=np.float64) for name in COLUMNS}
         history._true = [(int(iteration), float(value)) for iteration, value in arrays["true_residuals"]]
         return history

@@ -13,7 +13,8 @@ from workbench.operators import as_operator
 from workbench.problems import LinearSystem
 from workbench.run.configuration import Configuration, configure
 from workbench.run.driver import Run
-from workbench.run.given import GivenPreconditioner, GivenProblem
+from workbench.run.given import GivenDeflation, GivenPreconditioner, GivenProblem
+from workbench.run.recycling import RitzKeeper
 from workbench.run.result import Result
 from workbench.run.session import Session, State
 from workbench.run.stopping import Norm, Reason, Stopping
@@ -23,6 +24,7 @@ __all__ = [
     "Norm",
     "Reason",
     "Result",
+    "RitzKeeper",
     "Run",
     "Session",
     "State",
@@ -45,17 +47,19 @@ def solve(
     norm: str = "residual",
     solver: str = "cg",
     M: str | Callable[[np.ndarray], np.ndarray] | LinearOperator = "jacobi",
-    deflation: str = "none",
+    deflation: Any = "none",
     coarse: str = "cholesky",
+    variant: str = "def1",
     device: str = "cpu",
     callback: Callable[[Run], None] | None = None,
 ) -> Result:
     """Solve A x = b for one right-hand side.
 
     A: Hermitian positive (semi)definite, N x N: a SciPy sparse array, a dense array, a LinearOperator or an operator
-    of this workbench. b, x0: shape (N,). M, deflation, coarse and solver are block names such as "neumann:2" or
-    "blocks:8"; M may also be a function or a LinearOperator that maps r to M^-1 r. callback is called with the run
-    after every iteration. Nothing given is changed. Raises InputError with one sentence for whatever cannot be solved.
+    of this workbench. b, x0: shape (N,). M, deflation, coarse, variant and solver are block names such as "neumann:2"
+    or "blocks:8". M may also be a function or a LinearOperator that maps r to M^-1 r, deflation your own Z: labels of
+    shape (N,) or vectors of shape (N, d), dense or sparse. callback is called with the run after every iteration.
+    Nothing given is changed. Raises InputError with one sentence for whatever cannot be solved.
     """
     operator = as_operator(A)
     size = operator.shape[0]
@@ -68,8 +72,9 @@ def solve(
         GivenProblem(),
         solver=solver,
         preconditioner=M if isinstance(M, str) else GivenPreconditioner(getattr(M, "matvec", M)),
-        deflation=deflation,
+        deflation=deflation if isinstance(deflation, str) else GivenDeflation(deflation),
         coarse=coarse,
+        variant=variant,
         device=device,
         stopping=stopping,
     )

@@ -29,6 +29,10 @@ PARTED = 0.1
 RESTARTS = 3
 AGREEMENT = 1.01
 """How far the true residual may lie above the recurrence's when another norm decides."""
+DRIFT_EVERY = 10
+"""Iterations between two looks at ||Z^H r||, each of which reads r once; they are not counted as iteration time."""
+DRIFTED = 0.1
+"""A part of r in the span of Z above this share of ||r|| is to blame when a deflated run fails."""
 _PERHAPS_THE_COARSE_SOLVE = (Reason.INDEFINITE, Reason.DIVERGED, Reason.STAGNATED, Reason.INACCURATE)
 
 
@@ -122,6 +126,7 @@ class Run:
             "norm": blocks.stopping.norm,
             "relative_residual": relative,
             "true_relative_residual": true_relative,
+            "drift": self._relative_drift(),
             "setup_seconds": self.setup_seconds,
             "iteration_seconds": self.iteration_seconds,
         }
@@ -181,6 +186,7 @@ class Run:
             "natural": _root(scalar("gamma")),
             "alpha": math.nan if first else scalar("alpha"),
             "beta": math.nan if first else scalar("beta"),
+            "drift": self._drift() if self.history.count % DRIFT_EVERY == 0 else math.nan,
             "seconds": self.iteration_seconds,
         }
         if self._norm is Norm.ERROR:
@@ -252,13 +258,29 @@ class Run:
         error = self.setting.exact - self.setting.solution(self.setting.x)
         return _root(float(np.vdot(error, self._residual).real))
 
+    def _drift(self) -> float:
+        """||Z^H r||, which the variant keeps at zero but for rounding; NaN where it does not."""
+        projection = self.setting.projection
+        if projection is None or not self.setting.variant.keeps_z_orthogonal or "r" not in self.workspace.vectors:
+            return math.nan
+        return projection.drift(self.workspace.vectors["r"])
+
+    def _relative_drift(self) -> float | None:
+        """The largest ||Z^H r||/||b|| that was measured, None where none was."""
+        measured = self.history["drift"]
+        measured = measured[np.isfinite(measured)]
+        return self._relative(float(measured.max())) if measured.size else None
+
     def _relative(self, norm: float) -> float:
         return norm / self._norm_of_b if self._norm_of_b > 0 else norm
 
     def _end(self, reason: Reason, detail: str) -> None:
-        advice = self.configuration.coarse.advice
-        if advice and self.setting.projection and reason in _PERHAPS_THE_COARSE_SOLVE:
-            detail = f"{detail}; {advice}"
+        if reason in _PERHAPS_THE_COARSE_SOLVE and self.setting.projection and self.history.count:
+            share = self._drift() / float(self.history["residual"][-1] or math.nan)
+            if share > DRIFTED:
+                detail += f"; ||Z^T r||, which should be 0, has drifted to {share:.0%} of ||r|| and holds convergence up"
+            advice = self.configuration.coarse.advice
+            detail += f"; {advice}" if advice else ""
         self.reason, self.detail = reason, detail
 
     def _provenance(self) -> dict[str, Any]:

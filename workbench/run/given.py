@@ -1,4 +1,4 @@
-"""What the caller holds in memory, as blocks of a run: a system, and a preconditioner."""
+"""What the caller holds in memory, as blocks of a run: a system, a preconditioner, deflation vectors."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from workbench.deflation import Deflation, Subspace, Surroundings, as_subspace
 from workbench.errors import InputError
 from workbench.operators import Operator
 from workbench.preconditioners import Preconditioner
@@ -36,3 +37,16 @@ class GivenPreconditioner(Preconditioner):
 
     def setup(self, operator: Operator, device: Any) -> Any:
         return device.callable(self.action, operator.shape[0], operator.dtype)
+
+
+@dataclasses.dataclass(frozen=True)
+class GivenDeflation(Deflation):
+    """The user's own Z: labels of shape (N,), or vectors of shape (N, d), dense or sparse."""
+
+    name: ClassVar[str] = "given"
+    title: ClassVar[str] = "vectors given in memory"
+
+    vectors: Any = None
+
+    def space(self, given: Surroundings) -> Subspace:
+        return as_subspace(self.vectors, given.operator.shape[0])

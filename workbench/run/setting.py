@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from workbench import devices
-from workbench.deflation import Projection, Variant
+from workbench.deflation import Projection, Surroundings, Variant
 from workbench.errors import InputError
 from workbench.operators import Operator
 from workbench.preconditioners import ElementWise
@@ -81,15 +81,14 @@ def set_up(configuration: Configuration, system: LinearSystem | None = None, x0:
     if not b.any() and configuration.stopping.atol == 0:
         x[:] = 0
         notes.append("b is zero, so x = 0; give atol above 0 to watch another start converge to it")
-    labels = configuration.deflation.labels(operator.shape[0], system.grid, system.phase)
     M = configuration.preconditioner.setup(operator, device)
     notes += getattr(M, "notes", [])
+    given = Surroundings(operator, bound, M, device, system.grid, system.phase, singular, configuration.seed)
+    space = configuration.deflation.space(given)
     projection = None
-    if labels is not None:
-        projection = Projection(operator, bound, labels, configuration.coarse, device)
-        if projection.singular:
-            done = "the last deflation vector was dropped" if projection.dropped else "it was taken as it is"
-            notes.append(f"E is singular: {done} (coarse solver {configuration.coarse.name})")
+    if space is not None:
+        projection = Projection(operator, bound, space, configuration.coarse, device)
+        notes += projection.notes
         if configuration.variant.projects_start:
             projection.finish(x, b)
         applied = device.applied(M) if isinstance(M, ElementWise) else M
@@ -102,7 +101,7 @@ def set_up(configuration: Configuration, system: LinearSystem | None = None, x0:
         M=M,
         b=b,
         x=x,
-        labels=labels,
+        labels=space.labels if space else None,
         projection=projection,
         variant=configuration.variant,
         singular=singular,

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from workbench.devices.cpu import factorization, memory
+from workbench.devices.cpu import factorization, memory, neumann
+from workbench.devices.cpu.columns import Columns
 from workbench.devices.cpu.csr import CsrProduct, CsrTerm
-from workbench.devices.cpu.neumann import StencilSeries
 from workbench.devices.cpu.passes import bind_pass, compile_pass
 from workbench.devices.cpu.polynomial import ChebyshevStep
 from workbench.devices.cpu.sparse_inverse import FactorizedInverse, inverse_factor
@@ -87,9 +87,9 @@ class Cpu:
 
     def stencil_series(
         self, bands: tuple[np.ndarray, ...], strides: tuple[int, ...], inverse_diagonal: np.ndarray, order: int
-    ) -> StencilSeries:
-        """K^T D^-1 K for the strictly lower bands of L D^-1, K the Neumann series of that order."""
-        return StencilSeries(bands, strides, inverse_diagonal, order)
+    ) -> neumann.WaveSeries | neumann.SweptSeries:
+        """K^H D^-1 K for the strictly lower bands of L D^-1, K the Neumann series of that order."""
+        return neumann.stencil_series(bands, strides, inverse_diagonal, order)
 
     def csr_terms(self, lower: sparse.csr_array, scale: np.ndarray) -> tuple[CsrTerm, CsrTerm, CsrTerm]:
         """base - L x, (base - L x)*scale and base - L^H x for a strictly lower triangle in CSR form."""
@@ -108,6 +108,16 @@ class Cpu:
     def subdomains(self, labels: np.ndarray, count: int, dtype: np.dtype) -> Subdomains:
         """Piecewise constant deflation vectors given by a label per unknown."""
         return Subdomains(labels, count, dtype)
+
+    def columns(self, rows: np.ndarray) -> Columns:
+        """A few vectors without structure, given as the rows of a matrix."""
+        return Columns(rows)
+
+    def restricted_product(self, bound: Any, z: Any) -> Any:
+        """out = A x and Z^H out, in one pass where both kinds allow it."""
+        if isinstance(bound, StencilProduct) and isinstance(z, Subdomains):
+            return bound.restricted(z)
+        return ProductThenRestriction(bound, z)
 
     def compact_columns(self, az: sparse.csr_array) -> CompactColumns:
         """AZ in compact form."""
@@ -158,6 +168,18 @@ class Cpu:
     def factorized_inverse(self, factor: sparse.csr_array) -> FactorizedInverse:
         """u = G^H (G r)."""
         return FactorizedInverse(factor)
+
+
+class ProductThenRestriction:
+    """out = A x, then Z^H out."""
+
+    saved = 0
+
+    def __init__(self, bound: Any, z: Any) -> None:
+        self._bound, self._z = bound, z
+
+    def apply(self, x: np.ndarray, out: np.ndarray) -> tuple[Any, np.ndarray]:
+        return self._bound.apply(x, out), self._z.restrict(out)
 
 
 class DotProducts:

@@ -6,11 +6,11 @@ import numpy as np
 
 LINE = 64
 """Bytes of a cache line, and of the longest vector register."""
-MARGIN = 256
+MARGIN = 1024
 
 
 def vector(size: int, dtype: np.dtype | type) -> np.ndarray:
-    """Zeros of shape (size,) that start on a cache line, with 256 bytes of no use before and after.
+    """Zeros of shape (size,) that start on a cache line, with 1 KiB of no use before and after.
 
     Compiled loops test whether what they write comes near what they read and then sum in another order. With a margin
     around every written vector they never do, so dot products do not depend on where the heap put the vectors.

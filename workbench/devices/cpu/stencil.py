@@ -12,20 +12,31 @@ from collections.abc import Callable
 import numpy as np
 
 from workbench.devices.cpu import generated
+from workbench.devices.cpu.subdomains import Subdomains
 from workbench.devices.cpu.threads import chunks_of, launch, prepare
 from workbench.devices.lines.reference import accumulator
 
 SUMS = ("xy", "yy", "xx")
+RUNS = "bounds, labels, cuts, groups, sums, coarse"
+"""The arrays of `Subdomains.stored`."""
+RESTRICT_CHUNK = """
+for run in range(cuts[chunk], cuts[chunk + 1]):
+    piece = y[bounds[run]:bounds[run + 1]]
+    run_sum = coarse.dtype.type(0)
+    for i in range(piece.size):
+        run_sum += piece[i]
+    mine[labels[run]] += run_sum
+""".strip().split("\n")
 
 
 class StencilProduct:
     """out = A x for a symmetric stencil, with (x, out), (out, out) and (x, x) in the same pass."""
 
     def __init__(self, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]) -> None:
-        self._size, self._itemsize, self._lower = main.size, main.itemsize, lower
+        self._size, self._dtype, self._lower = main.size, main.dtype, lower
         # A constant diagonal, as Poisson problems have, is one number: a vector less to read.
         self._constant = bool(np.all(main == main[0]))
-        self._kernel = product_kernel(len(lower), main.dtype, constant_main=self._constant)
+        self._kernel = generated.kernel(product_text(len(lower), main.dtype, constant_main=self._constant))
         self._dots = np.zeros(3, accumulator(main.dtype))
         partial = np.zeros((chunks_of(main.size), 3), self._dots.dtype)
         diagonal = main[:1].copy() if self._constant else main
@@ -37,9 +48,14 @@ class StencilProduct:
         launch(x.size, self._kernel, x, out, *self._fixed)
         return self._dots
 
+    def restricted(self, subdomains: Subdomains) -> RestrictedStencilProduct:
+        """The product that restricts what it makes while it is in the cache."""
+        text = product_text(len(self._lower), self._dtype, constant_main=self._constant, restricted=True)
+        return RestrictedStencilProduct(generated.kernel(text), self._fixed, subdomains)
+
     @property
     def traffic(self) -> int:
-        return (len(self._lower) + 2 + (not self._constant)) * self._size * self._itemsize
+        return (len(self._lower) + 2 + (not self._constant)) * self._size * self._dtype.itemsize
 
     @property
     def flops(self) -> int:
@@ -47,11 +63,62 @@ class StencilProduct:
         return (2 * len(self._lower) + 1) * multiply_add * self._size
 
 
-def product_kernel(bands: int, dtype: np.dtype, *, constant_main: bool = False) -> Callable[..., None]:
-    """The kernel of the product: a branch-free loop for the middle, and one for each end."""
+class RestrictedStencilProduct:
+    """out = A x and Z^T out in one pass, for piecewise constant Z: the restriction reads no memory of its own."""
+
+    def __init__(self, kernel: Callable[..., None], fixed: tuple[np.ndarray, ...], subdomains: Subdomains) -> None:
+        self._kernel, self._fixed, self._subdomains = kernel, (*fixed, *subdomains.stored), subdomains
+        self._dots = fixed[-1]
+        vector = np.empty(0, fixed[0].dtype)
+        prepare(kernel, vector, vector, *self._fixed)
+
+    def apply(self, x: np.ndarray, out: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The three dot products of the product, and Z^T out; the arrays are reused by the next call."""
+        launch(x.size, self._kernel, x, out, *self._fixed)
+        return self._dots, self._subdomains.coarse
+
+    @property
+    def saved(self) -> int:
+        """Bytes less than a product and a restriction one after the other."""
+        return self._subdomains.size * self._fixed[0].itemsize
+
+
+def product_text(bands: int, dtype: np.dtype, *, constant_main: bool = False, restricted: bool = False) -> str:
+    """The kernel of the product: a branch-free loop for the middle, and one for each end.
+
+    restricted: the chunks come in groups, each of which sums the chunks' runs into coarse values of its own.
+    """
     dtype, wide = np.dtype(dtype), accumulator(dtype)
     zero = "0j" if wide.kind == "c" else "0.0"
     lows = [f"low{k}" for k in range(bands)]
+    more = f", {RUNS}" if restricted else ""
+    text = [f"def kernel(x, y, main, {', '.join(lows)}, strides, partial, dots{more}):", "    n = x.size"]
+    text += [f"    d{k} = strides[{k}]" for k in range(bands)]
+    text += [f"    first = min(n, d{bands - 1})", f"    last = max(first, n - d{bands - 1})"]
+    text += ["    constant = main[0]"] if constant_main else []
+    text += ["    chunks = partial.shape[0]"]
+    body = _chunk(lows, dtype, constant_main)
+    if restricted:
+        text += ["    for group in prange(sums.shape[0]):", "        mine = sums[group]"]
+        text += ["        for k in range(mine.size):", "            mine[k] = 0"]
+        text += ["        for chunk in range(groups[group], groups[group + 1]):"]
+        text += [f"            {line}" for line in (*body, *RESTRICT_CHUNK)]
+        # Plain loops: numba would start its threads for an expression over arrays.
+        text += ["    for k in range(coarse.size):", "        coarse[k] = 0"]
+        text += ["    for group in range(sums.shape[0]):", "        for k in range(coarse.size):"]
+        text += ["            coarse[k] += sums[group, k]"]
+    else:
+        text += ["    for chunk in prange(chunks):", *(f"        {line}" for line in body)]
+    for k in range(len(SUMS)):
+        text += ["    total = " + zero, "    for chunk in range(chunks):", f"        total += partial[chunk, {k}]"]
+        text += [f"    dots[{k}] = total"]
+    return "\n".join(text) + "\n"
+
+
+def _chunk(lows: list[str], dtype: np.dtype, constant_main: bool) -> list[str]:
+    """The product on one chunk, with its part of the dot products."""
+    wide = accumulator(dtype)
+    zero = "0j" if wide.kind == "c" else "0.0"
     inner = "constant*s_x[i]" if constant_main else "s_main[i]*s_x[i]"
     views = {"s_x": "x[a:b]", "s_y": "y[a:b]"} | ({} if constant_main else {"s_main": "main[a:b]"})
     edge = ["v = constant*x[i]" if constant_main else "v = main[i]*x[i]"]
@@ -61,26 +128,15 @@ def product_kernel(bands: int, dtype: np.dtype, *, constant_main: bool = False) 
         inner += f" + s_{low}[i]*s_below{k}[i] + {_conj(f's_{low}_up[i]', dtype)}*s_above{k}[i]"
         edge += [f"if i >= d{k}:", f"    v += {low}[i]*x[i - d{k}]"]
         edge += [f"if i + d{k} < n:", f"    v += {_conj(f'{low}[i + d{k}]', dtype)}*x[i + d{k}]"]
-    text = [f"def kernel(x, y, main, {', '.join(lows)}, strides, partial, dots):", "    n = x.size"]
-    text += [f"    d{k} = strides[{k}]" for k in range(bands)]
-    text += [f"    first = min(n, d{bands - 1})", f"    last = max(first, n - d{bands - 1})"]
-    text += ["    constant = main[0]"] if constant_main else []
-    text += ["    chunks = partial.shape[0]", "    for chunk in prange(chunks):"]
-    text += ["        low = n*chunk//chunks", "        high = n*(chunk + 1)//chunks"]
-    text += [f"        {name} = {zero}" for name in SUMS]
-    text += ["        a = max(low, first)", "        b = max(a, min(high, last))"]
-    text += [f"        {name} = {view}" for name, view in views.items()]
-    text += ["        for i in range(b - a):", f"            v = np.{dtype.name}({inner})", "            s_y[i] = v"]
-    text += [f"            {line}" for line in _sums("s_x[i]", wide)]
+    text = ["low = n*chunk//chunks", "high = n*(chunk + 1)//chunks", *(f"{name} = {zero}" for name in SUMS)]
+    text += ["a = max(low, first)", "b = max(a, min(high, last))"]
+    text += [f"{name} = {view}" for name, view in views.items()]
+    text += ["for i in range(b - a):", f"    v = np.{dtype.name}({inner})", "    s_y[i] = v"]
+    text += [f"    {line}" for line in _sums("s_x[i]", wide)]
     for start, stop in (("low", "min(high, first)"), ("max(low, last)", "high")):
-        text += [f"        for i in range({start}, {stop}):", *(f"            {line}" for line in edge)]
-        text += ["            y[i] = v", *(f"            {line}" for line in _sums("x[i]", wide))]
-    for k, name in enumerate(SUMS):
-        text += [f"        partial[chunk, {k}] = {name}"]
-    for k in range(len(SUMS)):
-        text += ["    total = " + zero, "    for chunk in range(chunks):", f"        total += partial[chunk, {k}]"]
-        text += [f"    dots[{k}] = total"]
-    return generated.kernel("\n".join(text) + "\n")
+        text += [f"for i in range({start}, {stop}):", *(f"    {line}" for line in edge)]
+        text += ["    y[i] = v", *(f"    {line}" for line in _sums("x[i]", wide))]
+    return [*text, *(f"partial[chunk, {k}] = {name}" for k, name in enumerate(SUMS))]
 
 
 def _conj(text: str, dtype: np.dtype) -> str:

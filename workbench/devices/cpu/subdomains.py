@@ -11,35 +11,43 @@ from numba import njit, prange
 from scipy import sparse
 
 from workbench.devices.cpu.csr import as_unsigned
-from workbench.devices.cpu.threads import CHUNK, launch, prepare
+from workbench.devices.cpu.threads import CHUNK, chunks_of, launch, prepare
 from workbench.devices.lines.reference import accumulator
 
 LONGEST_SEGMENT = 2048
 """Rows of a segment: its part of w and x stays in a first-level cache while the columns pass over it."""
-MOST_RESTRICTION_CHUNKS = 16
-"""Each chunk sums into d values of its own; more chunks would cost more memory than they gain in balance."""
+MOST_GROUPS = 16
+"""Each group of chunks sums into d values of its own; more groups would cost more memory than they gain in balance."""
 
 
 class Subdomains:
-    """Z for labels of shape (N,) in 0..d-1, never stored: `restrict` is Z^T w, `add` is x + Z a."""
+    """Z for labels of shape (N,) in 0..d-1, never stored: `restrict` is Z^T w, `add` is x + Z a.
+
+    A run ends at the latest where a chunk ends, so that chunks can be shared out, and products can restrict what they
+    make (see `stencil.py`).
+    """
 
     def __init__(self, labels: np.ndarray, count: int, dtype: np.dtype) -> None:
-        starts = np.flatnonzero(np.diff(labels, prepend=labels[0] - 1))
-        self._bounds = np.append(starts, labels.size).astype(np.uint64)
+        self.size = labels.size
+        chunks = chunks_of(self.size)
+        begins = self.size * np.arange(chunks) // chunks
+        starts = np.union1d(np.flatnonzero(np.diff(labels, prepend=labels[0] - 1)), begins)
+        self._bounds = np.append(starts, self.size).astype(np.uint64)
         self._labels = labels[starts].astype(np.uint32)
-        chunks = max(1, min(MOST_RESTRICTION_CHUNKS, labels.size // CHUNK, starts.size))
-        cuts = np.searchsorted(starts, np.linspace(0, labels.size, chunks + 1))
-        self._cuts = np.unique(np.append(cuts[:-1], starts.size)).astype(np.uint64)
-        self._partial = np.zeros((self._cuts.size - 1, count), accumulator(dtype))
-        self._coarse = np.zeros(count, accumulator(dtype))
+        self._cuts = np.append(np.searchsorted(starts, begins), starts.size).astype(np.uint64)
+        groups = min(MOST_GROUPS, chunks)
+        shares = chunks * np.arange(groups + 1) // groups
+        self._sums = np.zeros((groups, count), accumulator(dtype))
+        self.coarse = np.zeros(count, accumulator(dtype))
+        self.stored = (self._bounds, self._labels, self._cuts, shares, self._sums, self.coarse)
         some = np.empty(0, dtype)
-        prepare(_restrict, some, self._bounds, self._labels, self._cuts, self._partial, self._coarse)
-        prepare(_add, some, self._bounds, self._labels, self._cuts, self._coarse)
+        prepare(_restrict, some, *self.stored)
+        prepare(_add, some, self._bounds, self._labels, self._cuts, self.coarse)
 
     def restrict(self, w: np.ndarray) -> np.ndarray:
         """Z^T w, shape (d,), in double precision; the array is reused by the next call. Reads N words."""
-        launch(w.size, _restrict, w, self._bounds, self._labels, self._cuts, self._partial, self._coarse)
-        return self._coarse
+        launch(w.size, _restrict, w, *self.stored)
+        return self.coarse
 
     def add(self, x: np.ndarray, coarse: np.ndarray) -> None:
         """x = x + Z a in place."""
@@ -48,7 +56,7 @@ class Subdomains:
     @property
     def traffic(self) -> int:
         """Bytes of the run lists; the vector comes on top."""
-        return self._bounds.nbytes + self._labels.nbytes + 2 * self._partial.nbytes
+        return self._bounds.nbytes + self._labels.nbytes + 2 * self._sums.nbytes
 
 
 class CompactColumns:
@@ -73,19 +81,17 @@ class CompactColumns:
         chunks = max(1, min(starts.size, touched // CHUNK))
         cuts = np.searchsorted(np.cumsum(rows), np.arange(chunks) * touched // chunks)
         self._cuts = np.unique(np.append(cuts, starts.size)).astype(np.uint64)
-        self._partial = np.zeros(max(1, self._cuts.size - 1), accumulator(az.dtype))
         some = np.empty(0, az.dtype)
-        prepare(_subtract, *self._stored, some, self._partial, some, self._cuts, self._partial)
+        prepare(_subtract, *self._stored, some, np.empty(0, accumulator(az.dtype)), self._cuts)
 
-    def subtract(self, w: np.ndarray, coarse: np.ndarray, x: np.ndarray) -> complex:
-        """w = w - AZ a in place; returns (x, AZ a), which means nothing when x is w."""
-        launch(self._data.size, _subtract, *self._stored, w, coarse, x, self._cuts, self._partial)
-        return self._partial.sum()
+    def subtract(self, w: np.ndarray, coarse: np.ndarray) -> None:
+        """w = w - AZ a in place, for a of shape (d,) in double precision."""
+        launch(self._data.size, _subtract, *self._stored, w, coarse, self._cuts)
 
     @property
     def traffic(self) -> int:
-        """Bytes of what is stored and of the touched parts of w and x."""
-        return sum(part.nbytes for part in self._stored) + 3 * self._touched * self._data.itemsize
+        """Bytes of what is stored and of the touched part of w, read and written."""
+        return sum(part.nbytes for part in self._stored) + 2 * self._touched * self._data.itemsize
 
     @property
     def entries(self) -> int:
@@ -122,20 +128,23 @@ def _by_column(
 
 
 @njit(parallel=True, nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
-def _restrict(w, bounds, labels, cuts, partial, coarse):  # pragma: no cover
-    for chunk in prange(partial.shape[0]):
-        mine = partial[chunk]
-        mine[:] = 0
-        for run in range(cuts[chunk], cuts[chunk + 1]):
+def _restrict(w, bounds, labels, cuts, groups, sums, coarse):  # pragma: no cover
+    for group in prange(sums.shape[0]):
+        mine = sums[group]
+        for k in range(mine.size):
+            mine[k] = 0
+        for run in range(cuts[groups[group]], cuts[groups[group + 1]]):
             piece = w[bounds[run] : bounds[run + 1]]
             total = coarse.dtype.type(0)
             for i in range(piece.size):
                 total += piece[i]
             mine[labels[run]] += total
-    coarse[:] = 0
-    for chunk in range(partial.shape[0]):
+    # Plain loops: numba would start its threads for an expression over arrays.
+    for k in range(coarse.size):
+        coarse[k] = 0
+    for group in range(sums.shape[0]):
         for k in range(coarse.size):
-            coarse[k] += partial[chunk, k]
+            coarse[k] += sums[group, k]
 
 
 @njit(parallel=True, nogil=True, cache=True)
@@ -149,19 +158,25 @@ def _add(x, bounds, labels, cuts, coarse):  # pragma: no cover
 
 
 @njit(parallel=True, nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
-def _subtract(starts, rows, columns, offsets, labels, data, w, coarse, x, cuts, partial):  # pragma: no cover
+def _subtract(starts, rows, columns, offsets, labels, data, w, coarse, cuts):  # pragma: no cover
     for chunk in prange(cuts.size - 1):
-        total = coarse.dtype.type(0)
         for segment in range(cuts[chunk], cuts[chunk + 1]):
-            first, count = starts[segment], rows[segment]
-            target, paired = w[first : first + count], x[first : first + count]
-            offset = offsets[segment]
-            for k in range(columns[segment], columns[segment + 1]):
-                values = data[offset : offset + count]
-                offset += count
-                weight = coarse[labels[k]]
+            first, count = np.int64(starts[segment]), np.int64(rows[segment])
+            target = w[first : first + count]
+            offset, k, end = np.int64(offsets[segment]), np.int64(columns[segment]), np.int64(columns[segment + 1])
+            # Three at once, as 2D stripes have, read and write the target once.
+            while k + 2 < end:
+                one, two, three = coarse[labels[k]], coarse[labels[k + 1]], coarse[labels[k + 2]]
+                first_values = data[offset : offset + count]
+                second_values = data[offset + count : offset + 2 * count]
+                third_values = data[offset + 2 * count : offset + 3 * count]
                 for i in range(target.size):
-                    value = weight * values[i]
-                    total += np.conj(paired[i]) * value
-                    target[i] -= value
-        partial[chunk] = total
+                    target[i] -= one * first_values[i] + two * second_values[i] + three * third_values[i]
+                offset += 3 * count
+                k += 3
+            while k < end:
+                weight, values = coarse[labels[k]], data[offset : offset + count]
+                for i in range(target.size):
+                    target[i] -= weight * values[i]
+                offset += count
+                k += 1

@@ -1,0 +1,233 @@
+"""Deflation vectors without structure: their projection, recycled Ritz vectors, eigenvectors, and the user's own Z."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from tests.conftest import box_stencil, random_matrix
+from workbench import blocks, devices
+from workbench.deflation import PiecewiseConstant, Projection, SpannedBy, as_subspace
+from workbench.errors import InputError
+from workbench.run import RitzKeeper, Run, Stopping, configure, run_through, solve
+
+CPU = devices.device("cpu")
+
+
+def projection_of(operator, subspace, coarse="cholesky"):
+    return Projection(operator, operator.bind(CPU), subspace, blocks.find("coarse", coarse), CPU)
+
+
+@pytest.mark.parametrize("coarse", sorted(blocks.registered("coarse")))
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+def test_the_projection_of_any_vectors_is_the_papers(dtype, coarse):
+    operator = box_stencil((6, 8), dtype)
+    rng = np.random.default_rng(0)
+    Z = (rng.random((48, 4)) + (1j * rng.random((48, 4)) if dtype is np.complex128 else 0)).astype(dtype)
+    projection = projection_of(operator, SpannedBy(Z), coarse)
+    A = operator.to_csr().toarray()
+    P = np.eye(48) - A @ Z @ np.linalg.solve(Z.conj().T @ A @ Z, Z.conj().T)
+    x = rng.random(48).astype(dtype)
+    product = np.zeros_like(x)
+    dots = projection.apply(x, product)
+    np.testing.assert_allclose(product, P @ A @ x, atol=1e-12)
+    np.testing.assert_allclose(dots[0], np.vdot(x, P @ A @ x), rtol=1e-10)
+    finished, b = x.copy(), A @ np.ones(48)
+    projection.finish(finished, b)
+    Q = Z @ np.linalg.solve(Z.conj().T @ A @ Z, Z.conj().T)
+    np.testing.assert_allclose(finished, Q @ b + P.conj().T @ x, atol=1e-12)
+    assert projection.drift(product) < 1e-12
+
+
+def test_dependent_vectors_are_left_out_and_noted():
+    operator = random_matrix(30)
+    Z = np.random.default_rng(1).random((30, 3))
+    both = projection_of(operator, SpannedBy(np.column_stack([Z, Z @ [1, 2, 3], np.zeros(30)])))
+    assert both.count == 3
+    assert both.notes == ["2 dependent deflation vectors were left out"]
+
+
+def test_a_vector_of_the_null_space_is_left_out_and_noted():
+    run = Run(configure("bubbles-2d", n=12, count=1, deflation=blocks.find("deflation", "eigenvectors:5")))
+    assert run.setting.projection.count == 4
+    assert "E is singular: 1 deflation vectors that A maps to zero were left out" in run.setting.notes
+    assert run_through(run).converged
+
+
+def test_an_indefinite_matrix_is_refused():
+    with pytest.raises(InputError, match=r"\(v, A v\) = -1"):
+        solve(np.array([[1.0, 2], [2, 1]]), np.ones(2), deflation=np.array([[1.0], [-1]]), M="none")
+
+
+@pytest.mark.parametrize("of", ["A", "D^-1 A"])
+def test_eigenvectors_take_the_smallest_eigenvalues_away(of):
+    operator = configure("two-layer", n=12).problem.assemble().operator
+    A = operator.to_csr().toarray()
+    scale = np.diag(A) if of == "D^-1 A" else np.ones(A.shape[0])
+    values = np.sort(np.linalg.eigvals(A / scale[:, None]).real)
+    first = "jacobi" if of == "D^-1 A" else "none"
+    from workbench.analysis import spectrum
+
+    deflation = blocks.find("deflation", "eigenvectors:6", of=of)
+    found = spectrum(configure("two-layer", n=12, preconditioner=first, deflation=deflation))
+    np.testing.assert_allclose(found[:6], 0, atol=1e-12 * values[-1])
+    np.testing.assert_allclose(found[6:], values[6:], rtol=1e-8)
+
+
+def test_eigenvectors_refuse_what_would_take_too_long():
+    with pytest.raises(InputError, match=r"at most 70000 unknowns, got 90000; use deflation ritz"):
+        Run(configure("poisson5", n=300, deflation="eigenvectors"))
+    with pytest.raises(InputError, match="leave nothing to CG"):
+        Run(configure("poisson5", n=3, deflation="eigenvectors"))
+
+
+@pytest.mark.parametrize("first", ["jacobi", "neumann:2", "ic"])
+def test_enough_steps_make_ritz_vectors_eigenvectors(first):
+    def run(deflation):
+        configuration = configure("bubbles-2d", n=16, preconditioner=first, deflation=deflation)
+        return run_through(Run(configuration)).iterations
+
+    few = run(blocks.find("deflation", "ritz:8", steps=200))
+    assert few < 0.75 * run("none")
+
+
+def test_the_keeper_has_the_ritz_vectors_of_its_run():
+    matrix = random_matrix(60)
+    keeper = RitzKeeper(60)
+    result = solve(matrix, np.random.default_rng(0).random(60), rtol=1e-13, callback=keeper)
+    A, d = matrix.to_csr().toarray(), matrix.diagonal()
+    from workbench.analysis import ritz_values
+
+    made = result.iterations - 1
+    vectors = keeper.vectors(3)
+    # Ritz: the residual D^-1 A y - theta y is D-orthogonal to the Krylov space, of which y is a part.
+    for y, theta in zip(vectors.T, ritz_values(result.history, made), strict=False):
+        assert abs(y @ A @ y / (y @ (d * y)) - theta) < 1e-9 * theta
+
+
+def test_the_keeper_recycles_from_one_right_hand_side_to_the_next():
+    system = configure("bubbles-2d", n=32, sides="x-:dirichlet").problem.assemble()
+    A, rng = system.operator, np.random.default_rng(2)
+    keeper = RitzKeeper(200)
+    first = solve(A, rng.random(1024), callback=keeper, M="neumann:2")
+    second = rng.random(1024)
+    plain = solve(A, second, M="neumann:2")
+    recycled = solve(A, second, M="neumann:2", deflation=keeper.vectors(12))
+    assert recycled.converged
+    assert recycled.iterations < 0.7 * plain.iterations <= 0.8 * first.iterations
+    np.testing.assert_allclose(recycled.x, plain.x, atol=1e-4 * np.abs(plain.x).max())
+
+
+def test_the_keeper_says_what_it_cannot_do():
+    with pytest.raises(InputError, match="need as many iterations, but the run kept 0"):
+        RitzKeeper(5).vectors(3)
+    with pytest.raises(InputError, match="at least 2"):
+        RitzKeeper(1)
+    with pytest.raises(InputError, match="without deflation"):
+        solve(random_matrix(20), np.ones(20), deflation="blocks:2", callback=RitzKeeper(5))
+    with pytest.raises(InputError, match="need more iterations than 5"):
+        Run(configure("two-layer", n=8, deflation=blocks.find("deflation", "ritz:5", steps=5)))
+
+
+def test_own_vectors_in_every_shape_solve_the_system():
+    matrix, b = random_matrix(40), np.random.default_rng(0).random(40)
+    labels = np.arange(40) // 10
+    dense = np.eye(4)[labels]
+    expected = np.linalg.solve(matrix.to_csr().toarray(), b)
+    for Z in (labels, dense, sparse.csr_array(dense), np.random.default_rng(1).random((40, 2)), dense[:, :2].tolist()):
+        result = solve(matrix, b, rtol=1e-10, deflation=Z)
+        np.testing.assert_allclose(result.x, expected, atol=1e-8)
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=40), st.floats(0.1, 10), st.booleans())
+@settings(max_examples=50, deadline=None)
+def test_columns_without_overlap_become_labels(numbers, weight, as_sparse):
+    labels = np.unique(numbers, return_inverse=True)[1]
+    Z = weight * np.eye(labels.max() + 1)[labels]
+    found = as_subspace(sparse.csr_array(Z) if as_sparse else Z, labels.size)
+    assert isinstance(found, PiecewiseConstant)
+    np.testing.assert_array_equal(found.labels, labels)
+
+
+@pytest.mark.parametrize(
+    "Z", [[[1, 0], [1, 1], [0, 1]], [[1, 0], [0, 1], [0, 0]], [[1, 0], [2, 0], [0, 1]]], ids=["overlap", "gap", "slope"]
+)
+def test_other_columns_stay_vectors(Z):
+    assert isinstance(as_subspace(np.array(Z, dtype=float), 3), SpannedBy)
+
+
+@pytest.mark.parametrize(
+    ("Z", "sentence"),
+    [
+        (np.zeros(4, int), r"shape \(4,\), but the matrix has 3 rows"),
+        (np.zeros((3, 0)), r"shape \(3, 0\)"),
+        (np.zeros((3, 1, 1)), r"shape \(3, 1, 1\)"),
+        (np.array([0.0, 1, 1]), "whole numbers 0..d-1, got float64"),
+        (np.array([0, -1, 1]), "got -1 to 1"),
+        (np.array([0, 5, 1]), "got 0 to 5"),
+        (np.array([0, 2, 2]), "subdomain 1 of 3 holds no unknown"),
+        (np.array([["a"], ["b"], ["c"]]), "give numbers"),
+    ],
+)
+def test_wrong_vectors_get_one_sentence(Z, sentence):
+    with pytest.raises(InputError, match=sentence):
+        as_subspace(Z, 3)
+
+
+def test_vectors_that_are_not_finite_are_refused():
+    with pytest.raises(InputError, match="NaN or infinity"):
+        solve(random_matrix(5), np.ones(5), deflation=np.full((5, 1), np.nan))
+
+
+def test_vectors_from_a_file(tmp_path):
+    labels = np.repeat(np.arange(8), 8)
+    np.save(tmp_path / "z.npy", labels)
+    found = run_through(Run(configure("two-layer", n=8, deflation=f"file:{tmp_path / 'z.npy'}")))
+    own = run_through(Run(configure("two-layer", n=8, deflation="blocks:1")))
+    assert found.summary["deflation_vectors"] == 8
+    np.testing.assert_allclose(found.x, own.x, atol=1e-4 * np.abs(own.x).max())
+
+
+def test_files_that_hold_no_vectors_get_one_sentence(tmp_path):
+    (tmp_path / "text.npy").write_text("no array")
+    np.savez(tmp_path / "several.npz", a=np.ones(3))
+    np.save(tmp_path / "objects.npy", np.array([None, {}], dtype=object), allow_pickle=True)
+    for path, sentence in (
+        ("", "needs the path"),
+        (tmp_path / "none.npy", "no file with deflation vectors"),
+        (tmp_path / "text.npy", "no NumPy array file"),
+        (tmp_path / "several.npz", "no NumPy array file"),
+        (tmp_path / "objects.npy", "no NumPy array file"),
+        (tmp_path, "no NumPy array file"),
+    ):
+        with pytest.raises(InputError, match=sentence):
+            Run(configure("two-layer", n=8, deflation=f"file:{path}"))
+
+
+def test_drift_is_recorded_where_the_variant_keeps_it_at_zero():
+    def drift(variant):
+        stopping = Stopping(rtol=1e-6)
+        choices = {"preconditioner": "neumann:2", "deflation": "stripes", "variant": variant}
+        return run_through(Run(configure("two-layer", n=32, stopping=stopping, **choices)))
+
+    kept = drift("def1")
+    measured = kept.history["drift"]
+    assert np.isfinite(measured[::10]).all()
+    assert np.isnan(np.delete(measured, np.arange(0, measured.size, 10))).all()
+    assert kept.summary["drift"] < 1e-10
+    assert drift("ad").summary["drift"] is None
+
+
+def test_a_coarse_solve_that_is_too_loose_is_named_as_what_holds_convergence_up():
+    coarse = blocks.find("coarse", "inner-cg", tolerance=1e-2)
+    configuration = configure(
+        "bubbles-2d", n=32, preconditioner="neumann:2", deflation="blocks:4", coarse=coarse,
+        stopping=Stopping(rtol=1e-8, stagnation=100),
+    )  # fmt: skip
+    result = run_through(Run(configuration))
+    assert not result.converged
+    assert "||Z^T r||, which should be 0, has drifted to" in result.summary["reason"]
+    assert "tolerance of inner-cg" in result.summary["reason"]

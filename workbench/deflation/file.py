@@ -1,0 +1,43 @@
+"""The user's own deflation vectors, from a file."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from workbench.blocks import parameter, register
+from workbench.deflation.base import Deflation, Surroundings
+from workbench.deflation.subspace import Subspace, as_subspace
+from workbench.errors import InputError
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class VectorsFile(Deflation):
+    """Z from a NumPy file (.npy): labels 0..d-1 of shape (N,), whole numbers, or vectors of shape (N, d).
+
+    Vectors that are 0 or one constant per column, without overlap, become labels. Raises InputError for a file that is
+    missing, is no such array, or does not fit the matrix.
+    """
+
+    name: ClassVar[str] = "file"
+    title: ClassVar[str] = "your own vectors, from a file"
+
+    path: str = parameter("", "path of the .npy file")
+
+    def space(self, given: Surroundings) -> Subspace:
+        if not self.path:
+            raise InputError("deflation file needs the path of a .npy file with labels (N,) or vectors (N, d)")
+        path = Path(self.path).expanduser()
+        try:
+            stored = np.load(path, allow_pickle=False)
+        except FileNotFoundError:
+            raise InputError(f"no file with deflation vectors at {path}") from None
+        except (ValueError, OSError, EOFError):
+            stored = None
+        if not isinstance(stored, np.ndarray):
+            raise InputError(f"{path} is no NumPy array file; write one with numpy.save")
+        return as_subspace(stored, given.operator.shape[0])

@@ -1,0 +1,126 @@
+"""Ritz vectors from a run's own directions, to deflate the next run on the same matrix with.
+
+After k iterations of CG the vectors u_j = M^-1 r_j span a Krylov space in which alpha and beta give the Lanczos matrix
+(Saad 2003, section 6.7.3); its smallest eigenvalues and their Ritz vectors approximate those of M^-1 A, which is what
+slows CG down. Source: Saad, Yeung, Erhel, Guyomarc'h, A deflated version of the conjugate gradient algorithm, SIAM J.
+Sci. Comput. 21, 2000.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import linalg
+
+from workbench.blocks import parameter, register
+from workbench.deflation import Deflation, SpannedBy, Surroundings
+from workbench.errors import InputError
+from workbench.run.driver import Run
+from workbench.solvers.cg import CG
+
+EXHAUSTED = 1e-14
+"""Directions end when sqrt((r, M^-1 r)) has fallen by this factor: what follows is rounding."""
+
+
+class RitzKeeper:
+    """Keeps the directions of a run while it goes on: pass it as `callback`, then take `vectors(count)`.
+
+        keeper = RitzKeeper(50)
+        solve(A, b, callback=keeper)
+        solve(A, another_b, deflation=keeper.vectors(10))
+
+    most: iterations to keep, one vector each. Only runs of cg without deflation have such vectors.
+    """
+
+    def __init__(self, most: int = 50) -> None:
+        if most < 2:
+            raise InputError(f"RitzKeeper keeps at least 2 directions, got {most}")
+        self._most = most
+        self._basis = _Basis()
+        self._workspace: Any = None
+
+    def __call__(self, run: Run) -> None:
+        if run.setting.projection is not None or run.configuration.solver.name != "cg":
+            raise InputError("Ritz vectors are kept of runs of cg without deflation; run it with deflation none")
+        self._workspace = self._workspace or run.workspace
+        # A restart begins another Krylov space.
+        if len(self._basis.directions) < self._most and run.workspace is self._workspace:
+            self._basis.keep(run.workspace, run.setting.device)
+
+    def vectors(self, count: int) -> np.ndarray:
+        """The Ritz vectors of the smallest Ritz values, shape (N, count). Cost: 2 N k count flops for k directions.
+
+        Raises InputError when the run made too few iterations.
+        """
+        return self._basis.ritz_vectors(count)
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class Ritz(Deflation):
+    """Ritz vectors of the smallest Ritz values of M^-1 A, recycled from a short run on the same matrix.
+
+    The run takes place in setup, with a random right-hand side and the chosen first level. Memory: `steps` vectors
+    during setup, 2 count after. Raises InputError when the run is over too soon.
+    """
+
+    name: ClassVar[str] = "ritz"
+    title: ClassVar[str] = "Ritz vectors of an earlier run"
+
+    count: int = parameter(8, "Ritz vectors", low=1, high=512, unit="vectors")
+    steps: int = parameter(60, "iterations of the earlier run", low=2, high=5000, unit="iterations")
+
+    def space(self, given: Surroundings) -> SpannedBy:
+        if self.count >= self.steps:
+            raise InputError(f"ritz: {self.count} Ritz vectors need more iterations than {self.steps}; raise steps")
+        size, dtype = given.operator.shape[0], given.operator.dtype
+        b = np.random.default_rng([given.seed, 2]).random(size)
+        b = (b - b.mean() if given.singular else b).astype(dtype)
+        vectors = {"b": given.device.array(b, dtype), "x": given.device.zeros(size, dtype)}
+        workspace = given.device.workspace(size, dtype, vectors=vectors, operators={"A": given.A, "M": given.M})
+        iterates, basis = CG().iterates(workspace), _Basis()
+        for _ in range(self.steps + 1):
+            next(iterates)
+            if not basis.keep(workspace, given.device):
+                break
+        return SpannedBy(basis.ritz_vectors(min(self.count, max(1, len(basis.directions) - 1))))
+
+
+class _Basis:
+    """Directions p_j of a run and the scalars that belong to them."""
+
+    def __init__(self) -> None:
+        self.directions: list[np.ndarray] = []
+        self._gamma: list[float] = []
+        self._alpha: list[float] = []
+        self._beta: list[float] = []
+
+    def keep(self, workspace: Any, device: Any) -> bool:
+        """Take p and the scalars after a start or an iteration. False when nothing of use follows."""
+        gamma = float(np.real(workspace.scalar("gamma")))
+        if self.directions:
+            self._alpha.append(float(np.real(workspace.scalar("alpha"))))
+            self._beta.append(float(np.real(workspace.scalar("beta"))))
+        if not gamma > EXHAUSTED**2 * (self._gamma[0] if self._gamma else 0):
+            return False
+        self._gamma.append(gamma)
+        self.directions.append(np.array(device.to_host(workspace.vector("p"))))
+        return True
+
+    def ritz_vectors(self, count: int) -> np.ndarray:
+        steps = min(len(self._alpha), len(self.directions))
+        if not 1 <= count <= steps:
+            raise InputError(f"{count} Ritz vectors need as many iterations, but the run kept {steps}")
+        alpha, beta = np.array(self._alpha[:steps]), np.array(self._beta[:steps])
+        diagonal = 1 / alpha
+        diagonal[1:] += beta[:-1] / alpha[:-1]
+        _, small = linalg.eigh_tridiagonal(
+            diagonal, np.sqrt(beta[:-1]) / alpha[:-1], select="i", select_range=(0, count - 1)
+        )
+        # The Lanczos vectors are (-1)^j u_j/sqrt(gamma_j), and u_j = p_j - beta_(j-1) p_(j-1).
+        of_u = small * ((-1.0) ** np.arange(steps) / np.sqrt(self._gamma[:steps]))[:, None]
+        of_p = of_u.copy()
+        of_p[:-1] -= beta[:-1, None] * of_u[1:]
+        return np.stack(self.directions[:steps], axis=1) @ of_p
