@@ -57,6 +57,12 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("file", help="a run written by `workbench solve --save`")
     show.add_argument("--csv", metavar="FILE", help="write the history as CSV")
     show.set_defaults(command=_show)
+    advice = verbs.add_parser("advise", help="try pairs of levels on a problem and rank them by the time of a solve")
+    _problem_arguments(advice)
+    advice.add_argument("--rtol", type=float, default=1e-6, help="the tolerance to solve to (default 1e-6)")
+    advice.add_argument("--seed", type=int, default=0, help="seed of all randomness (default 0)")
+    advice.add_argument("--json", action="store_true", help="print JSON")
+    advice.set_defaults(command=_advise)
     again = verbs.add_parser("reproduce", help="make a paper's table or figure again, its numbers beside ours")
     again.add_argument("paper", help="two-level")
     again.add_argument("target", help="table1 to table4, fig1, fig9 to fig12")
@@ -68,16 +74,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _solve_parser(solve: argparse.ArgumentParser) -> None:
+    _problem_arguments(solve)
     add = solve.add_argument
-    add(
-        "problem",
-        metavar="PROBLEM",
-        help="a registered problem, a SuiteSparse name, or a path to a .mtx or .mtx.gz file",
-    )
-    add("--n", metavar="N", help="grid points per side")
-    add(
-        "--param", metavar="KEY=VALUE", action="append", default=[], help="another parameter of the problem; repeatable"
-    )
     add("--preconditioner", default="jacobi", metavar="BLOCK", help="first level, as neumann:2 (default jacobi)")
     add("--deflation", default="none", metavar="BLOCK", help="second level, as stripes or blocks:6 (default none)")
     add("--coarse", default="cholesky", metavar="BLOCK", help="coarse solver, inverse or cholesky (default)")
@@ -101,20 +99,34 @@ def _solve_parser(solve: argparse.ArgumentParser) -> None:
     solve.set_defaults(command=_solve)
 
 
+def _problem_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "problem",
+        metavar="PROBLEM",
+        help="a registered problem, a SuiteSparse name, or a path to a .mtx or .mtx.gz file",
+    )
+    parser.add_argument("--n", metavar="N", help="grid points per side")
+    parser.add_argument(
+        "--param", metavar="KEY=VALUE", action="append", default=[], help="another parameter of the problem; repeatable"
+    )
+
+
+def _parameters(chosen: argparse.Namespace) -> dict[str, str]:
+    parameters = dict(_key_value(text) for text in chosen.param)
+    return {**parameters, "n": chosen.n} if chosen.n is not None else parameters
+
+
 def _solve(chosen: argparse.Namespace) -> int:
     # Imported here because numba takes a second to import and the other commands need none of it.
     from workbench.recording import save
     from workbench.run import Run, Stopping, configure, run_through
 
-    parameters = dict(_key_value(text) for text in chosen.param)
-    if chosen.n is not None:
-        parameters["n"] = chosen.n
     stopping = Stopping(
         rtol=chosen.rtol, atol=chosen.atol, norm=chosen.norm, maxiter=chosen.maxiter, max_seconds=chosen.max_seconds
     )
     names = ("solver", "preconditioner", "deflation", "coarse", "variant", "device", "rhs", "x0", "seed")
     configuration = configure(
-        chosen.problem, parameters, stopping=stopping, **{name: getattr(chosen, name) for name in names}
+        chosen.problem, _parameters(chosen), stopping=stopping, **{name: getattr(chosen, name) for name in names}
     )
     run = Run(configuration)
     progress = _Progress()
@@ -213,6 +225,17 @@ def _doctor(chosen: argparse.Namespace) -> int:
 
     report = examine(measure=True)
     print(json.dumps(report.to_dict()) if chosen.json else report.text())
+    return CONVERGED
+
+
+def _advise(chosen: argparse.Namespace) -> int:
+    from workbench.analysis import advise
+
+    def tell(what: str) -> None:
+        print(f"workbench: {what}", file=sys.stderr)
+
+    advice = advise(chosen.problem, rtol=chosen.rtol, seed=chosen.seed, tell=tell, **_parameters(chosen))
+    print(json.dumps(_finite(advice.to_dict())) if chosen.json else advice.text())
     return CONVERGED
 
 

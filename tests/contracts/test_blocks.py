@@ -74,4 +74,4 @@ def test_unknown_parameters_are_refused(cls):
 @pytest.mark.parametrize("cls", EVERY, ids=name_of)
 def test_a_misspelt_name_suggests_the_nearest(cls):
     with pytest.raises(InputError, match=f"did you mean {cls.name}"):
-        blocks.find(cls.kind, cls.name + "x")
+        blocks.find(cls.kind, cls.name + "z")

@@ -1,16 +1,18 @@
 """Every pair of levels with every coarse solver and variant solves the two-layer problem, or says why not."""
 
 import itertools
+import sys
 
 import numpy as np
 import pytest
 
 import workbench.run  # noqa: F401  registers every block
 from workbench import blocks
+from workbench.errors import InputError
 from workbench.run import Run, configure, run_through
 
-FIRST = sorted(blocks.registered("preconditioner"))
-SECOND = sorted(set(blocks.registered("deflation")) - {"none"})
+FIRST = sorted(set(blocks.registered("preconditioner")) - {"amgx"})
+SECOND = sorted(set(blocks.registered("deflation")) - {"none", "file"})
 N = 16
 
 
@@ -43,3 +45,18 @@ def test_every_variant_with_every_space(variant, second, expected):
     for first in ("jacobi", "neumann:2"):
         x = solution(preconditioner=first, deflation=space(second), variant=variant)
         assert np.abs(x - expected).max() <= 1e-3 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize(
+    ("choices", "sentence"),
+    [
+        ({"preconditioner": "amgx"}, "workbench doctor"),
+        ({"deflation": "file"}, "needs the path of a .npy file"),
+        ({"deflation": "blocks:17"}, "use at most 16"),
+        ({"deflation": "eigenvectors:300"}, "leave nothing to CG"),
+    ],
+)
+def test_combinations_that_make_no_sense_refuse_with_a_sentence(choices, sentence, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyamgx", None)
+    with pytest.raises(InputError, match=sentence):
+        Run(configure(**{"problem": "two-layer", "n": N, **choices}))

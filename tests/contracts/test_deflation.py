@@ -12,7 +12,8 @@ from workbench.errors import InputError
 from workbench.run import Stopping, configure, run_through
 from workbench.run.driver import Run
 
-SPACES = sorted(set(blocks.registered("deflation")) - {"none"})
+SPACES = ["blocks", "levelset", "planes", "stripes"]
+"""Those whose vectors are piecewise constant; the others are in tests/deflation/test_vectors.py."""
 COARSE = sorted(blocks.registered("coarse"))
 GRIDS = [(8, 8), (9, 13), (8, 9, 10)]
 

@@ -1,10 +1,13 @@
-"""What a run tells of its problem: Ritz values and error estimates; and exact spectra of small problems."""
+"""What a run tells of its problem, exact spectra of small problems, and advice on which preconditioner to take."""
 
+from workbench.analysis.advisor import Advice, advise
 from workbench.analysis.errors import lower_bound, upper_bound
 from workbench.analysis.ritz import cg_bound, effective_condition, lanczos_matrix, ritz_values
 from workbench.analysis.spectra import spectra, spectrum
 
 __all__ = [
+    "Advice",
+    "advise",
     "cg_bound",
     "effective_condition",
     "lanczos_matrix",

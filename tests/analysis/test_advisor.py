@@ -1,0 +1,124 @@
+"""The advisor: its pairs, what it predicts, and that its pick is a good one where all can be tried."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy.io import mmwrite
+
+from tests.conftest import random_matrix
+from workbench.analysis import advise, advisor
+from workbench.analysis.candidates import Pair, coarser, pairs, second_levels
+from workbench.cli import main
+from workbench.errors import InputError
+from workbench.run import Run, configure, run_through
+
+
+def problem(name="two-layer", **parameters):
+    return configure(name, parameters).problem
+
+
+def test_second_levels_are_those_that_the_problem_has():
+    flat = dict(second_levels(problem(n=64).assemble()))
+    assert {"none", "stripes", "blocks:8", "blocks:16", "levelset:8"} <= set(flat)
+    assert "planes" not in flat
+    assert "blocks:32" not in flat
+    cube = dict(second_levels(problem("poisson7", n=64).assemble()))
+    assert {"planes", "stripes", "blocks:16"} <= set(cube)
+    assert not any(name.startswith("levelset") for name in cube)
+    assert (cube["blocks:8"], cube["blocks:16"]) == ("cholesky", "sparse")
+
+
+def test_pairs_keep_their_cells_per_subdomain_on_coarser_grids():
+    pair = Pair("ic", "blocks:16", "cholesky", "cpu")
+    assert pair.on_coarser_grid(4).deflation == "blocks:4"
+    assert pair.on_coarser_grid(32) is None
+    assert Pair("ic", "stripes", "cholesky", "cpu").on_coarser_grid(4).deflation == "stripes"
+    assert coarser(problem(n=64), 4).n == 16
+    assert coarser(problem(n=16), 4) is None
+
+
+def test_the_pick_on_a_small_problem_is_about_the_best_of_all():
+    chosen = problem(n=40)
+    advice = advise(chosen)
+    system = chosen.assemble()
+    everything = pairs(chosen, system, ("cpu",))
+    assert len(advice.estimates) + len(advice.refused) >= 0.5 * len({pair.deflation for pair in everything})
+    assert advice.estimates[0].measured
+    assert advice.best.problem == chosen
+    result = run_through(Run(advice.best))
+    assert result.converged
+    assert result.iterations == advice.estimates[0].iterations
+    # Without a second level this problem takes some two hundred iterations.
+    assert result.iterations < 80
+
+
+def test_predictions_from_coarser_grids_are_near_what_is_needed(monkeypatch):
+    monkeypatch.setattr(advisor, "WORTH_COARSENING", 4000)
+    said = []
+    advice = advise("bubbles-2d", n=96, tell=said.append)
+    assert [text.rsplit(":", 1)[1] for text in said] == ["24", "48", "96"]
+    ratios = []
+    for row in advice.estimates:
+        if not row.measured and row.grid_n == 48:
+            run = Run(advisor.configuration_of(advice.problem, row.pair, advice.best.stopping))
+            ratios.append(row.iterations / run_through(run).iterations)
+    assert len(ratios) >= 5
+    assert 0.6 < np.median(ratios) < 1.6
+
+
+def test_ranked_measured_first_and_told_as_text_html_and_data():
+    advice = advise("two-layer", n=24)
+    measured = [row.measured for row in advice.estimates]
+    assert measured == sorted(measured, reverse=True)
+    seconds = [row.seconds for row in advice.estimates if row.measured]
+    assert seconds == sorted(seconds)
+    text = advice.text(most=2)
+    assert advice.estimates[0].pair.label in text
+    assert "slower pairs" in text
+    assert advice._repr_html_().startswith("<pre>")
+    assert json.loads(json.dumps(advice.to_dict()))["pairs"][0]["measured"] is True
+
+
+def test_what_cannot_be_used_is_left_out_with_its_sentence(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "pyamgx", None)
+    advice = advise("two-layer", n=16)
+    assert "workbench doctor" in advice.refused["amgx"]
+    assert "left out: amgx" in advice.text()
+
+
+def test_a_matrix_without_a_grid_is_probed_as_it_is(tmp_path):
+    mmwrite(tmp_path / "a.mtx", random_matrix(120).to_csr())
+    advice = advise(str(tmp_path / "a.mtx"))
+    assert advice.estimates[0].measured
+    assert {row.pair.deflation for row in advice.estimates} >= {"none", "blocks:16"}
+
+
+def test_an_unsolvable_tolerance_is_refused():
+    with pytest.raises(InputError, match="no pair of levels solves"):
+        advise("two-layer", n=12, rtol=1e-30)
+
+
+def test_the_rate_so_far_tells_the_rest():
+    run = Run(configure("poisson5", n=30, preconditioner="jacobi"))
+    for _ in range(20):
+        run.step()
+    needed = advisor._iterations_needed(run)
+    assert math.isfinite(needed)
+    assert run.iterations <= needed
+    run_through(run)
+    assert advisor._iterations_needed(run) == run.iterations
+
+
+def test_the_command(capsys):
+    assert main(["advise", "two-layer", "--n", "16", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["problem"]["parameters"]["n"] == 16
+    assert printed["pairs"][0]["seconds"] > 0
+    assert main(["advise", "two-layr", "--n", "16"]) == 2
+    assert "did you mean two-layer" in capsys.readouterr().err
