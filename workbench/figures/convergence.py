@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from workbench.figures.style import curve_style, new_figure
@@ -20,13 +21,15 @@ def convergence(
     labels: Sequence[str] | None = None,
     *,
     tolerance: float | None = None,
+    drift: bool = False,
     title: str = "",
     width: float = 5.5,
     height: float = 3.6,
 ) -> Figure:
     """Semilogarithmic plot of ||r||/||b|| against iterations, one curve a run, rings where b - A x was computed afresh.
 
-    labels: one per run, by default its blocks. tolerance: drawn as a line. Sizes in inches.
+    labels: one per run, by default its blocks. tolerance: drawn as a line. drift: with ||Z^T r||/||b|| of deflated runs,
+    dotted, which should stay near rounding. Sizes in inches.
     """
     figure = new_figure(width, height)
     axes = figure.add_subplot()
@@ -47,6 +50,8 @@ def convergence(
             markevery=max(1, relative.size // MARKS),
             label=name,
         )
+        if drift:
+            _draw_drift(axes, record, style.colour, name)
         confirmed = record.history.true_residuals
         if confirmed.size:
             rings = confirmed[:, 1] / _scale(record)
@@ -65,6 +70,15 @@ def convergence(
     if names:
         axes.legend(fontsize="small", framealpha=0.9)
     return figure
+
+
+def _draw_drift(axes: Axes, record: Record, colour: str, name: str) -> None:
+    measured = record.history["drift"]
+    places = np.flatnonzero(measured > 0)
+    if places.size:
+        values = measured[places] / _scale(record)
+        label = f"‖Zᵀr‖ / ‖b‖ of {name}"
+        axes.semilogy(places, values, color=colour, linestyle=(0, (1, 1.5)), linewidth=1.0, label=label)
 
 
 def block_names(summary: dict[str, Any]) -> str:

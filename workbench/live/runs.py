@@ -20,6 +20,7 @@ HEADINGS = (
     "setup [s]",
     "iterating [s]",
     "true residual<br>‖b\u2009−\u2009Ax‖\u2009/\u2009‖b‖",
+    "drift<br>‖Z<sup>T</sup>r‖\u2009/\u2009‖b‖",
     "ended",
 )
 SHORT = {Reason.CONVERGED: "converged", Reason.CANCELLED: "stopped by the user"}
@@ -78,9 +79,15 @@ def _row(run: Ended) -> str:
         seconds(summary["setup_seconds"]),
         seconds(summary["iteration_seconds"]),
         relative(summary["true_relative_residual"]),
+        _drift(summary.get("drift")),
         f'<span title="{html.escape(sentence, quote=True)}">{html.escape(because)}</span>',
     ]
     return f"<tr>{''.join(f'<td{_number(name)}>{cell}</td>' for name, cell in zip(HEADINGS, cells, strict=True))}</tr>"
+
+
+def _drift(value: float | None) -> str:
+    """Deflated runs should keep it at zero; other runs have none."""
+    return "" if value is None else relative(value)
 
 
 def _number(heading: str) -> str:
