@@ -8,7 +8,8 @@ from scipy import sparse
 
 from workbench.deflation.compact import compact_az, galerkin
 from workbench.devices.cpu import Cpu
-from workbench.devices.cpu.subdomains import LONGEST_SEGMENT, _segments
+from workbench.devices.cpu.coarse_rows import alike
+from workbench.devices.cpu.subdomains import LONGEST_SEGMENT
 from workbench.devices.cpu.threads import CHUNK, WORTH_SHARING
 from workbench.devices.lines.reference import accumulator
 from workbench.operators import Matrix, Stencil
@@ -225,11 +226,11 @@ def test_traffic():
 def test_segments_join_rows_with_the_same_columns_and_split_long_ones():
     rows = 2 * LONGEST_SEGMENT + 3
     same = sparse.csr_array(np.ones((rows, 2)))
-    starts, lengths = _segments(same)
+    starts, lengths = alike(same.indptr, same.indices, LONGEST_SEGMENT)
     assert starts.tolist() == [0, LONGEST_SEGMENT, 2 * LONGEST_SEGMENT]
     assert lengths.tolist() == [LONGEST_SEGMENT, LONGEST_SEGMENT, 3]
     mixed = sparse.csr_array(np.array([[1, 0, 2], [3, 0, 4], [0, 5, 6], [0, 0, 0], [0, 7, 8], [9, 0, 0]], dtype=float))
-    starts, lengths = _segments(mixed)
+    starts, lengths = alike(mixed.indptr, mixed.indices, LONGEST_SEGMENT)
     assert starts.tolist() == [0, 2, 4, 5]
     assert lengths.tolist() == [2, 1, 1, 1]
 

@@ -28,8 +28,8 @@ def convergence(
 ) -> Figure:
     """Semilogarithmic plot of ||r||/||b|| against iterations, one curve a run, rings where b - A x was computed afresh.
 
-    labels: one per run, by default its blocks. tolerance: drawn as a line. drift: with ||Z^T r||/||b|| of deflated runs,
-    dotted, which should stay near rounding. Sizes in inches.
+    labels: one per run, by default its blocks. tolerance: drawn as a line. drift: draw ||Z^T r||/||b|| of deflated
+    runs, dotted, which should stay near rounding. Sizes in inches.
     """
     figure = new_figure(width, height)
     axes = figure.add_subplot()

@@ -278,9 +278,7 @@ class Run:
         if reason in _PERHAPS_THE_COARSE_SOLVE and self.setting.projection and self.history.count:
             share = self._drift() / float(self.history["residual"][-1] or math.nan)
             if share > DRIFTED:
-                detail += (
-                    f"; ||Z^T r||, which should be 0, is {share:.0%} of ||r|| and stalls convergence"
-                )
+                detail += f"; ||Z^T r||, which should be 0, is {share:.0%} of ||r|| and stalls convergence"
             advice = self.configuration.coarse.advice
             detail += f"; {advice}" if advice else ""
         self.reason, self.detail = reason, detail

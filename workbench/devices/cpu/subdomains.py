@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit, prange
 from scipy import sparse
 
+from workbench.devices.cpu.coarse_rows import alike, by_column
 from workbench.devices.cpu.csr import as_unsigned
 from workbench.devices.cpu.threads import CHUNK, chunks_of, launch, prepare
 from workbench.devices.lines.reference import accumulator
@@ -67,14 +68,14 @@ class CompactColumns:
     """
 
     def __init__(self, az: sparse.csr_array) -> None:
-        starts, rows = _segments(az)
+        starts, rows = alike(az.indptr, az.indices, LONGEST_SEGMENT)
         counts = np.diff(az.indptr)[starts]
         self._starts, self._rows = starts.astype(np.uint64), rows.astype(np.uint64)
         self._columns = as_unsigned(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64))
         self._offsets = as_unsigned(np.concatenate([[0], np.cumsum(counts * rows)]).astype(np.int64))
         firsts = np.repeat(az.indptr[starts] - self._columns[:-1].astype(np.int64), counts)
         self._labels = as_unsigned(az.indices[firsts + np.arange(firsts.size)])
-        self._data = _by_column(az, starts, rows, counts, self._offsets)
+        self._data = by_column(az.indptr, az.data, starts, rows, self._offsets)
         self._stored = (self._starts, self._rows, self._columns, self._offsets, self._labels, self._data)
         touched = int(rows.sum())
         self._touched = touched
@@ -96,35 +97,6 @@ class CompactColumns:
     @property
     def entries(self) -> int:
         return self._data.size
-
-
-def _segments(az: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
-    """First row and number of rows of every run of consecutive non-empty rows with the same columns."""
-    counts = np.diff(az.indptr)
-    same = np.zeros(counts.size, dtype=bool)
-    for count in np.unique(counts[counts > 0]):
-        # Rows i - 1 and i, both with `count` entries, compared entry by entry.
-        later = np.flatnonzero((counts[1:] == count) & (counts[:-1] == count)) + 1
-        place = az.indptr[later][:, None] + np.arange(count)
-        same[later] = np.all(az.indices[place] == az.indices[place - count], axis=1)
-    same[np.arange(counts.size) % LONGEST_SEGMENT == 0] = False
-    filled = counts > 0
-    starts = np.flatnonzero(filled & ~same)
-    ends = np.flatnonzero(filled & ~np.append(same[1:], False)) + 1
-    return starts, ends - starts
-
-
-def _by_column(
-    az: sparse.csr_array, starts: np.ndarray, rows: np.ndarray, counts: np.ndarray, offsets: np.ndarray
-) -> np.ndarray:
-    """The values segment by segment, within a segment column by column."""
-    data = np.empty(az.nnz, az.dtype)
-    sizes = rows * counts
-    segment = np.repeat(np.arange(starts.size), sizes)
-    within = np.arange(az.nnz) - np.repeat(offsets[:-1].astype(np.int64), sizes)
-    row, column = np.divmod(within, counts[segment])
-    data[offsets[:-1].astype(np.int64)[segment] + column * rows[segment] + row] = az.data
-    return data
 
 
 @njit(parallel=True, nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
