@@ -110,9 +110,9 @@ class Theirs:
         )
         done = time.perf_counter()
         true = float(np.linalg.norm(self._b - self._matrix @ x) / np.linalg.norm(self._b))
-        assert info == 0
-        assert true <= 1.01 * RTOL, true
-        return _row(len(residuals) - 1, built - begun, done - built, true)
+        # Its CG gives up where M or A seems indefinite, which rounding on a singular system may bring about.
+        row = _row(len(residuals) - 1, built - begun, done - built, true)
+        return {**row, "converged": float(info == 0 and true <= 1.01 * RTOL)}
 
 
 def details() -> dict[str, Any]:
