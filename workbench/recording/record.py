@@ -6,8 +6,6 @@ import csv
 import dataclasses
 import io
 import json
-import os
-import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import InputError
+from workbench.recording.files import write
 from workbench.recording.history import COLUMNS, History
 
 FORMAT = "cg-workbench run"
@@ -44,7 +43,7 @@ def save(record: Record, path: str | Path) -> Path:
         arrays["solution"] = record.solution
     buffer = io.BytesIO()
     np.savez_compressed(buffer, head=np.array(json.dumps(head)), **arrays)  # pyright: ignore[reportArgumentType]
-    return _write(Path(path), buffer.getvalue())
+    return write(Path(path), buffer.getvalue())
 
 
 def load(path: str | Path) -> Record:
@@ -80,15 +79,4 @@ def to_csv(record: Record, path: str | Path) -> Path:
     writer.writerow(["iteration", *COLUMNS])
     for row in range(record.history.count):
         writer.writerow([row, *(repr(float(record.history[name][row])) for name in COLUMNS)])
-    return _write(Path(path), text.getvalue().encode())
-
-
-def _write(path: Path, content: bytes) -> Path:
-    try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            file.write(content)
-        os.chmod(file.name, 0o644)
-        os.replace(file.name, path)
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}; choose another place") from None
-    return path
+    return write(Path(path), text.getvalue().encode())

@@ -134,7 +134,7 @@ class Compiled:
 
     def bind(self) -> None:
         """Fix the arrays of every step as the workspace holds them now."""
-        self._runs = [self._bound(k, step) for k, step in enumerate(self.steps)]
+        self._runs = [self._timed(step, self._bound(k, step)) for k, step in enumerate(self.steps)]
 
     def __call__(self) -> None:
         for run in self._runs:
@@ -173,6 +173,13 @@ class Compiled:
         kernel = self._kernels[place]
         names = dict.fromkeys([*step.loads, *step.stores])
         return workspace.device.bind_pass(kernel, step, [workspace.vector(name) for name in names], workspace.scalars)
+
+    def _timed(self, step: plan.Step, run: Callable[[], None]) -> Callable[[], None]:
+        """The step as the device's clock sees it, while a run is traced; else the step itself."""
+        clock = getattr(self._workspace.device, "clock", None)
+        if clock is None:
+            return run
+        return clock.timed(run, plan.step_name(step), lambda: (self._bytes(step), self._flops(step)))
 
     def _bytes(self, step: plan.Step) -> int:
         if isinstance(step, plan.Apply):
