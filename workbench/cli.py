@@ -53,6 +53,18 @@ def _parser() -> argparse.ArgumentParser:
     doctor = verbs.add_parser("doctor", help="what this machine has, and what would add what it lacks")
     doctor.add_argument("--json", action="store_true", help="print JSON")
     doctor.set_defaults(command=_doctor)
+    calibrate = verbs.add_parser("calibrate", help="measure this machine into a profile for retime")
+    calibrate.add_argument("--name", default="this", help="what to call it (default this)")
+    calibrate.add_argument("--output", metavar="FILE", help="write the profile here, as .toml")
+    calibrate.add_argument("--json", action="store_true", help="print JSON")
+    calibrate.set_defaults(command=_calibrate)
+    retime = verbs.add_parser("retime", help="what a traced run would take on another machine")
+    retime.add_argument("file", help="a trace written by `workbench solve --trace`")
+    retime.add_argument("--machine", required=True, help="v100, k40, ... or a .toml file that calibrate wrote")
+    retime.add_argument("--accelerator", metavar="MACHINE", help="the machine for what ran on an accelerator")
+    retime.add_argument("--output", metavar="FILE", help="write the modelled trace, for Perfetto")
+    retime.add_argument("--json", action="store_true", help="print JSON")
+    retime.set_defaults(command=_retime)
     show = verbs.add_parser("show", help="print the summary of a saved run, or export it as CSV")
     show.add_argument("file", help="a run written by `workbench solve --save`")
     show.add_argument("--csv", metavar="FILE", help="write the history as CSV")
@@ -98,12 +110,13 @@ def _solve_parser(solve: argparse.ArgumentParser) -> None:
     add("--seed", type=int, default=0, help="seed of all randomness (default 0)")
     add("--json", action="store_true", help="print one JSON object")
     add("--save", metavar="FILE", help="write the run to one file")
+    add("--trace", metavar="FILE", help="write where the time went as JSON that ui.perfetto.dev opens")
     solve.set_defaults(command=_solve)
 
 
 def _solve(chosen: argparse.Namespace) -> int:
     # Imported here because numba takes a second to import and the other commands need none of it.
-    from workbench.recording import save
+    from workbench.recording import save, save_trace
     from workbench.run import Run, Stopping, configure, run_through
 
     parameters = dict(_key_value(text) for text in chosen.param)
@@ -116,7 +129,7 @@ def _solve(chosen: argparse.Namespace) -> int:
     configuration = configure(
         chosen.problem, parameters, stopping=stopping, **{name: getattr(chosen, name) for name in names}
     )
-    run = Run(configuration)
+    run = Run(configuration, trace=chosen.trace is not None)
     progress = _Progress()
     try:
         result = run_through(run, progress)
@@ -126,6 +139,8 @@ def _solve(chosen: argparse.Namespace) -> int:
     progress.clear()
     if chosen.save:
         save(result.record(), chosen.save)
+    if result.trace is not None:
+        save_trace(result.trace, chosen.trace)
     if chosen.json:
         plain = {**result.summary, "residual_history": result.history["residual"].tolist()}
         plain["problem"] = configuration.problem.name
@@ -134,6 +149,8 @@ def _solve(chosen: argparse.Namespace) -> int:
         print(json.dumps(_finite(plain)))
     else:
         _print_summary(result.summary, result.provenance["notes"])
+        if result.trace is not None:
+            _print_kernels(result.trace)
     return CONVERGED if result.converged else NOT_CONVERGED
 
 
@@ -165,6 +182,17 @@ def _print_summary(summary: dict[str, Any], notes: list[str]) -> None:
         if value is not None:
             shown = f"{value:.6g}" if isinstance(value, float) else value
             print(f"{name.replace('_', ' '):{width}}  {shown}")
+
+
+def _print_kernels(trace: Any) -> None:
+    """Where the time went, a line a kernel, the longest first."""
+    from workbench.recording import kernel_table
+
+    print(f"\n{trace.label} on {trace.machine}")
+    print(f"{'share':>7}{'ms':>11}{'calls':>8}{'GB/s':>8}  kernel")
+    for row in kernel_table(trace):
+        rate = f"{row['GB_per_s']:8.1f}" if row["GB_per_s"] else " " * 8
+        print(f"{row['share']:7.1%}{1e3 * row['seconds']:11.3f}{row['calls']:8}{rate}  {row['kernel']}")
 
 
 class _Progress:
@@ -213,6 +241,48 @@ def _doctor(chosen: argparse.Namespace) -> int:
 
     report = examine(measure=True)
     print(json.dumps(report.to_dict()) if chosen.json else report.text())
+    return CONVERGED
+
+
+def _calibrate(chosen: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from workbench.machine.calibrate import calibrate
+    from workbench.recording.files import write
+
+    if chosen.output and not chosen.output.endswith(".toml"):
+        raise InputError(f"a profile is a .toml file, got {chosen.output}")
+    profile = calibrate(chosen.name)
+    if chosen.output:
+        write(Path(chosen.output), profile.to_toml().encode())
+        print(f"workbench: the profile is in {chosen.output}", file=sys.stderr)
+    print(json.dumps(profile.to_dict()) if chosen.json else profile.to_toml(), end="\n" if chosen.json else "")
+    return CONVERGED
+
+
+def _retime(chosen: argparse.Namespace) -> int:
+    from workbench.machine.profile import profile
+    from workbench.machine.retime import compare, retime
+    from workbench.recording import load_trace, save_trace
+
+    trace = load_trace(chosen.file)
+    accelerator = profile(chosen.accelerator) if chosen.accelerator else None
+    modelled = retime(trace, profile(chosen.machine), accelerator)
+    rows = compare(trace, modelled)
+    if chosen.output:
+        save_trace(modelled, chosen.output)
+    if chosen.json:
+        about = {trace.label: trace.machine, "modelled": modelled.machine, "lanes": rows, "notes": modelled.notes}
+        print(json.dumps(_finite(about)))
+        return CONVERGED
+    print(f"{trace.label} on {trace.machine}\n{modelled.label} on {modelled.machine}\n")
+    print(f"{'':16}{trace.label + ', ms':>14}{modelled.label + ', ms':>14}{'ratio':>8}")
+    for row in rows:
+        given, wanted = 1e3 * row[trace.label], 1e3 * row["modelled"]
+        ratio = f"{row['ratio']:8.3f}" if row["ratio"] is not None else ""
+        print(f"{row['lane']:16}{given:14.3f}{wanted:14.3f}{ratio}")
+    for number, note in enumerate(modelled.notes, 1):
+        print(f"note {number}  {note}")
     return CONVERGED
 
 

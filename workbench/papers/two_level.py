@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from workbench.papers.reproduction import Reproduction
-from workbench.problems.catalogue import data_folder
+from workbench.data_files import data_folder
 from workbench.run import Result, Run, configure, run_through
 
 LEVEL_ONE = {
