@@ -39,7 +39,7 @@ def timeline(
     shown = _window(trace, first, last)
     lanes = [lane for lane in LANES if any(event.lane == lane for event in shown)]
     styles = _styles(trace, shown)
-    figure = new_figure(width, height or 1.3 + 0.55 * len(lanes) + 0.21 * len(styles))
+    figure = new_figure(width, height or 1.5 + 0.5 * len(lanes) + 0.21 * len(styles))
     axes = figure.add_subplot()
     origin = min(event.start for event in shown)
     span = max(event.end for event in shown) - origin
@@ -76,7 +76,7 @@ def _window(trace: Trace, first: int, last: int) -> list[Event]:
 
 
 def _middle(trace: Trace) -> tuple[int, int]:
-    """Two iterations far from the start, which compiles caches warm, and from the end, which checks the residual."""
+    """Two iterations far from the start, which finds cold caches, and from the end, which checks the residual."""
     last = int(trace.column("iteration").max()) if trace.count else 0
     return (last // 2, min(last, last // 2 + 1))
 
@@ -142,4 +142,12 @@ def _legend(figure: Figure, styles: dict[str, tuple[str, str]], shown: Sequence[
         short = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
         label = f"{short}: {seconds / total:.0%}{rate}"
         handles.append(Patch(facecolor=colour, hatch=hatch, edgecolor="white", label=label))
-    figure.legend(handles=handles, loc="outside lower left", fontsize="small", frameon=False, ncols=1)
+    figure.legend(
+        handles=handles,
+        loc="outside lower left",
+        title="kernel: share of the busy time shown, bytes over time",
+        title_fontsize="small",
+        alignment="left",
+        fontsize="small",
+        frameon=False,
+    )

@@ -83,8 +83,14 @@ class _Model:
             profile = self._of[kernel.lane]
             name = profile.name
             bandwidth, latency, _ = self._numbers(kernel.lane)
-            if profile.cache_bytes and kernel.lane not in COPIES and kernel.bytes < TIMES_CACHE * profile.cache_bytes.value:
-                notes[f"kernels move less than {TIMES_CACHE} times the cache of {name}, which may be faster than memory"] = None
+            if (
+                profile.cache_bytes
+                and kernel.lane not in COPIES
+                and kernel.bytes < TIMES_CACHE * profile.cache_bytes.value
+            ):
+                notes[
+                    f"kernels move less than {TIMES_CACHE} times the cache of {name}, which may be faster than memory"
+                ] = None
             what = f"{kernel.lane} bandwidth" if kernel.lane in COPIES else "memory bandwidth"
             if bandwidth.basis == "nominal":
                 notes[f"the {what} of {name} is nominal, which kernels do not reach: times are a lower bound"] = None

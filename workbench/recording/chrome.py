@@ -69,7 +69,9 @@ def from_chrome(plain: Any) -> Trace:
     except InputError:
         raise
     except (KeyError, TypeError, ValueError, IndexError):
-        raise InputError("this is no trace of this workbench; traces are written by `workbench solve --trace`") from None
+        raise InputError(
+            "this is no trace of this workbench; traces are written by `workbench solve --trace`"
+        ) from None
 
 
 def save_trace(trace: Trace, path: str | Path) -> Path:

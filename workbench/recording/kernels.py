@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from workbench.recording.trace import Trace
@@ -9,7 +11,7 @@ from workbench.recording.trace import Trace
 BETWEEN = "(between kernels)"
 
 
-def kernel_table(trace: Trace, bandwidth: float | None = None) -> list[dict[str, str | int | float | None]]:
+def kernel_table(trace: Trace, bandwidth: float | None = None) -> list[dict[str, Any]]:
     """A row per kernel, the longest first, and one for the time in which no lane was at work.
 
     bandwidth: of the machine's memory, bytes per second; with it each row says its fraction of that. A fraction above 1

@@ -142,7 +142,7 @@ class Trace:
         between events is left out.
         """
         made = Trace(machine, label, notes)
-        free = dict.fromkeys(LANES, 0.0)
+        free: dict[str, float] = dict.fromkeys(LANES, 0.0)
         ends: list[float] = []
         for event in self:
             start = max([free[event.lane], *(ends[place] for place in event.after)])

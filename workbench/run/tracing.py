@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from workbench.deflation.projection import Projection
+from workbench.deflation.variants import TwoLevel
 from workbench.devices.clock import Clock
 from workbench.machine.describe import describe_machine
 from workbench.recording import Trace
@@ -21,8 +23,9 @@ def start_trace(setting: Setting) -> tuple[Trace, Clock]:
     clock = setting.device.start_clock(trace)
     _time(clock, setting.bound, "apply", "A", setting.bound.traffic, setting.bound.flops)
     for owner in (setting.projection, setting.M):
-        for part in owner.parts() if hasattr(owner, "parts") else ():
-            _time(clock, *part)
+        if isinstance(owner, (Projection, TwoLevel)):
+            for part in owner.parts():
+                _time(clock, *part)
     return trace, clock
 
 
