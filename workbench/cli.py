@@ -263,24 +263,37 @@ def _calibrate(chosen: argparse.Namespace) -> int:
 def _retime(chosen: argparse.Namespace) -> int:
     from workbench.machine.profile import profile
     from workbench.machine.retime import compare, retime
-    from workbench.recording import load_trace, save_trace
+    from workbench.recording import kernel_table, load_trace, save_trace
 
     trace = load_trace(chosen.file)
     accelerator = profile(chosen.accelerator) if chosen.accelerator else None
     modelled = retime(trace, profile(chosen.machine), accelerator)
     rows = compare(trace, modelled)
+    predicted = {(row["kernel"], row["lane"]): row["seconds"] for row in kernel_table(modelled)}
+    kernels = [
+        {
+            "kernel": row["kernel"],
+            trace.label: row["seconds"],
+            "modelled": predicted.get((row["kernel"], row["lane"]), 0.0),
+        }
+        for row in kernel_table(trace)
+    ]
     if chosen.output:
         save_trace(modelled, chosen.output)
     if chosen.json:
-        about = {trace.label: trace.machine, "modelled": modelled.machine, "lanes": rows, "notes": modelled.notes}
+        about = {trace.label: trace.machine, "modelled": modelled.machine, "lanes": rows}
+        about |= {"kernels": kernels, "notes": modelled.notes}
         print(json.dumps(_finite(about)))
         return CONVERGED
     print(f"{trace.label} on {trace.machine}\n{modelled.label} on {modelled.machine}\n")
-    print(f"{'':16}{trace.label + ', ms':>14}{modelled.label + ', ms':>14}{'ratio':>8}")
-    for row in rows:
+    print(f"{trace.label + ', ms':>14}{modelled.label + ', ms':>14}{'ratio':>8}")
+    for row in [*kernels, {}, *rows]:
+        if not row:
+            print()
+            continue
         given, wanted = 1e3 * row[trace.label], 1e3 * row["modelled"]
-        ratio = f"{row['ratio']:8.3f}" if row["ratio"] is not None else ""
-        print(f"{row['lane']:16}{given:14.3f}{wanted:14.3f}{ratio}")
+        ratio = f"{wanted / given:8.3f}" if given > 0 else " " * 8
+        print(f"{given:14.3f}{wanted:14.3f}{ratio}  {row.get('kernel') or row['lane']}")
     for number, note in enumerate(modelled.notes, 1):
         print(f"note {number}  {note}")
     return CONVERGED

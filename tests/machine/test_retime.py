@@ -91,6 +91,11 @@ def test_a_cache_that_could_hold_the_kernels_is_noted():
     ]
 
 
+def test_a_modelled_trace_is_not_modelled_again():
+    with pytest.raises(InputError, match="the trace is modelled already"):
+        retime(retime(hybrid(), CPU, GPU), GPU)
+
+
 def test_copies_need_an_accelerator():
     with pytest.raises(InputError, match="cpu is a CPU; name an accelerator too"):
         retime(hybrid(), CPU)
@@ -100,6 +105,7 @@ def test_copies_need_an_accelerator():
 
 @given(traces(), st.sampled_from([None, GPU]))
 def test_lanes_never_overlap_and_dependencies_are_kept(trace, accelerator):
+    trace.label = "measured"
     made = retime(trace, CPU if accelerator else GPU, accelerator)
     events = list(made)
     assert len(events) == len(trace)
@@ -113,6 +119,7 @@ def test_lanes_never_overlap_and_dependencies_are_kept(trace, accelerator):
 
 @given(traces())
 def test_twice_the_bandwidth_is_never_slower(trace):
+    trace.label = "measured"
     faster = Profile(
         "g",
         "g",

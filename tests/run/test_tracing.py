@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from workbench.recording import kernel_table
+from workbench.recording import kernel_table, load, save
 from workbench.run import Run, Session, Stopping, configure, run_through, solve
 from workbench.run.tracing import start_trace
 
@@ -72,6 +72,14 @@ def test_a_clock_is_its_devices_own():
     trace, clock = start_trace(run.setting)
     assert run.setting.device.clock is clock
     assert len(trace) == 0
+
+
+def test_a_saved_run_keeps_its_trace(tmp_path):
+    result = run_through(Run(configure("poisson5", n=8), trace=True))
+    again = load(save(result.record(), tmp_path / "run"))
+    assert list(again.trace) == list(result.trace)
+    plain = run_through(Run(configure("poisson5", n=8)))
+    assert load(save(plain.record(), tmp_path / "plain")).trace is None
 
 
 def test_solve_and_session_trace_too():

@@ -10,6 +10,7 @@ from workbench.errors import InputError
 from workbench.machine.profile import Number, Profile
 
 Rescheduled = TypeVar("Rescheduled", covariant=True)
+MODELLED = "modelled"
 TIMES_CACHE = 4
 """A kernel that moves less than this many times the last-level cache may find a part of its vectors there."""
 COPIES = {TO_DEVICE: "to_device", TO_HOST: "to_host"}
@@ -34,15 +35,17 @@ def retime(trace: Trace[Rescheduled], profile: Profile, accelerator: Profile | N
     profile: of what ran on the cores, and of everything when `accelerator` is not given; accelerator: of what ran on
     the accelerator and of the copies. An event that states neither bytes nor operations keeps its measured time.
     What the model leaves out stands in the notes of the trace that is returned. Raises InputError when a profile lacks
-    a bandwidth that an event needs.
+    a bandwidth that an event needs, and for a trace that is modelled itself.
     """
+    if trace.label == MODELLED:
+        raise InputError("the trace is modelled already; retime the measured one that it was made from")
     second = accelerator or profile
     model = _Model(profile, second)
     used = {kernel.lane for kernel in trace.kernels}
     title = profile.title
     if accelerator and used - {LANES[0]}:
         title = f"{profile.title} with {accelerator.title}"
-    return trace.rescheduled(model.seconds, title, "modelled", model.notes(trace))
+    return trace.rescheduled(model.seconds, title, MODELLED, model.notes(trace))
 
 
 def compare(trace: Any, modelled: Any) -> list[dict[str, Any]]:
@@ -54,7 +57,7 @@ def compare(trace: Any, modelled: Any) -> list[dict[str, Any]]:
     given, wanted = trace.busy(), modelled.busy()
     pairs = {lane: (given[lane], wanted[lane]) for lane in given} | {"total": (trace.seconds, modelled.seconds)}
     return [
-        {"lane": lane, trace.label: before, "modelled": after, "ratio": after / before if before > 0 else None}
+        {"lane": lane, trace.label: before, MODELLED: after, "ratio": after / before if before > 0 else None}
         for lane, (before, after) in pairs.items()
     ]
 

@@ -37,4 +37,4 @@ class Result:
 
     def record(self, *, with_solution: bool = False) -> Record:
         """The run as plain data, to save or export."""
-        return Record(self.summary, self.provenance, self.history, self.x if with_solution else None)
+        return Record(self.summary, self.provenance, self.history, self.x if with_solution else None, self.trace)
