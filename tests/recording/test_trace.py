@@ -1,6 +1,7 @@
 """Events of a run: noted, read while they grow, kept in plain data, scheduled again."""
 
 import itertools
+import threading
 import time
 
 import numpy as np
@@ -150,11 +151,32 @@ def test_an_empty_trace_has_no_rows():
     assert kernel_table(Trace()) == []
     assert Trace().seconds == 0
     assert Trace().busy() == {}
-    assert covered(Trace()) == 0
+    assert covered(Trace().rows) == 0
 
 
 @given(traces())
 def test_lanes_together_are_busy_no_longer_than_the_run(trace):
-    assert 0 <= covered(trace) <= trace.seconds * (1 + 1e-12)
-    assert sum(trace.busy().values()) >= covered(trace) * (1 - 1e-12)
+    assert 0 <= covered(trace.rows) <= trace.seconds * (1 + 1e-12)
+    assert sum(trace.busy().values()) >= covered(trace.rows) * (1 - 1e-12)
     assert np.isclose(sum(trace.busy().values()), sum(event.seconds for event in trace))
+
+
+def test_it_can_be_read_while_it_grows():
+    trace = Trace()
+    done = threading.Event()
+
+    def write():
+        for place in range(20000):
+            trace.add(trace.kernel(f"k{place % 50}", "cpu", place % 50), place * 1.0, place + 1.0, place)
+        done.set()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    while not done.is_set():
+        rows = trace.rows
+        assert (rows["end"] - rows["start"] == 1).all()
+        table = kernel_table(trace)
+        assert all(row["seconds"] == row["calls"] for row in table[:-1])
+        trace.busy()
+    writer.join()
+    assert len(trace) == 20000

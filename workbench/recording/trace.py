@@ -114,24 +114,34 @@ class Trace:
     def __iter__(self) -> Iterator[Event]:
         return (self[place] for place in range(self.count))
 
-    def column(self, name: str) -> np.ndarray:
-        """`start`, `end`, `kernel` or `iteration` of all events so far, shape (count,), read-only."""
-        view = self._rows[: self.count][name].view()
+    @property
+    def rows(self) -> np.ndarray:
+        """All events so far with the fields start, end, kernel and iteration, shape (count,), read-only.
+
+        While the trace grows, columns that belong together must come from one look at the rows.
+        """
+        count = self.count
+        view = self._rows[:count].view()
         view.flags.writeable = False
         return view
+
+    def column(self, name: str) -> np.ndarray:
+        """One field of `rows`."""
+        return self.rows[name]
 
     @property
     def seconds(self) -> float:
         """From the first start to the last end."""
-        return float(self.column("end").max() - self.column("start").min()) if self.count else 0.0
+        rows = self.rows
+        return float(rows["end"].max() - rows["start"].min()) if rows.size else 0.0
 
     def busy(self) -> dict[str, float]:
         """Seconds that each lane was at work, for lanes that were."""
+        rows = self.rows
         lane_of = np.array([LANES.index(kernel.lane) for kernel in self.kernels], dtype=int)
-        lengths = self.column("end") - self.column("start")
-        sums = np.bincount(lane_of[self.column("kernel")], lengths, minlength=len(LANES)) if self.count else []
-        used = {kernel.lane for kernel in self.kernels}
-        return {lane: float(total) for lane, total in zip(LANES, sums, strict=False) if lane in used}
+        lanes = lane_of[rows["kernel"]]
+        sums = np.bincount(lanes, rows["end"] - rows["start"], minlength=len(LANES))
+        return {LANES[lane]: float(sums[lane]) for lane in np.unique(lanes)}
 
     def rescheduled(
         self, seconds: Callable[[Event], float], machine: str, label: str, notes: Sequence[str] = ()
@@ -154,7 +164,8 @@ class Trace:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON: the kernels once, and columns of events."""
-        columns = {name: self.column(name).tolist() for name in _ROW.names or ()}
+        rows = self.rows
+        columns = {name: rows[name].tolist() for name in _ROW.names or ()}
         return {
             "label": self.label,
             "machine": self.machine,

@@ -130,6 +130,7 @@ class Compiled:
         self._vectors = vectors
         self._kernels: dict[int, Callable[..., None]] = {}
         self._runs: list[Callable[[], None]] = []
+        self._works: dict[plan.Step, tuple[int, int]] = {}
         self.bind()
 
     def bind(self) -> None:
@@ -179,7 +180,14 @@ class Compiled:
         clock = getattr(self._workspace.device, "clock", None)
         if clock is None:
             return run
-        return clock.timed(run, plan.step_name(step), lambda: (self._bytes(step), self._flops(step)))
+        return clock.timed(run, plan.step_name(step), lambda: self._work(step))
+
+    def _work(self, step: plan.Step) -> tuple[int, int]:
+        """Bytes and flops of a step, reckoned once: programs that are bound anew at every call would spend more on it
+        than on their kernels."""
+        if step not in self._works:
+            self._works[step] = (self._bytes(step), self._flops(step))
+        return self._works[step]
 
     def _bytes(self, step: plan.Step) -> int:
         if isinstance(step, plan.Apply):
