@@ -7,6 +7,7 @@ import json
 import math
 import sys
 import time
+from pathlib import Path
 from typing import Any, NoReturn
 
 import workbench
@@ -53,6 +54,18 @@ def _parser() -> argparse.ArgumentParser:
     doctor = verbs.add_parser("doctor", help="what this machine has, and what would add what it lacks")
     doctor.add_argument("--json", action="store_true", help="print JSON")
     doctor.set_defaults(command=_doctor)
+    calibrate = verbs.add_parser("calibrate", help="measure this machine into a profile for retime")
+    calibrate.add_argument("--name", default="this", help="what to call it (default this)")
+    calibrate.add_argument("--output", metavar="FILE", help="write the profile here, as .toml")
+    calibrate.add_argument("--json", action="store_true", help="print JSON")
+    calibrate.set_defaults(command=_calibrate)
+    retime = verbs.add_parser("retime", help="what a traced run would take on another machine")
+    retime.add_argument("file", help="a trace written by `workbench solve --trace`")
+    retime.add_argument("--machine", required=True, help="v100, k40, ... or a .toml file that calibrate wrote")
+    retime.add_argument("--accelerator", metavar="MACHINE", help="the machine for what ran on an accelerator")
+    retime.add_argument("--output", metavar="FILE", help="write the modelled trace, for Perfetto")
+    retime.add_argument("--json", action="store_true", help="print JSON")
+    retime.set_defaults(command=_retime)
     show = verbs.add_parser("show", help="print the summary of a saved run, or export it as CSV")
     show.add_argument("file", help="a run written by `workbench solve --save`")
     show.add_argument("--csv", metavar="FILE", help="write the history as CSV")
@@ -96,6 +109,7 @@ def _solve_parser(solve: argparse.ArgumentParser) -> None:
     add("--seed", type=int, default=0, help="seed of all randomness (default 0)")
     add("--json", action="store_true", help="print one JSON object")
     add("--save", metavar="FILE", help="write the run to one file")
+    add("--trace", metavar="FILE", help="write where the time went as JSON that ui.perfetto.dev opens")
     solve.set_defaults(command=_solve)
 
 
@@ -118,7 +132,7 @@ def _parameters(chosen: argparse.Namespace) -> dict[str, str]:
 
 def _solve(chosen: argparse.Namespace) -> int:
     # Imported here because numba takes a second to import and the other commands need none of it.
-    from workbench.recording import save
+    from workbench.recording import save, save_trace
     from workbench.run import Run, Stopping, configure, run_through
 
     stopping = Stopping(
@@ -128,7 +142,11 @@ def _solve(chosen: argparse.Namespace) -> int:
     configuration = configure(
         chosen.problem, _parameters(chosen), stopping=stopping, **{name: getattr(chosen, name) for name in names}
     )
-    run = Run(configuration)
+    # A long solve should not end with nowhere to put its result.
+    for path in (chosen.save, chosen.trace):
+        if path and not Path(path).parent.is_dir():
+            raise InputError(f"cannot write {path}: there is no folder {Path(path).parent}; choose another place")
+    run = Run(configuration, trace=chosen.trace is not None)
     progress = _Progress()
     try:
         result = run_through(run, progress)
@@ -138,6 +156,8 @@ def _solve(chosen: argparse.Namespace) -> int:
     progress.clear()
     if chosen.save:
         save(result.record(), chosen.save)
+    if result.trace is not None:
+        save_trace(result.trace, chosen.trace)
     if chosen.json:
         plain = {**result.summary, "residual_history": result.history["residual"].tolist()}
         plain["problem"] = configuration.problem.name
@@ -146,6 +166,8 @@ def _solve(chosen: argparse.Namespace) -> int:
         print(json.dumps(_finite(plain)))
     else:
         _print_summary(result.summary, result.provenance["notes"])
+        if result.trace is not None:
+            _print_kernels(result.trace)
     return CONVERGED if result.converged else NOT_CONVERGED
 
 
@@ -177,6 +199,17 @@ def _print_summary(summary: dict[str, Any], notes: list[str]) -> None:
         if value is not None:
             shown = f"{value:.6g}" if isinstance(value, float) else value
             print(f"{name.replace('_', ' '):{width}}  {shown}")
+
+
+def _print_kernels(trace: Any) -> None:
+    """Where the time went, a line a kernel, the longest first."""
+    from workbench.recording import kernel_table
+
+    print(f"\n{trace.label} on {trace.machine}")
+    print(f"{'share':>7}{'ms':>11}{'calls':>8}{'GB/s':>8}  kernel")
+    for row in kernel_table(trace):
+        rate = f"{row['GB_per_s']:8.1f}" if row["GB_per_s"] else " " * 8
+        print(f"{row['share']:7.1%}{1e3 * row['seconds']:11.3f}{row['calls']:8}{rate}  {row['kernel']}")
 
 
 class _Progress:
@@ -236,6 +269,58 @@ def _advise(chosen: argparse.Namespace) -> int:
 
     advice = advise(chosen.problem, rtol=chosen.rtol, seed=chosen.seed, tell=tell, **_parameters(chosen))
     print(json.dumps(_finite(advice.to_dict())) if chosen.json else advice.text())
+    return CONVERGED
+
+
+def _calibrate(chosen: argparse.Namespace) -> int:
+    from workbench.machine.calibrate import calibrate
+    from workbench.recording.files import write
+
+    if chosen.output and not chosen.output.endswith(".toml"):
+        raise InputError(f"a profile is a .toml file, got {chosen.output}")
+    profile = calibrate(chosen.name)
+    if chosen.output:
+        write(Path(chosen.output), profile.to_toml().encode())
+        print(f"workbench: the profile is in {chosen.output}", file=sys.stderr)
+    print(json.dumps(profile.to_dict()) if chosen.json else profile.to_toml(), end="\n" if chosen.json else "")
+    return CONVERGED
+
+
+def _retime(chosen: argparse.Namespace) -> int:
+    from workbench.machine.profile import profile
+    from workbench.machine.retime import compare, retime
+    from workbench.recording import kernel_table, load_trace, save_trace
+
+    trace = load_trace(chosen.file)
+    accelerator = profile(chosen.accelerator) if chosen.accelerator else None
+    modelled = retime(trace, profile(chosen.machine), accelerator)
+    rows = compare(trace, modelled)
+    predicted = {(row["kernel"], row["lane"]): row["seconds"] for row in kernel_table(modelled)}
+    kernels = [
+        {
+            "kernel": row["kernel"],
+            trace.label: row["seconds"],
+            "modelled": predicted.get((row["kernel"], row["lane"]), 0.0),
+        }
+        for row in kernel_table(trace)
+    ]
+    if chosen.output:
+        save_trace(modelled, chosen.output)
+    if chosen.json:
+        about = {trace.label: trace.machine, "modelled": modelled.machine, "lanes": rows}
+        about |= {"kernels": kernels, "notes": modelled.notes}
+        print(json.dumps(_finite(about)))
+        return CONVERGED
+    print(f"{trace.label} on {trace.machine}\n{modelled.label} on {modelled.machine}\n")
+    print(f"{trace.label + ', ms':>14}{modelled.label + ', ms':>14}{'ratio':>8}")
+    for name, table in (("kernel", kernels), ("lane", rows)):
+        for row in table:
+            given, wanted = 1e3 * row[trace.label], 1e3 * row["modelled"]
+            ratio = f"{wanted / given:8.3f}" if given > 0 else " " * 8
+            print(f"{given:14.3f}{wanted:14.3f}{ratio}  {row[name]}")
+        print()
+    for number, note in enumerate(modelled.notes, 1):
+        print(f"note {number}  {note}")
     return CONVERGED
 
 

@@ -7,6 +7,7 @@ Source: Gupta, van Gijzen, Vuik 2013, section 4, eq. (6), Algorithm 1 and eqs. (
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from workbench.deflation.coarse import CoarseSolver
 from workbench.deflation.subspace import Subspace
 from workbench.operators import BoundOperator, Operator
 
+Parts = Iterator[tuple[Any, str, str, int, int]]
+"""Objects with a method each, and the name, bytes and flops of a call of it."""
 NULL_TOLERANCE = 1e-10
 """E counts as singular when E times the constant vector is below this times the row sums of |E|."""
 
@@ -89,6 +92,17 @@ class Projection:
         dots[0] -= np.vdot(restricted, solved)
         self._az.subtract(out, solved)
         return dots
+
+    def parts(self) -> Parts:
+        """What a trace shows apart."""
+        vector, z = self._scratch.nbytes, self._z.traffic
+        product = self.system_traffic + z + vector - self._product.saved
+        yield self._product, "apply", "A, Z^T", product, self._bound.flops + self._scratch.size
+        yield self._z, "restrict", "Z^T", vector + z, self._scratch.size
+        yield self._z, "add", "Z", 2 * vector + z, self._scratch.size
+        # A triangular solve waits for itself row by row, so its bytes say nothing about its time.
+        yield self, "coarse_solve", "E^-1", 0, 0
+        yield self._az, "subtract", "AZ", self._az.traffic, 2 * self._az.entries
 
     @property
     def traffic(self) -> int:

@@ -20,7 +20,7 @@ import dataclasses
 from typing import Any, ClassVar
 
 from workbench.blocks import Block, register
-from workbench.deflation.projection import Projection
+from workbench.deflation.projection import Parts, Projection
 
 
 @dataclasses.dataclass(frozen=True)
@@ -153,6 +153,10 @@ class TwoLevel:
         elif self._correct:
             self._projection.correct(u, r)
         return self._dots.apply(r, u) if dots is None else dots
+
+    def parts(self) -> Parts:
+        """What a trace shows apart, beside the parts of the projection."""
+        yield self._M, "apply", "M", self._M.traffic, self._M.flops
 
     @property
     def traffic(self) -> int:

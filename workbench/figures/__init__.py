@@ -5,6 +5,8 @@ from workbench.figures.convergence import convergence
 from workbench.figures.pattern import pattern, pattern_counts
 from workbench.figures.style import CURVES, CurveStyle, curve_style, save
 from workbench.figures.subdomains import section, subdomains
+from workbench.figures.timeline import timeline
+from workbench.recording import kernel_table
 
 __all__ = [
     "CURVES",
@@ -13,9 +15,11 @@ __all__ = [
     "boundaries",
     "convergence",
     "curve_style",
+    "kernel_table",
     "pattern",
     "pattern_counts",
     "save",
     "section",
     "subdomains",
+    "timeline",
 ]

@@ -12,8 +12,8 @@ import tomllib
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from workbench.data_files import data_folder
 from workbench.papers.reproduction import Reproduction
-from workbench.problems.catalogue import data_folder
 from workbench.run import Result, Run, configure, run_through
 
 LEVEL_ONE = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import functools
 import tomllib
-from pathlib import Path
 
 from workbench.blocks import unknown_name
+from workbench.data_files import data_folder
 from workbench.errors import InputError
 
 
@@ -25,11 +25,6 @@ class Entry:
     nnz: int
     zeros: int = 0
     sha256: str = ""
-
-
-def data_folder() -> Path:
-    """The folder data/ of the checkout, from which the package is installed editable."""
-    return Path(__file__).parents[2] / "data"
 
 
 @functools.cache

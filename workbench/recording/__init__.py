@@ -1,6 +1,22 @@
-"""Recordings: the history of a run and its file."""
+"""Recordings: the history of a run and its file, and the trace of where its time went."""
 
+from workbench.recording.chrome import load_trace, save_trace
 from workbench.recording.history import COLUMNS, History
+from workbench.recording.kernels import kernel_table
 from workbench.recording.record import Record, load, save, to_csv
+from workbench.recording.trace import LABELS, Event, Trace
 
-__all__ = ["COLUMNS", "History", "Record", "load", "save", "to_csv"]
+__all__ = [
+    "COLUMNS",
+    "LABELS",
+    "Event",
+    "History",
+    "Record",
+    "Trace",
+    "kernel_table",
+    "load",
+    "load_trace",
+    "save",
+    "save_trace",
+    "to_csv",
+]

@@ -6,8 +6,6 @@ import csv
 import dataclasses
 import io
 import json
-import os
-import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,9 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import InputError
+from workbench.recording.files import write
 from workbench.recording.history import COLUMNS, History
+from workbench.recording.trace import Trace
 
 FORMAT = "cg-workbench run"
 VERSION = 1
@@ -27,13 +27,14 @@ class Record:
 
     summary: the fields that `workbench solve --json` prints, without the residual history.
     provenance: problem, blocks, versions, machine, device, seed, time of the run.
-    solution: x, shape (N,), when it was kept.
+    solution: x, shape (N,), when it was kept. trace: where the time went, when the run was traced.
     """
 
     summary: dict[str, Any]
     provenance: dict[str, Any]
     history: History
     solution: np.ndarray | None = None
+    trace: Trace | None = None
 
 
 def save(record: Record, path: str | Path) -> Path:
@@ -42,9 +43,11 @@ def save(record: Record, path: str | Path) -> Path:
     arrays = record.history.to_arrays()
     if record.solution is not None:
         arrays["solution"] = record.solution
+    if record.trace is not None:
+        arrays["trace"] = np.array(json.dumps(record.trace.to_dict()))
     buffer = io.BytesIO()
     np.savez_compressed(buffer, head=np.array(json.dumps(head)), **arrays)  # pyright: ignore[reportArgumentType]
-    return _write(Path(path), buffer.getvalue())
+    return write(Path(path), buffer.getvalue())
 
 
 def load(path: str | Path) -> Record:
@@ -64,7 +67,8 @@ def load(path: str | Path) -> Record:
                 f"{path} is a run of format version {version}, this workbench reads up to {VERSION}; update it"
             )
         solution = arrays.pop("solution", None)
-        return Record(head["summary"], head["provenance"], History.from_arrays(arrays), solution)
+        trace = Trace.from_dict(json.loads(str(arrays.pop("trace")))) if "trace" in arrays else None
+        return Record(head["summary"], head["provenance"], History.from_arrays(arrays), solution, trace)
     except InputError:
         raise
     except (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile):
@@ -80,15 +84,4 @@ def to_csv(record: Record, path: str | Path) -> Path:
     writer.writerow(["iteration", *COLUMNS])
     for row in range(record.history.count):
         writer.writerow([row, *(repr(float(record.history[name][row])) for name in COLUMNS)])
-    return _write(Path(path), text.getvalue().encode())
-
-
-def _write(path: Path, content: bytes) -> Path:
-    try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            file.write(content)
-        os.chmod(file.name, 0o644)
-        os.replace(file.name, path)
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}; choose another place") from None
-    return path
+    return write(Path(path), text.getvalue().encode())

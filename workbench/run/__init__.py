@@ -52,6 +52,7 @@ def solve(
     variant: str = "def1",
     device: str = "cpu",
     callback: Callable[[Run], None] | None = None,
+    trace: bool = False,
 ) -> Result:
     """Solve A x = b for one right-hand side.
 
@@ -59,7 +60,8 @@ def solve(
     of this workbench. b, x0: shape (N,). M, deflation, coarse, variant and solver are block names such as "neumann:2"
     or "blocks:8". M may also be a function or a LinearOperator that maps r to M^-1 r, deflation your own Z: labels of
     shape (N,) or vectors of shape (N, d), dense or sparse. callback is called with the run after every iteration.
-    Nothing given is changed. Raises InputError with one sentence for whatever cannot be solved.
+    With trace the result says where the time went. Nothing given is changed. Raises InputError with one sentence for
+    whatever cannot be solved.
     """
     operator = as_operator(A)
     size = operator.shape[0]
@@ -78,7 +80,7 @@ def solve(
         device=device,
         stopping=stopping,
     )
-    run = Run(configuration, system, x0=x0)
+    run = Run(configuration, system, x0=x0, trace=trace)
     return run_through(run, callback)
 
 

@@ -19,6 +19,7 @@ from workbench.run.configuration import Configuration
 from workbench.run.result import Result
 from workbench.run.setting import Setting, set_up
 from workbench.run.stopping import Norm, Reason
+from workbench.run.tracing import start_trace
 
 DIVERGENCE = 1e12
 """A norm this many times max(||b||, its start) counts as divergence: CG may rise by sqrt(cond) before it falls."""
@@ -39,11 +40,17 @@ _PERHAPS_THE_COARSE_SOLVE = (Reason.INDEFINITE, Reason.DIVERGED, Reason.STAGNATE
 class Run:
     """One solve that can be stepped: create it, call `step` until it returns False, take `result`.
 
-    Creating it does the whole setup (raises InputError); `step` makes one iteration and appends to `history`.
+    Creating it does the whole setup (raises InputError); `step` makes one iteration and appends to `history`. With
+    `trace` every kernel after the setup is noted in `trace`, which grows while the run goes on.
     """
 
     def __init__(
-        self, configuration: Configuration, system: LinearSystem | None = None, x0: np.ndarray | None = None
+        self,
+        configuration: Configuration,
+        system: LinearSystem | None = None,
+        x0: np.ndarray | None = None,
+        *,
+        trace: bool = False,
     ) -> None:
         begun = time.perf_counter()
         self.configuration = configuration
@@ -65,6 +72,7 @@ class Run:
         self._next_look = self.threshold
         self._restarts = 0
         self._best = (math.inf, 0)
+        self.trace, self._clock = start_trace(self.setting) if trace else (None, None)
         self._generator = self._fresh_recurrence()
         self.setup_seconds = time.perf_counter() - begun
 
@@ -93,16 +101,22 @@ class Run:
         """Do one iteration (the first call: the start). False when the run has ended."""
         if self.reason is not None:
             return False
+        if self._clock:
+            self._clock.iteration = self.history.count
         begun = time.perf_counter()
         next(self._generator)
         self.iteration_seconds += time.perf_counter() - begun
         norm = self._record()
         self._judge(norm)
+        if self._clock:
+            self._clock.resolve()
         return self.reason is None
 
     def result(self) -> Result:
         """The outcome; valid at any time, final once `step` has returned False."""
         true_residual = self._true_residual()
+        if self._clock:
+            self._clock.resolve()
         iterations = self.iterations
         residual = float(self.history["residual"][-1]) if self.history.count else math.nan
         reason = self.reason or Reason.CANCELLED
@@ -143,6 +157,7 @@ class Run:
             history=self.history,
             summary=summary,
             provenance=self._provenance(),
+            trace=self.trace,
         )
 
     def _fresh_recurrence(self) -> Iterator[None]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.recording import History, Record
+from workbench.recording import History, Record, Trace
 from workbench.run.stopping import Reason
 
 
@@ -17,6 +17,7 @@ class Result:
 
     x: the solution, shape (N,); with zero mean where it is defined up to a constant.
     relative_residual: what the recurrence says, true_relative_residual: ||b - A x||/||b|| computed afresh.
+    trace: every kernel after the setup, where the run was traced.
     detail: the iteration and value at which it ended. seconds are wall-clock; setup includes assembling and compiling.
     """
 
@@ -32,7 +33,8 @@ class Result:
     history: History
     summary: dict[str, Any]
     provenance: dict[str, Any]
+    trace: Trace | None = None
 
     def record(self, *, with_solution: bool = False) -> Record:
         """The run as plain data, to save or export."""
-        return Record(self.summary, self.provenance, self.history, self.x if with_solution else None)
+        return Record(self.summary, self.provenance, self.history, self.x if with_solution else None, self.trace)

@@ -36,6 +36,7 @@ class Session:
         configuration: Configuration,
         system: LinearSystem | None = None,
         *,
+        trace: bool = False,
         on_end: Callable[[Session], None] | None = None,
     ) -> None:
         self.configuration = configuration
@@ -43,6 +44,7 @@ class Session:
         self.result: Result | None = None
         self.error = ""
         self._system = system
+        self._trace = trace
         self._on_end = on_end
         self._state = State.IDLE
         self._go = threading.Event()
@@ -106,7 +108,7 @@ class Session:
 
     def _work(self) -> None:
         try:
-            run = Run(self.configuration, self._system)
+            run = Run(self.configuration, self._system, trace=self._trace)
             self.run = run
             self._state = State.RUNNING
             self._iterate(run)

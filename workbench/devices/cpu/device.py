@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from workbench.devices.clock import Clock, HostClock, Recorder
 from workbench.devices.cpu import factorization, memory, neumann
 from workbench.devices.cpu.columns import Columns
 from workbench.devices.cpu.csr import CsrProduct, CsrTerm
@@ -25,6 +26,13 @@ class Cpu:
     """All cores of this machine. Vectors are NumPy arrays; kernels release the GIL."""
 
     name: ClassVar[str] = "cpu"
+    clock: Clock | None = None
+    """There while a run is traced: programs bound from then on note their steps in it."""
+
+    def start_clock(self, recorder: Recorder) -> Clock:
+        """Trace what is bound from now on."""
+        self.clock = HostClock(recorder)
+        return self.clock
 
     def array(self, values: np.ndarray, dtype: np.dtype) -> np.ndarray:
         """A contiguous vector on the device, copied only when it must be."""

@@ -61,6 +61,13 @@ class Apply:
 Step = Pass | Apply
 
 
+def step_name(step: Step) -> str:
+    """A step in words, for traces: the operator, or the lines of the pass."""
+    if isinstance(step, Apply):
+        return step.operator
+    return "; ".join(dict.fromkeys(line.text.strip() for line in step.body or step.scalars))
+
+
 def inline(lines: Collection[Line], operators: Mapping[str, object]) -> tuple[Line, ...]:
     """Replace every application of an element-by-element operator by its formula."""
     return tuple(_inlined(line, operators) for line in lines)

@@ -130,11 +130,12 @@ class Compiled:
         self._vectors = vectors
         self._kernels: dict[int, Callable[..., None]] = {}
         self._runs: list[Callable[[], None]] = []
+        self._works: dict[plan.Step, tuple[int, int]] = {}
         self.bind()
 
     def bind(self) -> None:
         """Fix the arrays of every step as the workspace holds them now."""
-        self._runs = [self._bound(k, step) for k, step in enumerate(self.steps)]
+        self._runs = [self._timed(step, self._bound(k, step)) for k, step in enumerate(self.steps)]
 
     def __call__(self) -> None:
         for run in self._runs:
@@ -173,6 +174,20 @@ class Compiled:
         kernel = self._kernels[place]
         names = dict.fromkeys([*step.loads, *step.stores])
         return workspace.device.bind_pass(kernel, step, [workspace.vector(name) for name in names], workspace.scalars)
+
+    def _timed(self, step: plan.Step, run: Callable[[], None]) -> Callable[[], None]:
+        """The step as the device's clock sees it, while a run is traced; else the step itself."""
+        clock = getattr(self._workspace.device, "clock", None)
+        if clock is None:
+            return run
+        return clock.timed(run, plan.step_name(step), lambda: self._work(step))
+
+    def _work(self, step: plan.Step) -> tuple[int, int]:
+        """Bytes and flops of a step, reckoned once: programs that are bound anew at every call would spend more on it
+        than on their kernels."""
+        if step not in self._works:
+            self._works[step] = (self._bytes(step), self._flops(step))
+        return self._works[step]
 
     def _bytes(self, step: plan.Step) -> int:
         if isinstance(step, plan.Apply):

@@ -1,0 +1,28 @@
+"""Calibration gives a profile that retiming can use."""
+
+import pytest
+
+from workbench.errors import InputError
+from workbench.machine import calibrate as module
+from workbench.machine.calibrate import calibrate
+from workbench.machine.profile import Profile, profile
+
+
+def test_this_machine_becomes_a_profile(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "triad_array_bytes", lambda cache, free: 1 << 20)
+    made = calibrate("here", seconds=0.01)
+    assert isinstance(made, Profile)
+    assert (made.name, made.kind) == ("here", "cpu")
+    assert made.bandwidth.basis == made.launch_latency.basis == "measured"
+    assert 1e8 < made.bandwidth.value < 1e13
+    assert 1e-7 < made.launch_latency.value < 1e-2
+    assert made.flops is None
+    path = tmp_path / "here.toml"
+    path.write_text(made.to_toml())
+    assert profile(str(path)) == made
+
+
+@pytest.mark.parametrize("name", ["", "Two Words", "../up", "a/b"])
+def test_a_name_must_be_a_word(name):
+    with pytest.raises(InputError, match="a machine's name is lower-case letters"):
+        calibrate(name)

@@ -1,0 +1,88 @@
+"""Profiles of machines: every number has a source, and what is wrong is told in a sentence."""
+
+import tomllib
+
+import pytest
+
+from workbench.data_files import data_folder
+from workbench.errors import InputError
+from workbench.machine.profile import QUANTITIES, Number, Profile, load_profile, profile, profiles
+
+PAPERS = {"k20m", "k40", "v100", "c2070", "rtx2080s", "q9550", "i5-8250u"}
+
+
+def test_the_machines_of_the_papers_are_there():
+    assert PAPERS | {"h200"} <= set(profiles())
+    for name in profiles():
+        assert (data_folder() / "machines" / f"{name}.toml").is_file()
+
+
+@pytest.mark.parametrize("name", sorted(profiles()))
+def test_every_number_is_plausible_and_sourced(name):
+    about = profile(name)
+    assert about.kind in ("cpu", "gpu")
+    numbers = {key: getattr(about, key) for key in QUANTITIES if getattr(about, key)}
+    assert "bandwidth_nominal" in numbers
+    assert all(len(number.source) > 10 for number in numbers.values())
+    assert 1e9 < about.bandwidth.value < 1e13
+    assert about.bandwidth.value <= about.bandwidth_nominal.value
+    assert all(1e-7 < numbers[key].value < 1e-3 for key in numbers if key.endswith("latency"))
+    assert all(
+        1e9 < numbers[key].value < 1e12 for key in ("to_device_bandwidth", "to_host_bandwidth") if key in numbers
+    )
+
+
+def test_a_profile_survives_its_file(tmp_path):
+    made = Profile("mine", 'A "machine", 2 cores\\', "cpu", launch_latency=Number(1e-5, "measured", "here, a loop"))
+    path = tmp_path / "mine.toml"
+    path.write_text(made.to_toml())
+    assert profile(str(path)) == made
+    for name in profiles():
+        assert Profile.from_dict(tomllib.loads(profile(name).to_toml())) == profile(name)
+
+
+def test_names_are_found_whatever_their_case():
+    assert profile("V100") is profile("v100")
+    with pytest.raises(InputError, match="unknown machine 'v10'; did you mean v100"):
+        profile("v10")
+
+
+def test_a_missing_number_is_told_where_it_is_needed():
+    empty = Profile("mine", "mine", "gpu")
+    with pytest.raises(
+        InputError, match=r"^the profile mine does not say bandwidth nominal; add \[bandwidth_nominal\]"
+    ):
+        _ = empty.bandwidth
+    with pytest.raises(InputError, match="does not say to host bandwidth"):
+        empty.needed("to_host_bandwidth")
+
+
+HEAD = 'name = "m"\ntitle = "m"\nkind = "cpu"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("name = ", "is no TOML"),
+        ('name = "m"\nkind = "cpu"', "must have a title, in quotes"),
+        ('name = "m"\ntitle = "m"\nkind = "cpus"', "unknown kind 'cpus'; did you mean cpu"),
+        (HEAD + "[flop]\nvalue = 1", "unknown field 'flop'; did you mean flops"),
+        (HEAD + "[flops]\nvalue = 1", "flops must have value, basis and source, and nothing else"),
+        (HEAD + '[flops]\nvalue = -1\nbasis = "nominal"\nsource = "x"', "positive finite value, got -1"),
+        (HEAD + '[flops]\nvalue = inf\nbasis = "nominal"\nsource = "x"', "positive finite value, got inf"),
+        (HEAD + '[flops]\nvalue = 1\nbasis = "guessed"\nsource = "x"', "unknown basis 'guessed'"),
+        (HEAD + '[flops]\nvalue = 1\nbasis = "nominal"\nsource = " "', "must say its source"),
+    ],
+)
+def test_a_wrong_profile_is_told_in_a_sentence(tmp_path, text, sentence):
+    path = tmp_path / "m.toml"
+    path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        load_profile(path)
+    assert sentence in str(caught.value)
+    assert str(path) in str(caught.value)
+
+
+def test_a_missing_file_says_how_one_is_written(tmp_path):
+    with pytest.raises(InputError, match="no machine profile at .*; `workbench calibrate --output"):
+        profile(str(tmp_path / "none.toml"))

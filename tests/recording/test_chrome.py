@@ -1,0 +1,111 @@
+"""The trace file: what the trace-event format asks for, and the way back."""
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+
+from tests.recording.test_trace import traces
+from workbench.errors import InputError
+from workbench.recording import Event, Trace, load_trace, save_trace
+from workbench.recording.chrome import from_chrome, to_chrome
+
+REQUIRED = {"X": {"name", "ph", "ts", "dur", "pid", "tid", "args"}, "M": {"name", "ph", "pid", "tid", "args"}}
+REQUIRED |= {key: {"name", "cat", "id", "ph", "ts", "pid", "tid"} for key in "sf"}
+
+
+def hybrid():
+    trace = Trace("two cores and an accelerator")
+    a = trace.append(Event("A", "accelerator", 0.0, 2e-6, 4000, 100, 1))
+    trace.append(Event("r", "copy to host", 2e-6, 3e-6, 80, 0, 1, (a,)))
+    trace.append(Event("gamma = (r, u)", "cpu", 3e-6, 4e-6, 0, 0, 1, (a, 1)))
+    return trace
+
+
+@given(traces())
+def test_the_file_holds_to_the_trace_event_format(trace):
+    plain = json.loads(json.dumps(to_chrome(trace), allow_nan=False))
+    assert set(plain) == {"traceEvents", "displayTimeUnit", "otherData"}
+    assert plain["displayTimeUnit"] in ("ms", "ns")
+    starts = []
+    named = {event["tid"] for event in plain["traceEvents"] if event["name"] == "thread_name"}
+    for event in plain["traceEvents"]:
+        assert event["ph"] in REQUIRED
+        assert REQUIRED[event["ph"]] <= set(event)
+        assert isinstance(event["name"], str)
+        assert isinstance(event["pid"], int)
+        assert isinstance(event["tid"], int)
+        for key in ("ts", "dur"):
+            assert math.isfinite(event.get(key, 0))
+            assert event.get(key, 0) >= 0
+        if event["ph"] == "X":
+            starts.append(event["ts"])
+            assert event["tid"] in named
+    assert starts == sorted(starts)
+    flows = {phase: [e["id"] for e in plain["traceEvents"] if e["ph"] == phase] for phase in "sf"}
+    assert flows["s"] == flows["f"] == list(range(1, len(flows["s"]) + 1))
+    assert len(flows["s"]) == sum(len(event.after) for event in trace)
+
+
+@given(traces())
+def test_reading_it_back_gives_the_same_events(trace):
+    again = from_chrome(json.loads(json.dumps(to_chrome(trace))))
+    assert (again.machine, again.label, again.notes) == (trace.machine, trace.label, trace.notes)
+    assert len(again) == len(trace)
+    for event, given_event in zip(again, trace, strict=True):
+        assert event.start == pytest.approx(given_event.start, abs=1e-9)
+        assert event.end == pytest.approx(given_event.end, abs=1e-9)
+        for field in ("name", "lane", "bytes", "flops", "iteration", "after"):
+            assert getattr(event, field) == getattr(given_event, field)
+
+
+def test_lanes_are_named_threads_and_arrows_begin_inside_their_slice():
+    plain = to_chrome(hybrid())
+    events = plain["traceEvents"]
+    names = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    assert sorted(names.values()) == ["accelerator", "copy to host", "cpu"]
+    slices = {names[e["tid"]]: e for e in events if e["ph"] == "X"}
+    assert slices["accelerator"]["args"] == {"event": 0, "iteration": 1, "bytes": 4000, "flops": 100, "GB/s": 2.0}
+    for arrow in (e for e in events if e["ph"] == "s"):
+        source = slices[names[arrow["tid"]]]
+        assert source["ts"] < arrow["ts"] < source["ts"] + source["dur"]
+    for arrow in (e for e in events if e["ph"] == "f"):
+        assert arrow["bp"] == "e"
+        assert arrow["ts"] == slices[names[arrow["tid"]]]["ts"]
+
+
+def test_a_file_is_written_and_read(tmp_path):
+    path = save_trace(hybrid(), tmp_path / "out.json")
+    assert [event.name for event in load_trace(path)] == ["A", "r", "gamma = (r, u)"]
+    assert [file.name for file in tmp_path.iterdir()] == ["out.json"]
+
+
+@pytest.mark.parametrize("content", ["{}", "[]", "3", '{"traceEvents": [], "otherData": {"format": "other"}}'])
+def test_other_files_are_refused_in_a_sentence(tmp_path, content):
+    path = tmp_path / "other.json"
+    path.write_text(content)
+    with pytest.raises(InputError, match="no trace of this workbench; traces are written by"):
+        load_trace(path)
+
+
+def test_what_is_missing_broken_or_of_later_versions_is_refused(tmp_path):
+    with pytest.raises(InputError, match="no trace file at"):
+        load_trace(tmp_path / "missing.json")
+    (tmp_path / "broken.json").write_text("{")
+    with pytest.raises(InputError, match="is no JSON"):
+        load_trace(tmp_path / "broken.json")
+    plain = to_chrome(hybrid())
+    plain["otherData"]["version"] = 99
+    with pytest.raises(InputError, match="format version 99, this workbench reads up to 1; update it"):
+        from_chrome(plain)
+    with pytest.raises(InputError, match="cannot write"):
+        save_trace(hybrid(), tmp_path / "no" / "out.json")
+
+
+@pytest.mark.parametrize("wrong", [{"ts": "soon"}, {"dur": -1.0}, {"ts": float("inf")}, {"tid": 99}, {"args": {}}])
+def test_an_event_that_was_tampered_with_is_refused(wrong):
+    plain = to_chrome(hybrid())
+    next(event for event in plain["traceEvents"] if event["ph"] == "X").update(wrong)
+    with pytest.raises(InputError):
+        from_chrome(plain)

@@ -1,0 +1,100 @@
+"""A traced run: the same numbers as an untraced one, and nothing left out or counted twice."""
+
+import numpy as np
+import pytest
+
+from workbench.devices.cpu import Cpu
+from workbench.errors import InputError
+from workbench.recording import kernel_table, load, save
+from workbench.run import Run, Session, Stopping, configure, run_through, solve
+from workbench.run.tracing import start_trace
+
+CHOICES = [
+    {},
+    {"preconditioner": "neumann:2"},
+    {"preconditioner": "ssor", "deflation": "stripes"},
+    *({"deflation": "blocks:4", "variant": variant} for variant in ("def1", "def2", "a-def1", "a-def2", "bnn", "ad")),
+    {"preconditioner": "none", "deflation": "blocks:2", "coarse": "inverse"},
+]
+
+
+@pytest.mark.parametrize("choices", CHOICES, ids=str)
+def test_a_traced_run_is_the_same_run(choices):
+    configuration = configure("two-layer", n=24, **choices)
+    plain = run_through(Run(configuration))
+    traced = run_through(Run(configuration, trace=True))
+    np.testing.assert_array_equal(traced.history["residual"], plain.history["residual"])
+    np.testing.assert_array_equal(traced.x, plain.x)
+    assert plain.trace is None
+    trace = traced.trace
+    assert trace is not None
+    assert trace.label == "measured"
+    assert trace.machine
+    starts, ends = trace.column("start"), trace.column("end")
+    assert (starts[1:] >= ends[:-1]).all()
+    assert set(trace.column("iteration").tolist()) == set(range(traced.iterations + 1))
+    assert {event.lane for event in trace} == {"cpu"}
+
+
+def test_bytes_are_those_of_the_compiled_lines():
+    run = Run(configure("poisson5", n=32, rhs="random"), trace=True)
+    (_, iterate) = run.workspace.lines(run.configuration.solver.start, run.configuration.solver.iterate)
+    for _ in range(4):
+        run.step()
+    second = [event for event in run.trace if event.iteration == 2]
+    assert sum(event.bytes for event in second) == iterate.bytes
+    assert sum(event.flops for event in second) == iterate.flops
+    assert [event.name for event in second] == [
+        "A",
+        "r = r - alpha*s; u = M(r); gamma = (r, u); uu = (u, u); rr = (r, r)",
+        "u = M(r); x = x + alpha*p; p = u + beta*p",
+    ]
+
+
+def test_the_parts_of_a_deflated_product_move_what_the_whole_does():
+    run = Run(configure("two-layer", n=32, deflation="stripes"), trace=True)
+    for _ in range(3):
+        run.step()
+    parts = [event for event in run.trace if event.iteration == 1 and event.name in ("A, Z^T", "AZ")]
+    coarse = run.setting.projection._factor.traffic
+    assert sum(event.bytes for event in parts) + coarse == run.setting.projection.traffic
+    names = [event.name for event in run.trace if event.iteration == 1]
+    assert names[:3] == ["A, Z^T", "E^-1", "AZ"]
+
+
+def test_untraced_steps_are_bound_without_a_clock():
+    run = Run(configure("poisson5", n=8))
+    assert run.setting.device.clock is None
+    (program,) = run.workspace.lines("r = r - s")
+    assert all("timed" not in step.__qualname__ for step in program._runs)
+
+
+def test_a_clock_is_its_devices_own():
+    run = Run(configure("poisson5", n=8))
+    trace, clock = start_trace(run.setting)
+    assert run.setting.device.clock is clock
+    assert len(trace) == 0
+
+
+def test_a_device_without_a_clock_is_refused_in_a_sentence(monkeypatch):
+    monkeypatch.delattr(Cpu, "start_clock")
+    with pytest.raises(InputError, match="device cpu brings no clock to trace with"):
+        Run(configure("poisson5", n=8), trace=True)
+
+
+def test_a_saved_run_keeps_its_trace(tmp_path):
+    result = run_through(Run(configure("poisson5", n=8), trace=True))
+    again = load(save(result.record(), tmp_path / "run"))
+    assert list(again.trace) == list(result.trace)
+    plain = run_through(Run(configure("poisson5", n=8)))
+    assert load(save(plain.record(), tmp_path / "plain")).trace is None
+
+
+def test_solve_and_session_trace_too():
+    A = np.diag(np.arange(1.0, 40.0))
+    result = solve(A, np.ones(39), trace=True)
+    assert result.converged
+    assert kernel_table(result.trace)[-1]["kernel"] == "(between kernels)"
+    session = Session(configure("poisson5", n=8, stopping=Stopping(maxiter=3)), trace=True)
+    assert len(session.wait().trace) > 3
+    assert session.run.trace is session.result.trace

@@ -1,0 +1,82 @@
+"""How the steps of a run are timed: a clock wraps what runs, and tells a recorder when it began and ended.
+
+A device that runs ahead of its host, with queues and events, brings a clock of its own whose `timed` notes events and
+whose `resolve` asks for their times once they are over. Nothing here is touched while a run is not traced.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+Returned = TypeVar("Returned")
+
+CPU, ACCELERATOR, TO_DEVICE, TO_HOST = LANES = ("cpu", "accelerator", "copy to device", "copy to host")
+"""What can be busy at the same time: the cores, the accelerator, and a copy engine in either direction."""
+
+Work = Callable[[], tuple[int, int]]
+"""Bytes moved and floating-point operations of one call; asked once, after the first call."""
+
+
+class Recorder(Protocol):
+    """Where events go; a `recording.Trace` is one."""
+
+    origin: float
+    """The value of time.perf_counter() that counts as zero."""
+    count: int
+    """Events so far."""
+
+    def kernel(self, name: str, lane: str, bytes_moved: int = 0, flops: int = 0) -> int:
+        """A number for what runs again and again."""
+        ...
+
+    def add(self, kernel: int, start: float, end: float, iteration: int = 0, after: tuple[int, ...] = ()) -> int:
+        """One event, in seconds from the origin; returns its index."""
+        ...
+
+
+class Clock(Protocol):
+    """What a traced run asks of a device's clock. `iteration` is set before each iteration, the start being 0."""
+
+    iteration: int
+
+    def timed(self, run: Callable[..., Returned], name: str, work: Work) -> Callable[..., Returned]:
+        """A callable that does what `run` does and notes one event, or none where timed parts inside noted theirs.
+
+        On a device with queues, what enqueued nothing ran on the host and belongs to its lane.
+        """
+        ...
+
+    def resolve(self) -> None:
+        """Hand events that are over to the recorder; called after every iteration and at the end of a run."""
+        ...
+
+
+class HostClock:
+    """The clock of a device whose calls return when their work is done. Costs about a microsecond an event."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.iteration = 0
+        self._recorder = recorder
+
+    def timed(self, run: Callable[..., Returned], name: str, work: Work) -> Callable[..., Returned]:
+        recorder, origin, now, kernel = self._recorder, self._recorder.origin, time.perf_counter, -1
+
+        def call(*arguments: Any) -> Returned:
+            nonlocal kernel
+            before = recorder.count
+            start = now()
+            returned = run(*arguments)
+            end = now()
+            # Events of one lane never overlap: what holds finer events is told by them and not once more as a whole.
+            if recorder.count == before:
+                if kernel < 0:
+                    kernel = recorder.kernel(name, CPU, *work())
+                recorder.add(kernel, start - origin, end - origin, self.iteration)
+            return returned
+
+        return call
+
+    def resolve(self) -> None:
+        """Times are known as soon as a call returns, so there is nothing to wait for."""

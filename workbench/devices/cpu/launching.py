@@ -1,0 +1,31 @@
+"""What a kernel costs beside its work: one that is launched on all cores and touches a few words."""
+
+from __future__ import annotations
+
+import statistics
+import time
+
+import numpy as np
+from numba import njit, prange
+
+from workbench.devices.cpu.threads import WORTH_SHARING, cores, launch
+
+LAUNCHES = 2000
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def _next_to_nothing(a):
+    for k in prange(a.size):
+        a[k] += 1.0
+
+
+def launch_latency(launches: int = LAUNCHES) -> float:
+    """Seconds of one such launch, the median. Kernels under 131072 elements use one core and cost less."""
+    a = np.zeros(cores())
+    launch(WORTH_SHARING, _next_to_nothing, a)
+    times = []
+    for _ in range(launches):
+        start = time.perf_counter()
+        launch(WORTH_SHARING, _next_to_nothing, a)
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)

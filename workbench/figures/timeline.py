@@ -1,0 +1,155 @@
+"""Where the time went: lanes side by side over time, a box per kernel, for a window of iterations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from workbench.devices.clock import LANES
+from workbench.errors import InputError
+from workbench.figures.style import COLOURS, new_figure
+from workbench.recording import Event, Trace
+
+HATCHES = ("", "////", "....", "xxxx")
+LONGEST_NAME = 44
+MOST_BOXES = 4000
+"""More boxes than a screen has columns show nothing and make a file that no viewer opens quickly."""
+LABELLED = 0.045
+"""A box narrower than this share of the axis has no room for its name."""
+
+
+def timeline(
+    trace: Trace,
+    iterations: tuple[int, int] | None = None,
+    *,
+    title: str = "",
+    width: float = 7.5,
+    height: float | None = None,
+) -> Figure:
+    """Boxes on lanes; `measured`, `modelled` or `replayed` and the machine stand above.
+
+    iterations: first and last, both shown; by default the two in the middle of the trace. Sizes in inches. Raises
+    InputError when nothing was noted in the window, or more than can be seen.
+    """
+    first, last = iterations or _middle(trace)
+    shown = _window(trace, first, last)
+    lanes = [lane for lane in LANES if any(event.lane == lane for event in shown)]
+    styles = _styles(trace, shown)
+    figure = new_figure(width, height or 1.5 + 0.5 * len(lanes) + 0.21 * len(styles))
+    axes = figure.add_subplot()
+    origin = min(event.start for event in shown)
+    span = max(event.end for event in shown) - origin
+    scale, unit = (1e6, "µs") if span < 1e-3 else (1e3, "ms")
+    for row, lane in enumerate(lanes):
+        boxes = [event for event in shown if event.lane == lane]
+        _draw_lane(axes, row, boxes, styles, origin, scale, span)
+    _mark_iterations(axes, shown, origin, scale)
+    axes.set_xlim(0, span * scale)
+    axes.set_ylim(len(lanes) - 0.5, -0.5)
+    axes.set_yticks(range(len(lanes)), lanes)
+    axes.tick_params(axis="y", length=0)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.set_xlabel(f"time from the start of iteration {first}, {unit}")
+    about = f"{trace.label} on {trace.machine}" if trace.machine else trace.label
+    axes.set_title(f"{title}\n{about}" if title else about, fontsize="medium", loc="left", pad=16)
+    _legend(figure, styles, shown)
+    return figure
+
+
+def _window(trace: Trace, first: int, last: int) -> list[Event]:
+    """The events of the iterations asked for."""
+    numbers = trace.column("iteration")
+    places = np.flatnonzero((numbers >= first) & (numbers <= last))
+    if not places.size:
+        there = f"iterations {numbers.min()} to {numbers.max()}" if numbers.size else "no events"
+        raise InputError(f"nothing was noted in iterations {first} to {last}; the trace holds {there}")
+    if places.size > MOST_BOXES:
+        raise InputError(
+            f"iterations {first} to {last} hold {places.size} events, a timeline shows up to {MOST_BOXES}; "
+            "take fewer iterations, or open the trace in ui.perfetto.dev"
+        )
+    return [trace[int(place)] for place in places]
+
+
+def _middle(trace: Trace) -> tuple[int, int]:
+    """Two iterations far from the start, which finds cold caches, and from the end, which checks the residual."""
+    last = int(trace.column("iteration").max()) if trace.count else 0
+    return (last // 2, min(last, last // 2 + 1))
+
+
+def _styles(trace: Trace, shown: Sequence[Event]) -> dict[str, tuple[str, str]]:
+    """Colour and hatch of each kernel in the window, the longest there first. They go by the kernel's first appearance
+    in the trace, so that it looks the same in every window, and in the modelled trace as in the measured one."""
+    names = list(dict.fromkeys(kernel.name for kernel in trace.kernels))
+    seconds: dict[str, float] = {}
+    for event in shown:
+        seconds[event.name] = seconds.get(event.name, 0.0) + event.seconds
+    ranks = {name: names.index(name) for name in sorted(seconds, key=lambda name: -seconds[name])}
+    return {name: (COLOURS[rank % 7], HATCHES[rank // 7 % len(HATCHES)]) for name, rank in ranks.items()}
+
+
+def _draw_lane(
+    axes: Axes,
+    row: int,
+    boxes: Sequence[Event],
+    styles: dict[str, tuple[str, str]],
+    origin: float,
+    scale: float,
+    span: float,
+) -> None:
+    for event in boxes:
+        colour, hatch = styles[event.name]
+        left, length = (event.start - origin) * scale, event.seconds * scale
+        axes.broken_barh(
+            [(left, length)], (row - 0.32, 0.64), facecolor=colour, hatch=hatch, edgecolor="white", linewidth=0.5
+        )
+        if event.seconds > LABELLED * span and len(event.name) <= 8:
+            ink = "white" if colour in ("#0072b2", "#d55e00", "#009e73", "#000000") and not hatch else "black"
+            axes.text(left + length / 2, row, event.name, ha="center", va="center", fontsize="small", color=ink)
+
+
+def _mark_iterations(axes: Axes, shown: Sequence[Event], origin: float, scale: float) -> None:
+    """A line and a number where each iteration begins."""
+    begins: dict[int, float] = {}
+    for event in shown:
+        begins[event.iteration] = min(event.start, begins.get(event.iteration, event.start))
+    step = max(1, len(begins) // 12)
+    for place, (iteration, start) in enumerate(sorted(begins.items())):
+        at = (start - origin) * scale
+        axes.axvline(at, color="#666666", linewidth=0.7, linestyle=(0, (1, 2)), zorder=0)
+        if place % step == 0:
+            axes.annotate(
+                f"iteration {iteration}" if place == 0 else str(iteration),
+                (at, 1),
+                xycoords=("data", "axes fraction"),
+                xytext=(2, 3),
+                textcoords="offset points",
+                fontsize="small",
+                color="#444444",
+            )
+
+
+def _legend(figure: Figure, styles: dict[str, tuple[str, str]], shown: Sequence[Event]) -> None:
+    """Kernel, its share of the busy time in the window, and how fast it moved its bytes."""
+    total = sum(event.seconds for event in shown) or 1.0
+    handles = []
+    for name, (colour, hatch) in styles.items():
+        mine = [event for event in shown if event.name == name]
+        seconds, moved = sum(event.seconds for event in mine), sum(event.bytes for event in mine)
+        rate = f", {moved / seconds / 1e9:.1f} GB/s" if moved and seconds > 0 else ""
+        short = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+        label = f"{short}: {seconds / total:.0%}{rate}"
+        handles.append(Patch(facecolor=colour, hatch=hatch, edgecolor="white", label=label))
+    figure.legend(
+        handles=handles,
+        loc="outside lower left",
+        title="kernel: share of the busy time shown, bytes over time",
+        title_fontsize="small",
+        alignment="left",
+        fontsize="small",
+        frameon=False,
+    )

@@ -1,0 +1,161 @@
+"""What a machine can do, as numbers with sources: the profiles in data/machines and those that `calibrate` writes."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import math
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from workbench.blocks import unknown_name
+from workbench.data_files import data_folder
+from workbench.errors import InputError
+
+KINDS = ("cpu", "gpu")
+BASES = ("nominal", "measured")
+QUANTITIES = {
+    "bandwidth_nominal": "B/s",
+    "bandwidth_measured": "B/s",
+    "flops": "1/s",
+    "launch_latency": "s",
+    "to_device_bandwidth": "B/s",
+    "to_device_latency": "s",
+    "to_host_bandwidth": "B/s",
+    "to_host_latency": "s",
+    "memory_bytes": "B",
+    "cache_bytes": "B",
+}
+"""The fields of a profile that are numbers, and their units. Every one may be missing."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Number:
+    """A number and where it comes from. basis: `nominal`, what a maker promises, or `measured`."""
+
+    value: float
+    basis: str
+    source: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Profile:
+    """A machine for `retime`. Bandwidths in bytes per second, latencies in seconds, sizes in bytes.
+
+    bandwidth_measured: of streaming kernels, counted as lines count, each vector once a sweep. flops: double precision
+    per second. launch_latency: what one kernel costs beside its bytes. to_device, to_host: copies between host and
+    accelerator. cache_bytes: the last-level cache.
+    """
+
+    name: str
+    title: str
+    kind: str
+    bandwidth_nominal: Number | None = None
+    bandwidth_measured: Number | None = None
+    flops: Number | None = None
+    launch_latency: Number | None = None
+    to_device_bandwidth: Number | None = None
+    to_device_latency: Number | None = None
+    to_host_bandwidth: Number | None = None
+    to_host_latency: Number | None = None
+    memory_bytes: Number | None = None
+    cache_bytes: Number | None = None
+    notes: str = ""
+
+    @property
+    def bandwidth(self) -> Number:
+        """Of the memory: measured where it was, else nominal. Raises InputError where neither is known."""
+        found = self.bandwidth_measured or self.bandwidth_nominal
+        return found or self.needed("bandwidth_nominal")
+
+    def needed(self, quantity: str) -> Number:
+        """One number of the profile. Raises InputError with a sentence when it is missing."""
+        found = getattr(self, quantity)
+        if found is None:
+            raise InputError(
+                f"the profile {self.name} does not say {quantity.replace('_', ' ')}; "
+                f"add [{quantity}] with value, basis and source to a copy of it"
+            )
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, without what is not known."""
+        return {name: value for name, value in dataclasses.asdict(self).items() if value not in (None, "")}
+
+    def to_toml(self) -> str:
+        """The text of a profile file."""
+        plain = self.to_dict()
+        lines = [f"{key} = {_text(plain[key])}" for key in ("name", "title", "kind", "notes") if key in plain]
+        for quantity in QUANTITIES:
+            if quantity in plain:
+                number = plain[quantity]
+                lines += ["", f"[{quantity}]", f"value = {float(number['value'])!r}"]
+                lines += [f"{key} = {_text(number[key])}" for key in ("basis", "source")]
+        return "\n".join(lines) + "\n"
+
+    @classmethod
+    def from_dict(cls, plain: dict[str, Any], where: str = "the profile") -> Profile:
+        """The inverse of `to_dict`. Raises InputError that names `where` for anything that is no profile."""
+        known = {field.name for field in dataclasses.fields(cls)}
+        for key in plain:
+            if key not in known:
+                raise InputError(f"{where}: {unknown_name('field', key, sorted(known))}")
+        for key in ("name", "title", "kind"):
+            if not isinstance(plain.get(key), str):
+                raise InputError(f"{where} must have a {key}, in quotes")
+        if plain["kind"] not in KINDS:
+            raise InputError(f"{where}: {unknown_name('kind', plain['kind'], KINDS)}")
+        numbers = {key: _number(plain[key], f"{where}: {key}") for key in QUANTITIES if key in plain}
+        return cls(**{**plain, **numbers})
+
+
+def profiles() -> dict[str, Profile]:
+    """The profiles that come with the workbench, by name."""
+    return _profiles(data_folder() / "machines")
+
+
+def profile(machine: str) -> Profile:
+    """A profile by name, or from a .toml file that `workbench calibrate` wrote. Raises InputError for any other."""
+    if machine.endswith(".toml"):
+        return load_profile(Path(machine))
+    known = profiles()
+    if machine.lower() not in known:
+        raise InputError(f"{unknown_name('machine', machine.lower(), known)}; or give a .toml file of your own")
+    return known[machine.lower()]
+
+
+def load_profile(path: Path) -> Profile:
+    """A profile from its file. Raises InputError when it is missing or no profile."""
+    try:
+        plain = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError:
+        raise InputError(f"no machine profile at {path}; `workbench calibrate --output {path}` writes one") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is no TOML: {error}") from None
+    return Profile.from_dict(plain, str(path))
+
+
+@functools.cache
+def _profiles(folder: Path) -> dict[str, Profile]:
+    found = [load_profile(path) for path in sorted(folder.glob("*.toml"))]
+    return {profile.name: profile for profile in found}
+
+
+def _number(plain: Any, where: str) -> Number:
+    if not isinstance(plain, dict) or set(plain) != {"value", "basis", "source"}:
+        raise InputError(f"{where} must have value, basis and source, and nothing else")
+    value = plain["value"]
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not (value > 0 and math.isfinite(value)):
+        raise InputError(f"{where} must have a positive finite value, got {value!r}")
+    if plain["basis"] not in BASES:
+        raise InputError(f"{where}: {unknown_name('basis', str(plain['basis']), BASES)}")
+    if not isinstance(plain["source"], str) or not plain["source"].strip():
+        raise InputError(f"{where} must say its source")
+    return Number(float(value), plain["basis"], plain["source"])
+
+
+def _text(value: str) -> str:
+    # A JSON string is a basic string of TOML as long as it holds no escape of a surrogate.
+    return json.dumps(value, ensure_ascii=False)
