@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from scipy import io, sparse
 
-import workbench.cli
-from workbench.cli import main
+from workbench.cli import main, solving
 
 SYMMETRIC = sparse.diags_array([[2.0] * 5, [-1.0] * 4, [-1.0] * 4], offsets=[0, 1, -1]).tocsr()
 
@@ -196,7 +195,7 @@ def test_a_file_that_is_no_run(capsys, tmp_path):
 
 
 def test_a_terminal_sees_progress_and_a_pipe_does_not(capsys, monkeypatch):
-    monkeypatch.setattr(workbench.cli, "PROGRESS_SECONDS", 0)
+    monkeypatch.setattr(solving, "PROGRESS_SECONDS", 0)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     _, _, err = run(capsys, "solve", "poisson5", "--n", "16")
     assert "iteration 3, residual norm" in err
@@ -210,7 +209,7 @@ def test_ctrl_c_keeps_what_was_computed(capsys, monkeypatch):
         if run.iterations == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(workbench.cli._Progress, "__call__", interrupted)
+    monkeypatch.setattr(solving._Progress, "__call__", interrupted)
     status, out, _ = run(capsys, "solve", "poisson5", "--n", "16", "--json")
     answer = json.loads(out)
     assert (status, answer["iterations"]) == (1, 3)

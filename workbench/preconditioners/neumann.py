@@ -89,4 +89,3 @@ def _scaled_bands(operator: Stencil) -> tuple[np.ndarray, ...]:
         band[stride:] = low[stride:] / diagonal[: max(0, low.size - stride)]
         bands.append(band)
     return tuple(bands)
-

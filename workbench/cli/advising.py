@@ -1,0 +1,31 @@
+"""`workbench advise`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from workbench.cli.common import CONVERGED, finite, parameters, problem_arguments
+
+
+def add(verbs: Any) -> None:
+    """Add the command."""
+    advice = verbs.add_parser("advise", help="try pairs of levels on a problem and rank them by the time of a solve")
+    problem_arguments(advice)
+    advice.add_argument("--rtol", type=float, default=1e-6, help="the tolerance to solve to (default 1e-6)")
+    advice.add_argument("--seed", type=int, default=0, help="seed of all randomness (default 0)")
+    advice.add_argument("--json", action="store_true", help="print JSON")
+    advice.set_defaults(command=_advise)
+
+
+def _advise(chosen: argparse.Namespace) -> int:
+    from workbench.analysis import advise
+
+    def tell(what: str) -> None:
+        print(f"workbench: {what}", file=sys.stderr)
+
+    advice = advise(chosen.problem, rtol=chosen.rtol, seed=chosen.seed, tell=tell, **parameters(chosen))
+    print(json.dumps(finite(advice.to_dict())) if chosen.json else advice.text())
+    return CONVERGED

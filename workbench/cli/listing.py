@@ -1,0 +1,60 @@
+"""`workbench blocks`, `workbench doctor` and `workbench show`: what is there, and what was."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from workbench.cli.common import CONVERGED, print_summary
+
+
+def add(verbs: Any) -> None:
+    """Add the commands."""
+    listing = verbs.add_parser("blocks", help="list the registered blocks and their parameters")
+    listing.add_argument("--json", action="store_true", help="print JSON")
+    listing.set_defaults(command=_blocks)
+    doctor = verbs.add_parser("doctor", help="what this machine has, and what would add what it lacks")
+    doctor.add_argument("--json", action="store_true", help="print JSON")
+    doctor.set_defaults(command=_doctor)
+    show = verbs.add_parser("show", help="print the summary of a saved run, or export it as CSV")
+    show.add_argument("file", help="a run written by `workbench solve --save`")
+    show.add_argument("--csv", metavar="FILE", help="write the history as CSV")
+    show.set_defaults(command=_show)
+
+
+def _blocks(chosen: argparse.Namespace) -> int:
+    # Importing the runs registers every block.
+    import workbench.run  # noqa: F401
+    from workbench.blocks import catalogue
+
+    listed = catalogue()
+    if chosen.json:
+        print(json.dumps(listed))
+        return CONVERGED
+    for kind, entries in listed.items():
+        print(kind)
+        for entry in entries:
+            print(f"  {entry['name']:16}{entry['title']}")
+            for declared in entry["parameters"]:
+                print(f"    {declared['name']} = {declared['default']!r}: {declared['help']} ({declared['bounds']})")
+    return CONVERGED
+
+
+def _doctor(chosen: argparse.Namespace) -> int:
+    from workbench.machine.doctor import examine
+
+    report = examine(measure=True)
+    print(json.dumps(report.to_dict()) if chosen.json else report.text())
+    return CONVERGED
+
+
+def _show(chosen: argparse.Namespace) -> int:
+    from workbench.recording import load, to_csv
+
+    record = load(chosen.file)
+    if chosen.csv:
+        print(to_csv(record, chosen.csv))
+    else:
+        print_summary(record.summary, record.provenance.get("notes", []))
+    return CONVERGED

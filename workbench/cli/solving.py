@@ -1,0 +1,126 @@
+"""`workbench solve`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from workbench.cli.common import (
+    CONVERGED,
+    NOT_CONVERGED,
+    finite,
+    parameters,
+    print_summary,
+    problem_arguments,
+)
+from workbench.errors import InputError
+
+PROGRESS_SECONDS = 0.1
+
+
+def add(verbs: Any) -> None:
+    """Add the command."""
+    solve = verbs.add_parser("solve", help="solve a problem and print how it went")
+    problem_arguments(solve)
+    add = solve.add_argument
+    add("--preconditioner", default="jacobi", metavar="BLOCK", help="first level, as neumann:2 (default jacobi)")
+    add("--deflation", default="none", metavar="BLOCK", help="second level, as stripes or blocks:6 (default none)")
+    add("--coarse", default="cholesky", metavar="BLOCK", help="coarse solver, inverse or cholesky (default)")
+    add("--variant", default="def1", metavar="BLOCK", help="how the two levels combine: def1 (default), a-def2, ...")
+    add("--solver", default="cg", metavar="BLOCK", help="the method (default cg)")
+    add("--device", default="cpu", help="where to compute (default cpu)")
+    add("--rtol", type=float, default=1e-6, help="stop at this fraction of ||b|| (default 1e-6)")
+    add("--atol", type=float, default=0.0, help="or at this norm (default 0)")
+    add(
+        "--norm",
+        default="residual",
+        help="residual (default), preconditioned, natural, or error with --rhs ones-scaled",
+    )
+    add("--maxiter", type=int, metavar="N", help="iteration limit (default 10 times the unknowns)")
+    add("--max-seconds", type=float, metavar="S", help="limit of iteration time in seconds")
+    add("--rhs", default="problem", help="problem (default), ones, ones-scaled (b = A x*, x* = 1/sqrt(N)) or random")
+    add("--x0", default="problem", help="problem (default), zero or random")
+    add("--seed", type=int, default=0, help="seed of all randomness (default 0)")
+    add("--json", action="store_true", help="print one JSON object")
+    add("--save", metavar="FILE", help="write the run to one file")
+    add("--trace", metavar="FILE", help="write where the time went as JSON that ui.perfetto.dev opens")
+    solve.set_defaults(command=_solve)
+
+
+def _solve(chosen: argparse.Namespace) -> int:
+    # Imported here because numba takes a second to import and the other commands need none of it.
+    from workbench.recording import save, save_trace
+    from workbench.run import Run, Stopping, configure, run_through
+
+    stopping = Stopping(
+        rtol=chosen.rtol, atol=chosen.atol, norm=chosen.norm, maxiter=chosen.maxiter, max_seconds=chosen.max_seconds
+    )
+    names = ("solver", "preconditioner", "deflation", "coarse", "variant", "device", "rhs", "x0", "seed")
+    configuration = configure(
+        chosen.problem, parameters(chosen), stopping=stopping, **{name: getattr(chosen, name) for name in names}
+    )
+    # A long solve should not end with nowhere to put its result.
+    for path in (chosen.save, chosen.trace):
+        if path and not Path(path).parent.is_dir():
+            raise InputError(f"cannot write {path}: there is no folder {Path(path).parent}; choose another place")
+    run = Run(configuration, trace=chosen.trace is not None)
+    progress = _Progress()
+    try:
+        result = run_through(run, progress)
+    except KeyboardInterrupt:
+        run.cancel()
+        result = run.result()
+    progress.clear()
+    if chosen.save:
+        save(result.record(), chosen.save)
+    if result.trace is not None:
+        save_trace(result.trace, chosen.trace)
+    if chosen.json:
+        plain = {**result.summary, "residual_history": result.history["residual"].tolist()}
+        plain["problem"] = configuration.problem.name
+        plain["parameters"] = configuration.problem.to_dict()["parameters"]
+        plain["notes"] = result.provenance["notes"]
+        print(json.dumps(finite(plain)))
+    else:
+        print_summary(result.summary, result.provenance["notes"])
+        if result.trace is not None:
+            _print_kernels(result.trace)
+    return CONVERGED if result.converged else NOT_CONVERGED
+
+
+def _print_kernels(trace: Any) -> None:
+    """Where the time went, a line a kernel, the longest first."""
+    from workbench.recording import kernel_table
+
+    print(f"\n{trace.label} on {trace.machine}")
+    print(f"{'share':>7}{'ms':>11}{'calls':>8}{'GB/s':>8}  kernel")
+    for row in kernel_table(trace):
+        rate = f"{row['GB_per_s']:8.1f}" if row["GB_per_s"] else " " * 8
+        print(f"{row['share']:7.1%}{1e3 * row['seconds']:11.3f}{row['calls']:8}{rate}  {row['kernel']}")
+
+
+class _Progress:
+    """One line on a terminal, rewritten at most ten times a second; silent elsewhere."""
+
+    def __init__(self) -> None:
+        self._shown = sys.stderr.isatty()
+        self._next = 0.0
+
+    def __call__(self, run: Any) -> None:
+        now = time.monotonic()
+        if not self._shown or now < self._next:
+            return
+        self._next = now + PROGRESS_SECONDS
+        norm = run.history[run.configuration.stopping.norm][-1]
+        text = f"iteration {run.iterations}, {run.configuration.stopping.norm} norm {norm:.3e} of {run.threshold:.3e}"
+        sys.stderr.write(f"\r\033[K{text}")
+        sys.stderr.flush()
+
+    def clear(self) -> None:
+        if self._shown:
+            sys.stderr.write("\r\033[K")
+            sys.stderr.flush()
