@@ -1,0 +1,191 @@
+"""On an NVIDIA GPU: every method against the CPU, and CG's speed beside CuPy's and Warp's on the same matrices.
+
+    python -m benchmarks gpu [--output FOLDER]
+
+Times are per iteration, by CUDA events around a few hundred iterations after as many for warming up. The bandwidth of
+ours is the bytes that the compiled lines count, over the time, as a share of that of a large copy on the same device.
+CuPy's cg and Warp's cg get the assembled matrix in CSR form and a Jacobi preconditioner, as their users would write it;
+where Warp is not installed its column says so. Ours runs on the stencil and, in rows that say so, on the same CSR
+matrix.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import statistics
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.operators import Matrix
+from workbench.problems import LinearSystem
+from workbench.run import Run, Stopping, configure, run_through
+from workbench.run.given import GivenProblem
+
+ITERATIONS = 200
+ENDLESS = Stopping(rtol=1e-300, maxiter=10**7, stagnation=10**9, check_every=50)
+CG_CASES = (("poisson5", 1024), ("poisson5", 4096), ("poisson7", 256), ("poisson7", 512))
+CSR_CASES = (("poisson5", 1024), ("poisson7", 256), ("poisson27", 128))
+LARGEST_FOR_PEERS = 2**25
+"""Unknowns up to which the peers get an assembled matrix."""
+TWO_LEVEL = (
+    ("neumann:2", "stripes", "inverse"),
+    ("neumann:2", "stripes", "cholesky"),
+    ("block-ic:8", "stripes", "inverse"),
+)
+FIRST_LEVELS = ("none", "jacobi", "neumann:1", "neumann:2", "neumann:5", "block-ic:2", "chebyshev", "fsai", "amg")
+SECOND_LEVELS = ("none", "stripes", "blocks:4", "levelset:4", "ritz:5", "eigenvectors:4")
+GRIDS = (("two-layer", 33), ("bubbles-3d", 17))
+
+
+def figures() -> dict[str, Any]:
+    """What `python -m benchmarks` prints."""
+    try:
+        cupy = importlib.import_module("cupy")
+        count = cupy.cuda.runtime.getDeviceCount()
+    except Exception as error:
+        return {"not run": f"no CUDA device with CuPy here: {error}"}
+    assert count
+    properties = cupy.cuda.runtime.getDeviceProperties(0)
+    copy = copy_bandwidth(cupy)
+    return {
+        "gpu": properties["name"].decode(),
+        "cuda_runtime": cupy.cuda.runtime.runtimeGetVersion(),
+        "cupy": cupy.__version__,
+        "copy_GB_per_s": 1e-9 * copy,
+        "against_the_cpu": against_the_cpu(),
+        "cg": [cg_row(cupy, name, n, copy) for name, n in CG_CASES],
+        "cg_csr": [cg_row(cupy, name, n, copy, as_csr=True) for name, n in CSR_CASES],
+        "two_level_1024": [two_level_row(cupy, *levels, copy) for levels in TWO_LEVEL],
+    }
+
+
+def copy_bandwidth(cupy: Any) -> float:
+    """Bytes per second, read and written, of a copy of 2 GiB on the device."""
+    source, target = cupy.ones(2**28), cupy.empty(2**28)
+    return 2 * source.nbytes / event_seconds(cupy, lambda: cupy.copyto(target, source), 20)
+
+
+def event_seconds(cupy: Any, work: Callable[[], Any], repeats: int, rounds: int = 5) -> float:
+    """Seconds of one call: the median of rounds, by events on the current stream."""
+    work()
+    start, end = cupy.cuda.Event(), cupy.cuda.Event()
+    found = []
+    for _ in range(rounds):
+        start.record()
+        for _ in range(repeats):
+            work()
+        end.record()
+        end.synchronize()
+        found.append(1e-3 * cupy.cuda.get_elapsed_time(start, end) / repeats)
+    return statistics.median(found)
+
+
+def against_the_cpu() -> dict[str, Any]:
+    """All pairs of levels on odd grids: the largest differences in iterations and solution from the CPU's."""
+    rows, refused, most, farthest = 0, {}, 0, 0.0
+    for first, second, (name, n) in itertools.product(FIRST_LEVELS, SECOND_LEVELS, GRIDS):
+        choices = {"preconditioner": first, "deflation": second, "stopping": Stopping(rtol=1e-10)}
+        try:
+            device = run_through(Run(configure(name, {"n": n}, device="cuda", **choices)))
+        except InputError as sentence:
+            refused[first] = str(sentence)
+            continue
+        host = run_through(Run(configure(name, {"n": n}, **choices)))
+        assert device.converged == host.converged, (first, second, name, device.reason)
+        rows += 1
+        # Without a preconditioner hundreds of iterations more make rounding count.
+        most = max(most, abs(device.iterations - host.iterations)) if first != "none" else most
+        farthest = max(farthest, float(np.linalg.norm(device.x - host.x) / np.linalg.norm(host.x)))
+    return {"pairs": rows, "most_iterations_apart": most, "farthest_solution": farthest, "refused": refused}
+
+
+def cg_row(cupy: Any, name: str, n: int, copy: float, *, as_csr: bool = False) -> dict[str, Any]:
+    """One problem: microseconds an iteration of ours, of CuPy and of Warp."""
+    chosen = configure(name, {"n": n}, rhs="random", device="cuda", stopping=ENDLESS)
+    system = chosen.problem.assemble()
+    if as_csr:
+        system = LinearSystem(Matrix(system.operator.to_csr()), system.b)
+        chosen = configure(GivenProblem(), rhs="random", device="cuda", stopping=ENDLESS)
+    row: dict[str, Any] = {"problem": f"{name} {n}" + (" as CSR" if as_csr else ""), "N": system.operator.shape[0]}
+    row |= ours(cupy, Run(chosen, system), copy)
+    if system.operator.shape[0] <= LARGEST_FOR_PEERS:
+        matrix = system.operator.to_csr()
+        row["cupy_us"] = 1e6 * cupy_cg(cupy, matrix)
+        row["times_faster_than_cupy"] = row["cupy_us"] / row["ours_us"]
+        row |= warp_columns(matrix, row["ours_us"])
+    return row
+
+
+def two_level_row(cupy: Any, first: str, second: str, coarse: str, copy: float) -> dict[str, Any]:
+    """The two-level paper's largest 2D problem: time of an iteration, and of a whole solve."""
+    choices = {"preconditioner": first, "deflation": second, "coarse": coarse, "device": "cuda"}
+    row = {"levels": f"{first} + {second} + {coarse}"}
+    row |= ours(cupy, Run(configure("two-layer", n=1024, stopping=ENDLESS, **choices)), copy)
+    run_through(Run(configure("two-layer", n=1024, **choices)))
+    whole = run_through(Run(configure("two-layer", n=1024, **choices)))
+    return row | {
+        "iterations": whole.iterations,
+        "setup_s": whole.setup_seconds,
+        "iterating_s": whole.iteration_seconds,
+    }
+
+
+def ours(cupy: Any, run: Run, copy: float) -> dict[str, float]:
+    def some() -> None:
+        for _ in range(ITERATIONS // 50):
+            run.step()
+
+    run.step()
+    seconds = event_seconds(cupy, some, 1) / ITERATIONS
+    (_, iterate) = run.workspace.programs[-2:]
+    return {
+        "ours_us": 1e6 * seconds,
+        "counted_bytes": iterate.bytes,
+        "share_of_copy": iterate.bytes / seconds / copy,
+    }
+
+
+def cupy_cg(cupy: Any, matrix: Any) -> float:
+    """Seconds an iteration of cupyx.scipy.sparse.linalg.cg with Jacobi as a LinearOperator."""
+    sparse = importlib.import_module("cupyx.scipy.sparse")
+    linalg = importlib.import_module("cupyx.scipy.sparse.linalg")
+    A = sparse.csr_matrix(matrix)
+    inverse = 1 / A.diagonal()
+    jacobi = linalg.LinearOperator(A.shape, matvec=lambda r: inverse * r, dtype=A.dtype)
+    b = cupy.asarray(np.random.default_rng(0).random(A.shape[0]))
+
+    def solve() -> None:
+        linalg.cg(A, b, tol=1e-30, maxiter=ITERATIONS, M=jacobi)
+
+    return event_seconds(cupy, solve, 1, rounds=3) / ITERATIONS
+
+
+def warp_columns(matrix: Any, ours_us: float) -> dict[str, Any]:
+    """Microseconds an iteration of warp.optim.linear.cg with its diagonal preconditioner, checked rarely."""
+    try:
+        warp = importlib.import_module("warp")
+        linear = importlib.import_module("warp.optim.linear")
+        bsr = importlib.import_module("warp.sparse")
+    except ImportError as error:
+        return {"warp": f"not installed ({error})"}
+    entries = matrix.tocoo()
+    arrays = [warp.array(part.astype(np.int32), device="cuda") for part in entries.coords]
+    values = warp.array(entries.data, dtype=warp.float64, device="cuda")
+    A = bsr.bsr_from_triplets(matrix.shape[0], matrix.shape[1], *arrays, values)
+    b = warp.array(np.random.default_rng(0).random(matrix.shape[0]), dtype=warp.float64, device="cuda")
+    M = linear.preconditioner(A, "diag")
+    start, end = warp.Event(enable_timing=True), warp.Event(enable_timing=True)
+    found = []
+    for _ in range(4):
+        x = warp.zeros_like(b)
+        warp.record_event(start)
+        linear.cg(A, b, x, tol=1e-30, atol=1e-300, maxiter=ITERATIONS, M=M, check_every=50)
+        warp.record_event(end)
+        warp.synchronize()
+        found.append(1e3 * warp.get_event_elapsed_time(start, end) / ITERATIONS)
+    microseconds = statistics.median(found[1:])
+    return {"warp": warp.config.version, "warp_us": microseconds, "times_faster_than_warp": microseconds / ours_us}
