@@ -14,10 +14,10 @@ from workbench.blocks import unknown_name
 from workbench.devices.lines import kinds, plan
 from workbench.devices.lines.language import Application, Formula, Line, LinesError, parse
 from workbench.devices.lines.reference import accumulator
+from workbench.devices.lines.stepwise import DOT_PLACES
 
 SCALARS = 64
 """Room for the scalars of one workspace."""
-DOT_PLACES = {"xy": 0, "yy": 1, "xx": 2}
 DTYPES = ("float32", "float64", "complex64", "complex128")
 
 
@@ -54,6 +54,7 @@ class Workspace:
         self._make_slots(scalars)
         self.added: list[str] = []
         """Names of the vectors that the programs allocated here."""
+        self.programs: list[Compiled] = []
         for name, vector in vectors.items():
             self._check_vector(name, vector)
             self.vectors[name] = vector
@@ -79,7 +80,9 @@ class Workspace:
         self._make_slots(line.target for line in everything if line.target not in vectors)
         offers = {name: getattr(operator, "offers", tuple(DOT_PLACES)) for name, operator in self.operators.items()}
         plans = [plan.plan(lines, vectors, persistent, offers, fuse=self.fuse) for lines in inlined]
-        return tuple(Compiled(self, lines, steps, vectors) for lines, steps in zip(inlined, plans, strict=True))
+        made = tuple(Compiled(self, lines, steps, vectors) for lines, steps in zip(inlined, plans, strict=True))
+        self.programs += made
+        return made
 
     def scalar(self, name: str) -> Any:
         """The present value of a scalar, read from the device."""
@@ -128,17 +131,31 @@ class Compiled:
         self.lines = lines
         self._workspace = workspace
         self._vectors = vectors
-        self._kernels: dict[int, Callable[..., None]] = {}
+        self._kernels: dict[int, Any] = {}
         self._runs: list[Callable[[], None]] = []
         self.bind()
 
     def bind(self) -> None:
         """Fix the arrays of every step as the workspace holds them now."""
-        self._runs = [self._bound(k, step) for k, step in enumerate(self.steps)]
+        space = self._workspace
+        self._runs = space.device.bind_steps(self.steps, space, self._vectors, self._kernels)
 
     def __call__(self) -> None:
         for run in self._runs:
             run()
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether applying the operators once more, without any pass between, leaves every vector as it is."""
+        applications = [step for step in self.steps if isinstance(step, plan.Apply)]
+        applied = {step.target for step in applications}
+        if any(applied.intersection(step.stores) for step in self.steps if isinstance(step, plan.Pass)):
+            return False
+        carried = _read_first(self.lines, self._vectors)
+        return not any(
+            step.target in carried and step.argument in {later.target for later in applications[place:]}
+            for place, step in enumerate(applications)
+        )
 
     @property
     def passes(self) -> int:
@@ -154,25 +171,6 @@ class Compiled:
     def flops(self) -> int:
         """Floating-point operations of one call, counted as real ones."""
         return sum(self._flops(step) for step in self.steps)
-
-    def _bound(self, place: int, step: plan.Step) -> Callable[[], None]:
-        workspace = self._workspace
-        if isinstance(step, plan.Apply):
-            operator = workspace.operators[step.operator]
-            x, out = workspace.vector(step.argument), workspace.vector(step.target)
-            targets = [(workspace.slots[name], DOT_PLACES[which]) for name, which in step.dots]
-
-            def apply() -> None:
-                dots = operator.apply(x, out)
-                for slot, which in targets:
-                    workspace.scalars[slot] = dots[which]
-
-            return apply
-        if place not in self._kernels:
-            self._kernels[place] = workspace.device.compile_pass(step, self._vectors, workspace.slots, workspace.dtype)
-        kernel = self._kernels[place]
-        names = dict.fromkeys([*step.loads, *step.stores])
-        return workspace.device.bind_pass(kernel, step, [workspace.vector(name) for name in names], workspace.scalars)
 
     def _bytes(self, step: plan.Step) -> int:
         if isinstance(step, plan.Apply):
@@ -257,7 +255,7 @@ class Lines:
     def _check_written(self, vectors: Mapping[str, Any]) -> None:
         written = {line.target for line in self._lines}
         for name in written.intersection(vectors):
-            if not getattr(vectors[name].flags, "writeable", True):
+            if not getattr(getattr(vectors[name], "flags", None), "writeable", True):
                 raise LinesError(f"{name} is written, but the array is read-only; pass a copy")
             for other, vector in vectors.items():
                 if other != name and self._device.overlap(vectors[name], vector):
