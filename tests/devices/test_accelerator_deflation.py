@@ -45,9 +45,7 @@ def test_subdomains(accelerator, name, dtype):
     for move, sign in ((z.add, 1), (z.subtract, -1)):
         x = accelerator.array(w, w.dtype)
         move(x, accelerator.array(a, wide))
-        np.testing.assert_allclose(
-            accelerator.to_host(x), w + sign * a[labels], rtol=0, atol=4 * np.finfo(dtype).eps
-        )
+        np.testing.assert_allclose(accelerator.to_host(x), w + sign * a[labels], rtol=0, atol=4 * np.finfo(dtype).eps)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -130,9 +130,7 @@ def test_chebyshev_steps(accelerator, dtype):
         step = 0.7 * inverse * (r - (0 if first else s)) + (0 if first else 0.3 * p)
         tolerance = 8 * np.finfo(dtype).eps
         np.testing.assert_allclose(accelerator.to_host(placed[3]), step, rtol=0, atol=tolerance)
-        np.testing.assert_allclose(
-            accelerator.to_host(placed[4]), step + (0 if first else u), rtol=0, atol=tolerance
-        )
+        np.testing.assert_allclose(accelerator.to_host(placed[4]), step + (0 if first else u), rtol=0, atol=tolerance)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -314,7 +314,9 @@ class Run:
         if reason in _PERHAPS_THE_COARSE_SOLVE and self.setting.projection and self.history.count:
             share = self._drift() / float(self.history["residual"][-1] or math.nan)
             if share > DRIFTED:
-                detail += f"; ||Z^T r||, which should be 0, has drifted to {share:.0%} of ||r|| and holds convergence up"
+                detail += (
+                    f"; ||Z^T r||, which should be 0, has drifted to {share:.0%} of ||r|| and holds convergence up"
+                )
             advice = self.configuration.coarse.advice
             detail += f"; {advice}" if advice else ""
         self.reason, self.detail = reason, detail

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from workbench.devices.accelerator import deflation, host, products, programs
-from workbench.devices.accelerator.dots import SummedLines
+from workbench.devices.accelerator.dots import OnePass
 from workbench.devices.accelerator.runtime import Function, Runtime, Vector
 from workbench.devices.accelerator.watch import Watch
 from workbench.devices.coarse import Form
@@ -39,8 +38,8 @@ class Accelerator:
     def __init__(self, runtime: Runtime) -> None:
         self.runtime, self.layout = runtime, runtime.layout
         self.name = runtime.name
-        self._programs: dict[str, Lines] = {}
-        self._making = threading.Lock()
+        self._subtract = OnePass(self, "s = b - s", ("b", "s"))
+        self._vdot = self.dots()
 
     @property
     def note(self) -> str:
@@ -92,7 +91,9 @@ class Accelerator:
 
     # Kernels.
 
-    def kernel(self, body: str, name: str, dtype: np.dtype, index: Any = np.int32, group: int | None = None) -> Function:
+    def kernel(
+        self, body: str, name: str, dtype: np.dtype, index: Any = np.int32, group: int | None = None
+    ) -> Function:
         """A kernel, with the prelude for a dtype in front. group: work-items of a group, if not those of sweeps."""
         layout = self.layout if group is None else dataclasses.replace(self.layout, group=group)
         return self.runtime.compile(prelude(layout, dtype, index) + body, name)
@@ -100,9 +101,7 @@ class Accelerator:
     def sweep(self, function: Function, items: int, *arguments: Any) -> None:
         """Run over so many elements, which is also the last argument."""
         values = tuple(getattr(argument, "handle", argument) for argument in arguments)
-        self.runtime.launch(
-            function, self.layout.groups_for(items), self.layout.group, (*values, np.int64(items))
-        )
+        self.runtime.launch(function, self.layout.groups_for(items), self.layout.group, (*values, np.int64(items)))
 
     def launch(self, function: Function, groups: int, *arguments: Any, group: int | None = None) -> None:
         """Run so many groups."""
@@ -161,19 +160,17 @@ class Accelerator:
 
     def subtract_from(self, b: Vector, s: Vector) -> None:
         """s = b - s."""
-        self._program("s = b - s")(b=b, s=s)
+        self._subtract.apply(b, s)
 
     def norm(self, vector: Vector) -> float:
         """||v||."""
-        return float(np.sqrt(np.real(self._program("g = (v, v)")(v=vector)["g"])))
+        return float(np.sqrt(np.real(self.vdot(vector, vector))))
 
     def vdot(self, a: Vector, b: Vector) -> complex:
         """(a, b)."""
-        return self._program("g = (a, b)")(a=a, b=b)["g"]
-
-    def _program(self, text: str) -> Lines:
-        with self._making:
-            return self._programs.setdefault(text, Lines(self, text))
+        dots = self._vdot.apply(a, b)
+        assert dots is not None
+        return dots.to_host()[0].item()
 
     # Operators.
 
@@ -207,12 +204,12 @@ class Accelerator:
 
     def dots(self) -> Any:
         """The dot products (x, y), (y, y) and (x, x) of two vectors in one pass."""
-        return SummedLines(self, "xy = (x, y)\nyy = (y, y)\nxx = (x, x)", ("x", "y"))
+        return OnePass(self, "xy = (x, y)\nyy = (y, y)\nxx = (x, x)", ("x", "y"))
 
     def applied(self, operator: Any) -> Any:
         """An element-by-element operator as one with apply(r, u), for where it cannot join a pass."""
         text = "y = M(x)\nxy = (x, y)\nyy = (y, y)\nxx = (x, x)"
-        return SummedLines(self, text, ("x", "y"), {"M": operator})
+        return OnePass(self, text, ("x", "y"), {"M": operator})
 
     def chebyshev_step(self, inverse: Vector) -> Any:
         """p = a p + b D^-1 (r - s), u = u + p."""
@@ -267,5 +264,3 @@ class Accelerator:
     ) -> Any:
         """E^-1, shape (count,) to (count,), on the device where its form allows it, else by `solve` on the host."""
         return deflation.coarse_level(self, form, solve, count, dtype)
-
-

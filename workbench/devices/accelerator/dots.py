@@ -25,41 +25,50 @@ class Dots:
         return self._device.to_host(self.partial).sum(axis=1)
 
 
-class SummedLines:
-    """One pass of paper lines over two vectors x and y whose three dot products are left as `Dots`."""
+class OnePass:
+    """Paper lines that make one pass over vectors given at each call; dot products are left as `Dots`, three of them.
+
+    Nothing is kept of the vectors, so that helpers can live as long as the device.
+    """
 
     def __init__(
-        self, device: Any, text: str, names: tuple[str, str], operators: Mapping[str, Any] | None = None
+        self, device: Any, text: str, names: tuple[str, ...], operators: Mapping[str, Any] | None = None
     ) -> None:
         self._device, self._names = device, names
         lines = plan.inline(parse(text), operators or {})
-        factors = {
+        self._factors = {
             plan.factor_name(name, factor): vector
             for name, operator in (operators or {}).items()
             for factor, vector in operator.factors.items()
         }
-        self._factors = factors
-        given = {*names, *factors}
+        given = {*names, *self._factors}
         self._vectors = kinds.infer_vectors(lines, given)
-        (self._step,) = plan.plan(lines, self._vectors, given, {})
+        (step,) = plan.plan(lines, self._vectors, given, {})
+        assert isinstance(step, plan.Pass)
+        self._step = step
         self._kernels: dict[np.dtype, Any] = {}
-        self._dots: dict[tuple[np.dtype, int], Dots] = {}
+        self._dots: tuple[Any, Dots | None] = (None, None)
         self.traffic = self.flops = 0
 
-    def apply(self, x: Vector, y: Vector) -> Dots:
-        """The dot products of x and y, y written before where the lines say so."""
-        assert isinstance(self._step, plan.Pass)
-        if x.dtype not in self._kernels:
-            self._kernels[x.dtype] = self._device.kernel(
-                passes.body(self._step, self._vectors, {}, x.dtype), "body", x.dtype
-            )
-            self._scalars = self._device.scalars(0, self._device.wide(x.dtype))
-        key = x.dtype, x.size
-        if key not in self._dots:
-            self._dots[key] = Dots(self._device, x.dtype, self._device.layout.groups_for(x.size))
-        given = {**self._factors, **dict(zip(self._names, (x, y), strict=True))}
+    def apply(self, *vectors: Vector) -> Dots | None:
+        """Run on vectors of one size and dtype, in the order of the names."""
+        device, first = self._device, vectors[0]
+        if first.dtype not in self._kernels:
+            text = passes.body(self._step, self._vectors, {}, first.dtype)
+            scalars = device.scalars(0, device.wide(first.dtype))
+            self._kernels[first.dtype] = device.kernel(text, "body", first.dtype), scalars
+        kernel, scalars = self._kernels[first.dtype]
+        given = {**self._factors, **dict(zip(self._names, vectors, strict=True))}
         arrays = [given[name] for name in passes.arrays_of(self._step)]
-        dots = self._dots[key]
-        self._device.sweep(self._kernels[x.dtype], x.size, *arrays, self._scalars, dots.partial)
-        self.traffic, self.flops = (2 + len(self._factors)) * x.nbytes, 7 * x.size
+        dots = self._room(first) if self._step.dots else None
+        device.sweep(kernel, first.size, *arrays, scalars, *([dots.partial] if dots else []))
+        self.traffic, self.flops = (2 + len(self._factors)) * first.nbytes, 7 * first.size
+        return dots
+
+    def _room(self, like: Vector) -> Dots:
+        """Room for the dot products; kept for the next vectors of this size."""
+        key, dots = self._dots
+        if key != (like.dtype, like.size) or dots is None:
+            dots = Dots(self._device, like.dtype, self._device.layout.groups_for(like.size))
+            self._dots = (like.dtype, like.size), dots
         return dots

@@ -20,9 +20,7 @@ class CallableProduct:
     flops = 0
     notes = ("a function of the host is called in every iteration; its vectors travel to the host and back",)
 
-    def __init__(
-        self, device: Any, product: Callable[[np.ndarray], np.ndarray], size: int, dtype: np.dtype
-    ) -> None:
+    def __init__(self, device: Any, product: Callable[[np.ndarray], np.ndarray], size: int, dtype: np.dtype) -> None:
         self._device, self._product = device, product
         self._size, self._dtype = size, np.dtype(dtype)
         self._dots = device.dots()

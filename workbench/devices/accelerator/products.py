@@ -21,9 +21,7 @@ SOLVING_GROUP = 32
 class StencilProduct:
     """out = A x for a symmetric stencil, with (x, out), (out, out) and (x, x)."""
 
-    def __init__(
-        self, device: Any, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]
-    ) -> None:
+    def __init__(self, device: Any, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]) -> None:
         self._device, self._size, self._bands = device, main.size, len(lower)
         constant = bool(np.all(main == main[0]))
         self._kernel = device.kernel(texts.stencil(len(lower), constant=constant), "stencil", main.dtype)
@@ -212,9 +210,7 @@ class ChebyshevStep:
     def apply(self, r: Vector, s: Vector, p: Vector, u: Vector, a: float, b: float, *, first: bool) -> Dots:
         """One step, in place."""
         numbers = [self._device.number(value, r.dtype) for value in (a, b)]
-        self._device.sweep(
-            self._kernels[first], r.size, self._inverse, r, s, p, u, *numbers, self._dots.partial
-        )
+        self._device.sweep(self._kernels[first], r.size, self._inverse, r, s, p, u, *numbers, self._dots.partial)
         return self._dots
 
     def traffic(self, *, first: bool) -> int:

@@ -66,7 +66,13 @@ def _application(device: Any, workspace: Any, step: plan.Apply, finish: Any) -> 
 
 
 def _sweep(
-    device: Any, workspace: Any, step: plan.Pass, vectors: Collection[str], kernels: dict[Any, Any], place: int, finish: Any
+    device: Any,
+    workspace: Any,
+    step: plan.Pass,
+    vectors: Collection[str],
+    kernels: dict[Any, Any],
+    place: int,
+    finish: Any,
 ) -> Callable[[], None]:
     if place not in kernels:
         text = passes.body(step, vectors, workspace.slots, workspace.dtype)

@@ -20,9 +20,8 @@ class Watch:
 
     def __init__(self, device: Any, workspace: Workspace, every: int) -> None:
         self._device, self._space = device, workspace
-        stoppable = all(program.repeatable for program in workspace.programs)
         waits = any(getattr(operator, "waits", False) for operator in workspace.operators.values())
-        self.every = max(1, every) if stoppable and not waits else 1
+        self.every = max(1, every) if workspace.repeatable and not waits else 1
         wide = workspace.scalars.dtype
         self._rows = device.zeros(self.every * STOP + 1, wide)
         self._arm = device.kernel(kernels.ARM, "arm", wide)

@@ -42,7 +42,9 @@ class Cuda:
                 f"device cuda finds no CUDA device ({detail}); install an NVIDIA driver or use device opencl or cpu"
             ) from None
         if number >= count:
-            raise InputError(f"there is no CUDA device {number}, this machine has {count}; use cuda:0 to cuda:{count - 1}")
+            raise InputError(
+                f"there is no CUDA device {number}, this machine has {count}; use cuda:0 to cuda:{count - 1}"
+            )
         self._device = cupy.cuda.Device(number)
         properties = cupy.cuda.runtime.getDeviceProperties(number)
         self.title = properties["name"].decode()

@@ -22,9 +22,7 @@ def body(step: Pass, vectors: Collection[str], slots: Mapping[str, int], dtype: 
 
     partial[k*groups + group] is a group's part of dot product k. A stopped run changes no vector.
     """
-    arguments = [
-        f"GLOBAL {'T*' if name in step.stores else 'const T*'} RESTRICT a_{name}" for name in arrays_of(step)
-    ]
+    arguments = [f"GLOBAL {'T*' if name in step.stores else 'const T*'} RESTRICT a_{name}" for name in arrays_of(step)]
     arguments += ["GLOBAL const W* scalars", *(["GLOBAL W* partial"] if step.dots else []), "const I64 n"]
     used = {name for line in step.body if isinstance(line, Formula) for name in line.names if name not in vectors}
     text = [f"KERNEL body({', '.join(arguments)})", "{"]
@@ -50,9 +48,7 @@ def body(step: Pass, vectors: Collection[str], slots: Mapping[str, int], dtype: 
     return "\n".join([*text, "}"]) + "\n"
 
 
-def finish(
-    sums: Sequence[tuple[int, int]], lines: Sequence[Formula], slots: Mapping[str, int], wide: np.dtype
-) -> str:
+def finish(sums: Sequence[tuple[int, int]], lines: Sequence[Formula], slots: Mapping[str, int], wide: np.dtype) -> str:
     """One group: adds up partial sums, each (row of `partial`, slot), and then evaluates scalar lines, in order."""
     text = ["KERNEL finish(GLOBAL W* scalars, GLOBAL const W* partial, const I64 count)", "{"]
     if sums:
@@ -63,7 +59,11 @@ def finish(
                 f"    for (I64 i = LOCAL_ID; i < count; i += FINISH) sum_{k} = W_ADD(sum_{k}, partial[{row}*count + i]);",
                 f"    room[{k}*FINISH + LOCAL_ID] = sum_{k};",
             ]
-        text += ["    BARRIER;", "    for (int reach = FINISH/2; reach > 0; reach /= 2) {", "        if (LOCAL_ID < reach) {"]
+        text += [
+            "    BARRIER;",
+            "    for (int reach = FINISH/2; reach > 0; reach /= 2) {",
+            "        if (LOCAL_ID < reach) {",
+        ]
         for k in range(len(sums)):
             here = f"room[{k}*FINISH + LOCAL_ID]"
             text += [f"            {here} = W_ADD({here}, room[{k}*FINISH + LOCAL_ID + reach]);"]

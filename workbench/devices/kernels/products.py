@@ -13,9 +13,7 @@ _LEAVE = (
 
 
 def _sums(left: str) -> str:
-    return (
-        f"xy = W_ADD(xy, W_DOT({left}, v)); yy = W_ADD(yy, W_DOT(v, v)); xx = W_ADD(xx, W_DOT({left}, {left}));"
-    )
+    return f"xy = W_ADD(xy, W_DOT({left}, v)); yy = W_ADD(yy, W_DOT(v, v)); xx = W_ADD(xx, W_DOT({left}, {left}));"
 
 
 def stencil(bands: int, *, constant: bool) -> str:

@@ -5,7 +5,6 @@ limit, or where a scalar that must be positive is not; NaN stops it too. From th
 so that vectors stay those of that iteration, however many more are launched before the host looks.
 """
 
-
 SET = """KERNEL set_scalar(GLOBAL W* scalars, const int slot, const V real, const V imaginary)
 {
     if (LOCAL_ID == 0) scalars[slot] = W_FROM(real, imaginary);

@@ -54,7 +54,8 @@ class Workspace:
         self._make_slots(scalars)
         self.added: list[str] = []
         """Names of the vectors that the programs allocated here."""
-        self.programs: list[Compiled] = []
+        self.repeatable = True
+        """Whether all programs are, see `Compiled.repeatable`."""
         for name, vector in vectors.items():
             self._check_vector(name, vector)
             self.vectors[name] = vector
@@ -81,7 +82,7 @@ class Workspace:
         offers = {name: getattr(operator, "offers", tuple(DOT_PLACES)) for name, operator in self.operators.items()}
         plans = [plan.plan(lines, vectors, persistent, offers, fuse=self.fuse) for lines in inlined]
         made = tuple(Compiled(self, lines, steps, vectors) for lines, steps in zip(inlined, plans, strict=True))
-        self.programs += made
+        self.repeatable = self.repeatable and all(program.repeatable for program in made)
         return made
 
     def scalar(self, name: str) -> Any:

@@ -126,7 +126,9 @@ class _Errors:
                 f"{where} cannot compile kernels ({(said or [text.splitlines()[0]])[0]}); install a newer OpenCL driver "
                 "for this machine, for example conda's pocl, or use device cpu"
             ) from error
-        raise InputError(f"{where} does not answer ({text.splitlines()[0]}); restart Python or use device cpu") from None
+        raise InputError(
+            f"{where} does not answer ({text.splitlines()[0]}); restart Python or use device cpu"
+        ) from None
 
 
 def choose(wanted: str = "") -> Any:
