@@ -9,8 +9,8 @@ import numpy as np
 from scipy import linalg, sparse
 
 from workbench.blocks import parameter, register
-from workbench.devices.coarse import Dense
 from workbench.deflation.coarse import CoarseSolver, Factor, not_definite
+from workbench.devices.coarse import Dense
 from workbench.errors import InputError
 
 

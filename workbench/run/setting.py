@@ -24,7 +24,8 @@ class Setting:
     """Everything that a solver's workspace is made of.
 
     A is the operator the solver sees (P A under deflation) and b what goes with it (P b); `bound` and `b` are the
-    system itself. b, x and exact, the solution where it is known, are vectors on the device. notes: sentences about what was changed on the way, for the provenance.
+    system itself. b, x and exact, the solution where it is known, are vectors on the device. notes: sentences about
+    what was changed on the way, for the provenance.
     """
 
     system: LinearSystem

@@ -14,7 +14,7 @@ from workbench.devices.lines.language import parse
 
 
 class Dots:
-    """The parts of (x, y), (y, y) and (x, x): `partial` has the shape (3, count). The next application overwrites it."""
+    """The parts of (x, y), (y, y) and (x, x), `partial` of shape (3, count); the next application overwrites them."""
 
     def __init__(self, device: Any, dtype: np.dtype, groups: int) -> None:
         self._device, self.count = device, groups

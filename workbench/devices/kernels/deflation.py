@@ -88,8 +88,8 @@ COMPACT = """KERNEL compact(GLOBAL const INDEX* RESTRICT rows, GLOBAL const INDE
 """
 """w = w - AZ a, on the rows of AZ that have entries."""
 
-COLUMN_DOTS = f"""KERNEL column_dots(GLOBAL const T* RESTRICT vectors, GLOBAL const T* RESTRICT w, GLOBAL W* RESTRICT parts,
-    const I64 count, const I64 n)
+COLUMN_DOTS = f"""KERNEL column_dots(GLOBAL const T* RESTRICT vectors, GLOBAL const T* RESTRICT w,
+    GLOBAL W* RESTRICT parts, const I64 count, const I64 n)
 {{
     SHARED(W, room, GROUP);
     const I64 chunks = GROUPS/count, chunk = GROUP_ID/count, k = GROUP_ID%count;
@@ -103,8 +103,8 @@ COLUMN_DOTS = f"""KERNEL column_dots(GLOBAL const T* RESTRICT vectors, GLOBAL co
 """
 """parts[k*chunks + chunk] = a chunk's part of (z_k, w); neighbouring groups share the chunk of w."""
 
-COLUMN_SUM = """KERNEL column_sum(GLOBAL const T* RESTRICT vectors, GLOBAL T* RESTRICT x, GLOBAL const W* RESTRICT coarse,
-    const V sign, const I64 count, const I64 n)
+COLUMN_SUM = """KERNEL column_sum(GLOBAL const T* RESTRICT vectors, GLOBAL T* RESTRICT x,
+    GLOBAL const W* RESTRICT coarse, const V sign, const I64 count, const I64 n)
 {
     EACH(i, n) {
         W v = W_OF(0);

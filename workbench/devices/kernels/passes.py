@@ -56,7 +56,8 @@ def finish(sums: Sequence[tuple[int, int]], lines: Sequence[Formula], slots: Map
         for k, (row, _) in enumerate(sums):
             text += [
                 f"    W sum_{k} = W_OF(0);",
-                f"    for (I64 i = LOCAL_ID; i < count; i += FINISH) sum_{k} = W_ADD(sum_{k}, partial[{row}*count + i]);",
+                "    for (I64 i = LOCAL_ID; i < count; i += FINISH)",
+                f"        sum_{k} = W_ADD(sum_{k}, partial[{row}*count + i]);",
                 f"    room[{k}*FINISH + LOCAL_ID] = sum_{k};",
             ]
         text += [

@@ -1,4 +1,4 @@
-"""The macros that make one kernel text CUDA C and OpenCL C, for real and complex numbers in single and double precision.
+"""The macros that make one kernel text CUDA C and OpenCL C, for real and complex numbers in either precision.
 
 T is the type of vectors and W that of scalars and sums, R and V the real types of their parts. Arithmetic is written
 T_ADD(a, b), W_MUL(a, b) and so on, since OpenCL C has no operators for complex numbers.

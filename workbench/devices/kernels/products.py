@@ -39,7 +39,7 @@ def stencil(bands: int, *, constant: bool) -> str:
 
 
 def stencil_term(bands: int, *, upper: bool, scaled: bool = False) -> str:
-    """y = (base - L x)*scale, or base - L^H x, for the lower bands of L. The upper one leaves dot products with left."""
+    """y = (base - L x)*scale, or base - L^H x, for the lower bands of L. The upper one leaves dot products."""
     lows = "".join(f", GLOBAL const T* RESTRICT low{k}" for k in range(bands))
     lows += ", GLOBAL const T* RESTRICT scale" if scaled else ""
     if upper:
@@ -129,7 +129,7 @@ def chebyshev(*, first: bool) -> str:
 
 
 def blocks() -> str:
-    """u = scale M^-1 r for M = (E + L) E^-1 (E + L^H) without couplings between blocks: one item solves with a block."""
+    """u = scale M^-1 r for M = (E + L) E^-1 (E + L^H) without couplings between blocks, an item a block."""
     return f"""KERNEL blocks(
     GLOBAL const T* RESTRICT low, GLOBAL const INDEX* RESTRICT low_indices, GLOBAL const INDEX* RESTRICT low_starts,
     GLOBAL const T* RESTRICT up, GLOBAL const INDEX* RESTRICT up_indices, GLOBAL const INDEX* RESTRICT up_starts,

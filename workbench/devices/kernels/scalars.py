@@ -1,8 +1,8 @@
 """Kernels for the scalars of a workspace: setting one, and the watch that keeps a row of them per iteration.
 
 A row is kept only while the run has not stopped. It stops where the square of the norm that decides is not above the
-limit, or where a scalar that must be positive is not; NaN stops it too. From then on passes and scalar lines do nothing,
-so that vectors stay those of that iteration, however many more are launched before the host looks.
+limit, or where a scalar that must be positive is not; NaN stops it too. From then on passes and scalar lines do
+nothing, so that vectors stay those of that iteration, however many more are launched before the host looks.
 """
 
 SET = """KERNEL set_scalar(GLOBAL W* scalars, const int slot, const V real, const V imaginary)
@@ -21,7 +21,8 @@ ARM = """KERNEL arm(GLOBAL W* scalars, const V limit)
 }
 """
 
-KEEP = """KERNEL keep(GLOBAL W* scalars, GLOBAL W* rows, const int capacity, const int norm, const int one, const int two)
+KEEP = """KERNEL keep(GLOBAL W* scalars, GLOBAL W* rows, const int capacity, const int norm, const int one,
+    const int two)
 {
     const int going = W_REAL(scalars[STOP]) == 0;
     const int row = (int)W_REAL(scalars[COUNT]);

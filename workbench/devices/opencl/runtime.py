@@ -76,7 +76,7 @@ class OpenCL:
     def clear(self, handle: Handle, nbytes: int) -> None:
         if nbytes:
             with self._errors():
-                self._cl.enqueue_fill_buffer(self._queue, handle, np.uint8(0), 0, nbytes)
+                self._cl.enqueue_fill_buffer(self._queue, handle, np.zeros(1, np.uint8), 0, nbytes)
 
     def compile(self, text: str, name: str) -> Function:
         with self._errors():
@@ -123,8 +123,8 @@ class _Errors:
         if "BUILD_PROGRAM_FAILURE" in text or "COMPILE" in text:
             said = [line.strip() for line in text.splitlines() if "error" in line.lower()]
             raise InputError(
-                f"{where} cannot compile kernels ({(said or [text.splitlines()[0]])[0]}); install a newer OpenCL driver "
-                "for this machine, for example conda's pocl, or use device cpu"
+                f"{where} cannot compile kernels ({(said or text.splitlines())[0]}); install an OpenCL driver that "
+                "knows this machine, for example conda's pocl, or use device cpu"
             ) from error
         raise InputError(
             f"{where} does not answer ({text.splitlines()[0]}); restart Python or use device cpu"
