@@ -83,7 +83,7 @@ def _solve_parser(solve: argparse.ArgumentParser) -> None:
     add("--coarse", default="cholesky", metavar="BLOCK", help="coarse solver, inverse or cholesky (default)")
     add("--variant", default="def1", metavar="BLOCK", help="how the two levels combine: def1 (default), a-def2, ...")
     add("--solver", default="cg", metavar="BLOCK", help="the method (default cg)")
-    add("--device", default="cpu", help="where to compute (default cpu)")
+    add("--device", default="cpu", help="cpu (default), opencl, opencl:<number or name>, cuda, cuda:<number>, or auto")
     add("--rtol", type=float, default=1e-6, help="stop at this fraction of ||b|| (default 1e-6)")
     add("--atol", type=float, default=0.0, help="or at this norm (default 0)")
     add(

@@ -121,6 +121,38 @@ def test_memory_is_freed(accelerator):
     assert counts[-1] <= counts[0]
 
 
+def test_recorded_launches_give_the_same(accelerator, system, monkeypatch):
+    """A runtime that records, as CUDA's does: launches and copies are kept with their arguments and repeated."""
+    runtime = accelerator.runtime
+    if runtime.name.startswith("cuda"):
+        pytest.skip("records by itself")
+    launch, copy, recorded = runtime.launch, runtime.copy, []
+
+    def record(work):
+        kept = []
+        monkeypatch.setattr(runtime, "launch", lambda *given: kept.append((launch, given)))
+        monkeypatch.setattr(runtime, "copy", lambda *given: kept.append((copy, given)))
+        work()
+        monkeypatch.setattr(runtime, "launch", launch)
+        monkeypatch.setattr(runtime, "copy", copy)
+        recorded.append(kept)
+
+        def repeat():
+            for function, given in kept:
+                function(*given)
+
+        return repeat
+
+    for choices in ({}, {"deflation": "blocks:2", "variant": "bnn"}, {"M": "neumann:2"}, {"M": "chebyshev"}):
+        expected = solve(*system, rtol=1e-9, device=accelerator.spec, **choices)
+        with monkeypatch.context() as patch:
+            patch.setattr(runtime, "record", record)
+            found = solve(*system, rtol=1e-9, device=accelerator.spec, **choices)
+        np.testing.assert_array_equal(found.x, expected.x)
+        assert found.iterations == expected.iterations
+    assert len(recorded) == 4
+
+
 def test_the_fastest_device_is_one_of_this_machine():
     from workbench.devices import fastest
 

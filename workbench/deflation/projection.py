@@ -48,7 +48,7 @@ class Projection:
         form = self._factor.form if self._factor else None
         self._coarse = device.coarse_level(form, self._solve_on_host, self.count, operator.dtype)
         self.notes += self._coarse.notes
-        self.waits = self._coarse.waits
+        self.waits = self._coarse.waits or getattr(bound, "waits", False)
         """Whether every application waits for the host."""
         self._scratch = device.zeros(operator.shape[0], operator.dtype)
 

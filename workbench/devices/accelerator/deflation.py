@@ -15,7 +15,9 @@ from workbench.devices.coarse import Banded, Dense, Form
 from workbench.devices.kernels import deflation as texts
 
 LONGEST_RUN = 2048
-"""Unknowns of a run of equal labels; longer runs are cut, so that work-items have about as much to do."""
+"""Unknowns of a run of equal labels; longer runs are cut, so that all have about as much to do."""
+LONGEST_SHARED_RUN = 256
+"""The same where work-items share runs: many short ones keep all of a GPU busy."""
 MOST_CHUNKS = 64
 """Parts into which each of a few long vectors is cut for its dot product."""
 BAND_GROUP = 64
@@ -45,7 +47,7 @@ class Subdomains:
 
     def __init__(self, device: Any, labels: np.ndarray, count: int, dtype: np.dtype) -> None:
         self._device, self.size = device, labels.size
-        cut = np.arange(0, self.size, LONGEST_RUN)
+        cut = np.arange(0, self.size, LONGEST_RUN if device.layout.chunked else LONGEST_SHARED_RUN)
         starts = np.union1d(np.flatnonzero(np.diff(labels, prepend=labels[0] - 1)), cut)
         owners = labels[starts]
         order = np.argsort(owners, kind="stable")

@@ -11,9 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from workbench.devices.accelerator.runtime import Runtime
 from workbench.devices.kernels import passes
 from workbench.devices.lines import plan
 from workbench.devices.lines.stepwise import DOT_PLACES
+
+RECORDED_AT = 3
 
 
 def bind_steps(
@@ -36,7 +39,29 @@ def bind_steps(
             runs.append(_sweep(device, workspace, step, vectors, kernels, place, finish))
         elif finish:
             runs.append(_launch(device, finish, workspace.scalars, workspace.scalars, 0))
-    return runs
+    waits = any(getattr(operator, "waits", False) for operator in workspace.operators.values())
+    return runs if waits else [Repeated(device.runtime, runs)]
+
+
+class Repeated:
+    """Launches that are made once an iteration, as one call where the runtime can record them.
+
+    They are recorded at their third time: whatever is made or compiled at first use is there by then.
+    """
+
+    def __init__(self, runtime: Runtime, runs: list[Callable[[], None]]) -> None:
+        self._runtime, self._runs, self._times = runtime, runs, 0
+        self._repeat: Callable[[], None] | None = None
+
+    def __call__(self) -> None:
+        self._times += 1
+        if self._times == RECORDED_AT:
+            self._repeat = self._runtime.record(self._all)
+        (self._repeat or self._all)()
+
+    def _all(self) -> None:
+        for run in self._runs:
+            run()
 
 
 def _finish(

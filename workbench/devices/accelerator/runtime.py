@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -55,6 +56,13 @@ class Runtime(Protocol):
 
     def synchronize(self) -> None:
         """Wait for all work."""
+        ...
+
+    def record(self, work: Callable[[], None]) -> Callable[[], None] | None:
+        """One call that repeats the launches and copies of `work`, which is not carried out now; None if it cannot be.
+
+        `work` neither allocates nor waits, and its arguments stay what they are.
+        """
         ...
 
 

@@ -1,12 +1,12 @@
 """A CUDA device behind the interface that all accelerators share; CuPy compiles the kernels with NVRTC.
 
-Warp shuffles and graphs of launches would be faster paths beside the common one; there are none yet.
+All work goes to one stream, so that the launches of an iteration can be recorded as a graph and repeated by one call.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -51,6 +51,9 @@ class Cuda:
         self.largest = int(properties["totalGlobalMem"])
         self.layout = LAYOUT
         self._one_at_a_time = threading.RLock()
+        with self._device:
+            # It waits for copies from and to the host, which use CUDA's default stream, and they for it.
+            self._stream = cupy.cuda.Stream()
         self._functions: dict[tuple[str, str], Any] = {}
 
     def allocate(self, nbytes: int) -> Handle:
@@ -69,13 +72,13 @@ class Cuda:
 
     def copy(self, target: Handle, source: Handle, nbytes: int) -> None:
         with self._guarded():
-            runtime, stream = self._cupy.cuda.runtime, self._cupy.cuda.get_current_stream().ptr
-            runtime.memcpyAsync(target.data.ptr, source.data.ptr, nbytes, runtime.memcpyDeviceToDevice, stream)
+            runtime = self._cupy.cuda.runtime
+            kind = runtime.memcpyDeviceToDevice
+            runtime.memcpyAsync(target.data.ptr, source.data.ptr, nbytes, kind, self._stream.ptr)
 
     def clear(self, handle: Handle, nbytes: int) -> None:
         with self._guarded():
-            stream = self._cupy.cuda.get_current_stream().ptr
-            self._cupy.cuda.runtime.memsetAsync(handle.data.ptr, 0, nbytes, stream)
+            self._cupy.cuda.runtime.memsetAsync(handle.data.ptr, 0, nbytes, self._stream.ptr)
 
     def compile(self, text: str, name: str) -> Function:
         with self._guarded():
@@ -86,11 +89,28 @@ class Cuda:
 
     def launch(self, function: Function, groups: int, group: int, arguments: tuple[Any, ...]) -> None:
         with self._guarded():
-            function((groups,), (group,), arguments)
+            function((groups,), (group,), arguments, stream=self._stream)
 
     def synchronize(self) -> None:
         with self._guarded():
-            self._cupy.cuda.get_current_stream().synchronize()
+            self._stream.synchronize()
+
+    def record(self, work: Callable[[], None]) -> Callable[[], None] | None:
+        with self._guarded():
+            try:
+                self._stream.begin_capture()
+                try:
+                    work()
+                finally:
+                    graph = self._stream.end_capture()
+            except self._cupy.cuda.runtime.CUDARuntimeError:
+                return None
+
+        def repeat() -> None:
+            with self._guarded():
+                graph.launch(self._stream)
+
+        return repeat
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:

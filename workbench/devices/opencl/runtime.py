@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -98,6 +99,9 @@ class OpenCL:
     def synchronize(self) -> None:
         with self._errors():
             self._queue.finish()
+
+    def record(self, work: Callable[[], None]) -> None:
+        """OpenCL records nothing that every driver could repeat."""
 
     def _errors(self) -> _Errors:
         return _Errors(self)
