@@ -84,7 +84,8 @@ class Cuda:
         with self._guarded():
             if (text, name) not in self._functions:
                 module = self._cupy.RawModule(code=text, backend="nvrtc")
-                self._functions[text, name] = module.get_function(name)
+                # `kernel` compiles now, and calling it skips the look-ups of its wrapper.
+                self._functions[text, name] = module.get_function(name).kernel
             return self._functions[text, name]
 
     def launch(self, function: Function, groups: int, group: int, arguments: tuple[Any, ...]) -> None:
@@ -103,7 +104,8 @@ class Cuda:
                     work()
                 finally:
                     graph = self._stream.end_capture()
-            except self._cupy.cuda.runtime.CUDARuntimeError:
+            except (RuntimeError, InputError):
+                # A driver that cannot record launches makes them one by one.
                 return None
 
         def repeat() -> None:
