@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from workbench import devices
+from workbench.errors import InputError
 from workbench.operators import Matrix, Stencil
 
 
@@ -19,6 +21,31 @@ def real_matrices() -> Path:
     if not folder.is_dir():
         pytest.skip(f"the real matrices are not at {folder}; set WORKBENCH_MATRICES")
     return folder
+
+
+SIDE_BY_SIDE = "opencl:side-by-side"
+"""The same OpenCL device with its work cut as on a GPU: groups of several work-items that share rows and sums."""
+
+
+@pytest.fixture(scope="session", params=["opencl", SIDE_BY_SIDE, "cuda"])
+def accelerator(request):
+    """Every accelerator of this machine; `devices.device(accelerator.spec)` is the same one."""
+    try:
+        if request.param == SIDE_BY_SIDE and SIDE_BY_SIDE not in devices._made:
+            devices._made[SIDE_BY_SIDE] = _side_by_side()
+        made = devices.device(request.param)
+    except InputError as error:
+        pytest.skip(str(error))
+    made.spec = request.param
+    return made
+
+
+def _side_by_side():
+    from workbench.devices.accelerator import Accelerator
+    from workbench.devices.kernels.prelude import Layout
+    from workbench.devices.opencl import OpenCL, choose
+
+    return Accelerator(OpenCL(choose(), Layout("opencl", 64, 32, chunked=False, least=64, groups=40)))
 
 
 def box_stencil(grid: tuple[int, ...], dtype: type = np.float64, seed: int = 0, shift: float = 0.1) -> Stencil:

@@ -22,6 +22,7 @@ from workbench.devices.cpu import Cpu
 from workbench.devices.lines import Workspace
 from workbench.devices.lines.language import Application, Dot, parse
 from workbench.devices.lines.reference import accumulator, evaluate
+from workbench.devices.lines.stepwise import StepByStep
 from workbench.devices.lines.workspace import Lines
 
 DTYPES = ("float32", "float64", "complex64", "complex128")
@@ -198,7 +199,7 @@ class Applied:
         return np.array([np.vdot(*pair) if name in self.offers else np.nan for name, pair in pairs.items()])
 
 
-class PlanDevice:
+class PlanDevice(StepByStep):
     """Every pass sees its loads and scalars and nothing else, and leaves its stores and dot products."""
 
     def scalars(self, count, dtype):

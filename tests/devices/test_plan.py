@@ -13,6 +13,7 @@ import pytest
 from workbench.devices.lines import Workspace
 from workbench.devices.lines.language import Dot
 from workbench.devices.lines.plan import Apply, Pass
+from workbench.devices.lines.stepwise import StepByStep
 
 N = 10
 # The loop of preconditioned CG (Saad 2003, Algorithm 9.1) with the update of x put off until that of p.
@@ -39,7 +40,7 @@ ITERATE = """
 """
 
 
-class Paper:
+class Paper(StepByStep):
     """A device on which nothing runs."""
 
     def scalars(self, count, dtype):

@@ -3,11 +3,8 @@
 import numpy as np
 import pytest
 
-from workbench.devices.cpu import Cpu
-from workbench.errors import InputError
 from workbench.recording import kernel_table, load, save
 from workbench.run import Run, Session, Stopping, configure, run_through, solve
-from workbench.run.tracing import start_trace
 
 CHOICES = [
     {},
@@ -64,22 +61,31 @@ def test_the_parts_of_a_deflated_product_move_what_the_whole_does():
 
 def test_untraced_steps_are_bound_without_a_clock():
     run = Run(configure("poisson5", n=8))
-    assert run.setting.device.clock is None
+    assert run.workspace.clock is None
     (program,) = run.workspace.lines("r = r - s")
     assert all("timed" not in step.__qualname__ for step in program._runs)
 
 
-def test_a_clock_is_its_devices_own():
-    run = Run(configure("poisson5", n=8))
-    trace, clock = start_trace(run.setting)
-    assert run.setting.device.clock is clock
-    assert len(trace) == 0
+def test_a_trace_is_one_runs_own():
+    traced = Run(configure("poisson5", n=8), trace=True)
+    other = Run(configure("poisson5", n=8))
+    before = len(traced.trace)
+    run_through(other)
+    assert len(traced.trace) == before
 
 
-def test_a_device_without_a_clock_is_refused_in_a_sentence(monkeypatch):
-    monkeypatch.delattr(Cpu, "start_clock")
-    with pytest.raises(InputError, match="device cpu brings no clock to trace with"):
-        Run(configure("poisson5", n=8), trace=True)
+def test_a_trace_on_an_accelerator_tells_its_kernels(accelerator):
+    choices = {"preconditioner": "neumann:2", "deflation": "stripes", "device": accelerator.spec}
+    configuration = configure("two-layer", n=33, **choices)
+    plain = run_through(Run(configuration))
+    traced = run_through(Run(configuration, trace=True))
+    assert traced.iterations == plain.iterations
+    lanes = {event.lane for event in traced.trace}
+    assert {"accelerator", "copy to host"} <= lanes
+    kernels = [event for event in traced.trace if event.lane == "accelerator"]
+    assert {"A", "M", "AZ", "E^-1"} <= {event.name for event in kernels}
+    assert all(event.end >= event.start for event in kernels)
+    assert max(event.end for event in kernels) <= traced.setup_seconds + traced.iteration_seconds + 60
 
 
 def test_a_saved_run_keeps_its_trace(tmp_path):

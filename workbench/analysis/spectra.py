@@ -55,10 +55,10 @@ def _columns(setting: Setting, operator: object) -> np.ndarray:
     """An operator as a dense matrix, by applying it to unit vectors."""
     size, dtype = setting.operator.shape[0], setting.operator.dtype
     dense = np.empty((size, size), dtype)
-    unit, column = setting.device.zeros(size, dtype), setting.device.zeros(size, dtype)
+    unit, column = np.zeros(size, dtype), setting.device.zeros(size, dtype)
     for k in range(size):
         unit[k] = 1
-        operator.apply(unit, column)  # pyright: ignore[reportAttributeAccessIssue]
+        operator.apply(setting.device.array(unit, dtype), column)  # pyright: ignore[reportAttributeAccessIssue]
         unit[k] = 0
         dense[:, k] = setting.device.to_host(column)
     return dense

@@ -32,7 +32,7 @@ def add(verbs: Any) -> None:
     add("--coarse", default="cholesky", metavar="BLOCK", help="coarse solver, inverse or cholesky (default)")
     add("--variant", default="def1", metavar="BLOCK", help="how the two levels combine: def1 (default), a-def2, ...")
     add("--solver", default="cg", metavar="BLOCK", help="the method (default cg)")
-    add("--device", default="cpu", help="where to compute (default cpu)")
+    add("--device", default="cpu", help="cpu (default), opencl, opencl:<number or name>, cuda, cuda:<number>, or auto")
     add("--rtol", type=float, default=1e-6, help="stop at this fraction of ||b|| (default 1e-6)")
     add("--atol", type=float, default=0.0, help="or at this norm (default 0)")
     add(
@@ -54,7 +54,7 @@ def add(verbs: Any) -> None:
 def _solve(chosen: argparse.Namespace) -> int:
     # Imported here because numba takes a second to import and the other commands need none of it.
     from workbench.recording import save, save_trace
-    from workbench.run import Run, Stopping, configure, run_through
+    from workbench.run import Run, Stopping, configure
 
     stopping = Stopping(
         rtol=chosen.rtol, atol=chosen.atol, norm=chosen.norm, maxiter=chosen.maxiter, max_seconds=chosen.max_seconds
@@ -70,7 +70,10 @@ def _solve(chosen: argparse.Namespace) -> int:
     run = Run(configuration, trace=chosen.trace is not None)
     progress = _Progress()
     try:
-        result = run_through(run, progress)
+        # Not as a callback, for which an accelerator would have to stop after every iteration.
+        while run.step():
+            progress(run)
+        result = run.result()
     except KeyboardInterrupt:
         run.cancel()
         result = run.result()

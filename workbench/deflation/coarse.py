@@ -10,6 +10,7 @@ from scipy import linalg, sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from workbench.blocks import Block, parameter, register
+from workbench.devices.coarse import Banded, Dense, Form
 from workbench.errors import InputError
 
 
@@ -30,6 +31,9 @@ class CoarseSolver(Block):
 
 class Factor:
     """A coarse matrix ready to be solved with."""
+
+    form: Form | None = None
+    """E^-1 as arrays that a device can take over; None where only `solve` knows it."""
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         """E^-1 a, shape (d,)."""
@@ -99,6 +103,7 @@ class BandCholesky(Factor):
             self._band = linalg.cholesky_banded(band, lower=True, overwrite_ab=True, check_finite=False)
         except linalg.LinAlgError as error:
             raise not_definite(str(error)) from None
+        self.form = Banded(self._band, self._order)
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         solution = np.empty_like(right)
@@ -119,6 +124,7 @@ class DenseInverse(Factor):
         except linalg.LinAlgError as error:
             raise not_definite(str(error)) from None
         self._inverse = linalg.cho_solve(factor, np.eye(matrix.shape[0], dtype=matrix.dtype), check_finite=False)
+        self.form = Dense(self._inverse)
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         return self._inverse @ right

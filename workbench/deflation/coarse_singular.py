@@ -10,6 +10,7 @@ from scipy import linalg, sparse
 
 from workbench.blocks import parameter, register
 from workbench.deflation.coarse import CoarseSolver, Factor, not_definite
+from workbench.devices.coarse import Dense
 from workbench.errors import InputError
 
 
@@ -49,6 +50,7 @@ class _Pseudo(Factor):
             raise not_definite(f"its smallest eigenvalue is {values[0]:.3g}")
         kept = values > cutoff
         self._inverse = (vectors[:, kept] / values[kept]) @ vectors[:, kept].conj().T
+        self.form = Dense(self._inverse)
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         return self._inverse @ right

@@ -45,12 +45,21 @@ class Projection:
             done = "the last deflation vector was dropped" if dropped else "it was taken as it is"
             self.notes.append(f"E is singular: {done} (coarse solver {coarse.name})")
         self._factor = coarse.factor(sparse.csr_array(matrix[: self._kept, : self._kept])) if self._kept else None
-        self._bound, self._z, self._az, self._lengths = bound, placed.z, placed.az, placed.lengths
+        self._device, self._bound, self._z, self._az = device, bound, placed.z, placed.az
+        self._lengths = placed.lengths
         self._product = device.restricted_product(bound, self._z)
+        form = self._factor.form if self._factor else None
+        self._coarse = device.coarse_level(form, self._solve_on_host, self.count, operator.dtype)
+        self.notes += self._coarse.notes
+        self.waits = self._coarse.waits or getattr(bound, "waits", False)
+        """Whether every application waits for the host."""
         self._scratch = device.zeros(operator.shape[0], operator.dtype)
 
-    def coarse_solve(self, coarse: np.ndarray) -> np.ndarray:
-        """E^-1 a with zero for the dropped vector, shape (d,)."""
+    def coarse_solve(self, coarse: Any) -> Any:
+        """E^-1 a with zero for the dropped vector, shape (d,), on the device."""
+        return self._coarse.solve(coarse)
+
+    def _solve_on_host(self, coarse: np.ndarray) -> np.ndarray:
         solution = np.zeros_like(coarse)
         if self._factor is not None:
             solution[: self._kept] = self._factor.solve(coarse[: self._kept])
@@ -63,7 +72,7 @@ class Projection:
     def project_transposed(self, x: Any) -> None:
         """x = P^T x in place, written as x - Q A x."""
         _, restricted = self._product.apply(x, self._scratch)
-        self._z.add(x, -self.coarse_solve(restricted))
+        self._z.subtract(x, self.coarse_solve(restricted))
 
     def correct(self, u: Any, r: Any) -> None:
         """u = u + Q r in place."""
@@ -72,26 +81,25 @@ class Projection:
     def finish(self, x: Any, b: Any) -> None:
         """x = Q b + P^T x^ in place, written as x^ + Q (b - A x^)."""
         self._bound.apply(x, self._scratch)
-        np.subtract(b, self._scratch, out=self._scratch)
+        self._device.subtract_from(b, self._scratch)
         self._z.add(x, self.coarse_solve(self._z.restrict(self._scratch)))
 
     def drift(self, r: Any) -> float:
         """||Z^H r|| with the columns of Z scaled to length 1: about the part of r in the span of Z, which is zero for
         an exact projection."""
-        return float(np.linalg.norm(self._z.restrict(r) / self._lengths))
+        return float(np.linalg.norm(self._device.to_host(self._z.restrict(r)) / self._lengths))
 
     # As an operator the projection is P A, so that a solver can take it for A.
 
     offers = ("xy",)
 
-    def apply(self, x: Any, out: Any) -> np.ndarray:
+    def apply(self, x: Any, out: Any) -> Any:
         """out = P A x, with (x, out) as first of the three dot products; the others are not offered."""
         dots, restricted = self._product.apply(x, out)
         # (x, AZ a) = (Z^H A x, a), which costs d operations and not N.
         solved = self.coarse_solve(restricted)
-        dots[0] -= np.vdot(restricted, solved)
         self._az.subtract(out, solved)
-        return dots
+        return self._coarse.take_energy(dots, restricted, solved)
 
     def parts(self) -> Parts:
         """What a trace shows apart."""
@@ -107,6 +115,11 @@ class Projection:
     @property
     def traffic(self) -> int:
         return self.system_traffic + self.coarse_traffic - self._product.saved + self._az.traffic
+
+    @property
+    def vector_traffic(self) -> int:
+        """Bytes of one vector."""
+        return self._scratch.nbytes
 
     @property
     def system_traffic(self) -> int:

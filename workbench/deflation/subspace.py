@@ -90,8 +90,10 @@ class SpannedBy(Subspace):
         z = _orthonormal(_orthonormal(self.vectors.astype(operator.dtype, copy=False)))
         notes = [f"{given - z.shape[1]} dependent deflation vectors were left out"] if z.shape[1] < given else []
         az = np.empty(z.shape[::-1], operator.dtype)
+        product = device.zeros(size, operator.dtype)
         for k in range(z.shape[1]):
-            bound.apply(np.ascontiguousarray(z[:, k]), az[k])
+            bound.apply(device.array(z[:, k], operator.dtype), product)
+            az[k] = device.to_host(product)
         energies, rotation = np.linalg.eigh(z.conj().T @ az.T)
         kept = energies > NULL * np.abs(energies).max(initial=0)
         if (energies < -NULL * np.abs(energies).max(initial=0)).any():

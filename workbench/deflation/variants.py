@@ -137,12 +137,18 @@ class TwoLevel:
         self._before, self._after, self._correct = before, after, correct
         self._early = dots_of_first_level
         self._dots = device.dots()
+        self._spare: Any = None
+        self.waits = projection.waits or getattr(M, "waits", False)
+        """Whether every application waits for the host."""
 
     def apply(self, r: Any, u: Any) -> Any:
         """u = M1 r. The two may not be the same vector."""
         v = r
         if self._before:
-            v = self._device.copy(r)
+            if self._spare is None:
+                self._spare = self._device.zeros(r.size, r.dtype)
+            v = self._spare
+            self._device.assign(v, r)
             self._projection.project(v)
         self._M.apply(v, u)
         dots = self._dots.apply(r, u) if self._early else None
@@ -157,6 +163,8 @@ class TwoLevel:
     def parts(self) -> Parts:
         """What a trace shows apart, beside the parts of the projection."""
         yield self._M, "apply", "M", self._M.traffic, self._M.flops
+        vector = self._projection.vector_traffic
+        yield self._dots, "apply", "dot products", 2 * vector, 0
 
     @property
     def traffic(self) -> int:

@@ -1,18 +1,52 @@
 """Where arithmetic runs. Only this package imports numba, CuPy or PyOpenCL."""
 
+from __future__ import annotations
+
+import threading
 from typing import Any
 
 from workbench.blocks import unknown_name
 from workbench.errors import InputError
 
-DEVICES = ("cpu",)
+DEVICES = ("cpu", "opencl", "cuda", "auto")
+"""Names of devices; opencl and cuda may be followed by a colon and which one: opencl:1, opencl:intel, cuda:1."""
+
+_made: dict[str, Any] = {}
+_making = threading.Lock()
 
 
 def device(name: str = "cpu") -> Any:
-    """The device of that name. Raises InputError for an unknown one, with the nearest known."""
-    if name not in DEVICES:
+    """The device of that name; `auto` is the fastest here. One device is made once and shared.
+
+    Raises InputError for an unknown name, with the nearest known, and where a library, a driver or a device is missing.
+    """
+    kind, _, which = name.partition(":")
+    if kind not in DEVICES or (which and kind not in ("opencl", "cuda")):
         raise InputError(unknown_name("device", name, DEVICES))
     # Imported here because numba takes a second to import and `workbench --help` needs none of it.
-    from workbench.devices.cpu import Cpu
+    if kind == "auto":
+        from workbench.devices.fastest import fastest
 
-    return Cpu()
+        return device(fastest())
+    with _making:
+        if name not in _made:
+            _made[name] = _make(kind, which)
+        return _made[name]
+
+
+def _make(kind: str, which: str) -> Any:
+    if kind == "cpu":
+        from workbench.devices.cpu import Cpu
+
+        return Cpu()
+    from workbench.devices.accelerator import Accelerator
+
+    if kind == "opencl":
+        from workbench.devices.opencl import OpenCL, choose
+
+        return Accelerator(OpenCL(choose(which)))
+    from workbench.devices.cuda import Cuda
+
+    if which and not which.isdigit():
+        raise InputError(f"CUDA devices are chosen by number, as in cuda:0, got cuda:{which}")
+    return Accelerator(Cuda(int(which or 0)))

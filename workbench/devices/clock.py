@@ -48,6 +48,10 @@ class Clock(Protocol):
         """
         ...
 
+    def reading(self, rows: Callable[[], Returned]) -> Callable[[], Returned]:
+        """The same for what brings the scalars of some iterations to the host."""
+        ...
+
     def resolve(self) -> None:
         """Hand events that are over to the recorder; called after every iteration and at the end of a run."""
         ...
@@ -77,6 +81,10 @@ class HostClock:
             return returned
 
         return call
+
+    def reading(self, rows: Callable[[], Returned]) -> Callable[[], Returned]:
+        """The scalars are in the host's memory already."""
+        return rows
 
     def resolve(self) -> None:
         """Times are known as soon as a call returns, so there is nothing to wait for."""

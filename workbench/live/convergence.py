@@ -121,7 +121,7 @@ class Curve:
         self.sent, self.told = 0, ()
 
     def _begin(self, run: Run) -> None:
-        norm = float(np.linalg.norm(run.setting.b))
+        norm = run.norm_of_b
         self.norm_of_b = norm if norm > 0 else 1.0
         # Other norms have tolerances of their own, which do not belong on this axis.
         if run.configuration.stopping.norm == Norm.RESIDUAL:

@@ -35,9 +35,7 @@ class Amg(Preconditioner):
         hierarchy = self.hierarchy(operator)
         cycle = hierarchy.aspreconditioner(cycle="V")
         wide = np.result_type(operator.dtype, np.float64)
-        return device.callable(
-            lambda r: cycle.matvec(device.to_host(r).astype(wide)), operator.shape[0], operator.dtype
-        )
+        return device.callable(lambda r: cycle.matvec(r.astype(wide)), operator.shape[0], operator.dtype)
 
     def hierarchy(self, operator: Operator) -> Any:
         """PyAMG's levels, the same at every call."""

@@ -16,6 +16,9 @@ class Preconditioner(Block):
 
     kind: ClassVar[str] = "preconditioner"
 
+    def check(self, device: Any) -> None:
+        """Raise InputError, before anything is set up, where the device cannot apply M^-1."""
+
     def setup(self, operator: Operator, device: Any) -> Any:
         """M^-1 for A on a device: an object with apply(r, u) that sets u = M^-1 r, or an `ElementWise`.
 

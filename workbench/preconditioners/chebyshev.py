@@ -51,6 +51,8 @@ class ChebyshevSeries:
     def __init__(self, degree: int, low: float, high: float, product: Any, inverse: Any, device: Any) -> None:
         self.low, self.high = low, high
         self._product, self._step = product, device.chebyshev_step(inverse)
+        self.waits = getattr(product, "waits", False)
+        """Whether every application waits for the host."""
         self._s, self._p = (device.zeros(inverse.size, inverse.dtype) for _ in range(2))
         center, radius = (high + low) / 2, (high - low) / 2
         rho, self._weights = radius / center, [(0.0, 1 / center)]

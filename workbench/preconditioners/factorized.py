@@ -38,6 +38,15 @@ class Factorized:
         return self._solve.flops
 
 
+def need_whole_triangles(name: str, device: Any) -> None:
+    """Refuse a device on which a recurrence through the whole matrix would keep one work-item busy."""
+    if not device.whole_triangles:
+        raise InputError(
+            f"{name} solves with one triangle of the whole matrix, unknown after unknown, which device {device.name} "
+            "cannot share out; use block-ic, or device cpu"
+        )
+
+
 def incomplete_cholesky(name: str, operator: Operator, device: Any, block: int, omega: float = 0.0) -> Factorized:
     """IC(0) of every block of `block` consecutive unknowns, modified with relaxation omega.
 

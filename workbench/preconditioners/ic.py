@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from workbench.blocks import parameter, register
 from workbench.operators import Operator
 from workbench.preconditioners.base import Preconditioner
-from workbench.preconditioners.factorized import Factorized, incomplete_cholesky
+from workbench.preconditioners.factorized import Factorized, incomplete_cholesky, need_whole_triangles
 
 
 @register
@@ -24,6 +24,9 @@ class IncompleteCholesky(Preconditioner):
 
     name: ClassVar[str] = "ic"
     title: ClassVar[str] = "incomplete Cholesky IC(0)"
+
+    def check(self, device: Any) -> None:
+        need_whole_triangles(self.name, device)
 
     def setup(self, operator: Operator, device: Any) -> Factorized:
         return incomplete_cholesky(self.name, operator, device, operator.shape[0])
@@ -42,6 +45,9 @@ class ModifiedIncompleteCholesky(Preconditioner):
     title: ClassVar[str] = "modified incomplete Cholesky"
 
     omega: float = parameter(0.95, "share of the dropped fill that goes to the diagonal", low=0, high=1)
+
+    def check(self, device: Any) -> None:
+        need_whole_triangles(self.name, device)
 
     def setup(self, operator: Operator, device: Any) -> Factorized:
         return incomplete_cholesky(self.name, operator, device, operator.shape[0], self.omega)

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from workbench.blocks import parameter, register
+from workbench.devices.series import TermByTerm
 from workbench.operators import Operator, Stencil
 from workbench.preconditioners.base import Preconditioner
 
@@ -40,44 +41,6 @@ class Neumann(Preconditioner):
         lower = sparse.tril(operator.to_csr(), k=-1, format="csr") @ sparse.diags_array(1 / operator.diagonal())
         terms = device.csr_terms(sparse.csr_array(lower), inverse_diagonal)
         return TermByTerm(self.order, terms, device, inverse_diagonal)
-
-
-class TermByTerm:
-    """u = K^T D^-1 K r, one sweep over L a term, for matrices whose rows reach anywhere.
-
-    Work space: one vector for order 1, two from order 2 on.
-    """
-
-    def __init__(self, order: int, terms: tuple[Any, Any, Any], device: Any, like: Any) -> None:
-        self._order = order
-        self._lower, self._lower_scaled, self._upper = terms
-        self._middle = device.zeros(like.size, like.dtype)
-        self._spare = device.zeros(like.size, like.dtype) if order > 1 else None
-
-    def apply(self, r: Any, u: Any) -> Any:
-        """u = M^-1 r; returns (r, u), (u, u) and (r, r). The two may not be the same vector."""
-        # u and one spare vector take turns as targets; the last term must land in u and none may overwrite its
-        # argument.
-        v = r
-        for k in range(1, self._order):
-            target = u if k % 2 else self._spare
-            self._lower.apply(r, v, target, r)
-            v = target
-        self._lower_scaled.apply(r, v, self._middle, r)
-        v = self._middle
-        for k in range(self._order, 1, -1):
-            target = self._spare if k % 2 == 0 else u
-            self._upper.apply(self._middle, v, target, r)
-            v = target
-        return self._upper.apply(self._middle, v, u, r)
-
-    @property
-    def traffic(self) -> int:
-        return (self._order - 1) * self._lower.traffic + self._lower_scaled.traffic + self._order * self._upper.traffic
-
-    @property
-    def flops(self) -> int:
-        return (self._order - 1) * self._lower.flops + self._lower_scaled.flops + self._order * self._upper.flops
 
 
 def _scaled_bands(operator: Stencil) -> tuple[np.ndarray, ...]:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from workbench.blocks import parameter, register
 from workbench.operators import Operator
 from workbench.preconditioners.base import Preconditioner
-from workbench.preconditioners.factorized import Factorized, relaxation
+from workbench.preconditioners.factorized import Factorized, need_whole_triangles, relaxation
 
 
 @register
@@ -25,6 +25,9 @@ class Ssor(Preconditioner):
     title: ClassVar[str] = "symmetric over-relaxation (SSOR)"
 
     omega: float = parameter(1.0, "relaxation, above 0 and below 2", low=0.001, high=1.999)
+
+    def check(self, device: Any) -> None:
+        need_whole_triangles(self.name, device)
 
     def setup(self, operator: Operator, device: Any) -> Factorized:
         return relaxation(operator, device, self.omega)

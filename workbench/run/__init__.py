@@ -86,7 +86,7 @@ def solve(
 
 def run_through(run: Run, callback: Callable[[Run], None] | None = None) -> Result:
     """Step a run to its end."""
-    while run.step():
+    while run.step(1 if callback else None):
         if callback:
             callback(run)
     return run.result()

@@ -34,13 +34,16 @@ DRIFT_EVERY = 10
 """Iterations between two looks at ||Z^H r||, each of which reads r once; they are not counted as iteration time."""
 DRIFTED = 0.1
 """A part of r in the span of Z above this share of ||r|| is to blame when a deflated run fails."""
+_SQUARES = {Norm.RESIDUAL: "rr", Norm.PRECONDITIONED: "uu", Norm.NATURAL: "gamma"}
+"""The scalar that is the square of each norm."""
 _PERHAPS_THE_COARSE_SOLVE = (Reason.INDEFINITE, Reason.DIVERGED, Reason.STAGNATED, Reason.INACCURATE)
 
 
 class Run:
     """One solve that can be stepped: create it, call `step` until it returns False, take `result`.
 
-    Creating it does the whole setup (raises InputError); `step` makes one iteration and appends to `history`. With
+    Creating it does the whole setup (raises InputError); `step` makes one iteration and appends to `history`, or a few
+    at once where the norms lie in an accelerator's memory and looking at them takes longer than an iteration. With
     `trace` every kernel after the setup is noted in `trace`, which grows while the run goes on.
     """
 
@@ -72,6 +75,7 @@ class Run:
         self._next_look = self.threshold
         self._restarts = 0
         self._best = (math.inf, 0)
+        self._next_drift = 0
         self.trace, self._clock = start_trace(self.setting) if trace else (None, None)
         self._generator = self._fresh_recurrence()
         self.setup_seconds = time.perf_counter() - begun
@@ -87,7 +91,7 @@ class Run:
 
         A new array while the run goes on; once it has ended, the run's own where that is the solution.
         """
-        x = self.setting.solution(self.setting.x)
+        x = self.setting.device.to_host(self.setting.solution(self.setting.x))
         if self.setting.singular:
             return x - x.mean()
         return x if self.reason is not None else np.array(x)
@@ -97,20 +101,44 @@ class Run:
         if self.reason is None:
             self._end(Reason.CANCELLED, f"at iteration {self.iterations}")
 
-    def step(self) -> bool:
-        """Do one iteration (the first call: the start). False when the run has ended."""
+    @property
+    def norm_of_b(self) -> float:
+        """||b||."""
+        return self._norm_of_b
+
+    def step(self, most: int | None = None) -> bool:
+        """Do one iteration (the first call: the start), or up to `most` at once. False when the run has ended.
+
+        Several are made only on accelerators, where `most` is `check_every` unless it is given. They end with the
+        iteration that meets the tolerance or breaks down, and every one of them has its row in the history.
+        """
         if self.reason is not None:
             return False
-        if self._clock:
-            self._clock.iteration = self.history.count
+        count = self._batch(most)
+        self._watch.arm(_SQUARES.get(self._norm, ""), self._next_look)
         begun = time.perf_counter()
-        next(self._generator)
-        self.iteration_seconds += time.perf_counter() - begun
-        norm = self._record()
-        self._judge(norm)
+        for ahead in range(count):
+            if self._clock:
+                self._clock.iteration = self.history.count + ahead
+            next(self._generator)
+            self._watch.note()
+        rows = self._rows()
+        seconds = (time.perf_counter() - begun) / len(rows)
+        for place, row in enumerate(rows, start=1):
+            self.iteration_seconds += seconds
+            norm = self._record(row, last=place == len(rows))
+            if self.reason is None:
+                self._judge(norm, last=place == len(rows))
         if self._clock:
             self._clock.resolve()
         return self.reason is None
+
+    def _batch(self, most: int | None) -> int:
+        """Iterations until the next look: 1 at the start, and never more than are left."""
+        if self.history.count == 0:
+            return 1
+        every = self._watch.every if most is None else min(most, self._watch.every)
+        return max(1, min(every, self._limit - self.iterations))
 
     def result(self) -> Result:
         """The outcome; valid at any time, final once `step` has returned False."""
@@ -133,7 +161,7 @@ class Run:
             "coarse": blocks.coarse.name if self.setting.projection else None,
             "variant": blocks.variant.name if self.setting.projection else None,
             "deflation_vectors": self.setting.projection.count if self.setting.projection else 0,
-            "device": blocks.device,
+            "device": self.setting.device.name,
             "iterations": iterations,
             "converged": reason is Reason.CONVERGED,
             "reason": f"{reason.sentence} ({self.detail})" if self.detail else reason.sentence,
@@ -168,8 +196,14 @@ class Run:
             setting.b.dtype,
             vectors={"b": setting.seen_b, "x": setting.x},
             operators={"A": setting.A, "M": setting.M},
+            clock=self._clock,
         )
-        return self.configuration.solver.iterates(self.workspace)
+        generator = self.configuration.solver.iterates(self.workspace)
+        every = self._stopping.check_every or setting.device.check_every
+        # The A-norm of the error takes a product with x as it is after every iteration.
+        self._watch = setting.device.watch(self.workspace, 1 if self._norm is Norm.ERROR else every)
+        self._rows = self._clock.reading(self._watch.rows) if self._clock else self._watch.rows
+        return generator
 
     def _reference_norms(self) -> tuple[float, float]:
         """What rtol is relative to, and ||b||."""
@@ -186,12 +220,11 @@ class Run:
             return self._error_norm(), plain
         return math.sqrt(abs(space.scalar(norms[self._norm]))), plain
 
-    def _record(self) -> float:
-        """Append a row to the history and return the norm of choice."""
-        space = self.workspace
+    def _record(self, scalars: dict[str, Any], *, last: bool) -> float:
+        """Append a row to the history and return the norm of choice. last: the vectors are those of this row."""
 
         def scalar(name: str) -> float:
-            return float(np.real(space.scalar(name))) if space.has_scalar(name) else math.nan
+            return float(np.real(scalars.get(name, math.nan)))
 
         # The recurrence's scalars of a step that was not made yet are zero, not values.
         first = self.history.count == 0
@@ -201,22 +234,25 @@ class Run:
             "natural": _root(scalar("gamma")),
             "alpha": math.nan if first else scalar("alpha"),
             "beta": math.nan if first else scalar("beta"),
-            "drift": self._drift() if self.history.count % DRIFT_EVERY == 0 else math.nan,
+            "drift": self._drift() if last and self.history.count >= self._next_drift else math.nan,
             "seconds": self.iteration_seconds,
         }
         if self._norm is Norm.ERROR:
             self._true_residual()
             row["error"] = self._error_norm()
+        if last and self.history.count >= self._next_drift:
+            self._next_drift = self.history.count + DRIFT_EVERY
         self.history.append(**row)
         self._curvature = math.inf if first else scalar("delta")
         self._gamma = scalar("gamma")
         return row[self._norm.value]
 
-    def _judge(self, norm: float) -> None:
+    def _judge(self, norm: float, *, last: bool) -> None:
+        """Decide whether the run ends with the newest row. Only the last one of a batch can be confirmed."""
         iteration = self.iterations
         if not math.isfinite(norm):
             self._end(Reason.NOT_FINITE, f"the {self._norm.value} norm is {norm} at iteration {iteration}")
-        elif norm <= self._next_look:
+        elif norm <= self._next_look and last:
             self._confirm(norm)
         elif math.isnan(self._curvature):
             self._end(Reason.NOT_FINITE, f"(p, A p) is NaN at iteration {iteration}")
@@ -264,14 +300,16 @@ class Run:
         """||b - A x|| computed afresh; leaves b - A x in `_residual`."""
         setting = self.setting
         setting.bound.apply(setting.solution(setting.x), self._residual)
-        np.subtract(setting.b, self._residual, out=self._residual)
-        return float(np.linalg.norm(self._residual))
+        setting.device.subtract_from(setting.b, self._residual)
+        return setting.device.norm(self._residual)
 
     def _error_norm(self) -> float:
         """sqrt((e, A e)) for e = x* - x, with A e = b - A x as `_true_residual` left it."""
         assert self.setting.exact is not None
-        error = self.setting.exact - self.setting.solution(self.setting.x)
-        return _root(float(np.vdot(error, self._residual).real))
+        setting = self.setting
+        error = setting.device.copy(setting.solution(setting.x))
+        setting.device.subtract_from(setting.exact, error)
+        return _root(float(np.real(setting.device.vdot(error, self._residual))))
 
     def _drift(self) -> float:
         """||Z^H r||, which the variant keeps at zero but for rounding; NaN where it does not."""

@@ -128,7 +128,7 @@ class Session:
             if self._stop.is_set():
                 run.cancel()
                 return
-            going = run.step()
+            going = run.step(1 if self._single.is_set() else None)
             if self._single.is_set():
                 self._single.clear()
                 self._go.clear()

@@ -24,20 +24,21 @@ class Setting:
     """Everything that a solver's workspace is made of.
 
     A is the operator the solver sees (P A under deflation) and b what goes with it (P b); `bound` and `b` are the
-    system itself. notes: sentences about what was changed on the way, for the provenance.
+    system itself. b, x and exact, the solution where it is known, are vectors on the device. notes: sentences about
+    what was changed on the way, for the provenance.
     """
 
     system: LinearSystem
     device: Any
     bound: Any
     M: Any
-    b: np.ndarray
-    x: np.ndarray
+    b: Any
+    x: Any
     labels: np.ndarray | None
     projection: Projection | None
     variant: Variant
     singular: bool
-    exact: np.ndarray | None
+    exact: Any
     notes: list[str]
 
     @property
@@ -49,7 +50,7 @@ class Setting:
         return self.projection if self.projection and self.variant.projects_system else self.bound
 
     @property
-    def seen_b(self) -> np.ndarray:
+    def seen_b(self) -> Any:
         """The right-hand side that the solver sees."""
         if self.projection is None or not self.variant.projects_system:
             return self.b
@@ -57,7 +58,7 @@ class Setting:
         self.projection.project(projected)
         return projected
 
-    def solution(self, x: np.ndarray) -> np.ndarray:
+    def solution(self, x: Any) -> Any:
         """The solution that an iterate stands for: x itself, or Q b + P^T x in a new vector."""
         if self.projection is None or not self.variant.projects_system:
             return x
@@ -68,21 +69,25 @@ class Setting:
 
 def set_up(configuration: Configuration, system: LinearSystem | None = None, x0: np.ndarray | None = None) -> Setting:
     """Assemble (unless a system is given) and put everything in place. Raises InputError for what cannot be solved."""
-    system = system or configuration.problem.assemble(configuration.seed)
     device = devices.device(configuration.device)
+    configuration.preconditioner.check(device)
+    system = system or configuration.problem.assemble(configuration.seed)
     operator = system.operator
+    device.need(operator.dtype)
     bound = operator.bind(device)
     singular = system.constant_nullspace or _maps_constant_to_zero(operator, bound, device)
-    notes: list[str] = []
+    notes = [device.note] if device.note else []
+    notes += getattr(bound, "notes", ())
     b, exact = _right_hand_side(configuration, system, bound, device)
     if singular:
         b = _made_consistent(b, notes)
-    x = device.copy(_start(configuration, system, x0))
+    start = _start(configuration, system, x0)
     if not b.any() and configuration.stopping.atol == 0:
-        x[:] = 0
+        start[:] = 0
         notes.append("b is zero, so x = 0; give atol above 0 to watch another start converge to it")
+    b, x = device.array(b, operator.dtype), device.copy(device.array(start, operator.dtype))
     M = configuration.preconditioner.setup(operator, device)
-    notes += getattr(M, "notes", [])
+    notes += getattr(M, "notes", ())
     given = Surroundings(operator, bound, M, device, system.grid, system.phase, singular, configuration.seed)
     space = configuration.deflation.space(given)
     projection = None
@@ -112,17 +117,17 @@ def set_up(configuration: Configuration, system: LinearSystem | None = None, x0:
 
 def _right_hand_side(
     configuration: Configuration, system: LinearSystem, bound: Any, device: Any
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """b, and the solution where it is known by construction."""
+) -> tuple[np.ndarray, Any]:
+    """b in host memory, and on the device the solution where it is known by construction."""
     size, dtype = system.operator.shape[0], system.operator.dtype
     match configuration.rhs:
         case "ones":
             return np.ones(size, dtype), None
         case "ones-scaled":
-            exact = np.full(size, 1 / np.sqrt(size), dtype)
+            exact = device.array(np.full(size, 1 / np.sqrt(size), dtype), dtype)
             b = device.zeros(size, dtype)
             bound.apply(exact, b)
-            return b, exact
+            return device.to_host(b), exact
         case "random":
             return np.random.default_rng([configuration.seed, 1]).random(size).astype(dtype), None
     if system.b.shape != (size,):
@@ -130,7 +135,7 @@ def _right_hand_side(
     if not np.isfinite(system.b).all():
         place = int(np.flatnonzero(~np.isfinite(system.b))[0])
         raise InputError(f"b holds {system.b[place]} at entry {place}; entries must be finite")
-    return device.array(system.b, dtype), None
+    return np.ascontiguousarray(system.b, dtype), None
 
 
 def _made_consistent(b: np.ndarray, notes: list[str]) -> np.ndarray:
@@ -160,11 +165,11 @@ def _start(configuration: Configuration, system: LinearSystem, x0: np.ndarray | 
 
 
 def _maps_constant_to_zero(operator: Operator, bound: Any, device: Any) -> bool:
-    ones = np.ones(operator.shape[0], operator.dtype)
+    ones = device.array(np.ones(operator.shape[0], operator.dtype), operator.dtype)
     product = device.zeros(operator.shape[0], operator.dtype)
     bound.apply(ones, product)
     try:
         largest = np.abs(operator.diagonal()).max()
     except InputError:
         largest = 1.0
-    return bool(np.abs(product).max() <= NULL_TOLERANCE * largest)
+    return bool(np.abs(device.to_host(product)).max() <= NULL_TOLERANCE * largest)

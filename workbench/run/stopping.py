@@ -50,8 +50,9 @@ class Stopping:
 
     For the preconditioned norm ||b|| is sqrt((M^-1 b, M^-1 b)), for the natural norm sqrt((b, M^-1 b)), for the error
     the A-norm of the starting error. maxiter None means 10 N, at least 1000. max_seconds counts iteration time alone.
-    stagnation: give up after this many iterations without a new smallest norm. Raises InputError for values out of
-    bounds.
+    stagnation: give up after this many iterations without a new smallest norm. check_every: iterations between two
+    looks at the norms where they lie in an accelerator's memory, None for the device's own choice; the accelerator
+    stops by itself at the iteration that meets the tolerance. Raises InputError for values out of bounds.
     """
 
     rtol: float = 1e-6
@@ -60,6 +61,7 @@ class Stopping:
     maxiter: int | None = None
     max_seconds: float | None = None
     stagnation: int = 5000
+    check_every: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("rtol", "atol"):
@@ -76,6 +78,9 @@ class Stopping:
             raise InputError(f"max_seconds must be above 0, got {self.max_seconds}")
         if self.stagnation < 1:
             raise InputError(f"stagnation must be at least 1 iteration, got {self.stagnation}")
+
+        if self.check_every is not None and not 1 <= self.check_every <= 10_000:
+            raise InputError(f"check_every must be 1 to 10000 iterations, got {self.check_every}")
 
     def limit(self, unknowns: int) -> int:
         """The iteration limit for N unknowns."""

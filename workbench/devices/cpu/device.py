@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from workbench.devices.clock import Clock, HostClock, Recorder
+from workbench.devices.coarse import Form
 from workbench.devices.cpu import factorization, memory, neumann
 from workbench.devices.cpu.columns import Columns
 from workbench.devices.cpu.csr import CsrProduct, CsrTerm
@@ -19,20 +20,26 @@ from workbench.devices.cpu.stencil import StencilProduct
 from workbench.devices.cpu.subdomains import CompactColumns, Subdomains
 from workbench.devices.cpu.triangular import CsrFactor, StencilFactor
 from workbench.devices.lines.reference import accumulator
+from workbench.devices.lines.stepwise import StepByStep
 from workbench.devices.lines.workspace import Lines, Workspace
 
 
-class Cpu:
+class Cpu(StepByStep):
     """All cores of this machine. Vectors are NumPy arrays; kernels release the GIL."""
 
     name: ClassVar[str] = "cpu"
-    clock: Clock | None = None
-    """There while a run is traced: programs bound from then on note their steps in it."""
+    note: ClassVar[str] = ""
+    check_every: ClassVar[int] = 1
+    """The scalars lie in the host's memory: looking at them costs nothing."""
+    whole_triangles: ClassVar[bool] = True
+    """Recurrences through the whole matrix run well on a core."""
 
-    def start_clock(self, recorder: Recorder) -> Clock:
-        """Trace what is bound from now on."""
-        self.clock = HostClock(recorder)
-        return self.clock
+    def clock(self, recorder: Recorder) -> Clock:
+        """A clock that notes what it is put around."""
+        return HostClock(recorder)
+
+    def need(self, dtype: np.dtype) -> None:
+        """Every precision is there."""
 
     def array(self, values: np.ndarray, dtype: np.dtype) -> np.ndarray:
         """A contiguous vector on the device, copied only when it must be."""
@@ -42,6 +49,22 @@ class Cpu:
         made = memory.vector(vector.size, vector.dtype)
         made[:] = vector
         return made
+
+    def assign(self, target: np.ndarray, source: np.ndarray) -> None:
+        """target = source."""
+        target[:] = source
+
+    def subtract_from(self, b: np.ndarray, s: np.ndarray) -> None:
+        """s = b - s."""
+        np.subtract(b, s, out=s)
+
+    def norm(self, vector: np.ndarray) -> float:
+        """||v||."""
+        return float(np.linalg.norm(vector))
+
+    def vdot(self, a: np.ndarray, b: np.ndarray) -> complex:
+        """(a, b)."""
+        return np.vdot(a, b).item()
 
     def to_host(self, vector: np.ndarray) -> np.ndarray:
         """The vector as a NumPy array; on this device the same memory."""
@@ -74,9 +97,14 @@ class Cpu:
         vectors: Mapping[str, Any],
         operators: Mapping[str, Any] | None = None,
         fuse: bool = True,
+        clock: Clock | None = None,
     ) -> Workspace:
         """The named vectors and scalars of one solve."""
-        return Workspace(self, size, dtype, vectors=vectors, operators=operators, fuse=fuse)
+        return Workspace(self, size, dtype, vectors=vectors, operators=operators, fuse=fuse, clock=clock)
+
+    def watch(self, workspace: Workspace, every: int) -> Watch:
+        """The scalars of the last iteration; here every iteration is looked at."""
+        return Watch(workspace)
 
     compile_pass = staticmethod(compile_pass)
     bind_pass = staticmethod(bind_pass)
@@ -131,6 +159,12 @@ class Cpu:
         """AZ in compact form."""
         return CompactColumns(az)
 
+    def coarse_level(
+        self, form: Form | None, solve: Callable[[np.ndarray], np.ndarray], count: int, dtype: np.dtype
+    ) -> CoarseLevel:
+        """E^-1 by the coarse solver's own `solve`."""
+        return CoarseLevel(solve)
+
     def stencil_pivots(
         self,
         main: np.ndarray,
@@ -176,6 +210,41 @@ class Cpu:
     def factorized_inverse(self, factor: sparse.csr_array) -> FactorizedInverse:
         """u = G^H (G r)."""
         return FactorizedInverse(factor)
+
+
+class Watch:
+    """The scalars of a workspace, read as they are."""
+
+    every = 1
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def arm(self, norm: str, limit: float) -> None:
+        """There is nothing to stop: the driver sees every row."""
+
+    def note(self) -> None:
+        """The scalars stay where they are until the next iteration."""
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The row of the last iteration, by name."""
+        values = self._workspace.scalars
+        return [{name: values[slot].item() for name, slot in self._workspace.slots.items()}]
+
+
+class CoarseLevel:
+    """E^-1 a by a function of NumPy arrays."""
+
+    waits = False
+    notes: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, solve: Callable[[np.ndarray], np.ndarray]) -> None:
+        self.solve = solve
+
+    def take_energy(self, dots: np.ndarray, coarse: np.ndarray, solved: np.ndarray) -> np.ndarray:
+        """Subtract (coarse, solved) from the first dot product."""
+        dots[0] -= np.vdot(coarse, solved)
+        return dots
 
 
 class ProductThenRestriction:

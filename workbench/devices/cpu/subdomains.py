@@ -54,6 +54,10 @@ class Subdomains:
         """x = x + Z a in place."""
         launch(x.size, _add, x, self._bounds, self._labels, self._cuts, coarse)
 
+    def subtract(self, x: np.ndarray, coarse: np.ndarray) -> None:
+        """x = x - Z a in place."""
+        self.add(x, -coarse)
+
     @property
     def traffic(self) -> int:
         """Bytes of the run lists; the vector comes on top."""

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from workbench.blocks import unknown_name
+from workbench.devices.clock import Clock
 from workbench.devices.lines import kinds, plan
 from workbench.devices.lines.language import Application, Formula, Line, LinesError, parse
 from workbench.devices.lines.reference import accumulator
+from workbench.devices.lines.stepwise import DOT_PLACES
 
 SCALARS = 64
 """Room for the scalars of one workspace."""
-DOT_PLACES = {"xy": 0, "yy": 1, "xx": 2}
 DTYPES = ("float32", "float64", "complex64", "complex128")
 
 
@@ -26,6 +27,8 @@ class Workspace:
 
     vectors: the arrays given, by name, all of one shape and dtype; programs add theirs as they need them.
     operators: what a program may apply, by name: bound operators, or element-by-element ones that join a pass.
+
+    clock: put around every step of the programs, while a run is traced.
 
     Scalars live beside the vectors on the device; `scalar(name)` reads one.
     """
@@ -40,8 +43,10 @@ class Workspace:
         operators: Mapping[str, Any] | None = None,
         scalars: Iterable[str] = (),
         fuse: bool = True,
+        clock: Clock | None = None,
     ) -> None:
         self.device = device
+        self.clock = clock
         self.size = size
         self.dtype = np.dtype(dtype)
         if str(self.dtype) not in DTYPES:
@@ -54,6 +59,8 @@ class Workspace:
         self._make_slots(scalars)
         self.added: list[str] = []
         """Names of the vectors that the programs allocated here."""
+        self.repeatable = True
+        """Whether all programs are, see `Compiled.repeatable`."""
         for name, vector in vectors.items():
             self._check_vector(name, vector)
             self.vectors[name] = vector
@@ -79,7 +86,9 @@ class Workspace:
         self._make_slots(line.target for line in everything if line.target not in vectors)
         offers = {name: getattr(operator, "offers", tuple(DOT_PLACES)) for name, operator in self.operators.items()}
         plans = [plan.plan(lines, vectors, persistent, offers, fuse=self.fuse) for lines in inlined]
-        return tuple(Compiled(self, lines, steps, vectors) for lines, steps in zip(inlined, plans, strict=True))
+        made = tuple(Compiled(self, lines, steps, vectors) for lines, steps in zip(inlined, plans, strict=True))
+        self.repeatable = self.repeatable and all(program.repeatable for program in made)
+        return made
 
     def scalar(self, name: str) -> Any:
         """The present value of a scalar, read from the device."""
@@ -128,18 +137,32 @@ class Compiled:
         self.lines = lines
         self._workspace = workspace
         self._vectors = vectors
-        self._kernels: dict[int, Callable[..., None]] = {}
+        self._kernels: dict[int, Any] = {}
         self._runs: list[Callable[[], None]] = []
         self._works: dict[plan.Step, tuple[int, int]] = {}
         self.bind()
 
     def bind(self) -> None:
         """Fix the arrays of every step as the workspace holds them now."""
-        self._runs = [self._timed(step, self._bound(k, step)) for k, step in enumerate(self.steps)]
+        space = self._workspace
+        self._runs = space.device.bind_steps(self.steps, space, self._vectors, self._kernels, self._timed)
 
     def __call__(self) -> None:
         for run in self._runs:
             run()
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether applying the operators once more, without any pass between, leaves every vector as it is."""
+        applications = [step for step in self.steps if isinstance(step, plan.Apply)]
+        applied = {step.target for step in applications}
+        if any(applied.intersection(step.stores) for step in self.steps if isinstance(step, plan.Pass)):
+            return False
+        carried = _read_first(self.lines, self._vectors)
+        return not any(
+            step.target in carried and step.argument in {later.target for later in applications[place:]}
+            for place, step in enumerate(applications)
+        )
 
     @property
     def passes(self) -> int:
@@ -156,28 +179,9 @@ class Compiled:
         """Floating-point operations of one call, counted as real ones."""
         return sum(self._flops(step) for step in self.steps)
 
-    def _bound(self, place: int, step: plan.Step) -> Callable[[], None]:
-        workspace = self._workspace
-        if isinstance(step, plan.Apply):
-            operator = workspace.operators[step.operator]
-            x, out = workspace.vector(step.argument), workspace.vector(step.target)
-            targets = [(workspace.slots[name], DOT_PLACES[which]) for name, which in step.dots]
-
-            def apply() -> None:
-                dots = operator.apply(x, out)
-                for slot, which in targets:
-                    workspace.scalars[slot] = dots[which]
-
-            return apply
-        if place not in self._kernels:
-            self._kernels[place] = workspace.device.compile_pass(step, self._vectors, workspace.slots, workspace.dtype)
-        kernel = self._kernels[place]
-        names = dict.fromkeys([*step.loads, *step.stores])
-        return workspace.device.bind_pass(kernel, step, [workspace.vector(name) for name in names], workspace.scalars)
-
     def _timed(self, step: plan.Step, run: Callable[[], None]) -> Callable[[], None]:
-        """The step as the device's clock sees it, while a run is traced; else the step itself."""
-        clock = getattr(self._workspace.device, "clock", None)
+        """The step as the clock sees it, while a run is traced; else the step itself."""
+        clock = self._workspace.clock
         if clock is None:
             return run
         return clock.timed(run, plan.step_name(step), lambda: self._work(step))
@@ -272,7 +276,7 @@ class Lines:
     def _check_written(self, vectors: Mapping[str, Any]) -> None:
         written = {line.target for line in self._lines}
         for name in written.intersection(vectors):
-            if not getattr(vectors[name].flags, "writeable", True):
+            if not getattr(getattr(vectors[name], "flags", None), "writeable", True):
                 raise LinesError(f"{name} is written, but the array is read-only; pass a copy")
             for other, vector in vectors.items():
                 if other != name and self._device.overlap(vectors[name], vector):

@@ -1,0 +1,102 @@
+"""Every method gives on an accelerator what it gives on the CPU: the same iterations, and the same solution."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import workbench.run  # noqa: F401  registers every block
+from tests.conftest import random_matrix
+from workbench import blocks
+from workbench.errors import InputError
+from workbench.run import Run, Stopping, configure, run_through, solve
+
+WHOLE_TRIANGLES = ("ic", "mic", "ssor")
+FIRST = sorted(set(blocks.registered("preconditioner")) - set(WHOLE_TRIANGLES))
+SECOND = sorted(set(blocks.registered("deflation")) - {"none", "file"})
+TIGHT = Stopping(rtol=1e-11)
+# DEF1 with vectors without structure loses them to rounding before it is that accurate, on any device.
+LOOSE = Stopping(rtol=1e-6)
+N = 16
+
+
+def space(name):
+    return f"{name}:4" if name in ("blocks", "levelset") else name
+
+
+def outcomes(accelerator, problem="two-layer", **choices):
+    choices = {"n": N, "stopping": TIGHT, **choices}
+    try:
+        return [run_through(Run(configure(problem, device=name, **choices))) for name in ("cpu", accelerator.spec)]
+    except InputError as error:
+        if "PyAMG" in str(error):
+            pytest.skip(str(error))
+        raise
+
+
+def assert_same(accelerator, slack=1, **choices):
+    expected, found = outcomes(accelerator, **choices)
+    assert expected.converged, (choices, expected.reason, expected.detail)
+    assert found.converged, (choices, found.reason, found.detail)
+    assert abs(found.iterations - expected.iterations) <= slack, (choices, found.iterations, expected.iterations)
+    tolerance = 1e-10 if choices.get("stopping") is not LOOSE else 1e-5
+    assert np.linalg.norm(found.x - expected.x) <= tolerance * np.linalg.norm(expected.x), choices
+    assert found.history["residual"].size == found.iterations + 1
+
+
+@pytest.mark.parametrize(("first", "second"), list(itertools.product(FIRST, ["none", *SECOND])))
+def test_every_pair_of_levels(accelerator, first, second):
+    # Without a preconditioner the density contrast of 1000 makes runs so long that rounding decides on their end.
+    slack = 12 if first == "none" else 1
+    stopping = LOOSE if second in ("eigenvectors", "ritz") else TIGHT
+    assert_same(accelerator, slack, preconditioner=first, deflation=space(second), stopping=stopping)
+
+
+@pytest.mark.parametrize("coarse", sorted(blocks.registered("coarse")))
+@pytest.mark.parametrize("first", ["jacobi", "neumann:2"])
+def test_every_coarse_solver(accelerator, coarse, first):
+    assert_same(accelerator, preconditioner=first, deflation="blocks:4", coarse=coarse)
+
+
+@pytest.mark.parametrize("variant", sorted(blocks.registered("variant")))
+@pytest.mark.parametrize("coarse", ["cholesky", "inverse"])
+def test_every_variant(accelerator, variant, coarse):
+    for second in ("blocks:4", "ritz"):
+        assert_same(accelerator, preconditioner="jacobi", deflation=second, coarse=coarse, variant=variant)
+
+
+@pytest.mark.parametrize("problem", ["two-layer", "poisson7", "poisson5"])
+@pytest.mark.parametrize("first", ["jacobi", "neumann:2", "block-ic:2"])
+def test_odd_sizes(accelerator, problem, first):
+    assert_same(accelerator, problem=problem, preconditioner=first, n=17, rhs="random")
+
+
+@pytest.mark.parametrize("name", WHOLE_TRIANGLES)
+def test_whole_triangles_are_refused_before_anything_starts(accelerator, name):
+    with pytest.raises(InputError, match="use block-ic"):
+        Run(configure("poisson7", n=512, preconditioner=name, device=accelerator.spec))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("first", ["jacobi", "neumann:2", "block-ic:2", "fsai", "chebyshev"])
+def test_matrices_in_every_dtype(accelerator, first, dtype):
+    matrix = random_matrix(501, dtype, seed=3)
+    b = np.random.default_rng(0).random(501)
+    rtol = 1e-5 if np.finfo(dtype).eps > 1e-10 else 1e-11
+    expected, found = (solve(matrix, b, M=first, rtol=rtol, device=name) for name in ("cpu", accelerator.spec))
+    assert expected.converged
+    assert found.converged
+    assert abs(found.iterations - expected.iterations) <= 1
+    np.testing.assert_allclose(found.x, expected.x, rtol=0, atol=10 * rtol * np.abs(expected.x).max())
+
+
+def test_functions_of_the_host(accelerator):
+    matrix = random_matrix(301, seed=5)
+    b, inverse = np.random.default_rng(0).random(301), 1 / matrix.diagonal()
+    found = solve(matrix, b, M=lambda r: inverse * r, device=accelerator.spec, rtol=1e-11)
+    expected = solve(matrix, b, M="jacobi", rtol=1e-11)
+    assert found.iterations == expected.iterations
+    np.testing.assert_allclose(found.x, expected.x, rtol=1e-9)
+    assert any("host" in note for note in found.provenance["notes"])

@@ -1,0 +1,118 @@
+"""The second level on every accelerator against NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import linalg, sparse
+
+from workbench.devices.coarse import Banded, Dense
+from workbench.devices.lines.reference import accumulator
+
+DTYPES = ("float32", "float64", "complex64", "complex128")
+
+
+def numbers(shape, dtype, seed=0):
+    rng = np.random.default_rng(seed)
+    values = rng.uniform(-1, 1, shape)
+    return (values + 1j * rng.uniform(-1, 1, shape) if np.dtype(dtype).kind == "c" else values).astype(dtype)
+
+
+def labellings():
+    rng = np.random.default_rng(0)
+    size = 10007
+    return {
+        "one": np.zeros(size, np.int32),
+        "long runs": np.arange(size, dtype=np.int32) * 5 // size,
+        "short runs": (np.arange(size, dtype=np.int32) // 3) % 17,
+        "no runs": np.concatenate([np.arange(70), rng.integers(0, 70, size - 70)]).astype(np.int32),
+        "each its own": np.arange(333, dtype=np.int32),
+    }
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", list(labellings()))
+def test_subdomains(accelerator, name, dtype):
+    labels, wide = labellings()[name], accumulator(np.dtype(dtype))
+    count, w = int(labels.max()) + 1, numbers(labels.size, dtype)
+    z = accelerator.subdomains(labels, count, w.dtype)
+    expected = np.zeros(count, wide)
+    np.add.at(expected, labels, w.astype(wide))
+    np.testing.assert_allclose(
+        accelerator.to_host(z.restrict(accelerator.array(w, w.dtype))), expected, rtol=0, atol=1e-11
+    )
+    a = numbers(count, wide, 1)
+    for move, sign in ((z.add, 1), (z.subtract, -1)):
+        x = accelerator.array(w, w.dtype)
+        move(x, accelerator.array(a, wide))
+        np.testing.assert_allclose(accelerator.to_host(x), w + sign * a[labels], rtol=0, atol=4 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(1, 1), (3, 7), (8, 40011), (0, 9)], ids=str)
+def test_columns(accelerator, shape, dtype):
+    rows, w, wide = numbers(shape, dtype), numbers(shape[1], dtype, 1), accumulator(np.dtype(dtype))
+    z = accelerator.columns(rows)
+    found = accelerator.to_host(z.restrict(accelerator.array(w, w.dtype)))
+    np.testing.assert_allclose(found, rows.conj().astype(wide) @ w.astype(wide), rtol=0, atol=1e-10)
+    a = numbers(shape[0], wide, 2)
+    for move, sign in ((z.add, 1), (z.subtract, -1)):
+        x = accelerator.array(w, w.dtype)
+        move(x, accelerator.array(a, wide))
+        expected = w + sign * (a @ rows.astype(wide))
+        np.testing.assert_allclose(accelerator.to_host(x), expected, rtol=0, atol=20 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_compact_columns(accelerator, dtype):
+    rng = np.random.default_rng(0)
+    dense = numbers((3001, 7), dtype) * (rng.random((3001, 7)) < 0.2) * (rng.random((3001, 1)) < 0.3)
+    az, w = sparse.csr_array(dense.astype(dtype)), numbers(3001, dtype, 1)
+    a = numbers(7, accumulator(np.dtype(dtype)), 2)
+    x = accelerator.array(w, w.dtype)
+    accelerator.compact_columns(az).subtract(x, accelerator.array(a, a.dtype))
+    np.testing.assert_allclose(accelerator.to_host(x), w - dense @ a, rtol=0, atol=20 * np.finfo(dtype).eps)
+
+
+def test_an_empty_az(accelerator):
+    x = accelerator.array(np.ones(9), np.dtype(float))
+    accelerator.compact_columns(sparse.csr_array((9, 2))).subtract(x, accelerator.zeros(2, np.dtype(float)))
+    np.testing.assert_array_equal(accelerator.to_host(x), np.ones(9))
+
+
+def definite(size, width, dtype):
+    """A banded Hermitian positive definite matrix."""
+    whole = numbers((size, size), dtype)
+    whole = np.triu(np.tril(whole, width), -width)
+    return whole @ whole.conj().T + size * np.eye(size)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@pytest.mark.parametrize("form", ["dense", "band", "host"])
+@pytest.mark.parametrize(("size", "width"), [(1, 0), (5, 1), (150, 70)])
+def test_coarse_solves(accelerator, size, width, form, dtype):
+    matrix, count = definite(size, width, dtype), size + 1
+    order = np.random.default_rng(1).permutation(size)
+    inverse = np.linalg.inv(matrix)
+
+    def on_the_host(a):
+        return np.append(inverse @ a[:size], 0)
+
+    shape = None
+    if form == "dense":
+        shape = Dense(inverse)
+    if form == "band":
+        turned = matrix[order][:, order]
+        factor = linalg.cholesky(turned, lower=True)
+        band = np.zeros((size, size), dtype)
+        for k in range(size):
+            band[k, : size - k] = np.diag(factor, -k)
+        shape = Banded(band, order)
+    level = accelerator.coarse_level(shape, on_the_host, count, matrix.dtype)
+    a = numbers(count, dtype, 3)
+    solved = level.solve(accelerator.array(a, a.dtype))
+    np.testing.assert_allclose(accelerator.to_host(solved), on_the_host(a), rtol=0, atol=1e-12)
+    assert level.waits == (form == "host")
+    dots = accelerator.dots().apply(*[accelerator.array(a, a.dtype)] * 2)
+    level.take_energy(dots, accelerator.array(a, a.dtype), solved)
+    np.testing.assert_allclose(dots.to_host()[0], np.vdot(a, a) - np.vdot(a, on_the_host(a)), rtol=1e-12)

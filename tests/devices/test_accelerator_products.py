@@ -1,0 +1,156 @@
+"""Operators on every accelerator against NumPy, in all dtypes, at sizes beyond one work-group."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from tests.conftest import box_stencil, random_matrix
+from workbench.devices.lines.reference import accumulator
+from workbench.devices.series import TermByTerm
+from workbench.operators import Stencil
+from workbench.preconditioners.base import ElementWise
+
+DTYPES = ("float32", "float64", "complex64", "complex128")
+GRIDS = ((1,), (7,), (5, 13), (1, 4, 50), (33, 40, 41))
+
+
+def numbers(size, dtype, seed=0):
+    rng = np.random.default_rng(seed)
+    values = rng.uniform(-1, 1, size)
+    return (values + 1j * rng.uniform(-1, 1, size) if np.dtype(dtype).kind == "c" else values).astype(dtype)
+
+
+def same(device, bound, expected, x, *, eps=100):
+    """Applied to x, the bound operator gives what NumPy does, dot products included, and leaves x alone."""
+    out, placed = device.zeros(x.size, x.dtype), device.array(x, x.dtype)
+    dots = bound.apply(placed, out).to_host()
+    scale = max(1, np.abs(expected).max())
+    np.testing.assert_allclose(device.to_host(out), expected, rtol=0, atol=eps * np.finfo(x.dtype).eps * scale)
+    np.testing.assert_array_equal(device.to_host(placed), x)
+    x, y = (vector.astype(accumulator(x.dtype)) for vector in (x, expected))
+    lengths = np.linalg.norm(x), np.linalg.norm(y)
+    bounds = np.array([lengths[0] * lengths[1], lengths[1] ** 2, lengths[0] ** 2])
+    wanted = np.array([np.vdot(x, y), np.vdot(y, y), np.vdot(x, x)])
+    assert np.all(np.abs(dots - wanted) <= eps * np.finfo(out.dtype).eps * bounds)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("grid", GRIDS, ids=str)
+def test_stencils(accelerator, grid, dtype):
+    operator, x = box_stencil(grid, dtype), numbers(int(np.prod(grid)), dtype)
+    same(accelerator, operator.bind(accelerator), operator.to_csr() @ x, x)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_stencil_with_a_constant_diagonal(accelerator, dtype):
+    lower = box_stencil((12, 31), dtype).lower
+    operator, x = Stencil((12, 31), np.full(12 * 31, 5, dtype), lower), numbers(12 * 31, dtype)
+    same(accelerator, operator.bind(accelerator), operator.to_csr() @ x, x)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("lanes", [None, 1, 2, 16, 32])
+def test_csr_with_any_number_of_lanes(accelerator, lanes, dtype):
+    if lanes and lanes > accelerator.layout.group:
+        pytest.skip("more lanes than a group has")
+    matrix, x = random_matrix(1001, dtype).csr, numbers(1001, dtype)
+    bound = accelerator.csr(matrix.data, matrix.indices, matrix.indptr, lanes)
+    same(accelerator, bound, matrix @ x, x, eps=400)
+
+
+def test_rows_of_any_length(accelerator):
+    rows = [sparse.eye_array(1, 300), sparse.csr_array((1, 300)), np.ones((1, 300)), sparse.eye_array(297, 300)]
+    matrix, x = sparse.csr_array(sparse.vstack(rows)), numbers(300, "float64")
+    same(accelerator, accelerator.csr(matrix.data, matrix.indices, matrix.indptr), matrix @ x, x)
+
+
+def series(lower, inverse, order, r):
+    """K^H D^-1 K r, term by term."""
+
+    def factor(half, base):
+        v = base
+        for _ in range(order):
+            v = base - half @ v
+        return v
+
+    return factor(lower.conj().T, inverse * factor(lower, r)).astype(r.dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("order", [1, 2, 3, 4])
+@pytest.mark.parametrize("grid", [(9,), (7, 9), (5, 30, 40)], ids=str)
+def test_neumann_series_of_stencils(accelerator, grid, order, dtype):
+    operator = box_stencil(grid, dtype)
+    bands = tuple((0.3 * low).astype(dtype) for low in operator.lower)
+    lower = sparse.tril(operator.to_csr(), k=-1, format="csr") * 0.3
+    inverse, r = (1 / operator.main).astype(dtype), numbers(operator.shape[0], dtype)
+    bound = accelerator.stencil_series(bands, operator.strides, accelerator.array(inverse, inverse.dtype), order)
+    same(accelerator, bound, series(lower, inverse, order, r), r, eps=400)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_neumann_series_of_matrices(accelerator, dtype):
+    matrix, r = random_matrix(1001, dtype).csr, numbers(1001, dtype)
+    lower = sparse.csr_array(sparse.tril(matrix, k=-1, format="csr") * 0.01).astype(dtype)
+    inverse = (1 / matrix.diagonal()).astype(dtype)
+    placed = accelerator.array(inverse, inverse.dtype)
+    bound = TermByTerm(3, accelerator.csr_terms(lower, placed), accelerator, placed)
+    same(accelerator, bound, series(lower, inverse, 3, r), r, eps=400)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("block", [30, 90, 1200])
+def test_solves_with_blocks(accelerator, block, dtype):
+    operator, r = box_stencil((40, 30), dtype, shift=1.0), numbers(1200, dtype)
+    inverse = (1 / operator.main).astype(dtype)
+    placed = accelerator.array(inverse, inverse.dtype)
+    bound = accelerator.stencil_factor(operator.lower, operator.strides, placed, 30, block, 0.5)
+    whole = sparse.tril(operator.to_csr(), k=-1).toarray()
+    whole[np.arange(1200)[:, None] // block != np.arange(1200) // block] = 0
+    pivots = np.diag(operator.main)
+    inside = np.linalg.solve(pivots + whole, r)
+    same(accelerator, bound, 0.5 * np.linalg.solve(pivots + whole.conj().T, pivots @ inside), r, eps=400)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_factorized_inverses(accelerator, dtype):
+    factor, r = sparse.csr_array(sparse.tril(random_matrix(777, dtype).csr, format="csr")), numbers(777, dtype)
+    same(accelerator, accelerator.factorized_inverse(factor), factor.conj().T @ (factor @ r), r, eps=400)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_chebyshev_steps(accelerator, dtype):
+    given = [numbers(20011, dtype, seed) for seed in range(5)]
+    inverse, r, s, p, u = given
+    for first in (True, False):
+        placed = [accelerator.array(values, values.dtype) for values in given]
+        accelerator.chebyshev_step(placed[0]).apply(*placed[1:], 0.3, 0.7, first=first)
+        step = 0.7 * inverse * (r - (0 if first else s)) + (0 if first else 0.3 * p)
+        tolerance = 8 * np.finfo(dtype).eps
+        np.testing.assert_allclose(accelerator.to_host(placed[3]), step, rtol=0, atol=tolerance)
+        np.testing.assert_allclose(accelerator.to_host(placed[4]), step + (0 if first else u), rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_element_wise_operators_functions_of_the_host_and_dots(accelerator, dtype):
+    scale, x, y = (numbers(5003, dtype, seed) for seed in (1, 0, 2))
+    element_wise = ElementWise("d*v", {"d": accelerator.array(scale, x.dtype)})
+    same(accelerator, accelerator.applied(element_wise), scale * x, x)
+    same(accelerator, accelerator.callable(lambda v: 2 * v[::-1], x.size, x.dtype), 2 * x[::-1], x)
+    dots = accelerator.dots().apply(accelerator.array(x, x.dtype), accelerator.array(y, y.dtype)).to_host()
+    wide = accumulator(x.dtype)
+    expected = [np.vdot(a.astype(wide), b.astype(wide)) for a, b in [(x, y), (y, y), (x, x)]]
+    np.testing.assert_allclose(dots, expected, rtol=0, atol=1e-4 if np.finfo(dtype).eps > 1e-10 else 1e-11)
+
+
+def test_small_helpers(accelerator):
+    a, b = numbers(3001, "complex128"), numbers(3001, "complex128", 1)
+    left, right = (accelerator.array(values, values.dtype) for values in (a, b))
+    assert np.isclose(accelerator.norm(left), np.linalg.norm(a))
+    assert np.isclose(accelerator.vdot(left, right), np.vdot(a, b))
+    accelerator.subtract_from(left, right)
+    np.testing.assert_allclose(accelerator.to_host(right), a - b)
+    accelerator.assign(right, left)
+    np.testing.assert_array_equal(accelerator.to_host(right), a)

@@ -1,0 +1,159 @@
+"""How the driver looks at an accelerator: now and then, and yet every iteration is there and none too many is made."""
+
+from __future__ import annotations
+
+import gc
+
+import numpy as np
+import pytest
+
+from tests.conftest import box_stencil, random_matrix
+from workbench import devices
+from workbench.devices.accelerator.runtime import Vector
+from workbench.problems import LinearSystem
+from workbench.run import Reason, Run, Session, Stopping, configure, run_through, solve
+from workbench.run.given import GivenProblem
+
+
+def run_of(accelerator, operator, b, device=None, **stopping):
+    configuration = configure(GivenProblem(), device=device or accelerator.spec, stopping=Stopping(**stopping))
+    return Run(configuration, LinearSystem(operator, b))
+
+
+@pytest.fixture(scope="module")
+def system():
+    operator = box_stencil((19, 23))
+    return operator, np.random.default_rng(0).random(operator.shape[0])
+
+
+@pytest.mark.parametrize("every", [1, 3, 16, 1000])
+def test_the_history_does_not_depend_on_how_often_the_host_looks(accelerator, system, every):
+    expected = run_through(run_of(accelerator, *system, device="cpu", rtol=1e-9))
+    found = run_through(run_of(accelerator, *system, rtol=1e-9, check_every=every))
+    assert found.iterations == expected.iterations
+    for column in ("residual", "preconditioned", "natural", "alpha", "beta"):
+        np.testing.assert_allclose(found.history[column], expected.history[column], rtol=1e-6)
+    assert np.all(np.diff(found.history["seconds"]) >= 0)
+    np.testing.assert_allclose(found.x, expected.x, rtol=1e-10)
+
+
+def test_the_solution_is_that_of_the_iteration_that_meets_the_tolerance(accelerator, system):
+    exactly = run_of(accelerator, *system, rtol=1e-4, check_every=1)
+    late = run_of(accelerator, *system, rtol=1e-4, check_every=500)
+    np.testing.assert_array_equal(run_through(exactly).x, run_through(late).x)
+
+
+def test_one_step_can_be_asked_for(accelerator, system):
+    run = run_of(accelerator, *system, rtol=1e-9)
+    for count in range(1, 6):
+        assert run.step(1)
+        assert run.history.count == count
+    assert run.step()
+    assert run.history.count == 5 + accelerator.check_every
+
+
+def test_the_iteration_limit_is_kept(accelerator, system):
+    found = run_through(run_of(accelerator, *system, rtol=1e-12, maxiter=21))
+    assert found.reason is Reason.MAXITER
+    assert found.iterations == 21
+
+
+@pytest.mark.parametrize("norm", ["preconditioned", "natural", "error"])
+def test_every_norm(accelerator, norm):
+    choices = {"n": 15, "rhs": "ones-scaled", "stopping": Stopping(rtol=1e-8, norm=norm)}
+    expected, found = (run_through(Run(configure("poisson5", device=d, **choices))) for d in ("cpu", accelerator.spec))
+    assert found.converged
+    assert abs(found.iterations - expected.iterations) <= 1
+    np.testing.assert_allclose(found.history[norm][:10], expected.history[norm][:10], rtol=1e-6)
+
+
+def test_a_breakdown_leaves_the_last_good_x(accelerator):
+    operator = random_matrix(60, seed=2).csr.toarray()
+    operator[0, 59] = operator[59, 0] = 1e4
+    b = np.ones(60)
+    expected, found = (solve(operator, b, device=name, rtol=1e-12) for name in ("cpu", accelerator.spec))
+    assert expected.reason is found.reason is Reason.INDEFINITE
+    assert expected.iterations == found.iterations
+    np.testing.assert_allclose(found.x, expected.x, rtol=1e-8)
+
+
+def test_a_tolerance_out_of_reach_restarts_and_ends_with_a_reason(accelerator, system):
+    found = run_through(run_of(accelerator, *system, rtol=1e-17, stagnation=100))
+    assert not found.converged
+    assert found.reason in (Reason.INACCURATE, Reason.STAGNATED, Reason.MAXITER)
+
+
+def test_singular_systems(accelerator):
+    choices = {"n": 16, "rhs": "random"}
+    expected, found = (
+        run_through(Run(configure("bubbles-2d", device=d, **choices))) for d in ("cpu", accelerator.spec)
+    )
+    assert any("singular" in note for note in found.provenance["notes"])
+    assert abs(found.iterations - expected.iterations) <= 1
+    np.testing.assert_allclose(found.x, expected.x, rtol=0, atol=1e-6 * np.abs(expected.x).max())
+
+
+def test_a_session_steps_once(accelerator, system):
+    configuration = configure(GivenProblem(), device=accelerator.spec, stopping=Stopping(rtol=1e-9))
+    session = Session(configuration, LinearSystem(*system))
+    session.resume()
+    assert session.wait(60).converged
+
+
+def test_the_notes_say_which_device_it_was(accelerator, system):
+    found = run_through(run_of(accelerator, *system))
+    assert any(accelerator.runtime.title in note for note in found.provenance["notes"])
+
+
+def test_memory_is_freed(accelerator):
+    def used():
+        return sum(made.nbytes for made in gc.get_objects() if isinstance(made, Vector))
+
+    counts = []
+    gc.disable()
+    try:
+        for _ in range(4):
+            for n in (16, 23):
+                run_through(Run(configure("two-layer", n=n, deflation="blocks:4", device=accelerator.spec)))
+            counts.append(used())
+    finally:
+        gc.enable()
+    assert counts[-1] <= counts[0]
+
+
+def test_recorded_launches_give_the_same(accelerator, system, monkeypatch):
+    """A runtime that records, as CUDA's does: launches and copies are kept with their arguments and repeated."""
+    runtime = accelerator.runtime
+    if runtime.name.startswith("cuda"):
+        pytest.skip("records by itself")
+    launch, copy, recorded = runtime.launch, runtime.copy, []
+
+    def record(work):
+        kept = []
+        monkeypatch.setattr(runtime, "launch", lambda *given: kept.append((launch, given)))
+        monkeypatch.setattr(runtime, "copy", lambda *given: kept.append((copy, given)))
+        work()
+        monkeypatch.setattr(runtime, "launch", launch)
+        monkeypatch.setattr(runtime, "copy", copy)
+        recorded.append(kept)
+
+        def repeat():
+            for function, given in kept:
+                function(*given)
+
+        return repeat
+
+    for choices in ({}, {"deflation": "blocks:2", "variant": "bnn"}, {"M": "neumann:2"}, {"M": "chebyshev"}):
+        expected = solve(*system, rtol=1e-9, device=accelerator.spec, **choices)
+        with monkeypatch.context() as patch:
+            patch.setattr(runtime, "record", record)
+            found = solve(*system, rtol=1e-9, device=accelerator.spec, **choices)
+        np.testing.assert_array_equal(found.x, expected.x)
+        assert found.iterations == expected.iterations
+    assert len(recorded) == 4
+
+
+def test_the_fastest_device_is_one_of_this_machine():
+    from workbench.devices import fastest
+
+    assert devices.device(fastest.fastest()) is devices.device("auto")

@@ -1,0 +1,5 @@
+"""The one accelerator device; what differs between OpenCL and CUDA is a `Runtime`."""
+
+from workbench.devices.accelerator.device import Accelerator
+
+__all__ = ["Accelerator"]

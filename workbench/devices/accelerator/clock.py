@@ -1,0 +1,69 @@
+"""The clock of an accelerator: spans that the device itself measured, told once its work is done."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from workbench.devices.accelerator.runtime import Runtime, Span
+from workbench.devices.clock import ACCELERATOR, CPU, TO_HOST, Recorder, Work
+
+Returned = TypeVar("Returned")
+
+
+class DeviceClock:
+    """Notes the steps that a device carries out, and when its scalars are read, in the time of the host.
+
+    Both clocks are compared once, after all work is done; a microsecond or two of that stays in every event.
+    """
+
+    def __init__(self, runtime: Runtime, recorder: Recorder) -> None:
+        self.iteration = 0
+        self._runtime, self._recorder = runtime, recorder
+        self._waiting: list[tuple[str, Work, Span, int]] = []
+        self._kernels: dict[tuple[str, str], int] = {}
+        device = runtime.now()
+        self._ahead = time.perf_counter() - recorder.origin - device
+
+    def timed(self, run: Callable[..., Returned], name: str, work: Work) -> Callable[..., Returned]:
+        def call(*arguments: Any) -> Returned:
+            before, start = len(self._waiting), time.perf_counter()
+            returned, span = self._runtime.timed(lambda: run(*arguments))
+            # What holds finer events is told by them and not once more as a whole.
+            if len(self._waiting) > before:
+                return returned
+            if span is not None:
+                self._waiting.append((name, work, span, self.iteration))
+            else:
+                origin = self._recorder.origin
+                self._add(name, CPU, work(), start - origin, time.perf_counter() - origin, self.iteration)
+            return returned
+
+        return call
+
+    def reading(self, rows: Callable[[], Returned]) -> Callable[[], Returned]:
+        def call() -> Returned:
+            # Kernels before the copy are theirs, not the copy's time.
+            self._runtime.synchronize()
+            origin, start = self._recorder.origin, time.perf_counter()
+            returned = rows()
+            self._add("scalars", TO_HOST, (0, 0), start - origin, time.perf_counter() - origin, self.iteration)
+            return returned
+
+        return call
+
+    def resolve(self) -> None:
+        if not self._waiting:
+            return
+        self._runtime.synchronize()
+        waiting, self._waiting = self._waiting, []
+        for name, work, span, iteration in waiting:
+            start, end = span()
+            self._add(name, ACCELERATOR, work(), start + self._ahead, end + self._ahead, iteration)
+
+    def _add(self, name: str, lane: str, work: tuple[int, int], start: float, end: float, iteration: int) -> None:
+        key = (name, lane)
+        if key not in self._kernels:
+            self._kernels[key] = self._recorder.kernel(name, lane, *work)
+        self._recorder.add(self._kernels[key], start, end, iteration)

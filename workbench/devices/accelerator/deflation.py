@@ -1,0 +1,239 @@
+"""The second level on an accelerator: Z^H w, x + Z a, w - AZ a, and E^-1 a. Coarse vectors stay on the device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from workbench.devices.accelerator.dots import Dots
+from workbench.devices.accelerator.products import lanes_for
+from workbench.devices.accelerator.runtime import Vector
+from workbench.devices.coarse import Banded, Dense, Form
+from workbench.devices.kernels import deflation as texts
+
+LONGEST_RUN = 2048
+"""Unknowns of a run of equal labels; longer runs are cut, so that all have about as much to do."""
+LONGEST_SHARED_RUN = 256
+"""The same where work-items share runs: many short ones keep all of a GPU busy."""
+MOST_CHUNKS = 64
+"""Parts into which each of a few long vectors is cut for its dot product."""
+BAND_GROUP = 64
+"""Work-items that share a column of a band factor."""
+
+
+class _Combined:
+    """coarse[k] = the sum of some parts, in a fixed order."""
+
+    def __init__(self, device: Any, order: np.ndarray, starts: np.ndarray, dtype: np.dtype) -> None:
+        self._device, self._count = device, starts.size - 1
+        wide = device.wide(dtype)
+        self.parts = device.zeros(max(1, order.size), wide)
+        self.coarse = device.zeros(self._count, wide)
+        self._order, self._starts = device.array(order, np.int32), device.array(starts, np.int32)
+        self._kernel = device.kernel(texts.COMBINE, "combine", dtype)
+
+    def __call__(self) -> Vector:
+        if self._count:
+            arguments = (self.parts, self._order, self._starts, self.coarse)
+            self._device.launch(self._kernel, self._count, *arguments)
+        return self.coarse
+
+
+class Subdomains:
+    """Z for labels of shape (N,) in 0..d-1: `restrict` is Z^T w, `add` is x + Z a. Stores a label an unknown."""
+
+    def __init__(self, device: Any, labels: np.ndarray, count: int, dtype: np.dtype) -> None:
+        self._device, self.size = device, labels.size
+        cut = np.arange(0, self.size, LONGEST_RUN if device.layout.chunked else LONGEST_SHARED_RUN)
+        starts = np.union1d(np.flatnonzero(np.diff(labels, prepend=labels[0] - 1)), cut)
+        owners = labels[starts]
+        order = np.argsort(owners, kind="stable")
+        ends = np.searchsorted(owners[order], np.arange(count + 1))
+        self._runs = starts.size
+        index = np.int64 if self.size > np.iinfo(np.int32).max else np.int32
+        self._bounds = device.array(np.append(starts, self.size), index)
+        self._labels = device.array(labels, np.int32)
+        self._combined = _Combined(device, order, ends, dtype)
+        self.coarse = self._combined.coarse
+        lanes = lanes_for(device, self.size / self._runs)
+        self._groups = device.layout.groups_for(self.size if device.layout.chunked else self._runs * lanes)
+        self._restrict = device.kernel(texts.runs(lanes), "runs", dtype, index)
+        self._prolong = device.kernel(texts.PROLONG, "prolong", dtype)
+
+    def restrict(self, w: Vector) -> Vector:
+        """Z^T w, shape (d,); the next call overwrites it."""
+        arguments = (w, self._bounds, self._combined.parts, np.int64(self._runs))
+        self._device.launch(self._restrict, self._groups, *arguments)
+        return self._combined()
+
+    def add(self, x: Vector, coarse: Vector, sign: int = 1) -> None:
+        """x = x + sign Z a in place."""
+        sign = self._device.number(sign, coarse.dtype)
+        self._device.sweep(self._prolong, self.size, x, self._labels, coarse, sign)
+
+    def subtract(self, x: Vector, coarse: Vector) -> None:
+        """x = x - Z a in place."""
+        self.add(x, coarse, -1)
+
+    @property
+    def traffic(self) -> int:
+        """Bytes of the run lists; the vector comes on top."""
+        return self._bounds.nbytes + 2 * self._combined.parts.nbytes
+
+
+class Columns:
+    """Z with d columns, given as the rows of an array of shape (d, N)."""
+
+    def __init__(self, device: Any, rows: np.ndarray) -> None:
+        self._device = device
+        self._count, self.size = rows.shape
+        self._rows = device.array(rows, rows.dtype)
+        self._chunks = max(1, min(MOST_CHUNKS, device.layout.groups_for(self.size)))
+        parts = self._count * self._chunks
+        self._combined = _Combined(device, np.arange(parts), np.arange(0, parts + 1, self._chunks), rows.dtype)
+        self.coarse = self._combined.coarse
+        self._dot = device.kernel(texts.COLUMN_DOTS, "column_dots", rows.dtype)
+        self._sum = device.kernel(texts.COLUMN_SUM, "column_sum", rows.dtype)
+
+    def restrict(self, w: Vector) -> Vector:
+        """Z^H w, shape (d,); the next call overwrites it."""
+        if self._count:
+            numbers = (np.int64(self._count), np.int64(self.size))
+            arguments = (self._rows, w, self._combined.parts, *numbers)
+            self._device.launch(self._dot, self._count * self._chunks, *arguments)
+        return self._combined()
+
+    def add(self, x: Vector, coarse: Vector, sign: int = 1) -> None:
+        """x = x + sign Z a in place."""
+        numbers = (self._device.number(sign, coarse.dtype), np.int64(self._count))
+        self._device.sweep(self._sum, self.size, self._rows, x, coarse, *numbers)
+
+    def subtract(self, w: Vector, coarse: Vector) -> None:
+        """w = w - Z a in place."""
+        self.add(w, coarse, -1)
+
+    @property
+    def traffic(self) -> int:
+        return self._rows.nbytes
+
+    @property
+    def entries(self) -> int:
+        return self._rows.size
+
+
+class CompactColumns:
+    """AZ in CSR form without its empty rows."""
+
+    def __init__(self, device: Any, az: sparse.csr_array) -> None:
+        self._device = device
+        rows = np.flatnonzero(np.diff(az.indptr))
+        index = np.int64 if max(az.shape[0], az.nnz) > np.iinfo(np.int32).max else np.int32
+        places = [rows, np.append(az.indptr[rows], az.nnz), az.indices]
+        self._places = [device.array(place, index) for place in places]
+        self._data, self._touched = device.array(az.data, az.dtype), rows.size
+        self._kernel = device.kernel(texts.COMPACT, "compact", az.dtype, index)
+
+    def subtract(self, w: Vector, coarse: Vector) -> None:
+        """w = w - AZ a in place."""
+        if self._touched:
+            self._device.sweep(self._kernel, self._touched, *self._places, self._data, w, coarse)
+
+    @property
+    def traffic(self) -> int:
+        stored = self._data.nbytes + sum(place.nbytes for place in self._places)
+        return stored + 2 * self._touched * self._data.itemsize
+
+    @property
+    def entries(self) -> int:
+        return self._data.size
+
+
+class ProductThenRestriction:
+    """out = A x, then Z^H out."""
+
+    saved = 0
+
+    def __init__(self, bound: Any, z: Any) -> None:
+        self._bound, self._z = bound, z
+        self.waits = getattr(bound, "waits", False)
+
+    def apply(self, x: Vector, out: Vector) -> tuple[Dots, Vector]:
+        return self._bound.apply(x, out), self._z.restrict(out)
+
+
+class _Coarse:
+    """E^-1 a with zero for what was dropped, in a vector of its own."""
+
+    waits = False
+    notes: tuple[str, ...] = ()
+
+    def __init__(self, device: Any, count: int, dtype: np.dtype) -> None:
+        self._device, self._count = device, count
+        self._solved = device.zeros(count, device.wide(dtype))
+        self._energy = device.kernel(texts.ENERGY, "energy", self._solved.dtype)
+
+    def solve(self, coarse: Vector) -> Vector:
+        raise TypeError
+
+    def take_energy(self, dots: Dots, coarse: Vector, solved: Vector) -> Dots:
+        """Subtract (coarse, solved) from the first dot product."""
+        self._device.launch(self._energy, 1, coarse, solved, dots.partial, np.int64(self._count))
+        return dots
+
+
+class _DenseProduct(_Coarse):
+    def __init__(self, device: Any, form: Dense, count: int) -> None:
+        super().__init__(device, count, form.inverse.dtype)
+        self._matrix = device.array(form.inverse, self._solved.dtype)
+        self._size = np.int64(form.inverse.shape[0])
+        self._kernel = device.kernel(texts.DENSE, "dense", self._solved.dtype)
+
+    def solve(self, coarse: Vector) -> Vector:
+        self._device.launch(self._kernel, self._count, self._matrix, coarse, self._solved, self._size)
+        return self._solved
+
+
+class _BandSolve(_Coarse):
+    def __init__(self, device: Any, form: Banded, count: int) -> None:
+        super().__init__(device, count, form.band.dtype)
+        wide = self._solved.dtype
+        width, size = form.band.shape[0] - 1, form.band.shape[1]
+        self._factor = device.array(form.band.T, wide)
+        self._order = device.array(form.order, np.int32)
+        self._work = [device.zeros(size, wide) for _ in range(2)]
+        self._numbers = (np.int64(size), np.int64(width), np.int64(count))
+        self._group = 1 if device.layout.chunked else min(BAND_GROUP, device.layout.group)
+        self._kernel = device.kernel(texts.BAND, "band", wide, np.int32, self._group)
+
+    def solve(self, coarse: Vector) -> Vector:
+        arguments = (self._factor, self._order, coarse, self._solved, *self._work, *self._numbers)
+        self._device.launch(self._kernel, 1, *arguments, group=self._group)
+        return self._solved
+
+
+class _OnTheHost(_Coarse):
+    waits = True
+    notes = ("E is solved with on the host in every iteration; coarse solvers cholesky and inverse stay on the device",)
+
+    def __init__(self, device: Any, solve: Callable[[np.ndarray], np.ndarray], count: int, dtype: np.dtype) -> None:
+        super().__init__(device, count, dtype)
+        self._on_host = solve
+
+    def solve(self, coarse: Vector) -> Vector:
+        values = self._on_host(self._device.to_host(coarse))
+        self._device.runtime.upload(self._solved.handle, np.ascontiguousarray(values, self._solved.dtype))
+        return self._solved
+
+
+def coarse_level(
+    device: Any, form: Form | None, solve: Callable[[np.ndarray], np.ndarray], count: int, dtype: np.dtype
+) -> _Coarse:
+    """E^-1 in the form that it comes in; `solve` does it on the host where there is none."""
+    if isinstance(form, Dense):
+        return _DenseProduct(device, form, count)
+    if isinstance(form, Banded):
+        return _BandSolve(device, form, count)
+    return _OnTheHost(device, solve, count, dtype)

@@ -1,0 +1,275 @@
+"""An accelerator as a device: the vocabulary of the CPU device, in kernels that OpenCL and CUDA share."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from workbench.devices.accelerator import deflation, host, products, programs
+from workbench.devices.accelerator.clock import DeviceClock
+from workbench.devices.accelerator.dots import OnePass
+from workbench.devices.accelerator.runtime import Function, Runtime, Vector
+from workbench.devices.accelerator.watch import Watch
+from workbench.devices.clock import Clock, Recorder
+from workbench.devices.coarse import Form
+from workbench.devices.cpu import factorization
+from workbench.devices.cpu.sparse_inverse import inverse_factor
+from workbench.devices.kernels import scalars as scalar_kernels
+from workbench.devices.kernels.prelude import ROOM, prelude
+from workbench.devices.lines.workspace import Lines, Workspace
+from workbench.devices.series import TermByTerm
+
+CHECK_EVERY = 16
+"""Iterations between two looks of the host at the scalars: a look costs about as much as a few small kernels."""
+
+
+class Accelerator:
+    """Device memory and kernels behind a runtime. Vectors are `Vector`s; dot products stay on the device as `Dots`.
+
+    The host waits only where it reads: `to_host`, `read_scalar`, `norm`, `vdot` and a watch's rows.
+    """
+
+    check_every = CHECK_EVERY
+    whole_triangles = False
+    """A recurrence through the whole matrix would leave all but one work-item idle."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime, self.layout = runtime, runtime.layout
+        self.name = runtime.name
+        self._subtract = OnePass(self, "s = b - s", ("b", "s"))
+        self._vdot = self.dots()
+
+    @property
+    def note(self) -> str:
+        """Which device this is, for the notes of a run."""
+        return f"device {self.name} is {self.runtime.title}"
+
+    def clock(self, recorder: Recorder) -> Clock:
+        """A clock that notes what it is put around."""
+        return DeviceClock(self.runtime, recorder)
+
+    # Memory.
+
+    def need(self, dtype: np.dtype) -> None:
+        """Raise InputError where the device does not compute in this precision."""
+        host.need_precision(self.runtime, np.dtype(dtype))
+
+    def array(self, values: np.ndarray, dtype: np.dtype) -> Vector:
+        """A copy of host values on the device, of the same shape; a device vector is passed on."""
+        if isinstance(values, Vector):
+            return values
+        values = np.ascontiguousarray(values, dtype)
+        made = self.empty(values.shape, values.dtype)
+        self.runtime.upload(made.handle, values)
+        return made
+
+    def empty(self, shape: tuple[int, ...], dtype: np.dtype | type) -> Vector:
+        """Memory that holds anything."""
+        dtype = np.dtype(dtype)
+        return Vector(self.runtime.allocate(int(np.prod(shape)) * dtype.itemsize), tuple(shape), dtype)
+
+    def zeros(self, size: int, dtype: np.dtype) -> Vector:
+        made = self.empty((size,), dtype)
+        self.runtime.clear(made.handle, made.nbytes)
+        return made
+
+    def copy(self, vector: Vector) -> Vector:
+        made = self.empty(vector.shape, vector.dtype)
+        self.runtime.copy(made.handle, vector.handle, vector.nbytes)
+        return made
+
+    def assign(self, target: Vector, source: Vector) -> None:
+        """target = source."""
+        self.runtime.copy(target.handle, source.handle, target.nbytes)
+
+    def to_host(self, vector: Vector) -> np.ndarray:
+        """The vector as a new NumPy array; waits for the device."""
+        values = np.empty(vector.shape, vector.dtype)
+        self.runtime.download(vector.handle, values)
+        return values
+
+    def overlap(self, a: Vector, b: Vector) -> bool:
+        return a.handle is b.handle
+
+    # Kernels.
+
+    def kernel(
+        self, body: str, name: str, dtype: np.dtype, index: Any = np.int32, group: int | None = None
+    ) -> Function:
+        """A kernel, with the prelude for a dtype in front. group: work-items of a group, if not those of sweeps."""
+        layout = self.layout if group is None else dataclasses.replace(self.layout, group=group)
+        return self.runtime.compile(prelude(layout, dtype, index) + body, name)
+
+    def sweep(self, function: Function, items: int, *arguments: Any) -> None:
+        """Run over so many elements, which is also the last argument."""
+        values = tuple(getattr(argument, "handle", argument) for argument in arguments)
+        self.runtime.launch(function, self.layout.groups_for(items), self.layout.group, (*values, np.int64(items)))
+
+    def launch(self, function: Function, groups: int, *arguments: Any, group: int | None = None) -> None:
+        """Run so many groups."""
+        values = tuple(getattr(argument, "handle", argument) for argument in arguments)
+        self.runtime.launch(function, groups, group or self.layout.group, values)
+
+    def number(self, value: float, dtype: np.dtype) -> np.generic:
+        """A number as the real type of a dtype, for a kernel."""
+        return np.finfo(dtype).dtype.type(value)
+
+    def wide(self, dtype: np.dtype) -> np.dtype:
+        """The dtype of scalars and sums."""
+        return self.layout.accumulator(dtype)
+
+    # Scalars.
+
+    def scalars(self, count: int, dtype: np.dtype) -> Vector:
+        """Room for the scalars of a workspace, and for what stops it."""
+        single = np.complex64 if np.dtype(dtype).kind == "c" else np.float32
+        return self.zeros(max(count, ROOM), np.dtype(dtype) if self.layout.double else np.dtype(single))
+
+    def read_scalar(self, scalars: Vector, slot: int) -> Any:
+        return self.to_host(scalars)[slot].item()
+
+    def write_scalar(self, scalars: Vector, slot: int, value: complex) -> None:
+        wide = scalars.dtype
+        kernel = self.kernel(scalar_kernels.SET, "set_scalar", wide)
+        parts = self.number(np.real(value), wide), self.number(np.imag(value), wide)
+        self.launch(kernel, 1, scalars, np.int32(slot), *parts)
+
+    def watch(self, workspace: Workspace, every: int) -> Watch:
+        """Keeps the scalars of up to `every` iterations on the device, and stops at the one that the host waits for."""
+        return Watch(self, workspace, every)
+
+    # Programs.
+
+    def lines(self, text: str, *, fuse: bool = True, operators: Mapping[str, Any] | None = None) -> Lines:
+        """Compile paper lines into a function of named arrays and numbers. Raises LinesError."""
+        return Lines(self, text, fuse=fuse, operators=operators)
+
+    def workspace(
+        self,
+        size: int,
+        dtype: np.dtype,
+        *,
+        vectors: Mapping[str, Any],
+        operators: Mapping[str, Any] | None = None,
+        fuse: bool = True,
+        clock: Clock | None = None,
+    ) -> Workspace:
+        """The named vectors and scalars of one solve."""
+        return Workspace(self, size, dtype, vectors=vectors, operators=operators, fuse=fuse, clock=clock)
+
+    def bind_steps(
+        self, steps: Any, workspace: Any, vectors: Any, kernels: dict[Any, Any], timed: Any
+    ) -> list[Callable[[], None]]:
+        """What to launch, in order, for a program."""
+        return programs.bind_steps(self, steps, workspace, vectors, kernels, timed)
+
+    def subtract_from(self, b: Vector, s: Vector) -> None:
+        """s = b - s."""
+        self._subtract.apply(b, s)
+
+    def norm(self, vector: Vector) -> float:
+        """||v||."""
+        return float(np.sqrt(np.real(self.vdot(vector, vector))))
+
+    def vdot(self, a: Vector, b: Vector) -> complex:
+        """(a, b)."""
+        dots = self._vdot.apply(a, b)
+        assert dots is not None
+        return dots.to_host()[0].item()
+
+    # Operators.
+
+    def stencil(self, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]) -> Any:
+        """The product with a symmetric stencil."""
+        return products.StencilProduct(self, main, lower, strides)
+
+    def csr(self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, lanes: int | None = None) -> Any:
+        """The product with a CSR matrix; `lanes` work-items share a row, by default near the mean length of a row."""
+        return products.CsrProduct(self, data, indices, indptr, lanes)
+
+    def callable(self, product: Callable[[np.ndarray], np.ndarray], size: int, dtype: np.dtype) -> Any:
+        """The product with a function of the host: a vector there and one back."""
+        return host.CallableProduct(self, product, size, dtype)
+
+    def stencil_series(
+        self, bands: tuple[np.ndarray, ...], strides: tuple[int, ...], inverse_diagonal: Any, order: int
+    ) -> Any:
+        """K^H D^-1 K for the strictly lower bands of L D^-1, K the Neumann series of that order, term by term."""
+        terms = products.stencil_terms(self, bands, strides, inverse_diagonal)
+        return TermByTerm(order, terms, self, inverse_diagonal)
+
+    def csr_terms(self, lower: sparse.csr_array, scale: Any) -> tuple[Any, Any, Any]:
+        """base - L x, (base - L x)*scale and base - L^H x for a strictly lower triangle in CSR form."""
+        upper = sparse.csr_array(lower.conj().T.tocsr())
+        return (
+            products.CsrTerm(self, lower),
+            products.CsrTerm(self, lower, scale=scale),
+            products.CsrTerm(self, upper, summed=True),
+        )
+
+    def dots(self) -> Any:
+        """The dot products (x, y), (y, y) and (x, x) of two vectors in one pass."""
+        return OnePass(self, "xy = (x, y)\nyy = (y, y)\nxx = (x, x)", ("x", "y"))
+
+    def applied(self, operator: Any) -> Any:
+        """An element-by-element operator as one with apply(r, u), for where it cannot join a pass."""
+        text = "y = M(x)\nxy = (x, y)\nyy = (y, y)\nxx = (x, x)"
+        return OnePass(self, text, ("x", "y"), {"M": operator})
+
+    def chebyshev_step(self, inverse: Vector) -> Any:
+        """p = a p + b D^-1 (r - s), u = u + p."""
+        return products.ChebyshevStep(self, inverse)
+
+    # Factors are computed on the host: they are setup, and recurrences.
+
+    stencil_pivots = staticmethod(factorization.stencil_pivots)
+    csr_pivots = staticmethod(factorization.csr_pivots)
+    inverse_factor = staticmethod(inverse_factor)
+
+    def stencil_factor(
+        self,
+        lower: tuple[np.ndarray, ...],
+        strides: tuple[int, ...],
+        inverse: Vector,
+        width: int,
+        block: int,
+        scale: float,
+    ) -> Any:
+        """u = scale M^-1 r for M = (E + L) E^-1 (E + L^H) on a stencil, block by block."""
+        return self.csr_factor(products.lower_of_stencil(lower, strides, block), inverse, block, scale)
+
+    def csr_factor(self, lower: sparse.csr_array, inverse: Vector, block: int, scale: float) -> Any:
+        """The same with L in CSR form."""
+        return products.BlockFactor(self, lower, inverse, block, scale)
+
+    def factorized_inverse(self, factor: sparse.csr_array) -> Any:
+        """u = G^H (G r)."""
+        return products.FactorizedInverse(self, factor)
+
+    # Deflation.
+
+    def subdomains(self, labels: np.ndarray, count: int, dtype: np.dtype) -> Any:
+        """Piecewise constant deflation vectors given by a label per unknown."""
+        return deflation.Subdomains(self, labels, count, dtype)
+
+    def columns(self, rows: np.ndarray) -> Any:
+        """A few vectors without structure, given as the rows of a matrix."""
+        return deflation.Columns(self, rows)
+
+    def compact_columns(self, az: sparse.csr_array) -> Any:
+        """AZ in compact form."""
+        return deflation.CompactColumns(self, az)
+
+    def restricted_product(self, bound: Any, z: Any) -> Any:
+        """out = A x and Z^H out."""
+        return deflation.ProductThenRestriction(bound, z)
+
+    def coarse_level(
+        self, form: Form | None, solve: Callable[[np.ndarray], np.ndarray], count: int, dtype: np.dtype
+    ) -> Any:
+        """E^-1, shape (count,) to (count,), on the device where its form allows it, else by `solve` on the host."""
+        return deflation.coarse_level(self, form, solve, count, dtype)

@@ -1,0 +1,74 @@
+"""Dot products that stay on the device: what every group left, to be added up by whoever needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from workbench.devices.accelerator.runtime import Vector
+from workbench.devices.kernels import passes
+from workbench.devices.lines import kinds, plan
+from workbench.devices.lines.language import parse
+
+
+class Dots:
+    """The parts of (x, y), (y, y) and (x, x), `partial` of shape (3, count); the next application overwrites them."""
+
+    def __init__(self, device: Any, dtype: np.dtype, groups: int) -> None:
+        self._device, self.count = device, groups
+        self.partial: Vector = device.empty((3, self.count), device.wide(dtype))
+
+    def to_host(self) -> np.ndarray:
+        """The three dot products, shape (3,)."""
+        return self._device.to_host(self.partial).sum(axis=1)
+
+
+class OnePass:
+    """Paper lines that make one pass over vectors given at each call; dot products are left as `Dots`, three of them.
+
+    Nothing is kept of the vectors, so that helpers can live as long as the device.
+    """
+
+    def __init__(
+        self, device: Any, text: str, names: tuple[str, ...], operators: Mapping[str, Any] | None = None
+    ) -> None:
+        self._device, self._names = device, names
+        lines = plan.inline(parse(text), operators or {})
+        self._factors = {
+            plan.factor_name(name, factor): vector
+            for name, operator in (operators or {}).items()
+            for factor, vector in operator.factors.items()
+        }
+        given = {*names, *self._factors}
+        self._vectors = kinds.infer_vectors(lines, given)
+        (step,) = plan.plan(lines, self._vectors, given, {})
+        assert isinstance(step, plan.Pass)
+        self._step = step
+        self._kernels: dict[np.dtype, Any] = {}
+        self._dots: tuple[Any, Dots | None] = (None, None)
+        self.traffic = self.flops = 0
+
+    def apply(self, *vectors: Vector) -> Dots | None:
+        """Run on vectors of one size and dtype, in the order of the names."""
+        device, first = self._device, vectors[0]
+        if first.dtype not in self._kernels:
+            text = passes.body(self._step, self._vectors, {}, first.dtype)
+            scalars = device.scalars(0, device.wide(first.dtype))
+            self._kernels[first.dtype] = device.kernel(text, "body", first.dtype), scalars
+        kernel, scalars = self._kernels[first.dtype]
+        given = {**self._factors, **dict(zip(self._names, vectors, strict=True))}
+        arrays = [given[name] for name in passes.arrays_of(self._step)]
+        dots = self._room(first) if self._step.dots else None
+        device.sweep(kernel, first.size, *arrays, scalars, *([dots.partial] if dots else []))
+        self.traffic, self.flops = (2 + len(self._factors)) * first.nbytes, 7 * first.size
+        return dots
+
+    def _room(self, like: Vector) -> Dots:
+        """Room for the dot products; kept for the next vectors of this size."""
+        key, dots = self._dots
+        if key != (like.dtype, like.size) or dots is None:
+            dots = Dots(self._device, like.dtype, self._device.layout.groups_for(like.size))
+            self._dots = (like.dtype, like.size), dots
+        return dots

@@ -1,0 +1,40 @@
+"""What an accelerator leaves to the host, and what it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from workbench.devices.accelerator.dots import Dots
+from workbench.devices.accelerator.runtime import Runtime, Vector
+from workbench.errors import InputError
+
+
+class CallableProduct:
+    """out = f(x) for a function of the host: x is fetched and out sent in every application."""
+
+    waits = True
+    traffic = 0
+    flops = 0
+    notes = ("a function of the host is called in every iteration; its vectors travel to the host and back",)
+
+    def __init__(self, device: Any, product: Callable[[np.ndarray], np.ndarray], size: int, dtype: np.dtype) -> None:
+        self._device, self._product = device, product
+        self._size, self._dtype = size, np.dtype(dtype)
+        self._dots = device.dots()
+
+    def apply(self, x: Vector, out: Vector) -> Dots:
+        result = np.reshape(self._product(self._device.to_host(x)), (self._size,))
+        self._device.runtime.upload(out.handle, np.ascontiguousarray(result, self._dtype))
+        return self._dots.apply(x, out)
+
+
+def need_precision(runtime: Runtime, dtype: np.dtype) -> None:
+    """Raise InputError where the device lacks double precision and the dtype needs it."""
+    if not runtime.layout.double and dtype in (np.float64, np.complex128):
+        raise InputError(
+            f"device {runtime.name} ({runtime.title}) does not compute in double precision; give the matrix as "
+            "float32, or use device cpu"
+        )

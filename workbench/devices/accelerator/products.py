@@ -1,0 +1,267 @@
+"""Operators on an accelerator: each an `apply` that launches its kernels and returns `Dots`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from workbench.devices.accelerator.dots import Dots
+from workbench.devices.accelerator.runtime import Vector
+from workbench.devices.kernels import products as texts
+
+LANES = 32
+"""Most work-items on a row: more than a warp's would wait for one another longer than for memory."""
+SOLVING_GROUP = 32
+"""Work-items of a group in solves with blocks, each with a block of its own: small, so that few blocks spread out."""
+
+
+class StencilProduct:
+    """out = A x for a symmetric stencil, with (x, out), (out, out) and (x, x)."""
+
+    def __init__(self, device: Any, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]) -> None:
+        self._device, self._size, self._bands = device, main.size, len(lower)
+        constant = bool(np.all(main == main[0]))
+        self._kernel = device.kernel(texts.stencil(len(lower), constant=constant), "stencil", main.dtype)
+        arrays = [main[:1] if constant else main, *lower]
+        self._fixed = [*(device.array(array, main.dtype) for array in arrays), *(np.int64(step) for step in strides)]
+        self._words = len(lower) + 2 + (not constant)
+        self._itemsize, self._is_complex = main.dtype.itemsize, main.dtype.kind == "c"
+        self._dots = Dots(device, main.dtype, device.layout.groups_for(main.size))
+
+    def apply(self, x: Vector, out: Vector) -> Dots:
+        self._device.sweep(self._kernel, self._size, x, out, *self._fixed, self._dots.partial)
+        return self._dots
+
+    @property
+    def traffic(self) -> int:
+        return self._words * self._size * self._itemsize
+
+    @property
+    def flops(self) -> int:
+        return (2 * self._bands + 1) * (8 if self._is_complex else 2) * self._size
+
+
+class StencilTerm:
+    """out = (base - L x)*scale or base - L^H x for the lower bands of a stencil; the upper one with dot products."""
+
+    def __init__(self, device: Any, bands: list[Vector], strides: tuple[int, ...], scale: Any, *, upper: bool) -> None:
+        self._device, self._bands, self._upper = device, bands, upper
+        text = texts.stencil_term(len(bands), upper=upper, scaled=scale is not None)
+        self._size, dtype = bands[0].size, bands[0].dtype
+        self._kernel = device.kernel(text, "term", dtype)
+        self._arrays = [*bands, *([] if scale is None else [scale])]
+        self._steps = [np.int64(step) for step in strides]
+        self._dots = Dots(device, dtype, device.layout.groups_for(self._size)) if upper else None
+
+    def apply(self, base: Vector, x: Vector, out: Vector, paired: Vector) -> Dots | None:
+        """The dot products are those of `paired` and out. `out` must not be x."""
+        summed = [paired, self._dots.partial] if self._dots else []
+        self._device.sweep(self._kernel, self._size, base, x, out, *self._arrays, *self._steps, *summed)
+        return self._dots
+
+    @property
+    def traffic(self) -> int:
+        return (len(self._arrays) + 3 + self._upper) * self._bands[0].nbytes
+
+    @property
+    def flops(self) -> int:
+        return len(self._bands) * (8 if self._bands[0].dtype.kind == "c" else 2) * self._size
+
+
+def stencil_terms(
+    device: Any, bands: tuple[np.ndarray, ...], strides: tuple[int, ...], inverse_diagonal: Vector
+) -> tuple[StencilTerm, StencilTerm, StencilTerm]:
+    """base - L x, (base - L x)*D^-1 and base - L^H x."""
+    placed = [device.array(band, inverse_diagonal.dtype) for band in bands]
+    return (
+        StencilTerm(device, placed, strides, None, upper=False),
+        StencilTerm(device, placed, strides, inverse_diagonal, upper=False),
+        StencilTerm(device, placed, strides, None, upper=True),
+    )
+
+
+class Rows:
+    """A CSR matrix on the device, and how many work-items share a row."""
+
+    def __init__(
+        self, device: Any, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, lanes: int | None = None
+    ) -> None:
+        self.count, self.entries = indptr.size - 1, data.size
+        self.index = np.dtype(np.int64 if max(self.entries, self.count) > np.iinfo(np.int32).max else np.int32)
+        self.data = device.array(data, data.dtype)
+        self.indices, self.indptr = device.array(indices, self.index), device.array(indptr, self.index)
+        self.lanes = lanes_for(device, self.entries / max(1, self.count)) if lanes is None else lanes
+        self.groups = device.layout.groups_for(self.count * self.lanes)
+        if device.layout.chunked:
+            self.groups = device.layout.groups_for(max(self.count, self.entries // 4))
+
+    @property
+    def nbytes(self) -> int:
+        return self.data.nbytes + self.indices.nbytes + self.indptr.nbytes
+
+    @property
+    def arrays(self) -> tuple[Vector, Vector, Vector]:
+        return self.data, self.indices, self.indptr
+
+
+def lanes_for(device: Any, mean: float) -> int:
+    """The power of two at most as large as the mean length of a row, up to LANES and a group; 1 on a processor."""
+    lanes = 1
+    while 2 * lanes <= min(mean, LANES, device.layout.group):
+        lanes *= 2
+    return lanes
+
+
+class CsrProduct:
+    """out = A x for a CSR matrix, with (x, out), (out, out) and (x, x)."""
+
+    def __init__(
+        self, device: Any, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, lanes: int | None = None
+    ) -> None:
+        self._device = device
+        self.rows = Rows(device, data, indices, indptr, lanes)
+        self._kernel = device.kernel(texts.csr(self.rows.lanes), "csr", data.dtype, self.rows.index)
+        self._dots = Dots(device, data.dtype, self.rows.groups)
+
+    def apply(self, x: Vector, out: Vector) -> Dots:
+        return self.paired(x, out, x)
+
+    def paired(self, x: Vector, out: Vector, left: Vector) -> Dots:
+        """out = A x with (left, out), (out, out) and (left, left)."""
+        rows = self.rows
+        arguments = (*rows.arrays, x, out, left, self._dots.partial, np.int64(rows.count))
+        self._device.launch(self._kernel, rows.groups, *arguments)
+        return self._dots
+
+    @property
+    def traffic(self) -> int:
+        return self.rows.nbytes + 2 * self.rows.count * self.rows.data.itemsize
+
+    @property
+    def flops(self) -> int:
+        return (8 if self.rows.data.dtype.kind == "c" else 2) * self.rows.entries
+
+
+class CsrTerm:
+    """One term of a truncated Neumann series: out = (base - L x)*scale, scale optional; dot products if `summed`."""
+
+    def __init__(self, device: Any, matrix: sparse.csr_array, scale: Any = None, *, summed: bool = False) -> None:
+        self._device, self._scale = device, [] if scale is None else [scale]
+        self._rows = Rows(device, matrix.data, matrix.indices, matrix.indptr)
+        text = texts.csr(self._rows.lanes, based=True, scaled=scale is not None, summed=summed)
+        self._kernel = device.kernel(text, "csr", matrix.dtype, self._rows.index)
+        self._dots = Dots(device, matrix.dtype, self._rows.groups) if summed else None
+
+    def apply(self, base: Vector, x: Vector, out: Vector, paired: Vector) -> Dots | None:
+        """The dot products are those of `paired` and out. `out` must not be x."""
+        rows = self._rows
+        summed = [paired, self._dots.partial] if self._dots else []
+        arguments = (*rows.arrays, x, out, base, *self._scale, *summed, np.int64(rows.count))
+        self._device.launch(self._kernel, rows.groups, *arguments)
+        return self._dots
+
+    @property
+    def traffic(self) -> int:
+        vectors = 3 + len(self._scale) + (self._dots is not None)
+        return self._rows.nbytes + vectors * self._rows.count * self._rows.data.itemsize
+
+    @property
+    def flops(self) -> int:
+        return (8 if self._rows.data.dtype.kind == "c" else 2) * self._rows.entries
+
+
+class FactorizedInverse:
+    """u = G^H (G r) for a lower triangular G in CSR form. Work space: one vector."""
+
+    def __init__(self, device: Any, factor: sparse.csr_array) -> None:
+        upper = sparse.csr_array(factor.conj().T.tocsr())
+        self._lower, self._upper = (
+            CsrProduct(device, half.data, half.indices, half.indptr) for half in (sparse.csr_array(factor), upper)
+        )
+        self._middle = device.zeros(factor.shape[0], factor.dtype)
+
+    def apply(self, r: Vector, u: Vector) -> Dots:
+        """u = G^H G r; returns (r, u), (u, u) and (r, r). The two may not be the same vector."""
+        self._lower.apply(r, self._middle)
+        return self._upper.paired(self._middle, u, r)
+
+    @property
+    def traffic(self) -> int:
+        return 2 * self._lower.traffic + self._middle.nbytes
+
+    @property
+    def flops(self) -> int:
+        return 2 * self._lower.flops
+
+
+class ChebyshevStep:
+    """p = a p + b D^-1 (r - s) and u = u + p, with (r, u), (u, u) and (r, r); the first step takes s = p = u = 0."""
+
+    def __init__(self, device: Any, inverse: Vector) -> None:
+        self._device, self._inverse = device, inverse
+        self._kernels = {
+            first: device.kernel(texts.chebyshev(first=first), "chebyshev", inverse.dtype) for first in (True, False)
+        }
+        self._dots = Dots(device, inverse.dtype, device.layout.groups_for(inverse.size))
+
+    def apply(self, r: Vector, s: Vector, p: Vector, u: Vector, a: float, b: float, *, first: bool) -> Dots:
+        """One step, in place."""
+        numbers = [self._device.number(value, r.dtype) for value in (a, b)]
+        self._device.sweep(self._kernels[first], r.size, self._inverse, r, s, p, u, *numbers, self._dots.partial)
+        return self._dots
+
+    def traffic(self, *, first: bool) -> int:
+        return (4 if first else 7) * self._inverse.nbytes
+
+    @property
+    def flops(self) -> int:
+        return (14 if self._inverse.dtype.kind == "c" else 5) * self._inverse.size
+
+
+class BlockFactor:
+    """u = M^-1 r for M = (E + L) E^-1 (E + L^H) without couplings between blocks, with (r, u), (u, u) and (r, r).
+
+    A work-item solves with a block: as many are busy as there are blocks, each bound by latency.
+    """
+
+    def __init__(self, device: Any, lower: sparse.csr_array, inverse: Vector, block: int, scale: float) -> None:
+        self._device, self._inverse = device, inverse
+        upper = sparse.csr_array(lower.conj().T.tocsr())
+        self._halves = [Rows(device, half.data, half.indices, half.indptr, 1) for half in (lower, upper)]
+        group = 1 if device.layout.chunked else SOLVING_GROUP
+        self._group = group
+        self._kernel = device.kernel(texts.blocks(), "blocks", inverse.dtype, self._halves[0].index, group)
+        blocks = -(-inverse.size // block)
+        self._groups = max(1, min(device.layout.groups, -(-blocks // group)))
+        self._numbers = (device.number(scale, inverse.dtype), np.int64(block))
+        self._dots = Dots(device, inverse.dtype, self._groups)
+
+    def apply(self, r: Vector, u: Vector) -> Dots:
+        """u = M^-1 r. The two may not be the same vector."""
+        low, up = self._halves
+        arguments = (*low.arrays, *up.arrays, self._inverse, *self._numbers, r, u, self._dots.partial, np.int64(r.size))
+        self._device.launch(self._kernel, self._groups, *arguments, group=self._group)
+        return self._dots
+
+    @property
+    def traffic(self) -> int:
+        return sum(half.nbytes for half in self._halves) + 7 * self._inverse.nbytes
+
+    @property
+    def flops(self) -> int:
+        multiply_add = 8 if self._inverse.dtype.kind == "c" else 2
+        return 2 * (self._halves[0].entries * multiply_add + self._inverse.size)
+
+
+def lower_of_stencil(lower: tuple[np.ndarray, ...], strides: tuple[int, ...], block: int) -> sparse.csr_array:
+    """The strictly lower triangle of a stencil in CSR form, without couplings between blocks."""
+    size = lower[0].size
+    rows, columns, values = [], [], []
+    for low, stride in zip(lower, strides, strict=True):
+        row = np.flatnonzero(low)
+        row = row[row // block == (row - stride) // block]
+        rows, columns, values = [*rows, row], [*columns, row - stride], [*values, low[row]]
+    places = (np.concatenate(rows), np.concatenate(columns))
+    return sparse.csr_array(sparse.coo_array((np.concatenate(values), places), shape=(size, size)))

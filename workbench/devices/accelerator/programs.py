@@ -1,0 +1,133 @@
+"""Programs of paper lines on an accelerator: sweeps, and small kernels between them that add up and evaluate scalars.
+
+The scalar lines before a pass are evaluated where the sums of the step before it are added up: an iteration needs no
+launch for them, and the host reads nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from workbench.devices.accelerator.runtime import Runtime
+from workbench.devices.kernels import passes
+from workbench.devices.lines import plan
+from workbench.devices.lines.stepwise import DOT_PLACES
+
+RECORDED_AT = 3
+
+
+def bind_steps(
+    device: Any,
+    steps: Sequence[plan.Step],
+    workspace: Any,
+    vectors: Collection[str],
+    kernels: dict[Any, Any],
+    timed: Callable[[plan.Step, Callable[[], None]], Callable[[], None]],
+) -> list[Callable[[], None]]:
+    """What to call, in order, to launch the program on the vectors that the workspace holds now.
+
+    timed: puts a clock around a step, where one runs; then launches are made one by one.
+    """
+    runs: list[Callable[[], None]] = []
+    for place in range(-1, len(steps)):
+        step = steps[place] if place >= 0 else None
+        later = steps[place + 1] if place + 1 < len(steps) else None
+        after = later.scalars if isinstance(later, plan.Pass) else ()
+        if isinstance(step, plan.Apply):
+            sums = [(DOT_PLACES[which], workspace.slots[name]) for name, which in step.dots]
+            finish = _finish(device, workspace, kernels, place, sums, after)
+            runs.append(timed(step, _application(device, workspace, step, finish)))
+            continue
+        sums = [(k, workspace.slots[dot.target]) for k, dot in enumerate(step.dots)] if step else []
+        finish = _finish(device, workspace, kernels, place, sums, after)
+        if step and step.body:
+            runs.append(timed(step, _sweep(device, workspace, step, vectors, kernels, place, finish)))
+        elif finish:
+            runs.append(_launch(device, finish, workspace.scalars, workspace.scalars, 0))
+    waits = any(getattr(operator, "waits", False) for operator in workspace.operators.values())
+    return runs if waits or workspace.clock else [Repeated(device.runtime, runs)]
+
+
+class Repeated:
+    """Launches that are made once an iteration, as one call where the runtime can record them.
+
+    They are recorded at their third time: whatever is made or compiled at first use is there by then.
+    """
+
+    def __init__(self, runtime: Runtime, runs: list[Callable[[], None]]) -> None:
+        self._runtime, self._runs, self._times = runtime, runs, 0
+        self._repeat: Callable[[], None] | None = None
+
+    def __call__(self) -> None:
+        self._times += 1
+        if self._times == RECORDED_AT:
+            self._repeat = self._runtime.record(self._all)
+        (self._repeat or self._all)()
+
+    def _all(self) -> None:
+        for run in self._runs:
+            run()
+
+
+def _finish(
+    device: Any, workspace: Any, kernels: dict[Any, Any], place: int, sums: list[tuple[int, int]], after: Sequence[Any]
+) -> Any:
+    """The kernel that adds up and evaluates, or None where there is neither."""
+    if not sums and not after:
+        return None
+    key = ("finish", place)
+    if key not in kernels:
+        wide = device.wide(workspace.dtype)
+        kernels[key] = device.kernel(passes.finish(sums, after, workspace.slots, wide), "finish", workspace.dtype)
+    return kernels[key]
+
+
+def _application(device: Any, workspace: Any, step: plan.Apply, finish: Any) -> Callable[[], None]:
+    operator, scalars = workspace.operators[step.operator], workspace.scalars
+    x, out, wanted = workspace.vector(step.argument), workspace.vector(step.target), bool(step.dots)
+
+    def run() -> None:
+        dots = operator.apply(x, out)
+        if finish:
+            partial, count = (dots.partial, dots.count) if wanted else (scalars, 0)
+            device.launch(finish, 1, scalars, partial, np.int64(count), group=device.layout.finish)
+
+    return run
+
+
+def _sweep(
+    device: Any,
+    workspace: Any,
+    step: plan.Pass,
+    vectors: Collection[str],
+    kernels: dict[Any, Any],
+    place: int,
+    finish: Any,
+) -> Callable[[], None]:
+    if place not in kernels:
+        text = passes.body(step, vectors, workspace.slots, workspace.dtype)
+        kernels[place] = device.kernel(text, "body", workspace.dtype)
+    kernel, size, scalars = kernels[place], workspace.size, workspace.scalars
+    arrays = [workspace.vector(name) for name in passes.arrays_of(step)]
+    if not step.dots:
+        after = _launch(device, finish, scalars, scalars, 0) if finish else None
+        partial = ()
+    else:
+        count = device.layout.groups_for(size)
+        room = device.empty((len(step.dots), count), device.wide(workspace.dtype))
+        after = _launch(device, finish, scalars, room, count)
+        partial = (room,)
+
+    def run() -> None:
+        device.sweep(kernel, size, *arrays, scalars, *partial)
+        if after:
+            after()
+
+    return run
+
+
+def _launch(device: Any, finish: Any, scalars: Any, partial: Any, count: int) -> Callable[[], None]:
+    return lambda: device.launch(finish, 1, scalars, partial, np.int64(count), group=device.layout.finish)

@@ -1,0 +1,102 @@
+"""The few things that OpenCL and CUDA do differently, and the vectors that lie in their memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from workbench.devices.kernels.prelude import Layout
+
+Handle = Any
+Function = Any
+
+
+class Runtime(Protocol):
+    """One device of one programming interface; work is done in the order in which it is asked for.
+
+    name: as in `--device`. title: what the driver calls it. largest: bytes of the largest single array. Every method
+    raises InputError with a sentence that names the device when its memory is full or it is lost.
+    """
+
+    name: str
+    title: str
+    layout: Layout
+    largest: int
+
+    def allocate(self, nbytes: int) -> Handle:
+        """Memory that is freed when the handle is dropped; not filled."""
+        ...
+
+    def upload(self, handle: Handle, values: np.ndarray) -> None:
+        """Copy an array to the start of the memory; it may be changed at once after."""
+        ...
+
+    def download(self, handle: Handle, values: np.ndarray) -> None:
+        """Fill an array from the start of the memory; waits for all work before."""
+        ...
+
+    def copy(self, target: Handle, source: Handle, nbytes: int) -> None:
+        """Copy on the device."""
+        ...
+
+    def clear(self, handle: Handle, nbytes: int) -> None:
+        """Fill with zeros."""
+        ...
+
+    def compile(self, text: str, name: str) -> Function:
+        """The kernel of that name in the text; compiled once."""
+        ...
+
+    def launch(self, function: Function, groups: int, group: int, arguments: tuple[Any, ...]) -> None:
+        """Run a kernel on handles and NumPy scalars."""
+        ...
+
+    def synchronize(self) -> None:
+        """Wait for all work."""
+        ...
+
+    def record(self, work: Callable[[], None]) -> Callable[[], None] | None:
+        """One call that repeats the launches and copies of `work`, which is not carried out now; None if it cannot be.
+
+        `work` neither allocates nor waits, and its arguments stay what they are.
+        """
+        ...
+
+    def timed(self, work: Callable[[], Any]) -> tuple[Any, Span | None]:
+        """What `work` returns, and when the device carried out what it asked for; None where it asked for nothing."""
+        ...
+
+    def now(self) -> float:
+        """The present time of the clock of spans, in seconds, once all work is done."""
+        ...
+
+
+Span = Callable[[], tuple[float, float]]
+"""Start and end in seconds of the device's own clock, to be asked once the work is done."""
+
+
+class Vector:
+    """Numbers in a row, or in rows, in device memory; freed when dropped."""
+
+    __slots__ = ("dtype", "handle", "shape")
+
+    def __init__(self, handle: Handle, shape: tuple[int, ...], dtype: np.dtype) -> None:
+        self.handle, self.shape, self.dtype = handle, shape, dtype
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.itemsize
+
+    @property
+    def itemsize(self) -> int:
+        return self.dtype.itemsize
+
+    def __array__(self, *_: Any, **__: Any) -> np.ndarray:
+        raise TypeError("this vector lies on a device; device.to_host(vector) brings it here")

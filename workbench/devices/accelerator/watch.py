@@ -1,0 +1,46 @@
+"""The scalars of the last few iterations, kept on the device until the host looks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from workbench.devices.kernels import scalars as kernels
+from workbench.devices.kernels.prelude import STOP
+from workbench.devices.lines.workspace import Workspace
+
+
+class Watch:
+    """Rows of a workspace's scalars, one an iteration, of at most `every` iterations between two looks.
+
+    The device stops by itself at the first row that the host would want to see: then what is launched after it does
+    nothing. Where a program could not be stopped like that, or an operator waits for the host anyway, `every` is 1.
+    """
+
+    def __init__(self, device: Any, workspace: Workspace, every: int) -> None:
+        self._device, self._space = device, workspace
+        waits = any(getattr(operator, "waits", False) for operator in workspace.operators.values())
+        self.every = max(1, every) if workspace.repeatable and not waits else 1
+        wide = workspace.scalars.dtype
+        self._rows = device.zeros(self.every * STOP + 1, wide)
+        self._arm = device.kernel(kernels.ARM, "arm", wide)
+        self._keep = device.kernel(kernels.KEEP, "keep", wide)
+
+    def arm(self, norm: str, limit: float) -> None:
+        """From here on stop at the first row whose scalar `norm`, the square of a norm, is not above limit^2."""
+        space, wide = self._space, self._space.scalars.dtype
+        # The host compares roots; it must see every row that might meet its limit.
+        square = self._device.number(limit * limit * (1 + 8 * float(np.finfo(wide).eps)), wide)
+        self._slots = [np.int32(space.slots.get(name, -1)) for name in (norm, "delta", "gamma")]
+        self._device.launch(self._arm, 1, space.scalars, square)
+
+    def note(self) -> None:
+        """Keep the scalars as a row, unless the run has stopped."""
+        self._device.launch(self._keep, 1, self._space.scalars, self._rows, np.int32(self.every), *self._slots)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows since the watch was armed, by name; waits for the device."""
+        kept = self._device.to_host(self._rows)
+        count, table = int(np.real(kept[-1])), kept[:-1].reshape(self.every, STOP)
+        return [{name: table[k, slot].item() for name, slot in self._space.slots.items()} for k in range(count)]

@@ -1,0 +1,158 @@
+"""A CUDA device behind the interface that all accelerators share; CuPy compiles the kernels with NVRTC.
+
+All work goes to one stream, so that the launches of an iteration can be recorded as a graph and repeated by one call.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from workbench.devices.accelerator.runtime import Function, Handle, Span
+from workbench.devices.kernels.prelude import Layout
+from workbench.errors import InputError
+
+GROUP = 256
+FINISH = 256
+GROUPS = 2048
+LAYOUT = Layout("cuda", GROUP, FINISH, chunked=False, least=GROUP, groups=GROUPS)
+INSTALL = 'pip install "cupy-cuda13x[ctk]" (or cupy-cuda12x for an older driver)'
+
+
+class Cuda:
+    """The CUDA device of a number. Raises InputError where CuPy, the driver or the device is missing."""
+
+    def __init__(self, number: int = 0) -> None:
+        try:
+            import cupy  # pyright: ignore[reportMissingImports]
+        except ImportError as error:
+            detail = str(error).splitlines()[0] if str(error) else "no reason given"
+            raise InputError(f"device cuda needs CuPy, which cannot be imported ({detail}); run: {INSTALL}") from None
+        self._cupy = cupy
+        self.name = f"cuda:{number}" if number else "cuda"
+        try:
+            count = cupy.cuda.runtime.getDeviceCount()
+        except cupy.cuda.runtime.CUDARuntimeError as error:
+            detail = str(error).splitlines()[0]
+            raise InputError(
+                f"device cuda finds no CUDA device ({detail}); install an NVIDIA driver or use device opencl or cpu"
+            ) from None
+        if number >= count:
+            raise InputError(
+                f"there is no CUDA device {number}, this machine has {count}; use cuda:0 to cuda:{count - 1}"
+            )
+        self._device = cupy.cuda.Device(number)
+        properties = cupy.cuda.runtime.getDeviceProperties(number)
+        self.title = properties["name"].decode()
+        self.largest = int(properties["totalGlobalMem"])
+        self.layout = LAYOUT
+        self._one_at_a_time = threading.RLock()
+        with self._device:
+            # It waits for copies from and to the host, which use CUDA's default stream, and they for it.
+            self._stream = cupy.cuda.Stream()
+        self._functions: dict[tuple[str, str], Any] = {}
+        self._launches = 0
+        self._zero: Any = None
+
+    def allocate(self, nbytes: int) -> Handle:
+        with self._guarded():
+            return self._cupy.empty(max(1, nbytes), np.uint8)
+
+    def upload(self, handle: Handle, values: np.ndarray) -> None:
+        with self._guarded():
+            runtime = self._cupy.cuda.runtime
+            runtime.memcpy(handle.data.ptr, values.ctypes.data, values.nbytes, runtime.memcpyHostToDevice)
+
+    def download(self, handle: Handle, values: np.ndarray) -> None:
+        with self._guarded():
+            runtime = self._cupy.cuda.runtime
+            runtime.memcpy(values.ctypes.data, handle.data.ptr, values.nbytes, runtime.memcpyDeviceToHost)
+
+    def copy(self, target: Handle, source: Handle, nbytes: int) -> None:
+        with self._guarded():
+            runtime = self._cupy.cuda.runtime
+            kind = runtime.memcpyDeviceToDevice
+            runtime.memcpyAsync(target.data.ptr, source.data.ptr, nbytes, kind, self._stream.ptr)
+
+    def clear(self, handle: Handle, nbytes: int) -> None:
+        with self._guarded():
+            self._cupy.cuda.runtime.memsetAsync(handle.data.ptr, 0, nbytes, self._stream.ptr)
+
+    def compile(self, text: str, name: str) -> Function:
+        with self._guarded():
+            if (text, name) not in self._functions:
+                module = self._cupy.RawModule(code=text, backend="nvrtc")
+                # `kernel` compiles now, and calling it skips the look-ups of its wrapper.
+                self._functions[text, name] = module.get_function(name).kernel
+            return self._functions[text, name]
+
+    def launch(self, function: Function, groups: int, group: int, arguments: tuple[Any, ...]) -> None:
+        with self._guarded():
+            function((groups,), (group,), arguments, stream=self._stream)
+            self._launches += 1
+
+    def synchronize(self) -> None:
+        with self._guarded():
+            self._stream.synchronize()
+
+    def record(self, work: Callable[[], None]) -> Callable[[], None] | None:
+        with self._guarded():
+            try:
+                self._stream.begin_capture()
+                try:
+                    work()
+                finally:
+                    graph = self._stream.end_capture()
+            except (RuntimeError, InputError):
+                # A driver that cannot record launches makes them one by one.
+                return None
+
+        def repeat() -> None:
+            with self._guarded():
+                graph.launch(self._stream)
+
+        return repeat
+
+    def timed(self, work: Callable[[], Any]) -> tuple[Any, Span | None]:
+        events = self._cupy.cuda.Event(), self._cupy.cuda.Event()
+        with self._guarded():
+            before = self._launches
+            events[0].record(self._stream)
+        returned = work()
+        with self._guarded():
+            if self._launches == before:
+                return returned, None
+            events[1].record(self._stream)
+        return returned, lambda: (self._since_zero(events[0]), self._since_zero(events[1]))
+
+    def now(self) -> float:
+        with self._guarded():
+            if self._zero is None:
+                self._zero = self._cupy.cuda.Event()
+                self._zero.record(self._stream)
+            event = self._cupy.cuda.Event()
+            event.record(self._stream)
+            event.synchronize()
+        return self._since_zero(event)
+
+    def _since_zero(self, event: Any) -> float:
+        return 1e-3 * self._cupy.cuda.get_elapsed_time(self._zero, event)
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """On the device, one thread at a time, with errors as sentences."""
+        where = f"device {self.name} ({self.title})"
+        cuda = self._cupy.cuda
+        try:
+            with self._one_at_a_time, self._device:
+                yield
+        except cuda.memory.OutOfMemoryError:
+            raise InputError(f"{where} is out of memory; take a smaller problem or device cpu") from None
+        except cuda.compiler.CompileException as error:
+            raise InputError(f"{where} cannot compile a kernel ({str(error).splitlines()[0]})") from error
+        except (cuda.runtime.CUDARuntimeError, cuda.driver.CUDADriverError) as error:
+            raise InputError(f"{where} does not answer ({str(error).splitlines()[0]}); restart Python") from None

@@ -1,0 +1,41 @@
+"""Kernels for the scalars of a workspace: setting one, and the watch that keeps a row of them per iteration.
+
+A row is kept only while the run has not stopped. It stops where the square of the norm that decides is not above the
+limit, or where a scalar that must be positive is not; NaN stops it too. From then on passes and scalar lines do
+nothing, so that vectors stay those of that iteration, however many more are launched before the host looks.
+"""
+
+SET = """KERNEL set_scalar(GLOBAL W* scalars, const int slot, const V real, const V imaginary)
+{
+    if (LOCAL_ID == 0) scalars[slot] = W_FROM(real, imaginary);
+}
+"""
+
+ARM = """KERNEL arm(GLOBAL W* scalars, const V limit)
+{
+    if (LOCAL_ID == 0) {
+        scalars[STOP] = W_OF(0);
+        scalars[COUNT] = W_OF(0);
+        scalars[LIMIT] = W_OF(limit);
+    }
+}
+"""
+
+KEEP = """KERNEL keep(GLOBAL W* scalars, GLOBAL W* rows, const int capacity, const int norm, const int one,
+    const int two)
+{
+    const int going = W_REAL(scalars[STOP]) == 0;
+    const int row = (int)W_REAL(scalars[COUNT]);
+    BARRIER;
+    if (going && row < capacity) {
+        for (int k = LOCAL_ID; k < STOP; k += GROUP) rows[row*STOP + k] = scalars[k];
+        if (LOCAL_ID == 0) {
+            const int small = norm >= 0 && !(W_REAL(scalars[norm]) > W_REAL(scalars[LIMIT]));
+            const int broken = (one >= 0 && !(W_REAL(scalars[one]) > 0)) || (two >= 0 && !(W_REAL(scalars[two]) > 0));
+            scalars[COUNT] = W_OF(row + 1);
+            rows[capacity*STOP] = W_OF(row + 1);
+            if (small || broken) scalars[STOP] = W_OF(1);
+        }
+    }
+}
+"""

@@ -1,0 +1,52 @@
+"""How a device runs a program step by step: each pass and each application by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+from workbench.devices.lines import plan
+
+DOT_PLACES = {"xy": 0, "yy": 1, "xx": 2}
+
+
+class StepByStep:
+    """For devices whose kernels evaluate scalar lines themselves: `compile_pass` and `bind_pass` do the rest."""
+
+    compile_pass: Callable[..., Any]
+    bind_pass: Callable[..., Callable[[], None]]
+
+    def bind_steps(
+        self,
+        steps: Sequence[plan.Step],
+        workspace: Any,
+        vectors: Collection[str],
+        kernels: dict[int, Any],
+        timed: Callable[[plan.Step, Callable[[], None]], Callable[[], None]],
+    ) -> list[Callable[[], None]]:
+        """What to call, in order, to run the program on the arrays that the workspace holds now.
+
+        kernels: those compiled before, by place; new ones are added. timed: puts a clock around a step, where one runs.
+        """
+        runs = []
+        for place, step in enumerate(steps):
+            if isinstance(step, plan.Apply):
+                targets = [(workspace.slots[name], DOT_PLACES[which]) for name, which in step.dots]
+                x, out = workspace.vector(step.argument), workspace.vector(step.target)
+                run = _application(workspace.operators[step.operator], x, out, workspace.scalars, targets)
+                runs.append(timed(step, run))
+                continue
+            if place not in kernels:
+                kernels[place] = self.compile_pass(step, vectors, workspace.slots, workspace.dtype)
+            arrays = [workspace.vector(name) for name in dict.fromkeys([*step.loads, *step.stores])]
+            runs.append(timed(step, self.bind_pass(kernels[place], step, arrays, workspace.scalars)))
+        return runs
+
+
+def _application(operator: Any, x: Any, out: Any, scalars: Any, targets: list[tuple[int, int]]) -> Callable[[], None]:
+    def apply() -> None:
+        dots = operator.apply(x, out)
+        for slot, which in targets:
+            scalars[slot] = dots[which]
+
+    return apply

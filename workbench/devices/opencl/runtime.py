@@ -1,0 +1,204 @@
+"""An OpenCL device behind the interface that all accelerators share."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from workbench.devices.accelerator.runtime import Function, Handle, Span
+from workbench.devices.kernels.prelude import Layout
+from workbench.errors import InputError
+
+CHUNK = 16384
+MOST_CHUNKS = 1024
+"""As on the CPU device: a chunk of two or three vectors stays in a core's own cache."""
+GPU_GROUP = 256
+GPU_GROUPS = 1024
+# Sums may be made in another order, which is what makes them vectorize; NaN and infinity keep their meaning.
+PROCESSOR_FLAGS = ("-cl-unsafe-math-optimizations",)
+PROBE = "__kernel void probe(__global int* a) { a[get_global_id(0)] = 1; }"
+
+
+class OpenCL:
+    """One OpenCL device with a context and an in-order queue of its own.
+
+    layout: how work is cut; by default in chunks on processors, side by side on everything else. Raises InputError
+    when the driver cannot compile a kernel.
+    """
+
+    def __init__(self, device: Any, layout: Layout | None = None) -> None:
+        import pyopencl as cl
+
+        self._cl = cl
+        self._device = device
+        self.title = f"{device.platform.name.strip()}: {device.name.strip()}"
+        self.name = "opencl"
+        self.layout = layout or _layout(device, cl)
+        self._flags = PROCESSOR_FLAGS if self.layout.chunked else ()
+        self.largest = int(device.max_mem_alloc_size)
+        self._one_at_a_time = threading.RLock()
+        self._functions: dict[tuple[str, str], Any] = {}
+        self._programs: dict[str, Any] = {}
+        with self._errors():
+            self._context = cl.Context([device])
+            self._queue = cl.CommandQueue(self._context, properties=cl.command_queue_properties.PROFILING_ENABLE)
+        self._asked: list[Any] | None = None
+        probe = self.compile(PROBE, "probe")
+        self.launch(probe, 1, 1, (self.allocate(4),))
+        self.synchronize()
+
+    def allocate(self, nbytes: int) -> Handle:
+        if nbytes > self.largest:
+            raise InputError(
+                f"device {self.name} ({self.title}) holds arrays of at most {self.largest / 1e9:.3g} GB and one of "
+                f"{nbytes / 1e9:.3g} GB was asked for; take a smaller problem or device cpu"
+            )
+        with self._errors():
+            return self._cl.Buffer(self._context, self._cl.mem_flags.READ_WRITE, max(1, nbytes))
+
+    def upload(self, handle: Handle, values: np.ndarray) -> None:
+        if values.nbytes:
+            with self._errors():
+                self._cl.enqueue_copy(self._queue, handle, values, is_blocking=True)
+
+    def download(self, handle: Handle, values: np.ndarray) -> None:
+        if values.nbytes:
+            with self._errors():
+                self._cl.enqueue_copy(self._queue, values, handle, is_blocking=True)
+
+    def copy(self, target: Handle, source: Handle, nbytes: int) -> None:
+        if nbytes:
+            with self._errors():
+                self._note(self._cl.enqueue_copy(self._queue, target, source, byte_count=nbytes))
+
+    def clear(self, handle: Handle, nbytes: int) -> None:
+        if nbytes:
+            with self._errors():
+                self._note(self._cl.enqueue_fill_buffer(self._queue, handle, np.zeros(1, np.uint8), 0, nbytes))
+
+    def compile(self, text: str, name: str) -> Function:
+        with self._errors():
+            if text not in self._programs:
+                with warnings.catch_warnings():
+                    # Compilers chatter about what they vectorized.
+                    warnings.simplefilter("ignore")
+                    self._programs[text] = self._cl.Program(self._context, text).build(list(self._flags))
+            if (text, name) not in self._functions:
+                self._functions[text, name] = self._cl.Kernel(self._programs[text], name)
+            return self._functions[text, name]
+
+    def launch(self, function: Function, groups: int, group: int, arguments: tuple[Any, ...]) -> None:
+        # A kernel holds its arguments until it is enqueued, so two threads must not prepare it at once.
+        with self._errors():
+            function.set_args(*arguments)
+            self._note(self._cl.enqueue_nd_range_kernel(self._queue, function, (groups * group,), (group,)))
+
+    def synchronize(self) -> None:
+        with self._errors():
+            self._queue.finish()
+
+    def record(self, work: Callable[[], None]) -> None:
+        """OpenCL records nothing that every driver could repeat."""
+
+    def timed(self, work: Callable[[], Any]) -> tuple[Any, Span | None]:
+        outer, self._asked = self._asked, []
+        try:
+            returned, asked = work(), self._asked
+        finally:
+            self._asked = outer
+        if outer is not None:
+            outer += asked
+        if not asked:
+            return returned, None
+        first, last = asked[0], asked[-1]
+        return returned, lambda: (1e-9 * first.profile.start, 1e-9 * last.profile.end)
+
+    def now(self) -> float:
+        with self._errors():
+            marker = self._cl.enqueue_marker(self._queue)
+            marker.wait()
+            return 1e-9 * marker.profile.end
+
+    def _note(self, event: Any) -> None:
+        if self._asked is not None:
+            self._asked.append(event)
+
+    def _errors(self) -> _Errors:
+        return _Errors(self)
+
+
+class _Errors:
+    """Holds the device's lock and turns what the driver raises into one sentence."""
+
+    def __init__(self, runtime: OpenCL) -> None:
+        self._runtime = runtime
+
+    def __enter__(self) -> None:
+        self._runtime._one_at_a_time.acquire()
+
+    def __exit__(self, _: Any, error: Any, __: Any) -> None:
+        self._runtime._one_at_a_time.release()
+        if error is None or not isinstance(error, self._runtime._cl.Error):
+            return
+        where = f"device {self._runtime.name} ({self._runtime.title})"
+        text = str(error)
+        if "ALLOCATION_FAILURE" in text or "OUT_OF_RESOURCES" in text or "OUT_OF_HOST_MEMORY" in text:
+            raise InputError(f"{where} is out of memory; take a smaller problem or device cpu") from None
+        if "BUILD_PROGRAM_FAILURE" in text or "COMPILE" in text:
+            said = [line.strip() for line in text.splitlines() if "error" in line.lower()]
+            raise InputError(
+                f"{where} cannot compile kernels ({(said or text.splitlines())[0]}); install an OpenCL driver that "
+                "knows this machine, for example conda's pocl, or use device cpu"
+            ) from error
+        raise InputError(
+            f"{where} does not answer ({text.splitlines()[0]}); restart Python or use device cpu"
+        ) from None
+
+
+def choose(wanted: str = "") -> Any:
+    """The OpenCL device whose number, or a part of whose platform's or own name, is `wanted`; else PoCL or the first.
+
+    Raises InputError where PyOpenCL or a device is missing, and for a choice that fits none or several.
+    """
+    try:
+        import pyopencl as cl
+    except ImportError as error:
+        raise InputError(
+            f'device opencl needs PyOpenCL, which cannot be imported ({error}); run: pip install "pyopencl[pocl]"'
+        ) from None
+    try:
+        devices = [device for platform in cl.get_platforms() for device in platform.get_devices()]
+    except cl.Error:
+        devices = []
+    if not devices:
+        raise InputError(
+            'no OpenCL device was found; pip install "pyopencl[pocl]" makes one of the processor, or use device cpu'
+        )
+    names = [f"{device.platform.name.strip()}: {device.name.strip()}" for device in devices]
+    listed = "; ".join(f"{number} = {name}" for number, name in enumerate(names))
+    if wanted.isdigit():
+        if int(wanted) >= len(devices):
+            raise InputError(f"there is no OpenCL device {wanted}; known: {listed}")
+        return devices[int(wanted)]
+    if not wanted:
+        ours = [device for device in devices if device.platform.name.startswith("Portable Computing Language")]
+        return (ours or devices)[0]
+    fitting = [number for number, name in enumerate(names) if wanted.lower() in name.lower()]
+    if len(fitting) != 1:
+        several = "several OpenCL devices fit" if fitting else "no OpenCL device fits"
+        raise InputError(f"{several} {wanted!r}; choose opencl:<number> of: {listed}")
+    return devices[fitting[0]]
+
+
+def _layout(device: Any, cl: Any) -> Layout:
+    double = "cl_khr_fp64" in device.extensions
+    if device.type & cl.device_type.CPU:
+        return Layout("opencl", 1, 1, chunked=True, least=CHUNK, groups=MOST_CHUNKS, double=double)
+    group = GPU_GROUP
+    while group > device.max_work_group_size:
+        group //= 2
+    return Layout("opencl", group, group, chunked=False, least=group, groups=GPU_GROUPS, double=double)
