@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import linalg, sparse
 
+from workbench.devices.accelerator import deflation
 from workbench.devices.coarse import Banded, Dense
 from workbench.devices.lines.reference import accumulator
 
@@ -88,9 +89,11 @@ def definite(size, width, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
-@pytest.mark.parametrize("form", ["dense", "band", "host"])
+@pytest.mark.parametrize("form", ["dense", "band", "band of many vectors", "host"])
 @pytest.mark.parametrize(("size", "width"), [(1, 0), (5, 1), (150, 70)])
-def test_coarse_solves(accelerator, size, width, form, dtype):
+def test_coarse_solves(accelerator, monkeypatch, size, width, form, dtype):
+    if form == "band of many vectors":
+        monkeypatch.setattr(deflation, "MOST_DENSE", 0)
     matrix, count = definite(size, width, dtype), size + 1
     order = np.random.default_rng(1).permutation(size)
     inverse = np.linalg.inv(matrix)
@@ -101,7 +104,7 @@ def test_coarse_solves(accelerator, size, width, form, dtype):
     shape = None
     if form == "dense":
         shape = Dense(inverse)
-    if form == "band":
+    if form.startswith("band"):
         turned = matrix[order][:, order]
         factor = linalg.cholesky(turned, lower=True)
         band = np.zeros((size, size), dtype)
