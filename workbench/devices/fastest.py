@@ -18,7 +18,7 @@ WORTH = 1.2
 
 @functools.cache
 def fastest() -> str:
-    """The name of the device with the highest bandwidth; cpu where no other is well above it. Costs about two seconds, once."""
+    """The device with the highest bandwidth; cpu where no other is well above it. Costs about two seconds, once."""
     measured = {name: bandwidth(name) for name in ("cpu", "opencl", "cuda")}
     best = max(measured, key=lambda name: measured[name])
     return best if measured[best] > WORTH * measured["cpu"] else "cpu"
