@@ -19,7 +19,7 @@ class StepByStep:
     def bind_steps(
         self, steps: Sequence[plan.Step], workspace: Any, vectors: Collection[str], kernels: dict[int, Any]
     ) -> list[Callable[[], None]]:
-        """What to call, in order, to run the program on the arrays that the workspace holds now.
+        """What to call for each step to run the program on the arrays that the workspace holds now.
 
         kernels: those compiled before, by place; new ones are added.
         """
@@ -34,6 +34,10 @@ class StepByStep:
                 kernels[place] = self.compile_pass(step, vectors, workspace.slots, workspace.dtype)
             arrays = [workspace.vector(name) for name in dict.fromkeys([*step.loads, *step.stores])]
             runs.append(self.bind_pass(kernels[place], step, arrays, workspace.scalars))
+        return runs
+
+    def together(self, runs: list[Callable[[], None]], workspace: Any) -> list[Callable[[], None]]:
+        """The same calls, or fewer that do the same; here nothing is gained by that."""
         return runs
 
 

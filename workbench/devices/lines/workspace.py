@@ -139,7 +139,8 @@ class Compiled:
     def bind(self) -> None:
         """Fix the arrays of every step as the workspace holds them now."""
         space = self._workspace
-        self._runs = space.device.bind_steps(self.steps, space, self._vectors, self._kernels)
+        runs = space.device.bind_steps(self.steps, space, self._vectors, self._kernels)
+        self._runs = space.device.together(runs, space)
 
     def __call__(self) -> None:
         for run in self._runs:
