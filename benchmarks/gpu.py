@@ -141,7 +141,8 @@ def ours(cupy: Any, run: Run, copy: float) -> dict[str, float]:
 
     run.step()
     seconds = event_seconds(cupy, some, 1) / ITERATIONS
-    (_, iterate) = run.workspace.programs[-2:]
+    solver = run.configuration.solver
+    (_, iterate) = run.workspace.lines(solver.start, solver.iterate)
     return {
         "ours_us": 1e6 * seconds,
         "counted_bytes": iterate.bytes,

@@ -11,7 +11,7 @@ import workbench.run  # noqa: F401  registers every block
 from tests.conftest import random_matrix
 from workbench import blocks
 from workbench.errors import InputError
-from workbench.run import Run, Stopping, configure, run_through, solve
+from workbench.run import RitzKeeper, Run, Stopping, configure, run_through, solve
 
 WHOLE_TRIANGLES = ("ic", "mic", "ssor")
 FIRST = sorted(set(blocks.registered("preconditioner")) - set(WHOLE_TRIANGLES))
@@ -90,6 +90,20 @@ def test_matrices_in_every_dtype(accelerator, first, dtype):
     assert found.converged
     assert abs(found.iterations - expected.iterations) <= 1
     np.testing.assert_allclose(found.x, expected.x, rtol=0, atol=10 * rtol * np.abs(expected.x).max())
+
+
+def test_ritz_vectors_are_kept_of_a_run_and_deflate_the_next(accelerator):
+    matrix = random_matrix(301, seed=7)
+    b = np.random.default_rng(0).random(301)
+    found = []
+    for name in ("cpu", accelerator.spec):
+        keeper = RitzKeeper(12)
+        solve(matrix, b, device=name, callback=keeper, rtol=1e-12)
+        deflated = solve(matrix, b[::-1].copy(), device=name, deflation=keeper.vectors(4), rtol=1e-8)
+        assert deflated.converged
+        found.append(deflated)
+    assert abs(found[0].iterations - found[1].iterations) <= 1
+    np.testing.assert_allclose(found[1].x, found[0].x, rtol=1e-6)
 
 
 def test_functions_of_the_host(accelerator):

@@ -40,7 +40,7 @@ def kernels(dtype):
         yield products.csr(lanes, based=True)
         yield deflation.runs(lanes)
     yield from (products.chebyshev(first=first) for first in (True, False))
-    yield products.blocks()
+    yield from (products.BLOCKS, products.LEVELS)
     yield from (value for value in vars(deflation).values() if isinstance(value, str) and value.startswith("KERNEL"))
     yield from (value for value in vars(scalars).values() if isinstance(value, str) and value.startswith("KERNEL"))
     names = {"u", "t", "x", "k"}

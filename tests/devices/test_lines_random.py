@@ -1,9 +1,10 @@
 """Random programs against the line-by-line NumPy evaluation of the same text.
 
-Two devices run them. One is written here in NumPy and does exactly what a plan says: a pass sees the arrays that it
-loads and leaves those that it stores, and what was never stored is NaN. It makes the same roundings as the reference,
-so results are equal to the last bit, and as nothing is compiled, many programs can be tried. The other is the CPU; each
-program costs it about half a second per pass and dtype, so programs are few and sizes many.
+Three kinds of devices run them. One is written here in NumPy and does exactly what a plan says: a pass sees the arrays
+that it loads and leaves those that it stores, and what was never stored is NaN. It makes the same roundings as the
+reference, so results are equal to the last bit, and as nothing is compiled, many programs can be tried. The other is
+the CPU; each program costs it about half a second per pass and dtype, so programs are few and sizes many. The third are
+the accelerators of this machine.
 """
 
 from __future__ import annotations
@@ -419,28 +420,30 @@ def compare_where_bounded(*arguments, **options):
         assume(False)
 
 
-def compare(text, dtype, sizes=SIZES, fusions=(True, False), uses_operators=False):
-    cpu = Cpu()
-    programs_of = {fuse: cpu.lines(text, fuse=fuse) for fuse in fusions}
+def compare(text, dtype, sizes=SIZES, fusions=(True, False), uses_operators=False, device=None):
+    device = device or Cpu()
+    programs_of = {fuse: device.lines(text, fuse=fuse) for fuse in fusions}
     for size in sizes:
         functions, operators = {"general": sparse.eye_array(1), "bands": sparse.eye_array(1)}, None
         if uses_operators:
             general, (main, low, bands), diagonal = matrices(size, dtype, size)
             functions = reference_operators(size, dtype, size) | {"general": general, "bands": bands}
             operators = {
-                "A": cpu.csr(general.data, general.indices, general.indptr),
-                "S": cpu.stencil(main, (low,), (1,)),
-                "F": cpu.callable(functions["F"], size, np.dtype(dtype)),
-                "M": SimpleNamespace(formula="d*v", factors={"d": diagonal}),
+                "A": device.csr(general.data, general.indices, general.indptr),
+                "S": device.stencil(main, (low,), (1,)),
+                "F": device.callable(functions["F"], size, np.dtype(dtype)),
+                "M": SimpleNamespace(formula="d*v", factors={"d": device.array(diagonal, diagonal.dtype)}),
             }
         start = restricted(data(size, dtype, size), text)
         expected = restricted(start, text)
         bounds = expected_with_bounds(text, expected, functions, np.dtype(dtype))
         for fuse in fusions:
             given = restricted(start, text)
-            update = cpu.lines(text, fuse=fuse, operators=operators) if operators else programs_of[fuse]
-            returned = update(**given)
-            for name, value in (given | returned).items():
+            update = device.lines(text, fuse=fuse, operators=operators) if operators else programs_of[fuse]
+            placed = {name: device.array(value, dtype) if np.ndim(value) else value for name, value in given.items()}
+            returned = update(**placed)
+            found = {name: device.to_host(value) if np.ndim(given[name]) else value for name, value in placed.items()}
+            for name, value in (found | returned).items():
                 if isinstance(value, np.ndarray):
                     assert value.dtype == dtype
                 wrong = np.abs(value - expected[name]) - bounds[name]
@@ -464,6 +467,16 @@ FEW = {
 def test_fused_programs_on_the_cpu(text, dtype):
     note(text)
     compare_where_bounded(text, dtype, fusions=(True,))
+
+
+@settings(max_examples=8, **FEW)
+@given(programs(least=5, most=9), st.sampled_from(DTYPES), st.booleans())
+@example(CG, "complex64", True)
+@example(PIPELINED, "float32", True)
+def test_programs_on_accelerators(accelerator, text, dtype, fuse):
+    note(text)
+    options = {"sizes": SIZES[1::3], "fusions": (fuse,), "uses_operators": True, "device": accelerator}
+    compare_where_bounded(text, dtype, **options)
 
 
 @settings(max_examples=2, **FEW)

@@ -77,6 +77,8 @@ def set_up(configuration: Configuration, system: LinearSystem | None = None, x0:
     bound = operator.bind(device)
     singular = system.constant_nullspace or _maps_constant_to_zero(operator, bound, device)
     notes = [device.note] if device.note else []
+    if configuration.device == "auto":
+        notes.append(f"device auto is {device.name} here, chosen by the memory bandwidth of the devices present")
     notes += getattr(bound, "notes", ())
     b, exact = _right_hand_side(configuration, system, bound, device)
     if singular:

@@ -161,11 +161,14 @@ class Accelerator:
         """The named vectors and scalars of one solve."""
         return Workspace(self, size, dtype, vectors=vectors, operators=operators, fuse=fuse, clock=clock)
 
-    def bind_steps(
-        self, steps: Any, workspace: Any, vectors: Any, kernels: dict[Any, Any], timed: Any
-    ) -> list[Callable[[], None]]:
-        """What to launch, in order, for a program."""
-        return programs.bind_steps(self, steps, workspace, vectors, kernels, timed)
+    def bind_steps(self, steps: Any, workspace: Any, vectors: Any, kernels: dict[Any, Any]) -> list[Callable[[], None]]:
+        """What to launch for each step of a program."""
+        return programs.bind_steps(self, steps, workspace, vectors, kernels)
+
+    def together(self, runs: list[Callable[[], None]], workspace: Any) -> list[Callable[[], None]]:
+        """The launches of a program as one call, where the runtime can record them and nothing waits for the host."""
+        waits = any(getattr(operator, "waits", False) for operator in workspace.operators.values())
+        return runs if waits else [programs.Repeated(self.runtime, runs)]
 
     def subtract_from(self, b: Vector, s: Vector) -> None:
         """s = b - s."""

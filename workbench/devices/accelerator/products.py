@@ -9,12 +9,13 @@ from scipy import sparse
 
 from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.runtime import Vector
+from workbench.devices.cpu.levels import levels_of_blocks
 from workbench.devices.kernels import products as texts
 
 LANES = 32
 """Most work-items on a row: more than a warp's would wait for one another longer than for memory."""
 SOLVING_GROUP = 32
-"""Work-items of a group in solves with blocks, each with a block of its own: small, so that few blocks spread out."""
+"""Work-items that share a block in solves: few rows of it can be worked on at a time."""
 
 
 class StencilProduct:
@@ -223,25 +224,31 @@ class ChebyshevStep:
 class BlockFactor:
     """u = M^-1 r for M = (E + L) E^-1 (E + L^H) without couplings between blocks, with (r, u), (u, u) and (r, r).
 
-    A work-item solves with a block: as many are busy as there are blocks, each bound by latency.
+    On a processor a work-item goes through a block. Elsewhere a group does, level after level: rows of a level need
+    only rows of the levels before it, so 8 grid rows of n unknowns take n + 7 steps and not 8 n.
     """
 
     def __init__(self, device: Any, lower: sparse.csr_array, inverse: Vector, block: int, scale: float) -> None:
         self._device, self._inverse = device, inverse
         upper = sparse.csr_array(lower.conj().T.tocsr())
         self._halves = [Rows(device, half.data, half.indices, half.indptr, 1) for half in (lower, upper)]
-        group = 1 if device.layout.chunked else SOLVING_GROUP
-        self._group = group
-        self._kernel = device.kernel(texts.blocks(), "blocks", inverse.dtype, self._halves[0].index, group)
-        blocks = -(-inverse.size // block)
-        self._groups = max(1, min(device.layout.groups, -(-blocks // group)))
-        self._numbers = (device.number(scale, inverse.dtype), np.int64(block))
+        self._scale, blocks = device.number(scale, inverse.dtype), -(-inverse.size // block)
+        index = self._halves[0].index
+        if device.layout.chunked:
+            self._group, name, text = 1, "blocks", texts.BLOCKS
+            self._more = (np.int64(block), np.int64(inverse.size))
+        else:
+            self._group, name, text = min(SOLVING_GROUP, device.layout.group), "levels", texts.LEVELS
+            parts = levels_of_blocks(lower.indices, lower.indptr, block)
+            self._more = (*(device.array(part, index) for part in parts), np.int64(blocks))
+        self._kernel = device.kernel(text, name, inverse.dtype, index, self._group)
+        self._groups = max(1, min(device.layout.groups, blocks))
         self._dots = Dots(device, inverse.dtype, self._groups)
 
     def apply(self, r: Vector, u: Vector) -> Dots:
         """u = M^-1 r. The two may not be the same vector."""
         low, up = self._halves
-        arguments = (*low.arrays, *up.arrays, self._inverse, *self._numbers, r, u, self._dots.partial, np.int64(r.size))
+        arguments = (*low.arrays, *up.arrays, self._inverse, self._scale, r, u, self._dots.partial, *self._more)
         self._device.launch(self._kernel, self._groups, *arguments, group=self._group)
         return self._dots
 

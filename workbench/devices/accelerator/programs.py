@@ -20,35 +20,37 @@ RECORDED_AT = 3
 
 
 def bind_steps(
-    device: Any,
-    steps: Sequence[plan.Step],
-    workspace: Any,
-    vectors: Collection[str],
-    kernels: dict[Any, Any],
-    timed: Callable[[plan.Step, Callable[[], None]], Callable[[], None]],
+    device: Any, steps: Sequence[plan.Step], workspace: Any, vectors: Collection[str], kernels: dict[Any, Any]
 ) -> list[Callable[[], None]]:
-    """What to call, in order, to launch the program on the vectors that the workspace holds now.
-
-    timed: puts a clock around a step, where one runs; then launches are made one by one.
-    """
+    """What to call for each step to launch it on the vectors that the workspace holds now."""
     runs: list[Callable[[], None]] = []
-    for place in range(-1, len(steps)):
-        step = steps[place] if place >= 0 else None
+    first = steps[0].scalars if steps and isinstance(steps[0], plan.Pass) else ()
+    before = _finish(device, workspace, kernels, -1, [], first)
+    for place, step in enumerate(steps):
         later = steps[place + 1] if place + 1 < len(steps) else None
         after = later.scalars if isinstance(later, plan.Pass) else ()
         if isinstance(step, plan.Apply):
             sums = [(DOT_PLACES[which], workspace.slots[name]) for name, which in step.dots]
             finish = _finish(device, workspace, kernels, place, sums, after)
-            runs.append(timed(step, _application(device, workspace, step, finish)))
+            runs.append(_application(device, workspace, step, finish))
             continue
-        sums = [(k, workspace.slots[dot.target]) for k, dot in enumerate(step.dots)] if step else []
+        sums = [(k, workspace.slots[dot.target]) for k, dot in enumerate(step.dots)]
         finish = _finish(device, workspace, kernels, place, sums, after)
-        if step and step.body:
-            runs.append(timed(step, _sweep(device, workspace, step, vectors, kernels, place, finish)))
-        elif finish:
+        if step.body:
+            runs.append(_sweep(device, workspace, step, vectors, kernels, place, finish))
+        else:
             runs.append(_launch(device, finish, workspace.scalars, workspace.scalars, 0))
-    waits = any(getattr(operator, "waits", False) for operator in workspace.operators.values())
-    return runs if waits or workspace.clock else [Repeated(device.runtime, runs)]
+    if before:
+        runs[0] = _both(_launch(device, before, workspace.scalars, workspace.scalars, 0), runs[0])
+    return runs
+
+
+def _both(one: Callable[[], None], two: Callable[[], None]) -> Callable[[], None]:
+    def run() -> None:
+        one()
+        two()
+
+    return run
 
 
 class Repeated:
@@ -113,7 +115,7 @@ def _sweep(
     kernel, size, scalars = kernels[place], workspace.size, workspace.scalars
     arrays = [workspace.vector(name) for name in passes.arrays_of(step)]
     if not step.dots:
-        after = _launch(device, finish, scalars, scalars, 0) if finish else None
+        after = _launch(device, finish, scalars, scalars, 0)
         partial = ()
     else:
         count = device.layout.groups_for(size)
@@ -123,11 +125,12 @@ def _sweep(
 
     def run() -> None:
         device.sweep(kernel, size, *arrays, scalars, *partial)
-        if after:
-            after()
+        after()
 
     return run
 
 
 def _launch(device: Any, finish: Any, scalars: Any, partial: Any, count: int) -> Callable[[], None]:
+    if finish is None:
+        return lambda: None
     return lambda: device.launch(finish, 1, scalars, partial, np.int64(count), group=device.layout.finish)

@@ -128,33 +128,58 @@ def chebyshev(*, first: bool) -> str:
     )
 
 
-def blocks() -> str:
-    """u = scale M^-1 r for M = (E + L) E^-1 (E + L^H) without couplings between blocks, an item a block."""
-    return f"""KERNEL blocks(
+_BLOCKS = """
     GLOBAL const T* RESTRICT low, GLOBAL const INDEX* RESTRICT low_indices, GLOBAL const INDEX* RESTRICT low_starts,
     GLOBAL const T* RESTRICT up, GLOBAL const INDEX* RESTRICT up_indices, GLOBAL const INDEX* RESTRICT up_starts,
-    GLOBAL const T* RESTRICT inverse, const R scale, const I64 block, GLOBAL const T* RESTRICT r, GLOBAL T* u,
-    GLOBAL W* partial, const I64 n)
+    GLOBAL const T* RESTRICT inverse, const R scale, GLOBAL const T* RESTRICT r, GLOBAL T* u, GLOBAL W* partial,
+"""
+_FORWARD = """T v = T_SCALE(scale, r[i]);
+            for (INDEX j = low_starts[i]; j < low_starts[i + 1]; j++) v = T_SUB(v, T_MUL(low[j], u[low_indices[j]]));
+            u[i] = T_MUL(v, inverse[i]);"""
+_BACKWARD = f"""T sum = T_OF(0);
+            for (INDEX j = up_starts[i]; j < up_starts[i + 1]; j++) sum = T_ADD(sum, T_MUL(up[j], u[up_indices[j]]));
+            const T v = T_SUB(u[i], T_MUL(inverse[i], sum));
+            u[i] = v;
+            {_sums("r[i]")}"""
+
+BLOCKS = f"""KERNEL blocks({_BLOCKS}    const I64 block, const I64 n)
 {{
 {_ROOM}    const I64 count = (n + block - 1)/block;
     EACH(k, count) {{
         const I64 first = k*block, end = first + block < n ? first + block : n;
         for (I64 i = first; i < end; i++) {{
-            T v = T_SCALE(scale, r[i]);
-            for (INDEX j = low_starts[i]; j < low_starts[i + 1]; j++)
-                v = T_SUB(v, T_MUL(low[j], u[low_indices[j]]));
-            u[i] = T_MUL(v, inverse[i]);
+            {_FORWARD}
         }}
         for (I64 i = end - 1; i >= first; i--) {{
-            T sum = T_OF(0);
-            for (INDEX j = up_starts[i]; j < up_starts[i + 1]; j++) sum = T_ADD(sum, T_MUL(up[j], u[up_indices[j]]));
-            const T v = T_SUB(u[i], T_MUL(inverse[i], sum));
-            u[i] = v;
-            {_sums("r[i]")}
+            {_BACKWARD}
         }}
     }}
 {_LEAVE}}}
 """
+"""u = scale M^-1 r for M = (E + L) E^-1 (E + L^H) without couplings between blocks: an item goes through a block."""
+
+LEVELS = f"""KERNEL levels({_BLOCKS}    GLOBAL const INDEX* RESTRICT order, GLOBAL const INDEX* RESTRICT bounds,
+    GLOBAL const INDEX* RESTRICT firsts, const I64 count)
+{{
+{_ROOM}    for (I64 k = GROUP_ID; k < count; k += GROUPS) {{
+        for (INDEX level = firsts[k]; level < firsts[k + 1]; level++) {{
+            for (INDEX m = bounds[level] + LOCAL_ID; m < bounds[level + 1]; m += GROUP) {{
+            const INDEX i = order[m];
+            {_FORWARD}
+            }}
+            BARRIER;
+        }}
+        for (INDEX level = firsts[k + 1]; level > firsts[k]; level--) {{
+            for (INDEX m = bounds[level - 1] + LOCAL_ID; m < bounds[level]; m += GROUP) {{
+            const INDEX i = order[m];
+            {_BACKWARD}
+            }}
+            BARRIER;
+        }}
+    }}
+{_LEAVE}}}
+"""
+"""The same, a group a block: the rows of a level need only rows of levels before it, and in L^H of levels after it."""
 
 
 def _distances(bands: int) -> str:

@@ -22,24 +22,26 @@ class StepByStep:
         workspace: Any,
         vectors: Collection[str],
         kernels: dict[int, Any],
-        timed: Callable[[plan.Step, Callable[[], None]], Callable[[], None]],
     ) -> list[Callable[[], None]]:
-        """What to call, in order, to run the program on the arrays that the workspace holds now.
+        """What to call for each step to run the program on the arrays that the workspace holds now.
 
-        kernels: those compiled before, by place; new ones are added. timed: puts a clock around a step, where one runs.
+        kernels: those compiled before, by place; new ones are added.
         """
         runs = []
         for place, step in enumerate(steps):
             if isinstance(step, plan.Apply):
                 targets = [(workspace.slots[name], DOT_PLACES[which]) for name, which in step.dots]
                 x, out = workspace.vector(step.argument), workspace.vector(step.target)
-                run = _application(workspace.operators[step.operator], x, out, workspace.scalars, targets)
-                runs.append(timed(step, run))
+                runs.append(_application(workspace.operators[step.operator], x, out, workspace.scalars, targets))
                 continue
             if place not in kernels:
                 kernels[place] = self.compile_pass(step, vectors, workspace.slots, workspace.dtype)
             arrays = [workspace.vector(name) for name in dict.fromkeys([*step.loads, *step.stores])]
-            runs.append(timed(step, self.bind_pass(kernels[place], step, arrays, workspace.scalars)))
+            runs.append(self.bind_pass(kernels[place], step, arrays, workspace.scalars))
+        return runs
+
+    def together(self, runs: list[Callable[[], None]], workspace: Any) -> list[Callable[[], None]]:
+        """The same calls, or fewer that do the same; here nothing is gained by that."""
         return runs
 
 

@@ -145,7 +145,11 @@ class Compiled:
     def bind(self) -> None:
         """Fix the arrays of every step as the workspace holds them now."""
         space = self._workspace
-        self._runs = space.device.bind_steps(self.steps, space, self._vectors, self._kernels, self._timed)
+        runs = space.device.bind_steps(self.steps, space, self._vectors, self._kernels)
+        if space.clock:
+            self._runs = [self._timed(step, run) for step, run in zip(self.steps, runs, strict=True)]
+        else:
+            self._runs = space.device.together(runs, space)
 
     def __call__(self) -> None:
         for run in self._runs:
@@ -180,11 +184,9 @@ class Compiled:
         return sum(self._flops(step) for step in self.steps)
 
     def _timed(self, step: plan.Step, run: Callable[[], None]) -> Callable[[], None]:
-        """The step as the clock sees it, while a run is traced; else the step itself."""
-        clock = self._workspace.clock
-        if clock is None:
-            return run
-        return clock.timed(run, plan.step_name(step), lambda: self._work(step))
+        """The step as the clock of a traced run sees it."""
+        assert self._workspace.clock is not None
+        return self._workspace.clock.timed(run, plan.step_name(step), lambda: self._work(step))
 
     def _work(self, step: plan.Step) -> tuple[int, int]:
         """Bytes and flops of a step, reckoned once: programs that are bound anew at every call would spend more on it
