@@ -108,6 +108,8 @@ def install(extras: list[str]) -> None:
     print(f"installing cg-workbench[{','.join(extras)}]; the first time this takes about a minute", flush=True)
     pip = [PYTHON, "-m", "pip", "--disable-pip-version-check", "-q", "install"]
     run([*pip, "-c", "constraints.txt", "-e", f".[{','.join(extras)}]"])
+    if "opencl" in extras:
+        run([PYTHON, "scripts/pocl.py"])
 
 
 def run(command: list[str | Path], **options: int) -> None:
