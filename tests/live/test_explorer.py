@@ -164,6 +164,7 @@ def test_clear_takes_everything_away_and_the_next_run_comes(explorer, eventually
 
 
 def test_exports_are_files_that_can_be_read(explorer):
+    explorer.trace.value = True
     result = explorer.run().wait(60)
     written = {kind: explorer.export(kind) for kind in KINDS}
     assert {path.parent for paths in written.values() for path in paths} == {explorer.folder}
@@ -180,23 +181,23 @@ def test_exports_are_files_that_can_be_read(explorer):
 def test_exports_before_any_run_are_refused(explorer, eventually):
     with pytest.raises(InputError, match="no run to export"):
         explorer.export("csv")
-    eventually(lambda: all(control.disabled for control in explorer._exports))
+    eventually(lambda: all(control.disabled for control in explorer._exports.values()))
 
 
 def test_an_export_that_cannot_be_written_is_told(tmp_path, eventually):
     (tmp_path / "exports").write_text("in the way")
     explorer = explore(n=16, folder=tmp_path / "exports")
     explorer.run().wait(60)
-    eventually(lambda: not explorer._exports[0].disabled)
-    explorer._exports[0].click()
+    eventually(lambda: not explorer._exports["svg"].disabled)
+    explorer._exports["svg"].click()
     eventually(lambda: "cannot make the folder" in explorer.saved.text)
     explorer.close()
 
 
 def test_the_path_of_an_export_is_shown(explorer, eventually):
     explorer.run().wait(60)
-    eventually(lambda: not explorer._exports[2].disabled)
-    explorer._exports[2].click()
+    eventually(lambda: not explorer._exports["csv"].disabled)
+    explorer._exports["csv"].click()
     eventually(lambda: str(explorer.folder) in explorer.saved.text)
 
 

@@ -8,6 +8,11 @@ from workbench.errors import InputError
 DEVICES = ("cpu",)
 
 
+def names() -> tuple[str, ...]:
+    """The devices that this machine has."""
+    return DEVICES
+
+
 def device(name: str = "cpu") -> Any:
     """The device of that name. Raises InputError for an unknown one, with the nearest known."""
     if name not in DEVICES:
