@@ -11,7 +11,7 @@ import pytest
 from workbench.errors import InputError
 from workbench.live import explore
 from workbench.live.export import KINDS
-from workbench.recording import load
+from workbench.recording import load, load_trace
 from workbench.run import State, Stopping, configure
 
 LONG = {"preconditioner": "none", "deflation": "none", "stopping": Stopping(rtol=1e-300, stagnation=10**9)}
@@ -220,3 +220,25 @@ def test_buttons_may_be_pressed_from_any_thread(explorer):
 def test_an_unknown_problem_is_refused_at_once():
     with pytest.raises(InputError, match="did you mean two-layer"):
         explore("two-layers")
+
+
+def test_the_timeline_shows_the_run_that_was_traced(explorer, eventually):
+    explorer.run().wait(60)
+    eventually(lambda: explorer._exports["trace"].disabled and not explorer._exports["csv"].disabled)
+    with pytest.raises(InputError, match='tick "trace" before'):
+        explorer.export("trace")
+    explorer.trace.value = True
+    result = explorer.run().wait(60)
+    eventually(lambda: explorer.timeline.trace is result.trace)
+    eventually(lambda: not explorer._exports["trace"].disabled)
+    (path,) = explorer.export("trace")
+    assert path.name.endswith(".trace.json")
+    assert load_trace(path).count == result.trace.count
+    explorer.clear()
+    eventually(lambda: explorer.timeline.trace is None)
+
+
+def test_only_the_view_in_front_is_sent_anything(explorer):
+    assert (explorer.convergence.link.hidden, explorer.timeline.link.hidden) == (False, True)
+    explorer.tabs.selected_index = 1
+    assert (explorer.convergence.link.hidden, explorer.timeline.link.hidden) == (True, False)

@@ -126,7 +126,7 @@ class Explorer:
         self.publisher.wake()
 
     def export(self, kind: str) -> list[Path]:
-        """Write the runs as "svg", "png", "csv", "run" or "trace" into the folder; returns the paths. Raises InputError."""
+        """Write the runs into the folder as one of the `KINDS`, say "svg"; returns the paths. Raises InputError."""
         return export(kind, self._runs, self.field.figure() if kind in ("svg", "png") else None, self.folder)
 
     def close(self) -> None:

@@ -13,13 +13,15 @@ import traitlets
 from workbench.devices.clock import LANES
 from workbench.figures.style import COLOURS
 from workbench.live._assets import module
-from workbench.live._stream import PAINTS, PERIOD, RATE, Publisher
+from workbench.live._stream import PERIOD, Publisher
 from workbench.live._view import StreamView
 from workbench.recording import Record, Trace
 from workbench.run import Result, Session, State
 
 MOST_EVENTS = 1 << 16
 """Events in one message, 1.3 megabytes; what is left goes with the next."""
+STROKES = 3
+"""Paints per message while a run goes on: eight a second."""
 HATCHES = 4
 """Plain, striped, dotted, crossed: with the colours enough to tell 28 kernels apart."""
 HINT = "Trace a run to see where its time goes: Session(configuration, trace=True)."
@@ -68,13 +70,14 @@ class Shown:
         """Why there is nothing to see."""
         if self.trace is not None and self.trace.count:
             return ""
+        name = self.title or "this run"
         if self.error:
-            return f"{self.title}: {self.error}"
+            return f"{name}: {self.error}"
         if self.state in ("none", State.IDLE):
             return hint
         if self.state == State.SETUP or self.trace is not None:
-            return f"{self.title}: no events yet"
-        return f"{self.title} has no trace. {hint}"
+            return f"{name}: no events yet"
+        return f"{name} has no trace. {hint}"
 
     def news(self, hint: str, most: int) -> tuple[dict[str, Any], bytes] | None:
         """What the browser does not have yet, at most so many events; None when there is nothing."""
@@ -126,7 +129,7 @@ class TimelineView(StreamView):
     _esm = module("timeline.js")
     _worker = traitlets.Unicode(module("timelineworker.js")).tag(sync=True)
 
-    height = traitlets.Int(220).tag(sync=True)
+    height = traitlets.Int(300).tag(sync=True)
 
     def __init__(
         self,
@@ -156,7 +159,7 @@ class TimelineView(StreamView):
             self._shown = Shown(title or source.configuration.label, session=source)
         else:
             trace = source if isinstance(source, Trace) else source.trace
-            self._shown = Shown(title or "this run", trace=trace, state=State.DONE.value)
+            self._shown = Shown(title, trace=trace, state=State.DONE.value)
         self.publisher.wake()
 
     def clear(self) -> None:
@@ -185,7 +188,7 @@ class TimelineView(StreamView):
         if news is None:
             return
         message, buffer = news
-        pace = {"paints": PAINTS, "milliseconds": 1000 / RATE}
+        pace = {"paints": STROKES, "milliseconds": 1000 * PERIOD / STROKES}
         self.link.send({"reset": self._rewound, **message, "pace": pace}, buffer)
         self._rewound = False
         # A little early, so that a tick that comes in time is never put off to the next.

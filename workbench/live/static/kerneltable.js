@@ -5,7 +5,7 @@ import { duration, rate } from "./units.js";
 
 // The legend of a timeline, which is a table as well: what each kernel is drawn like, and what it took of the whole run.
 
-const HEADINGS = ["kernel", "lane", "calls", "time", "share", "mean", "bytes/time"];
+const HEADINGS = ["kernel", "lane", "calls", "time", "share", "mean", "bandwidth"];
 
 export function kernelTable() {
   const root = element("table", "wb-table wb-kernels");

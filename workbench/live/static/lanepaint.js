@@ -8,7 +8,7 @@ const MOST = 200_000;
 // However short an event is, it can be seen.
 const LEAST_HEIGHT = 0.15;
 const LETTER = 6.6;
-const SHORTEST_TEXT = 26;
+const FEWEST = 5;
 
 // band: {left, width, top, height} in pixels; span: {from, to} in seconds; fills: one per style. Returns the seconds at
 // work, the boxes drawn, and the events that share columns.
@@ -46,8 +46,8 @@ function paintBox(context, { name, style }, fills, left, right, band) {
   context.fillStyle = fill;
   // A slit tells neighbours of one colour apart.
   context.fillRect(band.left + left, band.top, width - (width > 3 ? 0.8 : 0), band.height);
-  const letters = Math.floor((width - 6) / LETTER);
-  if (width < SHORTEST_TEXT || (letters < name.length && letters < 5)) return;
+  const letters = Math.floor((width - 4) / LETTER);
+  if (letters < Math.min(FEWEST, name.length)) return;
   const text = letters < name.length ? `${name.slice(0, letters - 1)}…` : name;
   label(context, ink, text, band.left + (left + right) / 2, band.top + band.height / 2, "center", "middle", halo);
 }

@@ -73,7 +73,7 @@ export class Span {
     const needed = (FOLLOWED * this.stretch + 1) * marks.typical(latest);
     if (!(needed > 0)) return false;
     // Its width changes only when it has to.
-    if (needed > this.followed || needed < 0.4 * this.followed) this.followed = 1.25 * needed;
+    if (needed > this.followed || needed < 0.5 * this.followed) this.followed = 1.25 * needed;
     const begin = marks.starts[Math.max(0, latest - Math.round(FOLLOWED * this.stretch))];
     this.from = Math.max(begin, this.last - this.followed);
     this.to = this.from + this.followed;

@@ -2,11 +2,11 @@ import { theme } from "./theme.js";
 import { link, copied } from "./link.js";
 import { element, focusable, keepInStep } from "./page.js";
 import { startDrawing } from "./engine.js";
-import { TimelinePlot } from "./timelineplot.js";
+import { TimelinePlot, heightOf } from "./timelineplot.js";
 import { kernelTable } from "./kerneltable.js";
 import { gestures } from "./gestures.js";
 import { grouped } from "./axes.js";
-import { amount, duration, rate } from "./units.js";
+import { amount, duration, moment, rate } from "./units.js";
 
 // The timeline view: lanes on a canvas, and around it what needs a page, the buttons, the legend, the readout and words for
 // those who cannot see it.
@@ -28,7 +28,7 @@ function render({ model, el }) {
   el.append(root);
 
   let [told, kernels, total, synchronous] = [EMPTY, [], 0, false];
-  let shown = { seq: 0, paints: 0, count: 0, lanes: [], totals: [], mode: "all", live: false };
+  let shown = { seq: 0, paints: 0, count: 0, iterations: 0, lanes: [], totals: [], mode: "all", from: 0, to: 0 };
   const hear = { painted, readout: showReadout };
   const engine = startDrawing(canvas, model.get("_worker"), TimelinePlot, (report) => hear[report.kind](report));
   const act = gestures(canvas, engine);
@@ -53,6 +53,7 @@ function render({ model, el }) {
     }
     told = content;
     kernels = kernels.concat(content.kernels);
+    fitHeight();
     total += content.count;
     const bytes = copied(buffer, Uint8Array).buffer;
     engine.post({ kind: "news", content, bytes }, [bytes]);
@@ -61,8 +62,9 @@ function render({ model, el }) {
   }
 
   function showAbout() {
-    const words = told.machine ? ` on ${told.machine}` : "";
-    about.replaceChildren(element("strong", "", told.label), `${words}${told.label ? " · " : ""}${told.title}`);
+    const origin = told.machine ? ` on ${told.machine}` : "";
+    const title = told.label && told.title ? ` · ${told.title}` : told.title;
+    about.replaceChildren(element("strong", "", told.label), origin, title);
     about.title = [about.textContent, ...told.notes].join("\n");
     note.textContent = told.note;
     note.hidden = !told.note;
@@ -95,7 +97,7 @@ function render({ model, el }) {
 
   function describe() {
     const events = `${grouped(shown.count)} events on ${shown.lanes.join(", ")}`;
-    const range = `Shown: ${duration(shown.from)} to ${duration(shown.to)}, iterations up to ${shown.iterations}`;
+    const range = `Shown: ${duration(Math.max(0, shown.from))} to ${duration(shown.to)}, iterations up to ${shown.iterations}`;
     const state = told.live ? "running" : "at rest";
     const words = shown.count ? `${told.label}. ${events}. ${range}. ${state}.` : told.note;
     canvas.setAttribute("aria-label", `Timeline of ${told.title || "a run"}. ${words}`);
@@ -109,7 +111,7 @@ function render({ model, el }) {
     const more = others ? [`the longest of ${grouped(others + 1)} events here; zoom in to tell them apart`] : [];
     const lines = [
       [duration(seconds), ...moved].filter(Boolean).join(" · "),
-      `iteration ${grouped(iteration)} · ${lane} · from ${duration(start)}`,
+      `iteration ${grouped(iteration)} · ${lane} · from ${moment(start)}`,
       ...more,
     ];
     readout.replaceChildren(element("strong", "", name), ...lines.map((text) => element("div", "", text)));
@@ -118,8 +120,10 @@ function render({ model, el }) {
   }
 
   function fitHeight() {
-    canvas.style.height = `${model.get("height")}px`;
-    return model.get("height");
+    const lanes = new Set(kernels.map(({ lane }) => lane)).size;
+    const height = heightOf(lanes, model.get("height"));
+    canvas.style.height = `${height}px`;
+    return height;
   }
 
   return () => {

@@ -1,4 +1,4 @@
-import { grouped, label, line } from "./axes.js";
+import { grouped, label, line, roundUp } from "./axes.js";
 import { fillOf } from "./fills.js";
 import { Lane } from "./lane.js";
 import { paintLane } from "./lanepaint.js";
@@ -11,10 +11,17 @@ import { timeAxis } from "./units.js";
 // The timeline as events in, boxes out: a band per lane over time.
 
 const MARGIN = { top: 22, right: 16, bottom: 44 };
-const BAND = { least: 30, most: 74, apart: 8 };
+const BAND = { least: 30, most: 84, apart: 8 };
 const REPORT_MS = 1000;
 // A pointer need not hit what is thinner than itself.
 const NEAR = 3;
+// Pixels for the number of an iteration.
+const WORD = 60;
+
+// As high as so many lanes need, and no higher than asked for.
+export function heightOf(lanes, most) {
+  return Math.min(most, MARGIN.top + MARGIN.bottom + Math.max(1, lanes) * (BAND.most + BAND.apart));
+}
 
 export class TimelinePlot extends Stage {
   // hear(report) is told what is painted, at most once a second while a run goes on, and what is pointed at.
@@ -155,8 +162,9 @@ export class TimelinePlot extends Stage {
   draw() {
     // Behind another tab there is nothing to paint on; what is not painted is not acknowledged.
     if (!(this.width > 0)) return;
-    this.context.font = `12px ${this.palette.type}`;
     this.wipe();
+    // A canvas that has changed its size has forgotten its font.
+    this.context.font = `12px ${this.palette.type}`;
     if (this.count) this.picture();
     this.paints += 1;
     this.report.call();
@@ -181,8 +189,9 @@ export class TimelinePlot extends Stage {
   }
 
   boxOf() {
-    const widest = Math.max(48, ...this.lanes.map(({ name }) => this.context.measureText(name).width));
-    const [left, right] = [Math.ceil(widest) + 20, this.width - MARGIN.right];
+    const words = ["100\u2009% busy", ...this.lanes.map(({ name }) => name)];
+    const widest = Math.max(...words.map((text) => this.context.measureText(text).width));
+    const [left, right] = [Math.ceil(widest) + 14, this.width - MARGIN.right];
     return { left, right, width: right - left, top: MARGIN.top, bottom: this.height - MARGIN.bottom };
   }
 
@@ -206,7 +215,6 @@ export class TimelinePlot extends Stage {
       line(context, palette.rule, x, box.top, x, box.bottom + 4);
       label(context, palette.soft, text, x, box.bottom + 7, "center", "top");
     }
-    line(context, palette.soft, box.left, box.bottom + 0.5, box.right, box.bottom + 0.5);
     label(context, palette.ink, title, (box.left + box.right) / 2, box.bottom + 25, "center", "top");
   }
 
@@ -227,19 +235,27 @@ export class TimelinePlot extends Stage {
   drawMarks() {
     const { context, palette, marks, span, box } = this;
     const [first, last] = [Math.max(0, marks.at(span.from)), marks.at(span.to)];
-    const apart = box.width / Math.max(1, last - first);
-    const step = [1, 2, 5].flatMap((lead) => [1, 10, 100, 1e3, 1e4, 1e5].map((decade) => lead * decade));
-    const every = step.sort((a, b) => a - b).find((candidate) => candidate * apart > 64) ?? 1e6;
+    const count = Math.max(1, last - first);
+    const apart = box.width / count;
+    const every = roundUp((10 * count * WORD) / box.width, true) / 10;
+    // The iteration that is under way at the left edge, where the next one leaves room to say so.
+    const word = (k, x) => label(context, palette.soft, grouped(marks.numbers[k]), x + 3, box.top - 4, "left", "bottom");
+    const next = first < last ? marks.starts[first + 1] : span.to;
+    if (marks.starts[first] < span.from && this.toX(next) > box.left + WORD) word(first, box.left);
+    let free = box.left - 1;
     context.save();
     context.setLineDash([2, 3]);
     for (let k = first; k <= last; k += 1) {
-      const named = marks.numbers[k] % every === 0;
+      const named = every < 1 || marks.numbers[k] % Math.round(every) === 0;
       if (!named && apart < 8) continue;
       const x = this.toX(marks.starts[k]);
       if (x < box.left - 1) continue;
-      line(context, palette.soft, x, named ? box.top - 6 : box.top, x, box.bottom);
-      const text = named && x < box.right - 20 ? grouped(marks.numbers[k]) : "";
-      label(context, palette.soft, text, x + 3, box.top - 4, "left", "bottom");
+      // Iterations that took no time have no room for their numbers.
+      const worded = named && x >= free && x < box.right - 20;
+      line(context, palette.soft, x, worded ? box.top - 6 : box.top, x, box.bottom);
+      if (!worded) continue;
+      word(k, x);
+      free = x + WORD - 16;
     }
     context.restore();
     label(context, palette.ink, "iteration", box.left - 10, box.top - 4, "right", "bottom");

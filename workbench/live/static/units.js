@@ -13,17 +13,22 @@ export function amount(bytes) {
   return inUnits(bytes, AMOUNTS);
 }
 
+// A moment, to the microsecond.
+export function moment(seconds) {
+  return `${written(1e3 * seconds, 3)}\u2009ms`;
+}
+
 // Bytes per second; empty where either is not known.
 export function rate(bytes, seconds) {
   if (!(bytes > 0 && seconds > 0)) return "";
-  const value = bytes / seconds / 1e9;
-  return `${value < 10 ? value.toPrecision(2) : value.toFixed(1)} GB/s`;
+  return `${amount(bytes / seconds)}/s`;
 }
 
 function inUnits(value, units) {
-  const [unit, factor] = units.find(([, , bound]) => value < bound);
+  if (value === 0) return `0\u2009${units[0][0]}`;
+  const [unit, factor] = units.find(([, , bound]) => Math.abs(value) < bound * 0.9995) ?? units.at(-1);
   const scaled = value * factor;
-  return `${scaled >= 1000 ? Math.round(scaled) : Number(scaled.toPrecision(3))}\u2009${unit}`;
+  return `${Math.abs(scaled) >= 999.5 ? Math.round(scaled) : scaled.toPrecision(3)}\u2009${unit}`;
 }
 
 // Ticks as [seconds, text], and the title of the axis. Where numbers would be long they count from a round time nearby.
