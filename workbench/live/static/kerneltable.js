@@ -8,7 +8,7 @@ import { duration, rate } from "./units.js";
 const HEADINGS = ["kernel", "lane", "calls", "time", "share", "mean", "bandwidth"];
 
 export function kernelTable() {
-  const root = element("table", "wb-table wb-kernels");
+  const root = element("table", "wb-kernels");
   const head = element("tr", "");
   for (const name of HEADINGS) head.append(heading(name));
   const body = element("tbody", "");

@@ -18,11 +18,11 @@ export class Span {
     return this.to - this.from;
   }
 
-  // Takes note of what there is, in seconds, and goes along with it.
-  advance(first, last, marks, live) {
+  // Takes note of what there is, in seconds, and goes along with it. grows: more may come.
+  advance(first, last, marks, grows) {
     [this.first, this.last] = [first, last];
-    if (this.mode === "follow" && !this.goAlong(marks)) this.fit(live);
-    if (this.mode === "all") this.fit(live);
+    if (this.mode === "follow" && !this.goAlong(marks)) this.fit(grows);
+    if (this.mode === "all") this.fit(grows);
   }
 
   all() {
@@ -59,11 +59,11 @@ export class Span {
     this.to = this.from + width;
   }
 
-  fit(live) {
+  fit(grows) {
     const whole = Math.max(LEAST, this.last - this.first);
     this.from = this.first - EDGE * whole;
     // While a run grows the picture has a width that lasts.
-    this.to = live ? this.first + roundUp(1e9 * whole, true) / 1e9 : this.last + EDGE * whole;
+    this.to = grows ? this.first + roundUp(1e9 * whole, true) / 1e9 : this.last + EDGE * whole;
   }
 
   // Begins at the start of an iteration, so that the picture stands still while iterations pass; false before there are

@@ -36,8 +36,8 @@ export class TimelinePlot extends Stage {
   begin(live) {
     [this.lanes, this.kernels, this.totals] = [[], [], []];
     [this.marks, this.span] = [new Marks(), new Span(live)];
-    [this.count, this.first, this.last, this.now] = [0, Infinity, -Infinity, 0];
-    [this.live, this.left, this.next] = [live, 0, 0];
+    [this.count, this.first, this.last, this.now] = [0, Infinity, 0, 0];
+    [this.live, this.over, this.left, this.next] = [live, !live, 0, 0];
     [this.cursor, this.reading] = [null, false];
     this.drawn = { boxes: 0, merged: 0 };
     this.fills = null;
@@ -58,17 +58,15 @@ export class TimelinePlot extends Stage {
     }
     if (content.kernels.length) this.meet(content.kernels);
     this.append(bytes, content.count);
-    const ended = this.live && !content.live;
-    [this.seq, this.live, this.pace] = [content.seq, content.live, content.pace];
-    if (content.over && this.span.mode === "follow") this.span.all();
+    [this.seq, this.live, this.over, this.pace] = [content.seq, content.live, content.over, content.pace];
+    if (this.over && this.span.mode === "follow") this.span.all();
     this.left = this.live && !content.reset ? content.pace.paints : 1;
     this.reveal();
-    if (ended) this.report.now();
   }
 
   // Lets time go on evenly between messages.
   reveal() {
-    const before = this.now;
+    const before = Math.max(this.now, this.count ? this.first : 0);
     this.now = this.left > 1 ? before + (this.last - before) / this.left : this.last;
     this.left -= 1;
     if (this.left > 0) this.next = setTimeout(() => this.reveal(), this.pace.milliseconds);
@@ -173,7 +171,7 @@ export class TimelinePlot extends Stage {
 
   picture() {
     this.fills ??= this.fillsOf();
-    this.span.advance(this.first, this.now, this.marks, this.live);
+    this.span.advance(this.first, this.now, this.marks, !this.over);
     this.box = this.boxOf();
     this.drawAxis();
     this.drawn = { boxes: 0, merged: 0 };
