@@ -7,6 +7,7 @@ import json
 import math
 import sys
 import time
+from pathlib import Path
 from typing import Any, NoReturn
 
 import workbench
@@ -129,6 +130,10 @@ def _solve(chosen: argparse.Namespace) -> int:
     configuration = configure(
         chosen.problem, parameters, stopping=stopping, **{name: getattr(chosen, name) for name in names}
     )
+    # A long solve should not end with nowhere to put its result.
+    for path in (chosen.save, chosen.trace):
+        if path and not Path(path).parent.is_dir():
+            raise InputError(f"cannot write {path}: there is no folder {Path(path).parent}; choose another place")
     run = Run(configuration, trace=chosen.trace is not None)
     progress = _Progress()
     try:
@@ -245,8 +250,6 @@ def _doctor(chosen: argparse.Namespace) -> int:
 
 
 def _calibrate(chosen: argparse.Namespace) -> int:
-    from pathlib import Path
-
     from workbench.machine.calibrate import calibrate
     from workbench.recording.files import write
 
@@ -287,13 +290,12 @@ def _retime(chosen: argparse.Namespace) -> int:
         return CONVERGED
     print(f"{trace.label} on {trace.machine}\n{modelled.label} on {modelled.machine}\n")
     print(f"{trace.label + ', ms':>14}{modelled.label + ', ms':>14}{'ratio':>8}")
-    for row in [*kernels, {}, *rows]:
-        if not row:
-            print()
-            continue
-        given, wanted = 1e3 * row[trace.label], 1e3 * row["modelled"]
-        ratio = f"{wanted / given:8.3f}" if given > 0 else " " * 8
-        print(f"{given:14.3f}{wanted:14.3f}{ratio}  {row.get('kernel') or row['lane']}")
+    for name, table in (("kernel", kernels), ("lane", rows)):
+        for row in table:
+            given, wanted = 1e3 * row[trace.label], 1e3 * row["modelled"]
+            ratio = f"{wanted / given:8.3f}" if given > 0 else " " * 8
+            print(f"{given:14.3f}{wanted:14.3f}{ratio}  {row[name]}")
+        print()
     for number, note in enumerate(modelled.notes, 1):
         print(f"note {number}  {note}")
     return CONVERGED

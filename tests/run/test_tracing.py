@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from workbench.devices.cpu import Cpu
+from workbench.errors import InputError
 from workbench.recording import kernel_table, load, save
 from workbench.run import Run, Session, Stopping, configure, run_through, solve
 from workbench.run.tracing import start_trace
@@ -72,6 +74,12 @@ def test_a_clock_is_its_devices_own():
     trace, clock = start_trace(run.setting)
     assert run.setting.device.clock is clock
     assert len(trace) == 0
+
+
+def test_a_device_without_a_clock_is_refused_in_a_sentence(monkeypatch):
+    monkeypatch.delattr(Cpu, "start_clock")
+    with pytest.raises(InputError, match="device cpu brings no clock to trace with"):
+        Run(configure("poisson5", n=8), trace=True)
 
 
 def test_a_saved_run_keeps_its_trace(tmp_path):

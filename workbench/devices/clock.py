@@ -42,7 +42,10 @@ class Clock(Protocol):
     iteration: int
 
     def timed(self, run: Callable[..., Returned], name: str, work: Work) -> Callable[..., Returned]:
-        """A callable that does what `run` does and notes one event, or none where timed parts inside noted theirs."""
+        """A callable that does what `run` does and notes one event, or none where timed parts inside noted theirs.
+
+        On a device with queues, what enqueued nothing ran on the host and belongs to its lane.
+        """
         ...
 
     def resolve(self) -> None:

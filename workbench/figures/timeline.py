@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 from workbench.devices.clock import LANES
 from workbench.errors import InputError
 from workbench.figures.style import COLOURS, new_figure
-from workbench.recording import Event, Trace, kernel_table
+from workbench.recording import Event, Trace
 
 HATCHES = ("", "////", "....", "xxxx")
 LONGEST_NAME = 44
@@ -82,12 +82,14 @@ def _middle(trace: Trace) -> tuple[int, int]:
 
 
 def _styles(trace: Trace, shown: Sequence[Event]) -> dict[str, tuple[str, str]]:
-    """Colour and hatch of each kernel in the window. The longest of the whole trace come first, so that a kernel looks
-    the same in every window."""
-    there = {event.name for event in shown}
-    ranked = dict.fromkeys(str(row["kernel"]) for row in kernel_table(trace))
-    chosen = [(COLOURS[rank % 7], HATCHES[rank // 7 % len(HATCHES)]) for rank in range(len(ranked))]
-    return {name: style for name, style in zip(ranked, chosen, strict=True) if name in there}
+    """Colour and hatch of each kernel in the window, the longest there first. They go by the kernel's first appearance
+    in the trace, so that it looks the same in every window, and in the modelled trace as in the measured one."""
+    names = list(dict.fromkeys(kernel.name for kernel in trace.kernels))
+    seconds: dict[str, float] = {}
+    for event in shown:
+        seconds[event.name] = seconds.get(event.name, 0.0) + event.seconds
+    ranks = {name: names.index(name) for name in sorted(seconds, key=lambda name: -seconds[name])}
+    return {name: (COLOURS[rank % 7], HATCHES[rank // 7 % len(HATCHES)]) for name, rank in ranks.items()}
 
 
 def _draw_lane(
