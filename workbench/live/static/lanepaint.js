@@ -7,6 +7,7 @@ const NARROW = 1;
 const MOST = 200_000;
 // However short an event is, it can be seen.
 const LEAST_HEIGHT = 0.15;
+const TRACE = 1e-9;
 const LETTER = 6.6;
 const FEWEST = 5;
 
@@ -18,21 +19,18 @@ export function paintLane(context, lane, kernels, fills, span, band) {
   const stride = Math.max(1, Math.ceil((end - first) / MOST));
   const columns = new Columns(Math.ceil(band.width), fills.length);
   const boxes = [];
-  let [busy, merged] = [0, 0];
+  let busy = 0;
   for (let k = first; k < end; k += stride) {
     const place = stride === 1 ? k : Math.min(end - 1, k + jitter(k, stride));
     const left = Math.max(0, (lane.start[place] - span.from) * scale);
     const right = Math.min(band.width, (lane.end[place] - span.from) * scale);
     busy += (right - left) * stride;
     if (right - left >= NARROW && stride === 1) boxes.push([place, left, right]);
-    else {
-      columns.add(left, right, kernels[lane.kernel[place]].style, stride);
-      merged += stride;
-    }
+    else columns.add(left, right, kernels[lane.kernel[place]].style, stride);
   }
   columns.paint(context, fills, band);
   for (const [place, left, right] of boxes) paintBox(context, kernels[lane.kernel[place]], fills, left, right, band);
-  return { busy: busy / scale, boxes: boxes.length, merged };
+  return { busy: busy / scale, boxes: boxes.length, merged: Math.max(0, end - first) - boxes.length };
 }
 
 // Of very many events some stand for all. Which ones is scattered, since kernels come in the same order again and again.
@@ -62,7 +60,7 @@ class Columns {
     this.used = true;
     const column = Math.min(this.count - 1, Math.floor(left));
     const within = Math.min(right, column + 1) - left;
-    this.shares[column * this.styles + style] += weight * Math.max(0.01, within);
+    this.shares[column * this.styles + style] += weight * Math.max(TRACE, within);
     if (right > column + 1 && column + 1 < this.count) {
       this.shares[(column + 1) * this.styles + style] += weight * (right - column - 1);
     }

@@ -2,7 +2,7 @@ import { theme } from "./theme.js";
 import { link, copied } from "./link.js";
 import { element, focusable, keepInStep } from "./page.js";
 import { startDrawing } from "./engine.js";
-import { TimelinePlot, heightOf } from "./timelineplot.js";
+import { TimelinePlot, heightOf, EVENT_BYTES } from "./timelineplot.js";
 import { kernelTable } from "./kerneltable.js";
 import { gestures } from "./gestures.js";
 import { grouped } from "./axes.js";
@@ -46,7 +46,9 @@ function render({ model, el }) {
   function apply(content, buffer) {
     if (content.reset) [kernels, total, synchronous] = [[], 0, true];
     if (!synchronous) return told.live;
-    if (content.first !== total || content.firstKernel !== kernels.length) {
+    const bytes = copied(buffer, Uint8Array).buffer;
+    const whole = bytes.byteLength === EVENT_BYTES * content.count;
+    if (!whole || content.first !== total || content.firstKernel !== kernels.length) {
       synchronous = false;
       wire.ask();
       return true;
@@ -55,7 +57,6 @@ function render({ model, el }) {
     kernels = kernels.concat(content.kernels);
     fitHeight();
     total += content.count;
-    const bytes = copied(buffer, Uint8Array).buffer;
     engine.post({ kind: "news", content, bytes }, [bytes]);
     showAbout();
     return content.live;

@@ -13,6 +13,8 @@ import { timeAxis } from "./units.js";
 const MARGIN = { top: 22, right: 16, bottom: 44 };
 const BAND = { least: 30, most: 84, apart: 8 };
 const REPORT_MS = 1000;
+// Start, length, kernel and iteration.
+export const EVENT_BYTES = 8 + 4 + 4 + 4;
 // A pointer need not hit what is thinner than itself.
 const NEAR = 3;
 // Pixels for the number of an iteration.
