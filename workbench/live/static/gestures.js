@@ -1,9 +1,9 @@
-// How wheel, pointer and keys move along a timeline.
+// How wheel, pointer and keys move along a timeline. While isEmpty() says so the wheel belongs to the page.
 
 const STEP = 1.5;
 const LINE = 16;
 
-export function gestures(canvas, engine) {
+export function gestures(canvas, engine, isEmpty) {
   const zoom = (factor, x) => engine.post({ kind: "zoom", factor, x });
   const pan = (share) => engine.post({ kind: "pan", share });
   const step = (by, lanes) => engine.post({ kind: "step", by, lanes });
@@ -42,6 +42,7 @@ export function gestures(canvas, engine) {
   canvas.addEventListener(
     "wheel",
     (event) => {
+      if (isEmpty()) return;
       event.preventDefault();
       const unit = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? 1 : LINE;
       const aside = event.deltaX || (event.shiftKey && event.deltaY);

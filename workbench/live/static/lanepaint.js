@@ -4,7 +4,7 @@ import { label } from "./axes.js";
 // with a height that says how much of that time it took.
 
 const NARROW = 1;
-const MOST = 200_000;
+const MOST = 500_000;
 // However short an event is, it can be seen.
 const LEAST_HEIGHT = 0.15;
 const TRACE = 1e-9;

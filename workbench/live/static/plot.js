@@ -24,7 +24,7 @@ export class Plot extends Stage {
     [this.left, this.next] = [0, 0];
     // What the picture depends on beside the samples; as long as it stays, curves are only drawn on.
     this.drawnAs = "";
-    this.report = atMost(REPORT_MS, () => this.hear(this.state()));
+    this.report = atMost(REPORT_MS, () => this.hidden || this.hear(this.state()));
   }
 
   outdated() {

@@ -31,7 +31,7 @@ function render({ model, el }) {
   let shown = { seq: 0, paints: 0, count: 0, iterations: 0, lanes: [], totals: [], mode: "all", from: 0, to: 0 };
   const hear = { painted, readout: showReadout };
   const engine = startDrawing(canvas, model.get("_worker"), TimelinePlot, (report) => hear[report.kind](report));
-  const act = gestures(canvas, engine);
+  const act = gestures(canvas, engine, () => total === 0);
   const follow = press("Follow", "keep the last iterations in view while the run goes on", () => {
     engine.post({ kind: "follow", on: shown.mode !== "follow" });
   });

@@ -30,7 +30,7 @@ export class TimelinePlot extends Stage {
   constructor(hear) {
     super();
     this.hear = hear;
-    this.report = atMost(REPORT_MS, () => this.hear(this.state()));
+    this.report = atMost(REPORT_MS, () => this.hidden || this.hear(this.state()));
     [this.seq, this.paints, this.run] = [0, 0, 0];
     this.begin(false);
   }
