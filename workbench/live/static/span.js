@@ -41,10 +41,11 @@ export class Span {
       this.stretch = stretch;
       return;
     }
-    const width = Math.max(LEAST, this.width * factor);
-    if (width >= this.last - this.first) return this.all();
-    const from = this.from + share * (this.width - width);
-    return this.place(from, width);
+    // Room that was kept for what is still to come is left at once.
+    const whole = this.last - this.first;
+    const width = Math.max(LEAST, Math.min(this.width, factor < 1 ? whole : Infinity) * factor);
+    if (width >= whole) return this.all();
+    return this.place(this.from + share * (this.width - width), width);
   }
 
   pan(seconds) {
