@@ -20,8 +20,8 @@ from workbench.run import Result, Session, State
 
 MOST_EVENTS = 1 << 16
 """Events in one message, 1.3 megabytes; what is left goes with the next."""
-STROKES = 3
-"""Paints per message while a run goes on: eight a second."""
+STROKES = 2
+"""Paints per message while a run goes on, five a second: each draws all that is in sight anew."""
 HATCHES = 4
 """Plain, striped, dotted, crossed: with the colours enough to tell 28 kernels apart."""
 HINT = "Trace a run to see where its time goes: Session(configuration, trace=True)."

@@ -16,6 +16,13 @@ export function kernelTable() {
   top.append(head);
   root.append(top, body);
   root.hidden = true;
+  // Drawn once, because the numbers beside them change every second.
+  const patches = new Map();
+  const patchOf = (kernel, colours) => {
+    const key = [kernel.style, colours.ink, colours.paper].join();
+    if (!patches.has(key)) patches.set(key, patch(kernel, colours));
+    return patches.get(key);
+  };
 
   return {
     root,
@@ -25,7 +32,7 @@ export function kernelTable() {
       const rows = totals.map((total, style) => [total, kernels.filter((kernel) => kernel.style === style)]);
       const there = rows.filter(([{ calls }]) => calls > 0).sort(([one], [other]) => other.seconds - one.seconds);
       root.hidden = there.length === 0;
-      body.replaceChildren(...there.map(([total, same]) => row(total, same, sum, colours)));
+      body.replaceChildren(...there.map(([total, same]) => row(total, same, sum, patchOf(same[0], colours))));
     },
   };
 }
@@ -40,10 +47,10 @@ function isNumber(name) {
   return name !== "kernel" && name !== "lane";
 }
 
-function row({ calls, seconds, bytes }, same, sum, colours) {
+function row({ calls, seconds, bytes }, same, sum, swatch) {
   const made = element("tr", "");
   const name = element("td", "");
-  name.append(patch(same[0], colours), same[0].name);
+  name.append(swatch, same[0].name);
   const lanes = [...new Set(same.map(({ lane }) => lane))].join(", ");
   const share = `${((100 * seconds) / sum || 0).toFixed(1)}\u2009%`;
   made.append(name, element("td", "", lanes));
