@@ -134,7 +134,7 @@ def test_a_second_run_stays_beside_the_first_and_both_are_exported(explorer):
     explorer.until(lambda: "at rest" in explorer.page.get_attribute(".wb-convergence canvas", "aria-label"))
 
     explorer.page.hover(".wb-convergence canvas.wb-canvas", position={"x": 90, "y": 80})
-    explorer.until(lambda: "iteration" in explorer.page.locator(".wb-readout").inner_text())
+    explorer.until(lambda: "iteration" in explorer.page.locator(".wb-convergence .wb-readout").inner_text())
 
     export(explorer, "Table (CSV)", ".csv")
     export(explorer, "Run file", ".npz")

@@ -8,12 +8,14 @@ import pytest
 
 from workbench.live._assets import STATIC, module, style_sheet
 
-WIDGETS = ("convergence.js", "field.js", "status.js")
+WIDGETS = ("convergence.js", "field.js", "status.js", "timeline.js")
+WORKERS = {"plotworker.js": "class Plot", "timelineworker.js": "class TimelinePlot"}
 
 
-def test_the_worker_is_joined_too_and_exports_nothing():
-    text = module("plotworker.js")
-    assert "class Plot" in text
+@pytest.mark.parametrize("name", WORKERS)
+def test_a_worker_is_joined_too_and_exports_nothing(name):
+    text = module(name)
+    assert WORKERS[name] in text
     assert not re.search(r"^(import|export) ", text, re.MULTILINE)
 
 
@@ -36,7 +38,7 @@ def test_nothing_is_fetched_from_elsewhere():
 
 
 def test_no_two_parts_use_one_name_twice():
-    for name in (*WIDGETS, "plotworker.js"):
+    for name in (*WIDGETS, *WORKERS):
         names = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", module(name), re.MULTILINE)
         assert len(names) == len(set(names)), name
 

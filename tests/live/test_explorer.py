@@ -11,7 +11,7 @@ import pytest
 from workbench.errors import InputError
 from workbench.live import explore
 from workbench.live.export import KINDS
-from workbench.recording import load
+from workbench.recording import load, load_trace
 from workbench.run import State, Stopping, configure
 
 LONG = {"preconditioner": "none", "deflation": "none", "stopping": Stopping(rtol=1e-300, stagnation=10**9)}
@@ -164,6 +164,7 @@ def test_clear_takes_everything_away_and_the_next_run_comes(explorer, eventually
 
 
 def test_exports_are_files_that_can_be_read(explorer):
+    explorer.trace.value = True
     result = explorer.run().wait(60)
     written = {kind: explorer.export(kind) for kind in KINDS}
     assert {path.parent for paths in written.values() for path in paths} == {explorer.folder}
@@ -180,23 +181,23 @@ def test_exports_are_files_that_can_be_read(explorer):
 def test_exports_before_any_run_are_refused(explorer, eventually):
     with pytest.raises(InputError, match="no run to export"):
         explorer.export("csv")
-    eventually(lambda: all(control.disabled for control in explorer._exports))
+    eventually(lambda: all(control.disabled for control in explorer._exports.values()))
 
 
 def test_an_export_that_cannot_be_written_is_told(tmp_path, eventually):
     (tmp_path / "exports").write_text("in the way")
     explorer = explore(n=16, folder=tmp_path / "exports")
     explorer.run().wait(60)
-    eventually(lambda: not explorer._exports[0].disabled)
-    explorer._exports[0].click()
+    eventually(lambda: not explorer._exports["svg"].disabled)
+    explorer._exports["svg"].click()
     eventually(lambda: "cannot make the folder" in explorer.saved.text)
     explorer.close()
 
 
 def test_the_path_of_an_export_is_shown(explorer, eventually):
     explorer.run().wait(60)
-    eventually(lambda: not explorer._exports[2].disabled)
-    explorer._exports[2].click()
+    eventually(lambda: not explorer._exports["csv"].disabled)
+    explorer._exports["csv"].click()
     eventually(lambda: str(explorer.folder) in explorer.saved.text)
 
 
@@ -219,3 +220,25 @@ def test_buttons_may_be_pressed_from_any_thread(explorer):
 def test_an_unknown_problem_is_refused_at_once():
     with pytest.raises(InputError, match="did you mean two-layer"):
         explore("two-layers")
+
+
+def test_the_timeline_shows_the_run_that_was_traced(explorer, eventually):
+    explorer.run().wait(60)
+    eventually(lambda: explorer._exports["trace"].disabled and not explorer._exports["csv"].disabled)
+    with pytest.raises(InputError, match='tick "trace" before'):
+        explorer.export("trace")
+    explorer.trace.value = True
+    result = explorer.run().wait(60)
+    eventually(lambda: explorer.timeline.trace is result.trace)
+    eventually(lambda: not explorer._exports["trace"].disabled)
+    (path,) = explorer.export("trace")
+    assert path.name.endswith(".trace.json")
+    assert load_trace(path).count == result.trace.count
+    explorer.clear()
+    eventually(lambda: explorer.timeline.trace is None)
+
+
+def test_only_the_view_in_front_is_sent_anything(explorer):
+    assert (explorer.convergence.link.hidden, explorer.timeline.link.hidden) == (False, True)
+    explorer.tabs.selected_index = 1
+    assert (explorer.convergence.link.hidden, explorer.timeline.link.hidden) == (True, False)

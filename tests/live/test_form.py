@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 
+from workbench import devices
 from workbench.blocks import registered
 from workbench.errors import InputError
 from workbench.live.form import BlockFields, Form, field
@@ -133,6 +134,15 @@ def test_the_coarse_solver_is_grey_without_deflation(form):
     assert not form.blocks["variant"].choice.disabled
 
 
+def test_the_devices_of_this_machine_can_be_chosen(monkeypatch):
+    monkeypatch.setattr(devices, "names", lambda: ("cpu", "opencl"))
+    form = Form(lambda: None, configure("two-layer", device="opencl:1"))
+    assert form.settings["device"].options == ("cpu", "opencl", "opencl:1")
+    assert form.configuration().device == "opencl:1"
+    form.settings["device"].value = "opencl"
+    assert form.configuration().device == "opencl"
+
+
 def test_the_form_covers_all_of_a_configuration(form):
-    covered = {*form.blocks, *form.settings, "stopping", "device"}
+    covered = {*form.blocks, *form.settings, "stopping"}
     assert {fld.name for fld in dataclasses.fields(form.configuration())} <= covered

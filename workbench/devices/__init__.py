@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from typing import Any
 
@@ -13,6 +14,20 @@ DEVICES = ("cpu", "opencl", "cuda", "auto")
 
 _made: dict[str, Any] = {}
 _making = threading.Lock()
+
+
+@functools.cache
+def names() -> tuple[str, ...]:
+    """The devices that drivers of this machine offer, the CPU first, and `auto` where there is a choice.
+
+    That a driver offers a device does not say that it can compile for it; making the device tells.
+    """
+    from workbench.devices.discovery import cuda_devices, opencl_devices
+
+    present = ["cpu"]
+    present += ["opencl"] if opencl_devices().devices else []
+    present += ["cuda"] if cuda_devices().devices else []
+    return tuple([*present, "auto"] if len(present) > 1 else present)
 
 
 def device(name: str = "cpu") -> Any:

@@ -3,5 +3,6 @@
 from workbench.live.convergence import ConvergenceView
 from workbench.live.explorer import Explorer, explore
 from workbench.live.field import FieldView
+from workbench.live.timeline import TimelineView
 
-__all__ = ["ConvergenceView", "Explorer", "FieldView", "explore"]
+__all__ = ["ConvergenceView", "Explorer", "FieldView", "TimelineView", "explore"]

@@ -19,6 +19,11 @@ paint; what comes between two paints is painted at once, so that a slow page sti
 RATE = 11.0
 """Ticks a second. The eye asks for ten paints; where no GPU draws the page each takes 4 ms of a core, and on a small
 machine the solve would have used them."""
+PAINTS = 4
+"""Paints per message while a run goes on. A message costs three times what a paint does, most of it in JupyterLab, so
+the page draws what one message brings in four strokes. Whatever is no mere progress is sent and drawn at once."""
+PERIOD = PAINTS / RATE
+"""Seconds between messages while a run goes on."""
 
 
 class Publisher:
@@ -77,7 +82,10 @@ def _safely(view: Callable[[], bool]) -> bool:
 
 
 class Link:
-    """The kernel's end of the wire to one canvas. `send` is the widget's; `receive` may run on any thread."""
+    """The kernel's end of the wire to one canvas. `send` is the widget's; `receive` may run on any thread.
+
+    hidden: set while the canvas stands behind another tab; nothing is sent until it is seen again.
+    """
 
     def __init__(self, send: Callable[[dict[str, Any], list[bytes]], object], wake: Callable[[], None]) -> None:
         self._send = send
@@ -86,6 +94,7 @@ class Link:
         self._painted = 0
         self._present = False
         self._anew = threading.Event()
+        self.hidden = False
 
     def receive(self, message: dict[str, Any]) -> None:
         """Take what the browser says: `ready`, or `ack` with the sequence number of what it has painted."""
@@ -100,8 +109,8 @@ class Link:
 
     @property
     def free(self) -> bool:
-        """Whether the browser is there and has painted enough to be sent more."""
-        return self._present and self._sent - self._painted < CREDIT
+        """Whether the browser shows the canvas and has painted enough to be sent more."""
+        return self._present and not self.hidden and self._sent - self._painted < CREDIT
 
     def restart(self) -> bool:
         """Whether everything must be sent anew; asked once per tick, and true once per request."""

@@ -14,18 +14,13 @@ import traitlets
 from workbench.figures import curve_style
 from workbench.figures.convergence import block_names, relative_residual
 from workbench.live._assets import module
-from workbench.live._stream import RATE, Publisher
+from workbench.live._stream import PAINTS, PERIOD, RATE, Publisher
 from workbench.live._view import StreamView
 from workbench.recording import History, Record
 from workbench.run import Norm, Run, Session, State
 
 MOST_SAMPLES = 1 << 18
 """Samples in one message, a megabyte; what is left goes with the next."""
-PAINTS = 4
-"""Paints per message while a run goes on. A message costs three times what a paint does, most of it in JupyterLab, so
-the page draws what one message brings in four strokes. Whatever is no mere progress is sent and drawn at once."""
-PERIOD = PAINTS / RATE
-"""Seconds between messages while a run goes on."""
 
 
 @dataclasses.dataclass(eq=False)

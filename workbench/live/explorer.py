@@ -16,19 +16,21 @@ from workbench.live._stream import Publisher
 from workbench.live._worker import LatestOnly
 from workbench.live.controls import Controls, button
 from workbench.live.convergence import ConvergenceView, Curve
-from workbench.live.export import KINDS, export
+from workbench.live.export import KINDS, TIPS, export
 from workbench.live.field import FieldView
 from workbench.live.form import Form
 from workbench.live.pictures import scene
 from workbench.live.preview import NotYetError, Preview
 from workbench.live.runs import Ended, relative, run_label, seconds, table
 from workbench.live.status import StatusLine
+from workbench.live.timeline import TimelineView
 from workbench.problems import Problem
 from workbench.recording import Record
 from workbench.run import Configuration, Run, Session, State, configure
 
 SAY_PERIOD = 2.0
 """Seconds between status lines of a run that goes on: more often is too often for those who have them read out."""
+HINT = "Tick “trace” and press Run: every kernel then appears here with its time, bytes and iteration."
 
 
 class Explorer:
@@ -44,17 +46,28 @@ class Explorer:
         self.publisher = Publisher()
         self.form = Form(self._form_changed, configuration)
         self.controls = Controls(self._try(self.run), self._toggle_pause, self._try(self.step), self.stop)
+        self.trace = widgets.Checkbox(
+            value=False,
+            description="trace",
+            tooltip="note every kernel of the next run for the timeline; costs about a microsecond each",
+            indent=False,
+            layout={"width": "auto", "margin": "0 0 0 10px"},
+        )
         self.status = StatusLine()
         self.convergence = ConvergenceView(publisher=self.publisher)
         self.field = FieldView(self.publisher)
+        self.timeline = TimelineView(hint=HINT, publisher=self.publisher)
+        self.tabs = widgets.Tab([_row("wb-canvases", self.convergence, self.field), self.timeline], selected_index=0)
+        self.tabs.titles = ("Convergence", "Timeline")
+        self.tabs.observe(self._turn_page, "selected_index")
         self.table = widgets.HTML(table([]))
         self.saved = StatusLine()
-        self._exports = [
-            button(text, "write it into the folder exports/", self._exporting(kind), width="118px")
-            for kind, text in KINDS.items()
-        ]
+        self._exports = {
+            kind: button(text, _tip(kind), self._exporting(kind), width="118px") for kind, text in KINDS.items()
+        }
         self._clear = button("Clear", "take away the runs that have ended", self.clear)
         self.box = self._layout()
+        self._turn_page()
         self._lock = threading.Lock()
         self._runs: list[Ended] = []
         self._tabled: list[Ended] | None = None
@@ -108,11 +121,12 @@ class Explorer:
         """Take away the runs that have ended, from the plot and the table."""
         self._runs = []
         self.convergence.clear()
+        self.timeline.clear()
         self.saved.say("")
         self.publisher.wake()
 
     def export(self, kind: str) -> list[Path]:
-        """Write the runs as "svg", "png", "csv" or "run" into the folder; returns the paths. Raises InputError."""
+        """Write the runs into the folder as one of the `KINDS`, say "svg"; returns the paths. Raises InputError."""
         return export(kind, self._runs, self.field.figure() if kind in ("svg", "png") else None, self.folder)
 
     def close(self) -> None:
@@ -125,9 +139,9 @@ class Explorer:
         return self.box._repr_mimebundle_(**options)
 
     def _layout(self) -> widgets.Box:
-        canvases = _row("wb-canvases", self.convergence, self.field)
-        exports = _row("wb-buttons", *self._exports, self._clear)
-        views = widgets.VBox([self.controls.box, self.status, canvases, self.table, exports, self.saved])
+        player = _row("wb-player", self.controls.box, self.trace)
+        exports = _row("wb-buttons", *self._exports.values(), self._clear)
+        views = widgets.VBox([player, self.status, self.tabs, self.table, exports, self.saved])
         views.add_class("wb-views")
         box = widgets.VBox([_row("wb-body", self.form.box, views)])
         box.add_class("wb-explorer")
@@ -141,8 +155,11 @@ class Explorer:
             self._complaint = ""
             self._count += 1
             number = self._count
-            session = Session(configuration, on_end=lambda ended: self._ended(number, curve, ended))
-            curve = self.convergence.watch(session, run_label(number, configuration))
+            name = run_label(number, configuration)
+            traced = bool(self.trace.value)
+            session = Session(configuration, trace=traced, on_end=lambda ended: self._ended(number, curve, ended))
+            curve = self.convergence.watch(session, name)
+            self.timeline.show(session, f"run {name}")
             self.session, self._curve = session, curve
             start(session)
         self.publisher.wake()
@@ -161,6 +178,12 @@ class Explorer:
             self.resume()
         else:
             self.pause()
+
+    def _turn_page(self, _change: Any = None) -> None:
+        """What stands behind another tab is sent nothing."""
+        self.timeline.link.hidden = self.tabs.selected_index != 1
+        self.convergence.link.hidden = self.tabs.selected_index != 0
+        self.publisher.wake()
 
     def _form_changed(self) -> None:
         self._painter.ask(self._show_preview)
@@ -234,8 +257,9 @@ class Explorer:
         if runs is not self._tabled:
             self._tabled = runs
             self.table.value = table(runs)
-            for control in (*self._exports, self._clear):
+            for control in (*self._exports.values(), self._clear):
                 control.disabled = not runs
+            self._exports["trace"].disabled = not any(run.record.trace for run in runs)
         if session and session.run and session.run is not self._drawn:
             run = self._drawn = session.run
             self._painter.ask(lambda: self._show_run(run))
@@ -282,6 +306,11 @@ def explore(problem: str | Problem = "two-layer", folder: str | Path | None = No
     """
     suggested = {"preconditioner": "neumann:2", "deflation": "stripes"} if problem == "two-layer" else {}
     return Explorer(configure(problem, **{**suggested, **choices}), folder)
+
+
+def _tip(kind: str) -> str:
+    where = "write it into the folder exports/"
+    return f"{where}; {TIPS[kind]}" if kind in TIPS else where
 
 
 def _row(name: str, *children: widgets.Widget) -> widgets.HBox:

@@ -11,20 +11,31 @@ from matplotlib.figure import Figure
 from workbench import figures
 from workbench.errors import InputError
 from workbench.live.runs import Ended
-from workbench.recording import save, to_csv
+from workbench.recording import save, save_trace, to_csv
 from workbench.run import Norm
 
-KINDS = {"svg": "Picture (SVG)", "png": "Picture (PNG)", "csv": "Table (CSV)", "run": "Run file"}
+KINDS = {
+    "svg": "Picture (SVG)",
+    "png": "Picture (PNG)",
+    "csv": "Table (CSV)",
+    "run": "Run file",
+    "trace": "Trace (JSON)",
+}
+TIPS = {"trace": "for ui.perfetto.dev and `workbench retime`; only of runs that were traced"}
 RUN_ENDING = ".run.npz"
+TRACE_ENDING = ".trace.json"
 
 
 def export(kind: str, runs: Sequence[Ended], field: Figure | None, folder: Path) -> list[Path]:
     """Write the runs in one of the `KINDS`: one picture of all of them and the field, or one file per run.
 
-    Returns the paths. Raises InputError when there is no run, or when the folder cannot be written.
+    Returns the paths. Raises InputError when there is no run, or none with a trace where traces are asked for, or when
+    the folder cannot be written.
     """
     if not runs:
         raise InputError("there is no run to export yet; press Run first")
+    if kind == "trace" and not any(run.record.trace for run in runs):
+        raise InputError('no run has a trace; tick "trace" before you press Run')
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -34,6 +45,9 @@ def export(kind: str, runs: Sequence[Ended], field: Figure | None, folder: Path)
             return [to_csv(run.record, folder / f"{file_stem(run)}.csv") for run in runs]
         case "run":
             return [save(run.record, folder / f"{file_stem(run)}{RUN_ENDING}") for run in runs]
+        case "trace":
+            traced = [(run.record.trace, file_stem(run)) for run in runs if run.record.trace]
+            return [save_trace(trace, folder / f"{stem}{TRACE_ENDING}") for trace, stem in traced]
     return _pictures(kind, runs, field, folder)
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import ipywidgets as widgets
 
+from workbench import devices
 from workbench.blocks import Block, Parameter, lookup, registered
-from workbench.devices import DEVICES
 from workbench.run import Configuration, Norm, Stopping
 from workbench.run.configuration import RHS, STARTS
 
@@ -28,7 +28,6 @@ SEED = Parameter("seed", int, 0, "seed of all that is random: right-hand side an
 NORM = Parameter("norm", str, "residual", "what is compared with the tolerance", choices=tuple(n.value for n in Norm))
 RHS_FIELD = Parameter("rhs", str, "problem", "right-hand side; ones-scaled is A x* with x* = 1/sqrt(N)", choices=RHS)
 START = Parameter("x0", str, "problem", "where the iteration starts", choices=STARTS)
-DEVICE = Parameter("device", str, "cpu", "where arithmetic runs", choices=tuple(DEVICES))
 
 
 def field(parameter: Parameter) -> Any:
@@ -128,7 +127,7 @@ class Form:
             for kind, block in chosen.items()
             if isinstance(block, Block)
         }
-        settings = [NORM, RTOL, MAXITER, RHS_FIELD, START, SEED, *([DEVICE] if len(DEVICES) > 1 else [])]
+        settings = [NORM, RTOL, MAXITER, RHS_FIELD, START, SEED, _device(configuration.device)]
         self.settings = {setting.name: field(setting) for setting in settings if setting is not MAXITER}
         self.settings["maxiter"] = widgets.Text(
             description="maxiter",
@@ -142,7 +141,6 @@ class Form:
         for control in self.settings.values():
             control.observe(lambda _change: self._notify(), "value")
         method = [fields.box for kind, fields in self.blocks.items() if kind != "problem"]
-        device = [self.settings["device"]] if "device" in self.settings else []
         self.box = widgets.VBox(
             [
                 _group("Problem"),
@@ -150,7 +148,7 @@ class Form:
                 *(self.settings[name] for name in ("rhs", "x0", "seed")),
                 _group("Method"),
                 *method,
-                *device,
+                self.settings["device"],
                 _group("Stopping"),
                 *(self.settings[name] for name in ("norm", "rtol", "maxiter")),
             ]
@@ -168,7 +166,7 @@ class Form:
             rtol=float(RTOL.check("stopping", read["rtol"])),
             maxiter=int(MAXITER.check("stopping", maxiter)) if maxiter else None,
         )
-        chosen |= {"device": str(read.get("device", "cpu")), "rhs": str(read["rhs"]), "x0": str(read["x0"])}
+        chosen |= {"device": str(read["device"]), "rhs": str(read["rhs"]), "x0": str(read["x0"])}
         return Configuration(**chosen, seed=int(SEED.check("run", read["seed"])), stopping=stopping)
 
     def load(self, configuration: Configuration) -> None:
@@ -199,6 +197,12 @@ class Form:
         for kind in SECOND_LEVEL:
             for control in (self.blocks[kind].choice, *self.blocks[kind].fields.values()):
                 control.disabled = idle
+
+
+def _device(asked_for: str) -> Parameter:
+    """The devices of this machine, and the one that the caller has named, such as opencl:1."""
+    choices = tuple(dict.fromkeys([*devices.names(), asked_for]))
+    return Parameter("device", str, choices[0], "where arithmetic runs: the devices of this machine", choices=choices)
 
 
 def _group(title: str) -> widgets.HTML:

@@ -1,8 +1,10 @@
-import { theme, onThemeChange } from "./theme.js";
+import { theme, onPage } from "./theme.js";
 import { link, copied } from "./link.js";
 import { grouped, short } from "./axes.js";
-import { drawPolyline, drawMarker, onPage } from "./curve.js";
-import { startPlot } from "./engine.js";
+import { drawPolyline, drawMarker } from "./curve.js";
+import { Plot } from "./plot.js";
+import { startDrawing } from "./engine.js";
+import { element, focusable, keepInStep } from "./page.js";
 
 // The convergence view: the plot on a canvas, and around it what needs a page, the legend, the readout and words for those
 // who cannot see it.
@@ -10,13 +12,9 @@ import { startPlot } from "./engine.js";
 function render({ model, el }) {
   const root = element("div", "wb-view wb-convergence");
   const plot = element("div", "wb-plot");
-  const canvas = element("canvas", "wb-canvas");
+  const canvas = focusable();
   const readout = element("div", "wb-readout");
   const legend = element("ul", "wb-legend");
-  canvas.tabIndex = 0;
-  canvas.setAttribute("role", "img");
-  // Arrow keys move the readout and not the notebook's selection.
-  canvas.setAttribute("data-lm-suppress-shortcuts", "true");
   canvas.style.height = `${model.get("height")}px`;
   readout.hidden = true;
   plot.append(canvas, readout);
@@ -27,8 +25,8 @@ function render({ model, el }) {
   let synchronous = false;
   let legendText = "";
   const hear = { painted, readout: showReadout };
-  const engine = startPlot(canvas, model.get("_worker"), (report) => hear[report.kind](report));
-  const wire = link(model, apply);
+  const engine = startDrawing(canvas, model.get("_worker"), Plot, (report) => hear[report.kind](report));
+  const wire = link(model, apply, () => canvas.clientWidth > 0);
 
   function apply(content, buffer) {
     if (content.reset) {
@@ -102,17 +100,7 @@ function render({ model, el }) {
     if (shown.some(({ rings }) => rings.length)) legend.append(element("li", "", "◯ true residual, computed afresh"));
   }
 
-  // Only now is the canvas sure to be on the page and to have its colours.
-  const measure = () => {
-    recolour();
-    const scale = window.devicePixelRatio || 1;
-    engine.post({ kind: "size", width: canvas.clientWidth, height: model.get("height"), scale });
-  };
-  const recolour = () => {
-    engine.post({ kind: "colours", colours: theme(canvas) });
-    showLegend();
-  };
-  const see = () => engine.post({ kind: "visibility", hidden: document.hidden });
+  const stage = keepInStep(canvas, engine, () => model.get("height"), showLegend);
   const point = (cursor) => engine.post({ kind: "point", cursor });
   const leave = () => point(null);
   canvas.addEventListener("pointermove", (event) => point({ x: event.clientX - canvas.getBoundingClientRect().left }));
@@ -125,26 +113,12 @@ function render({ model, el }) {
     event.preventDefault();
     point({ by });
   });
-  document.addEventListener("visibilitychange", see);
-  const observer = new ResizeObserver(measure);
-  observer.observe(canvas);
-  const forget = onThemeChange(recolour);
-  see();
   return () => {
-    document.removeEventListener("visibilitychange", see);
-    observer.disconnect();
-    forget();
+    stage.close();
     wire.close();
     engine.close();
     root.remove();
   };
-}
-
-function element(kind, name, text = "") {
-  const made = document.createElement(kind);
-  made.className = name;
-  made.textContent = text;
-  return made;
 }
 
 function swatch({ colour, dash, marker }, colours) {

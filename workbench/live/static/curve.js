@@ -1,10 +1,5 @@
 // One curve: samples that grow, a path with no more points than pixels can show, markers that tell curves apart.
 
-// Black is the one curve colour that a dark page swallows.
-export function onPage(colour, colours) {
-  return colour === "#000000" ? colours.ink : colour;
-}
-
 export class Samples {
   constructor() {
     this.count = 0;

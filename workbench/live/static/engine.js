@@ -1,9 +1,8 @@
-import { Plot } from "./plot.js";
-
-// Runs the plot in a worker, where a paint does not disturb the page (JupyterLab is a large one: its own part in a frame
+// Runs a drawing in a worker, where a paint does not disturb the page (JupyterLab is a large one: its own part in a frame
 // costs more than ours); where there is no worker to be had, on the page itself.
 
-export function startPlot(canvas, source, hear) {
+// source: the worker's script; Drawing: the same for the page; hear takes the drawing's reports.
+export function startDrawing(canvas, source, Drawing, hear) {
   const waiting = [];
   let deliver = (...mail) => waiting.push(mail);
   let worker = null;
@@ -13,9 +12,9 @@ export function startPlot(canvas, source, hear) {
     waiting.splice(0).forEach((mail) => deliver(...mail));
   };
   const onPageItself = () => {
-    const plot = new Plot(hear);
-    plot.handle({ kind: "canvas", canvas });
-    begin((message) => plot.handle(message));
+    const drawing = new Drawing(hear);
+    drawing.handle({ kind: "canvas", canvas });
+    begin((message) => drawing.handle(message));
   };
   const inWorker = () => {
     const stage = canvas.transferControlToOffscreen();
@@ -29,7 +28,7 @@ export function startPlot(canvas, source, hear) {
     worker.onmessage = ({ data }) => {
       if (data.kind !== "started") return hear(data);
       URL.revokeObjectURL(url);
-      worker.onerror = ({ message }) => console.error("the plot's worker failed:", message);
+      worker.onerror = ({ message }) => console.error("the worker that draws failed:", message);
       return inWorker();
     };
     // A page whose rules forbid workers says so before the worker has started.

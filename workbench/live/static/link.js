@@ -8,8 +8,9 @@ const AT_ONCE = 10;
 const AT_LATEST = 2500;
 
 // apply(content, buffer) takes one message and returns whether more is to be expected; it may throw. What it took is
-// acknowledged by `painted`, a broken message at once.
-export function link(model, apply) {
+// acknowledged by `painted`, a broken message at once. isShown() tells whether the view can be seen: one that cannot, say
+// behind another tab, is sent nothing and waits for nothing.
+export function link(model, apply, isShown = () => true) {
   let [done, acknowledged] = [0, 0];
   let timer = 0;
   let expecting = false;
@@ -50,7 +51,7 @@ export function link(model, apply) {
   };
   // A message may be lost with its connection; whoever waits in vain asks again, ever less often.
   const watch = setInterval(() => {
-    if (!expecting || document.hidden || performance.now() - heard < patience) return;
+    if (!expecting || document.hidden || !isShown() || performance.now() - heard < patience) return;
     patience = Math.min(2 * patience, LONGEST);
     ask();
   }, PATIENCE / 2);

@@ -1,56 +1,34 @@
 import { drawAxes, linearTicks, decadeTicks, powerOfTen, grouped, short, roundUp, line, label } from "./axes.js";
-import { Samples, outline, lengthOf, drawPolyline, drawMarker, onPage } from "./curve.js";
+import { Samples, outline, lengthOf, drawPolyline, drawMarker } from "./curve.js";
+import { Stage } from "./stage.js";
+import { onPage } from "./theme.js";
 import { atMost } from "./throttle.js";
 
 // The convergence plot as numbers in, strokes out: relative residual, logarithmic, against iterations, all runs in one
-// picture. It knows a canvas but no page, so that it runs in a worker as well.
+// picture.
 
 const MARGIN = { left: 64, top: 10, right: 24, bottom: 42 };
 const MARKS = 8;
 const REPORT_MS = 1000;
 
-export class Plot {
+export class Plot extends Stage {
   // hear(report) is told what is painted, at most once a second while runs go on, and what the pointer points at.
   constructor(hear) {
+    super();
     this.hear = hear;
     this.curves = new Map();
-    this.hidden = false;
     [this.cursor, this.reading] = [null, false];
     [this.seq, this.paints] = [0, 0];
-    // How many paints what came last is spread over, how many of them are left, and the timers of the next ones.
+    // How many paints what came last is spread over, how many of them are left, and the timer of the next one.
     this.pace = { paints: 1, milliseconds: 0 };
-    [this.left, this.next, this.pending] = [0, 0, 0];
+    [this.left, this.next] = [0, 0];
     // What the picture depends on beside the samples; as long as it stays, curves are only drawn on.
     this.drawnAs = "";
-    this.report = atMost(REPORT_MS, () => this.hear(this.state()));
+    this.report = atMost(REPORT_MS, () => this.hidden || this.hear(this.state()));
   }
 
-  handle(message) {
-    this[message.kind](message);
-  }
-
-  canvas({ canvas }) {
-    this.target = canvas;
-    // An opaque canvas spares the browser from painting what lies under it.
-    this.context = canvas.getContext("2d", { alpha: false });
-  }
-
-  size({ width, height, scale }) {
-    [this.width, this.height, this.scale] = [width, height, scale];
+  outdated() {
     this.drawnAs = "";
-    this.schedule();
-  }
-
-  colours({ colours }) {
-    this.palette = colours;
-    this.drawnAs = "";
-    this.schedule();
-  }
-
-  // A page that nobody sees is not painted, and reports nothing.
-  visibility({ hidden }) {
-    this.hidden = hidden;
-    this.schedule();
   }
 
   // cursor: {x} in pixels, {by} iterations from where it is, or null to take it away.
@@ -88,13 +66,6 @@ export class Plot {
     this.left -= 1;
     if (waiting) this.next = setTimeout(() => this.reveal(), this.pace.milliseconds);
     this.schedule();
-  }
-
-  schedule() {
-    this.pending ||= setTimeout(() => {
-      this.pending = 0;
-      if (!this.hidden && this.context && this.palette) this.draw();
-    }, 0);
   }
 
   state() {
@@ -144,13 +115,9 @@ export class Plot {
   }
 
   drawAnew(curves) {
-    const { context, palette, target, scale } = this;
+    const { context, palette } = this;
     const { box, low, high, iterations, toX, toY } = this.frame;
-    const [columns, rows] = [Math.round(this.width * scale), Math.round(this.height * scale)];
-    if (target.width !== columns || target.height !== rows) [target.width, target.height] = [columns, rows];
-    context.setTransform(scale, 0, 0, scale, 0, 0);
-    context.fillStyle = palette.paper;
-    context.fillRect(0, 0, this.width, this.height);
+    this.wipe();
     const most = Math.max(3, Math.min(8, (box.right - box.left) / 80));
     drawAxes(context, box, palette, {
       xTicks: linearTicks(0, iterations, most).map((k) => [toX(k), grouped(k)]),

@@ -1,14 +1,11 @@
+import { focusable } from "./page.js";
+
 // A canvas that is sharp on every screen and draws at most once per frame.
 
 // heightFor(width) is the height in pixels that suits a width. draw(context, width, height, blank) is told whether the
 // canvas lost what was drawn on it before.
 export function surface(host, heightFor, draw) {
-  const canvas = document.createElement("canvas");
-  canvas.className = "wb-canvas";
-  canvas.tabIndex = 0;
-  canvas.setAttribute("role", "img");
-  // Arrow keys move the readout and not the notebook's selection.
-  canvas.setAttribute("data-lm-suppress-shortcuts", "true");
+  const canvas = focusable();
   host.append(canvas);
   // An opaque canvas spares the browser from painting what lies under it.
   const context = canvas.getContext("2d", { alpha: false });

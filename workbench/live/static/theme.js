@@ -14,6 +14,11 @@ export function theme(element) {
   return Object.fromEntries(Object.entries(FALLBACKS).map(([key, pair]) => [key, read(pair)]));
 }
 
+// Black is the one curve colour that a dark page swallows.
+export function onPage(colour, colours) {
+  return colour === "#000000" ? colours.ink : colour;
+}
+
 export function onThemeChange(react) {
   const observer = new MutationObserver(react);
   observer.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-theme", "class"] });

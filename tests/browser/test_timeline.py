@@ -1,0 +1,121 @@
+"""The timeline in real JupyterLab: a traced run is watched, looked into, held and stopped."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+NO_WORKERS = "window.Worker = class { constructor() { throw new Error('workers are forbidden here'); } };"
+LANES = ".wb-timeline canvas.wb-canvas"
+
+
+def width(explorer):
+    """Milliseconds in sight."""
+    seen = explorer.seen(LANES)
+    return float(seen["to"]) - float(seen["from"])
+
+
+def events(explorer):
+    return int(explorer.seen(LANES).get("count", 0))
+
+
+def point(explorer, share):
+    """Put the pointer on the lane, at a share of its width."""
+    box = explorer.page.locator(LANES).bounding_box()
+    explorer.page.mouse.move(box["x"] + share * box["width"], box["y"] + 60)
+
+
+def open_timeline(explorer):
+    explorer.page.get_by_role("tab", name="Timeline").click()
+    explorer.page.locator(LANES).wait_for(state="visible")
+
+
+def test_a_traced_run_is_followed_held_looked_into_and_stopped(explorer):
+    explorer.choose("deflation", "none")
+    explorer.choose("preconditioner", "jacobi")
+    explorer.fill("n", "1024")
+    explorer.fill("rtol", "1e-13")
+    open_timeline(explorer)
+    explorer.until(lambda: "Tick “trace” and press Run" in explorer.page.locator(".wb-hollow").inner_text())
+    explorer.page.get_by_label("trace", exact=True).check()
+    explorer.click("Run")
+    explorer.until(lambda: explorer.state == "running" and events(explorer) > 50)
+    seen = explorer.seen(LANES)
+    assert (seen["label"], seen["lanes"], seen["mode"], seen["live"]) == ("measured", "cpu", "follow", "true")
+    assert int(seen["boxes"]) > 5
+    before, paints = events(explorer), int(seen["paints"])
+    explorer.until(lambda: events(explorer) > before and int(explorer.seen(LANES)["paints"]) > paints)
+    assert "measured" in explorer.page.locator(".wb-about").inner_text()
+
+    explorer.click("Pause")
+    explorer.until(lambda: explorer.state == "paused" and explorer.seen(LANES)["live"] == "false")
+    held = events(explorer)
+    explorer.page.wait_for_timeout(400)
+    assert events(explorer) == held
+
+    explorer.click("Show all")
+    explorer.until(lambda: explorer.seen(LANES)["mode"] == "all" and not explorer.enabled("Show all"))
+    whole = width(explorer)
+    point(explorer, 0.6)
+    for _ in range(8):
+        explorer.page.mouse.wheel(0, -400)
+    explorer.until(lambda: width(explorer) < 0.1 * whole and explorer.seen(LANES)["mode"] == "free")
+    explorer.until(lambda: explorer.page.locator(".wb-timeline .wb-readout").is_visible())
+    readout = explorer.page.locator(".wb-timeline .wb-readout").inner_text()
+    assert "GB/s" in readout
+    assert "iteration" in readout
+    start = float(explorer.seen(LANES)["from"])
+    explorer.page.mouse.down()
+    point(explorer, 0.9)
+    explorer.page.mouse.up()
+    explorer.until(lambda: float(explorer.seen(LANES)["from"]) < start)
+
+    lanes = explorer.page.locator(LANES)
+    lanes.press("Home")
+    explorer.until(lambda: explorer.seen(LANES)["mode"] == "all")
+    lanes.press("+")
+    explorer.until(lambda: width(explorer) < 0.8 * whole)
+    start = float(explorer.seen(LANES)["from"])
+    lanes.press("ArrowLeft")
+    explorer.until(lambda: float(explorer.seen(LANES)["from"]) < start)
+    lanes.press("Shift+ArrowRight")
+    explorer.until(lambda: explorer.page.locator(".wb-timeline .wb-readout").is_visible())
+
+    explorer.click("Resume")
+    explorer.until(lambda: events(explorer) > held)
+    explorer.click("Follow")
+    explorer.until(lambda: explorer.seen(LANES)["mode"] == "follow")
+    explorer.click("Stop")
+    explorer.until(lambda: explorer.state == "done" and explorer.seen(LANES)["live"] == "false")
+    explorer.until(lambda: explorer.seen(LANES)["mode"] == "all" and not explorer.enabled("Follow"))
+    assert "events on cpu" in explorer.page.get_attribute(LANES, "aria-label")
+
+
+@pytest.mark.parametrize("page_script", [NO_WORKERS])
+def test_tabs_are_reached_by_keys_and_a_trace_is_exported(explorer):
+    """And where workers are forbidden the page itself draws."""
+    explorer.fill("n", "64")
+    explorer.click("Run")
+    explorer.until(lambda: explorer.state == "done")
+    assert not explorer.enabled("Trace (JSON)")
+    explorer.page.get_by_role("tab", name="Convergence").focus()
+    explorer.page.keyboard.press("ArrowRight")
+    explorer.page.keyboard.press("Enter")
+    explorer.page.locator(LANES).wait_for(state="visible")
+    explorer.until(lambda: "has no trace" in explorer.page.locator(".wb-hollow").inner_text())
+
+    explorer.page.get_by_label("trace", exact=True).check()
+    explorer.click("Run")
+    explorer.until(lambda: explorer.state == "done" and events(explorer) > 0)
+    explorer.until(lambda: explorer.page.locator(".wb-kernels tbody tr").count() > 3)
+    assert not explorer.page.locator(".wb-hollow").is_visible()
+    explorer.until(lambda: explorer.enabled("Trace (JSON)"))
+    explorer.click("Trace (JSON)")
+    folder = explorer.folder / "exports"
+    (path,) = explorer.until(lambda: list(folder.glob("*.trace.json")))
+    explorer.until(lambda: path.name in explorer.page.locator("[role=status]").last.inner_text())
+    written = json.loads(path.read_text(encoding="utf-8"))["traceEvents"]
+    assert sum(event["ph"] == "X" for event in written) == events(explorer)

@@ -1,0 +1,60 @@
+// The events of one lane, sorted by their start. They never overlap, so their ends are sorted as well.
+
+// The first of so many sorted values that is above a bound, or at it with `orAt`.
+export function firstAbove(values, count, bound, orAt = false) {
+  let [low, high] = [0, count];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (values[middle] > bound || (orAt && values[middle] === bound)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+// A typed array of the same kind with room for twice as much.
+export function doubled(values) {
+  const larger = new values.constructor(2 * values.length);
+  larger.set(values);
+  return larger;
+}
+
+const COLUMNS = ["start", "end", "kernel", "iteration"];
+
+export class Lane {
+  constructor(name, rank) {
+    [this.name, this.rank, this.count] = [name, rank, 0];
+    // Seconds in double precision: a microsecond after an hour is still one.
+    [this.start, this.end] = [new Float64Array(1024), new Float64Array(1024)];
+    [this.kernel, this.iteration] = [new Int32Array(1024), new Int32Array(1024)];
+  }
+
+  add(start, end, kernel, iteration) {
+    if (this.count === this.start.length) for (const name of COLUMNS) this[name] = doubled(this[name]);
+    // Devices with queues may tell of an event after its successor.
+    let place = this.count;
+    for (; place > 0 && this.start[place - 1] > start; place -= 1) {
+      for (const name of COLUMNS) this[name][place] = this[name][place - 1];
+    }
+    [this.start[place], this.end[place], this.kernel[place], this.iteration[place]] = [start, end, kernel, iteration];
+    this.count += 1;
+  }
+
+  // Places of the events that can be seen from one time to another.
+  between(from, to) {
+    return [firstAbove(this.end, this.count, from), firstAbove(this.start, this.count, to, true)];
+  }
+
+  // The longest event within some seconds of a time, and how many more there are; null where there is none.
+  near(time, within) {
+    const [first, last] = this.between(time - within, time + within);
+    if (first >= last) return null;
+    let best = first;
+    for (let place = first; place < Math.min(last, first + 5000); place += 1) {
+      if (this.start[place] <= time && time < this.end[place] && this.end[place] - this.start[place] > within) {
+        return { place, others: 0 };
+      }
+      if (this.end[place] - this.start[place] > this.end[best] - this.start[best]) best = place;
+    }
+    return { place: best, others: last - first - 1 };
+  }
+}

@@ -1,0 +1,46 @@
+import { theme, onThemeChange } from "./theme.js";
+
+// Elements of the page around a canvas, and what keeps a drawing in step with the page.
+
+export function element(kind, name, text = "") {
+  const made = document.createElement(kind);
+  made.className = name;
+  made.textContent = text;
+  return made;
+}
+
+export function focusable() {
+  const canvas = element("canvas", "wb-canvas");
+  canvas.tabIndex = 0;
+  canvas.setAttribute("role", "img");
+  // Keys move what is in the canvas and not the notebook's selection.
+  canvas.setAttribute("data-lm-suppress-shortcuts", "true");
+  return canvas;
+}
+
+// Tells a drawing of size, theme and visibility. height() in pixels; recoloured() is called when the colours are known anew.
+export function keepInStep(canvas, engine, height, recoloured) {
+  const recolour = () => {
+    engine.post({ kind: "colours", colours: theme(canvas) });
+    recoloured();
+  };
+  // Only when it is measured is the canvas sure to be on the page and to have its colours.
+  const measure = () => {
+    recolour();
+    const scale = window.devicePixelRatio || 1;
+    engine.post({ kind: "size", width: canvas.clientWidth, height: height(), scale });
+  };
+  const see = () => engine.post({ kind: "visibility", hidden: document.hidden });
+  const observer = new ResizeObserver(measure);
+  observer.observe(canvas);
+  document.addEventListener("visibilitychange", see);
+  const forget = onThemeChange(recolour);
+  see();
+  return {
+    close() {
+      document.removeEventListener("visibilitychange", see);
+      observer.disconnect();
+      forget();
+    },
+  };
+}

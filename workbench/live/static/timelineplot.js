@@ -1,0 +1,300 @@
+import { grouped, label, line, roundUp } from "./axes.js";
+import { fillOf } from "./fills.js";
+import { Lane } from "./lane.js";
+import { paintLane } from "./lanepaint.js";
+import { Marks } from "./marks.js";
+import { Span } from "./span.js";
+import { Stage } from "./stage.js";
+import { atMost } from "./throttle.js";
+import { timeAxis } from "./units.js";
+
+// The timeline as events in, boxes out: a band per lane over time.
+
+const MARGIN = { top: 22, right: 16, bottom: 44 };
+const BAND = { least: 30, most: 84, apart: 8 };
+const REPORT_MS = 1000;
+// Start, length, kernel and iteration.
+export const EVENT_BYTES = 8 + 4 + 4 + 4;
+// A pointer need not hit what is thinner than itself.
+const NEAR = 3;
+// Pixels for the number of an iteration.
+const WORD = 60;
+
+// As high as so many lanes need, and no higher than asked for.
+export function heightOf(lanes, most) {
+  return Math.min(most, MARGIN.top + MARGIN.bottom + Math.max(1, lanes) * (BAND.most + BAND.apart));
+}
+
+export class TimelinePlot extends Stage {
+  // hear(report) is told what is painted, at most once a second while a run goes on, and what is pointed at.
+  constructor(hear) {
+    super();
+    this.hear = hear;
+    this.report = atMost(REPORT_MS, () => this.hidden || this.hear(this.state()));
+    [this.seq, this.paints, this.run] = [0, 0, 0];
+    this.begin(false);
+  }
+
+  begin(live) {
+    [this.lanes, this.kernels, this.totals] = [[], [], []];
+    [this.marks, this.span] = [new Marks(), new Span(live)];
+    [this.count, this.first, this.last, this.now] = [0, Infinity, 0, 0];
+    [this.live, this.over, this.left, this.next] = [live, !live, 0, 0];
+    [this.cursor, this.reading] = [null, false];
+    this.drawn = { boxes: 0, merged: 0 };
+    this.fills = null;
+  }
+
+  outdated() {
+    this.fills = null;
+  }
+
+  news({ content, bytes }) {
+    clearTimeout(this.next);
+    if (content.reset) {
+      const before = content.run === this.run ? this.span : null;
+      this.begin(content.live);
+      // A reload of the page's own making leaves the user where he was.
+      if (before?.mode === "free") this.span = before;
+      this.run = content.run;
+    }
+    if (content.kernels.length) this.meet(content.kernels);
+    this.append(bytes, content.count);
+    [this.seq, this.live, this.over, this.pace] = [content.seq, content.live, content.over, content.pace];
+    if (this.over && this.span.mode === "follow") this.span.all();
+    this.left = this.live && !content.reset ? content.pace.paints : 1;
+    this.reveal();
+  }
+
+  // Lets time go on evenly between messages.
+  reveal() {
+    const before = Math.max(this.now, this.count ? this.first : 0);
+    this.now = this.left > 1 ? before + (this.last - before) / this.left : this.last;
+    this.left -= 1;
+    if (this.left > 0) this.next = setTimeout(() => this.reveal(), this.pace.milliseconds);
+    // Where the user looks at what is over, there is nothing new to see.
+    if (this.live && this.span.mode === "free" && before > this.span.to) this.report.call();
+    else this.schedule();
+  }
+
+  meet(kernels) {
+    this.kernels.push(...kernels);
+    this.fills = null;
+    for (const { lane, rank, style } of kernels) {
+      if (!this.lanes.some(({ name }) => name === lane)) this.lanes.push(new Lane(lane, rank));
+      this.totals[style] ??= { calls: 0, seconds: 0, bytes: 0 };
+    }
+    this.lanes.sort((one, other) => one.rank - other.rank);
+    this.laneOf = this.kernels.map(({ lane }) => this.lanes.find(({ name }) => name === lane));
+  }
+
+  append(bytes, count) {
+    const starts = new Float64Array(bytes, 0, count);
+    const lengths = new Float32Array(bytes, 8 * count, count);
+    const kernels = new Int32Array(bytes, 12 * count, count);
+    const iterations = new Int32Array(bytes, 16 * count, count);
+    for (let k = 0; k < count; k += 1) {
+      const [start, kernel] = [starts[k], this.kernels[kernels[k]]];
+      const end = start + lengths[k];
+      this.laneOf[kernels[k]].add(start, end, kernels[k], iterations[k]);
+      this.marks.note(iterations[k], start);
+      this.first = Math.min(this.first, start);
+      this.last = Math.max(this.last, end);
+      const total = this.totals[kernel.style];
+      total.calls += 1;
+      total.seconds += lengths[k];
+      total.bytes += kernel.bytes;
+    }
+    this.count += count;
+  }
+
+  // What the user does: x and pixels are those of the canvas.
+  zoom({ x, factor }) {
+    this.span.zoom(x === undefined ? 0.5 : (x - this.box.left) / this.box.width, factor);
+    this.schedule();
+  }
+
+  pan({ pixels, share }) {
+    this.span.pan((pixels === undefined ? share : pixels / this.box.width) * this.span.width);
+    this.schedule();
+  }
+
+  all() {
+    this.span.all();
+    this.schedule();
+  }
+
+  follow({ on }) {
+    if (on) this.span.follow();
+    else this.span.pan(0);
+    this.schedule();
+  }
+
+  // cursor: {x, y} in pixels, or null to take it away.
+  point({ cursor }) {
+    this.cursor = cursor;
+    this.schedule();
+  }
+
+  // From the event that is read out, or the first one in sight, to another one of its lane, or to another lane.
+  step({ by, lanes }) {
+    if (!this.count) return;
+    const from = this.cursor?.lane === undefined ? this.pointed() : this.cursor;
+    const lane = Math.max(0, Math.min(this.lanes.length - 1, (from?.lane ?? 0) + lanes));
+    const events = this.lanes[lane];
+    let place = (from?.place ?? events.between(this.span.from, this.span.to)[0] - by) + by;
+    if (lanes && from) place = events.between(this.lanes[from.lane].start[from.place], Infinity)[0];
+    place = Math.max(0, Math.min(events.count - 1, place));
+    this.cursor = { lane, place };
+    const [start, end] = [events.start[place], events.end[place]];
+    if (start < this.span.from || end > this.span.to) this.span.place(start - this.span.width / 2, this.span.width);
+    this.schedule();
+  }
+
+  state() {
+    const { seq, paints, count, live, totals } = this;
+    const { mode, from, to } = this.span;
+    const iterations = this.marks.count ? this.marks.numbers[this.marks.count - 1] : 0;
+    const lanes = this.lanes.map(({ name }) => name);
+    return { kind: "painted", seq, paints, count, lanes, iterations, live, totals, mode, from, to, ...this.drawn };
+  }
+
+  draw() {
+    // Behind another tab there is nothing to paint on; what is not painted is not acknowledged.
+    if (!(this.width > 0)) return;
+    this.wipe();
+    // A canvas that has changed its size has forgotten its font.
+    this.context.font = `12px ${this.palette.type}`;
+    if (this.count) this.picture();
+    this.paints += 1;
+    this.report.call();
+    if (!this.live) this.report.now();
+  }
+
+  picture() {
+    this.fills ??= this.fillsOf();
+    this.span.advance(this.first, this.now, this.marks, !this.over);
+    this.box = this.boxOf();
+    this.drawAxis();
+    this.drawn = { boxes: 0, merged: 0 };
+    this.lanes.forEach((lane, row) => this.drawLane(lane, this.band(row)));
+    this.drawMarks();
+    this.readOut();
+  }
+
+  fillsOf() {
+    const fills = [];
+    for (const kernel of this.kernels) fills[kernel.style] ??= fillOf(this.context, kernel, this.palette);
+    return fills;
+  }
+
+  boxOf() {
+    const words = ["100\u2009% busy", ...this.lanes.map(({ name }) => name)];
+    const widest = Math.max(...words.map((text) => this.context.measureText(text).width));
+    const [left, right] = [Math.ceil(widest) + 14, this.width - MARGIN.right];
+    return { left, right, width: right - left, top: MARGIN.top, bottom: this.height - MARGIN.bottom };
+  }
+
+  band(row) {
+    const { left, width, top, bottom } = this.box;
+    const room = (bottom - top) / this.lanes.length;
+    const height = Math.min(BAND.most, Math.max(BAND.least, room - BAND.apart));
+    return { left, width, top: top + row * room + (room - height) / 2, height };
+  }
+
+  toX(seconds) {
+    return this.box.left + ((seconds - this.span.from) / this.span.width) * this.box.width;
+  }
+
+  drawAxis() {
+    const { context, palette, box } = this;
+    const { ticks, title } = timeAxis(this.span.from, this.span.to, Math.max(2, Math.floor(box.width / 90)));
+    context.lineWidth = 1;
+    for (const [seconds, text] of ticks) {
+      const x = Math.round(this.toX(seconds)) + 0.5;
+      line(context, palette.rule, x, box.top, x, box.bottom + 4);
+      label(context, palette.soft, text, x, box.bottom + 7, "center", "top");
+    }
+    label(context, palette.ink, title, (box.left + box.right) / 2, box.bottom + 25, "center", "top");
+  }
+
+  drawLane(lane, band) {
+    const { context, palette, span } = this;
+    const middle = band.top + band.height / 2;
+    const { busy, boxes, merged } = paintLane(context, lane, this.kernels, this.fills, span, band);
+    const known = Math.min(span.to, this.last) - Math.max(span.from, this.first);
+    label(context, palette.ink, lane.name, band.left - 10, middle - 8, "right", "middle");
+    const share = known > 0 ? `${Math.round(100 * Math.min(1, busy / known))}\u2009% busy` : "";
+    label(context, palette.soft, share, band.left - 10, middle + 9, "right", "middle");
+    line(context, palette.soft, band.left, band.top + band.height + 0.5, band.left + band.width, band.top + band.height + 0.5);
+    this.drawn.boxes += boxes;
+    this.drawn.merged += merged;
+  }
+
+  // A line where an iteration begins, and its number where there is room.
+  drawMarks() {
+    const { context, palette, marks, span, box } = this;
+    const [first, last] = [Math.max(0, marks.at(span.from)), marks.at(span.to)];
+    const count = Math.max(1, last - first);
+    const apart = box.width / count;
+    const every = roundUp((10 * count * WORD) / box.width, true) / 10;
+    // The iteration that is under way at the left edge, where the next one leaves room to say so.
+    const word = (k, x) => label(context, palette.soft, grouped(marks.numbers[k]), x + 3, box.top - 4, "left", "bottom");
+    const next = first < last ? marks.starts[first + 1] : span.to;
+    if (marks.starts[first] < span.from && this.toX(next) > box.left + WORD) word(first, box.left);
+    let free = box.left - 1;
+    context.save();
+    context.setLineDash([2, 3]);
+    for (let k = first; k <= last; k += 1) {
+      const named = every < 1 || marks.numbers[k] % Math.round(every) === 0;
+      if (!named && apart < 8) continue;
+      const x = this.toX(marks.starts[k]);
+      if (x < box.left - 1) continue;
+      // Iterations that took no time have no room for their numbers.
+      const worded = named && x >= free && x < box.right - 20;
+      line(context, palette.soft, x, worded ? box.top - 6 : box.top, x, box.bottom);
+      if (!worded) continue;
+      word(k, x);
+      free = x + WORD - 16;
+    }
+    context.restore();
+    label(context, palette.ink, "iteration", box.left - 10, box.top - 4, "right", "bottom");
+  }
+
+  // The event that the pointer is at.
+  pointed() {
+    const { cursor, box } = this;
+    if (!cursor || cursor.x === undefined) return cursor;
+    const row = this.lanes.findIndex((_lane, k) => {
+      const { top, height } = this.band(k);
+      return cursor.y >= top - 2 && cursor.y <= top + height + 2;
+    });
+    if (row < 0 || cursor.x < box.left || cursor.x > box.right) return null;
+    const time = this.span.from + ((cursor.x - box.left) / box.width) * this.span.width;
+    const pixel = this.span.width / box.width;
+    const found = this.lanes[row].near(time, pixel / 2) ?? this.lanes[row].near(time, NEAR * pixel);
+    return found && { lane: row, ...found };
+  }
+
+  readOut() {
+    const at = this.pointed();
+    if (!at) {
+      if (this.reading) this.hear({ kind: "readout", event: null });
+      this.reading = false;
+      return;
+    }
+    this.reading = true;
+    const lane = this.lanes[at.lane];
+    const [start, end] = [lane.start[at.place], lane.end[at.place]];
+    const { top, height } = this.band(at.lane);
+    const left = Math.max(this.box.left, this.toX(start));
+    const right = Math.max(left + 2, Math.min(this.box.right, this.toX(end)));
+    this.context.strokeStyle = this.palette.ink;
+    this.context.lineWidth = 2;
+    this.context.strokeRect(left - 1, top - 1, right - left + 2, height + 2);
+    const { name, bytes, flops } = this.kernels[lane.kernel[at.place]];
+    const event = { name, bytes, flops, lane: lane.name, start, seconds: end - start, iteration: lane.iteration[at.place] };
+    const x = this.cursor.x ?? (left + right) / 2;
+    this.hear({ kind: "readout", event, others: at.others ?? 0, x, y: top + height });
+  }
+}

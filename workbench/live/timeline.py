@@ -1,0 +1,203 @@
+"""The timeline, live: what ran when on which lane, while the run goes on or from a recording."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import time
+from typing import Any
+
+import numpy as np
+import traitlets
+
+from workbench.devices.clock import LANES
+from workbench.figures.style import COLOURS
+from workbench.live._assets import module
+from workbench.live._stream import PERIOD, Publisher
+from workbench.live._view import StreamView
+from workbench.recording import Record, Trace
+from workbench.run import Result, Session, State
+
+MOST_EVENTS = 1 << 16
+"""Events in one message, 1.3 megabytes; what is left goes with the next."""
+STROKES = 2
+"""Paints per message while a run goes on, five a second: each draws all that is in sight anew."""
+HATCHES = 4
+"""Plain, striped, dotted, crossed: with the colours enough to tell 28 kernels apart."""
+HINT = "Trace a run to see where its time goes: Session(configuration, trace=True)."
+_KEYS = itertools.count(1)
+
+
+@dataclasses.dataclass(eq=False)
+class Shown:
+    """The one run on the timeline, and how much of it the browser has. `session` is set as long as the run may grow."""
+
+    title: str = ""
+    session: Session | None = None
+    trace: Trace | None = None
+    state: str = "none"
+    error: str = ""
+    sent: int = 0
+    kernels: int = 0
+    told: tuple[str, ...] = ()
+    key: int = dataclasses.field(default_factory=lambda: next(_KEYS))
+    _styles: dict[str, int] = dataclasses.field(default_factory=dict)
+
+    def look(self) -> bool:
+        """Take over what the session has by now; True while it may grow."""
+        session = self.session
+        if session is None:
+            return False
+        # The state first: whatever the run did before it came to rest is then in the trace.
+        self.state = session.state.value
+        if session.run is not None:
+            self.trace = session.run.trace
+        if session.state in (State.DONE, State.FAILED):
+            self.error = session.error
+            self.session = None
+        return self.session is not None
+
+    @property
+    def behind(self) -> bool:
+        """There are events that were not sent."""
+        return self.trace is not None and self.sent < self.trace.count
+
+    @property
+    def live(self) -> bool:
+        return self.state in (State.SETUP, State.RUNNING)
+
+    def note(self, hint: str) -> str:
+        """Why there is nothing to see."""
+        if self.trace is not None and self.trace.count:
+            return ""
+        name = self.title or "this run"
+        if self.error:
+            return f"{name}: {self.error}"
+        if self.state in ("none", State.IDLE):
+            return hint
+        if self.state == State.SETUP or self.trace is not None:
+            return f"{name}: no events yet"
+        return f"{name} has no trace. {hint}"
+
+    def news(self, hint: str, most: int) -> tuple[dict[str, Any], bytes] | None:
+        """What the browser does not have yet, at most so many events; None when there is nothing."""
+        trace, note = self.trace, self.note(hint)
+        if not self.behind and self.told == (self.state, note):
+            return None
+        # The rows first: every kernel that they name is then in the list.
+        rows = trace.rows[self.sent :][:most] if trace else np.empty(0)
+        kernels = trace.kernels[self.kernels :] if trace else []
+        message = {
+            "run": self.key,
+            "title": self.title,
+            "state": self.state,
+            "live": self.live,
+            "over": self.session is None,
+            "note": note,
+            "label": trace.label if trace else "",
+            "machine": trace.machine if trace else "",
+            "notes": list(trace.notes) if trace else [],
+            "first": self.sent,
+            "count": int(rows.size),
+            "firstKernel": self.kernels,
+            "kernels": [self._described(dataclasses.asdict(kernel)) for kernel in kernels],
+        }
+        self.sent += int(rows.size)
+        self.kernels += len(kernels)
+        self.told = (self.state, note)
+        return message, _packed(rows) if rows.size else b""
+
+    def forget(self) -> None:
+        """The browser has nothing of this run any more."""
+        self.sent, self.kernels, self.told = 0, 0, ()
+
+    def _described(self, kernel: dict[str, Any]) -> dict[str, Any]:
+        """A kernel with its style. One name looks the same on every lane and for every size."""
+        style = self._styles.setdefault(kernel["name"], len(self._styles))
+        colour, hatch = COLOURS[style % len(COLOURS)], style // len(COLOURS) % HATCHES
+        return {**kernel, "rank": LANES.index(kernel["lane"]), "style": style, "colour": colour, "hatch": hatch}
+
+
+class TimelineView(StreamView):
+    """Kernels on lanes over time: of a session as it runs, of a record, a result or a trace that has been loaded.
+
+    `TimelineView(session)` follows the last iterations until you pan. The wheel or + and - zoom, dragging or the arrow
+    keys pan, Home shows all, Shift with the arrow keys goes from event to event. height: of the lanes, in pixels.
+    hint: said while there is nothing to see.
+    """
+
+    _esm = module("timeline.js")
+    _worker = traitlets.Unicode(module("timelineworker.js")).tag(sync=True)
+
+    height = traitlets.Int(300).tag(sync=True)
+
+    def __init__(
+        self,
+        source: Session | Record | Result | Trace | None = None,
+        *,
+        hint: str = HINT,
+        publisher: Publisher | None = None,
+        **traits: Any,
+    ) -> None:
+        self._hint = hint
+        self._shown = Shown()
+        self._drawn: Shown | None = None
+        self._rewound = True
+        self._next = 0.0
+        super().__init__(publisher, **traits)
+        if source is not None:
+            self.show(source)
+
+    @property
+    def trace(self) -> Trace | None:
+        """What is on the timeline."""
+        return self._shown.trace
+
+    def show(self, source: Session | Record | Result | Trace, title: str = "") -> None:
+        """Show another run instead. A session may be started or not, and is followed."""
+        if isinstance(source, Session):
+            self._shown = Shown(title or source.configuration.label, session=source)
+        else:
+            trace = source if isinstance(source, Trace) else source.trace
+            self._shown = Shown(title, trace=trace, state=State.DONE.value)
+        self.publisher.wake()
+
+    def clear(self) -> None:
+        """Take away the run, if it has ended."""
+        if self._shown.session is None or not self._shown.session.alive:
+            self._shown = Shown()
+        self.publisher.wake()
+
+    def publish(self) -> bool:
+        shown = self._shown
+        goes_on = shown.look()
+        if self.link.restart() or shown is not self._drawn:
+            self._drawn = shown
+            shown.forget()
+            self._rewound = True
+        if self.link.free and self._is_due(shown):
+            self._send_news(shown)
+        return goes_on or (self.link.free and shown.behind)
+
+    def _is_due(self, shown: Shown) -> bool:
+        told = shown.told == (shown.state, shown.note(self._hint))
+        return not (told and shown.live) or time.monotonic() >= self._next
+
+    def _send_news(self, shown: Shown) -> None:
+        news = shown.news(self._hint, MOST_EVENTS)
+        if news is None:
+            return
+        message, buffer = news
+        pace = {"paints": STROKES, "milliseconds": 1000 * PERIOD / STROKES}
+        self.link.send({"reset": self._rewound, **message, "pace": pace}, buffer)
+        self._rewound = False
+        # A little early, so that a tick that comes in time is never put off to the next.
+        self._next = time.monotonic() + 0.9 * PERIOD
+
+
+def _packed(rows: np.ndarray) -> bytes:
+    """Columns one after another: starts as float64, lengths as float32, kernels and iterations as int32."""
+    starts = rows["start"]
+    lengths = (rows["end"] - starts).astype("<f4")
+    columns = (starts.astype("<f8"), lengths, rows["kernel"].astype("<i4"), rows["iteration"].astype("<i4"))
+    return b"".join(column.tobytes() for column in columns)
