@@ -1,10 +1,11 @@
 """Let PoCL's wheel compile on processors that are newer than its compiler: `.venv/bin/python scripts/pocl.py`.
 
 The wheel asks its own LLVM what processor this is. For one that LLVM does not know it gets the name "generic", which
-the same LLVM then refuses for x86, so nothing compiles. Where that happens, and the processor has what a Haswell of 2013
-had, the name in this environment's copy of the library is replaced by "haswell", which has as many letters: wherever a
-text ends in it, since the linker lets texts share their ends. The others of those texts name things that no kernel here
-uses. Nothing is done where PoCL compiles, or fails for another reason, and nothing is kept that does not help.
+the same LLVM then refuses for x86, so nothing compiles. Where that happens, and the processor has what a Haswell of
+2013 had, the name in this environment's copy of the library is replaced by "haswell", which has as many letters:
+wherever a text ends in it, since the linker lets texts share their ends. The others of those texts name things that no
+kernel here uses. Nothing is done where PoCL compiles, or fails for another reason, and nothing is kept that does not
+help.
 """
 
 from __future__ import annotations

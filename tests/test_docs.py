@@ -1,9 +1,15 @@
 """The documentation does what it says."""
 
+import importlib.util
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+
+from workbench import devices
+from workbench.errors import InputError
 
 ROOT = Path(__file__).parents[1]
 
@@ -37,3 +43,14 @@ def test_the_tree_in_the_readme_exists():
         if line.strip():
             name = line.split()[0]
             assert (ROOT / name).exists(), f"README names {name}, which is not there"
+
+
+def test_the_table_of_what_runs_where_is_that_of_the_registry():
+    spec = importlib.util.spec_from_file_location("devices_table", ROOT / "scripts" / "devices_table.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    try:
+        devices.device("opencl")
+    except InputError as sentence:
+        pytest.skip(str(sentence))
+    assert script.PAGE.read_text(encoding="utf-8") == script.page("opencl")
