@@ -33,6 +33,7 @@ def add(verbs: Any) -> None:
     add("--variant", default="def1", metavar="BLOCK", help="how the two levels combine: def1 (default), a-def2, ...")
     add("--solver", default="cg", metavar="BLOCK", help="the method (default cg)")
     add("--device", default="cpu", help="cpu (default), opencl, opencl:<number or name>, cuda, cuda:<number>, or auto")
+    add("--check-every", type=int, metavar="N", help="iterations between two looks at an accelerator (default 16)")
     add("--rtol", type=float, default=1e-6, help="stop at this fraction of ||b|| (default 1e-6)")
     add("--atol", type=float, default=0.0, help="or at this norm (default 0)")
     add(
@@ -57,7 +58,12 @@ def _solve(chosen: argparse.Namespace) -> int:
     from workbench.run import Run, Stopping, configure
 
     stopping = Stopping(
-        rtol=chosen.rtol, atol=chosen.atol, norm=chosen.norm, maxiter=chosen.maxiter, max_seconds=chosen.max_seconds
+        rtol=chosen.rtol,
+        atol=chosen.atol,
+        norm=chosen.norm,
+        maxiter=chosen.maxiter,
+        max_seconds=chosen.max_seconds,
+        check_every=chosen.check_every,
     )
     names = ("solver", "preconditioner", "deflation", "coarse", "variant", "device", "rhs", "x0", "seed")
     configuration = configure(

@@ -47,7 +47,7 @@ class _Series:
 
     def _scratch(self, levels: int, chunks: int, reach: int) -> np.ndarray:
         """For each core, `levels` rows as long as a chunk and what it reaches, and a margin (see `memory.vector`)."""
-        length = -(-(-(-self._size // chunks) + reach + 3 * ALIGNED) // ALIGNED) * ALIGNED
+        length = -(-(-(-self._size // chunks) + reach + 5 * ALIGNED) // ALIGNED) * ALIGNED
         rows = cores() * max(1, levels)
         return vector(rows * length, self._dtype).reshape(cores(), -1, length)
 

@@ -236,8 +236,11 @@ class Lines:
             for name in workspace.slots:
                 if name in values:
                     workspace.set_scalar(name, values[name])
-            workspace.rebind({name: value for name, value in values.items() if _is_array(value)})
-            compiled.bind()
+            arrays = {name: value for name, value in values.items() if _is_array(value)}
+            # Fixing arrays costs more than a small kernel takes, and most callers give the same ones every time.
+            if any(workspace.vectors[name] is not value for name, value in arrays.items()):
+                workspace.rebind(arrays)
+                compiled.bind()
             compiled()
             set_here = [line.target for line in self._lines if line.target in workspace.slots]
             return {name: workspace.scalar(name) for name in set_here}
