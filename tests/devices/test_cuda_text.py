@@ -31,6 +31,7 @@ def kernels(dtype):
     """The text of every kernel that there is, in all its forms."""
     for bands in (1, 2, 3):
         yield from (products.stencil(bands, constant=constant) for constant in (True, False))
+        yield from (products.stencil_columns(bands, constant=constant) for constant in (True, False) if bands > 1)
         yield products.stencil_term(bands, upper=True)
         yield from (products.stencil_term(bands, upper=False, scaled=scaled) for scaled in (True, False))
     for lanes in (1, 8):

@@ -16,6 +16,7 @@ def add(verbs: Any) -> None:
     """Add the commands."""
     calibrate = verbs.add_parser("calibrate", help="measure this machine into a profile for retime")
     calibrate.add_argument("--name", default="this", help="what to call it (default this)")
+    calibrate.add_argument("--device", default="cpu", help="cpu (default), opencl, cuda, ...")
     calibrate.add_argument("--output", metavar="FILE", help="write the profile here, as .toml")
     calibrate.add_argument("--json", action="store_true", help="print JSON")
     calibrate.set_defaults(command=_calibrate)
@@ -34,7 +35,7 @@ def _calibrate(chosen: argparse.Namespace) -> int:
 
     if chosen.output and not chosen.output.endswith(".toml"):
         raise InputError(f"a profile is a .toml file, got {chosen.output}")
-    profile = calibrate(chosen.name)
+    profile = calibrate(chosen.name, chosen.device)
     if chosen.output:
         write(Path(chosen.output), profile.to_toml().encode())
         print(f"workbench: the profile is in {chosen.output}", file=sys.stderr)

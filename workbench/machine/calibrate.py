@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
+from workbench import devices
+from workbench.devices.accelerator import measure
 from workbench.devices.cpu.launching import LAUNCHES, launch_latency
 from workbench.devices.cpu.triad import triad_bandwidth
 from workbench.errors import InputError
@@ -11,15 +14,49 @@ from workbench.machine import processor
 from workbench.machine.doctor import triad_array_bytes
 from workbench.machine.profile import Number, Profile
 
+ELEMENTS = 1 << 25
+"""Of each vector of an accelerator's triad, 256 MiB: more than caches hold."""
+COPIED = 1 << 28
 
-def calibrate(name: str = "this", seconds: float = 1.0) -> Profile:
-    """Measure the processor. Costs about `seconds` and a quarter of the free memory.
+
+def calibrate(name: str = "this", device: str = "cpu", seconds: float = 1.0) -> Profile:
+    """Measure a device of this machine: the processor, which costs about `seconds` and a quarter of the free memory, or
+    an accelerator, which costs some seconds and a gigabyte of its memory.
 
     Peak operations are left out, since no kernel of the workbench comes near them. Raises InputError for a name that
-    is no word.
+    is no word, and for a device that is not there.
     """
     if not re.fullmatch(r"[a-z0-9][a-z0-9._-]*", name):
         raise InputError(f"a machine's name is lower-case letters, digits, dots and dashes, got {name!r}")
+    made = devices.device(device)
+    return _processor(name, seconds) if made.name == "cpu" else _accelerator(name, made)
+
+
+def _accelerator(name: str, device: Any) -> Profile:
+    to_device, to_host = measure.copy_to_device(device, COPIED), measure.copy_to_host(device, COPIED)
+    source = f"{COPIED >> 20} MiB from pageable memory, and {measure.SMALL} bytes; medians of {measure.ROUNDS}"
+    quick = Number(
+        measure.launch_latency(device), "measured", f"{measure.LAUNCHES} launches of next to nothing in a row"
+    )
+    triad = measure.triad_bandwidth(device, ELEMENTS)
+    return Profile(
+        name=name,
+        title=device.runtime.title,
+        kind="gpu",
+        bandwidth_measured=Number(
+            triad,
+            "measured",
+            f"triad a = b + 3 c, median of {measure.ROUNDS}, {8 * ELEMENTS} bytes each, 24 an element",
+        ),
+        launch_latency=quick,
+        to_device_bandwidth=Number(to_device[0], "measured", source),
+        to_device_latency=Number(to_device[1], "measured", source),
+        to_host_bandwidth=Number(to_host[0], "measured", source),
+        to_host_latency=Number(to_host[1], "measured", source),
+    )
+
+
+def _processor(name: str, seconds: float) -> Profile:
     total, free = processor.memory()
     cache = processor.last_level_cache()
     triad = triad_bandwidth(seconds, triad_array_bytes(cache, free))

@@ -24,7 +24,9 @@ class StencilProduct:
     def __init__(self, device: Any, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]) -> None:
         self._device, self._size, self._bands = device, main.size, len(lower)
         constant = bool(np.all(main == main[0]))
-        self._kernel = device.kernel(texts.stencil(len(lower), constant=constant), "stencil", main.dtype)
+        # A single band has no rows side by side along it.
+        text = texts.stencil if device.layout.chunked or len(lower) == 1 else texts.stencil_columns
+        self._kernel = device.kernel(text(len(lower), constant=constant), "stencil", main.dtype)
         arrays = [main[:1] if constant else main, *lower]
         self._fixed = [*(device.array(array, main.dtype) for array in arrays), *(np.int64(step) for step in strides)]
         self._words = len(lower) + 2 + (not constant)

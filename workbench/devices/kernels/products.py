@@ -11,6 +11,9 @@ _LEAVE = (
     "    leave_sums(room, partial, 3);\n"
 )
 
+ALONG = 4
+"""Rows along the farthest band that an item of a GPU takes."""
+
 
 def _sums(left: str) -> str:
     return f"xy = W_ADD(xy, W_DOT({left}, v)); yy = W_ADD(yy, W_DOT(v, v)); xx = W_ADD(xx, W_DOT({left}, {left}));"
@@ -36,6 +39,39 @@ def stencil(bands: int, *, constant: bool) -> str:
         f"    EACH_IN(i, n, last, n) {{ {start} {' '.join(edge)} {end} }}\n"
         f"{_LEAVE}}}\n"
     )
+
+
+def stencil_columns(bands: int, *, constant: bool) -> str:
+    """The same for GPUs: an item goes some rows along the farthest band, so that what it reads there of x and of the
+    band stays in registers; otherwise the second-level cache, from which a row takes twice what it takes from memory,
+    would be the limit."""
+    far = f"d{bands - 1}"
+    lows = "".join(f", GLOBAL const T* RESTRICT low{k}" for k in range(bands))
+    near = [f"if (i >= d{k}) v = T_ADD(v, T_MUL(low{k}[i], x[i - d{k}]));" for k in range(bands - 1)]
+    near += [f"if (i + d{k} < n) v = T_ADD(v, T_MUL(T_CONJ(low{k}[i + d{k}]), x[i + d{k}]));" for k in range(bands - 1)]
+    return f"""KERNEL stencil(GLOBAL const T* RESTRICT x, GLOBAL T* RESTRICT y, GLOBAL const T* RESTRICT diagonal{lows}{
+        _distances(bands)
+    }, GLOBAL W* partial, const I64 n)
+{{
+{_ROOM}    const I64 across = {far} < n ? {far} : n;
+    const I64 pieces = ((n + across - 1)/across + {ALONG - 1})/{ALONG};
+    EACH(item, across*pieces) {{
+        const I64 piece = item/across;
+        I64 i = item - piece*across + piece*{ALONG}*across;
+        T before = i >= {far} && i < n ? x[i - {far}] : T_OF(0), here = i < n ? x[i] : T_OF(0);
+        T coupled = i >= {far} && i < n ? low{bands - 1}[i] : T_OF(0);
+        for (int step = 0; step < {ALONG} && i < n; step++) {{
+            const int inside = i + {far} < n;
+            const T after = inside ? x[i + {far}] : T_OF(0), coupling = inside ? low{bands - 1}[i + {far}] : T_OF(0);
+            T v = T_MUL(diagonal[{0 if constant else "i"}], here);
+            v = T_ADD(T_ADD(v, T_MUL(coupled, before)), T_MUL(T_CONJ(coupling), after));
+            {" ".join(near)}
+            y[i] = v; {_sums("here")}
+            before = here; here = after; coupled = coupling; i += {far};
+        }}
+    }}
+{_LEAVE}}}
+"""
 
 
 def stencil_term(bands: int, *, upper: bool, scaled: bool = False) -> str:
