@@ -160,7 +160,7 @@ def cupy_cg(cupy: Any, matrix: Any) -> float:
     b = cupy.asarray(np.random.default_rng(0).random(A.shape[0]))
 
     def solve() -> None:
-        linalg.cg(A, b, tol=1e-30, maxiter=ITERATIONS, M=jacobi)
+        linalg.cg(A, b, rtol=1e-30, maxiter=ITERATIONS, M=jacobi)
 
     return event_seconds(cupy, solve, 1, rounds=3) / ITERATIONS
 

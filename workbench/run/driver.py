@@ -117,11 +117,12 @@ class Run:
         count = self._batch(most)
         self._watch.arm(_SQUARES.get(self._norm, ""), self._next_look)
         begun = time.perf_counter()
-        for ahead in range(count):
-            if self._clock:
+        if self._clock:
+            for ahead in range(count):
                 self._clock.iteration = self.history.count + ahead
-            next(self._generator)
-            self._watch.note()
+                self._watch.make(self._generator, 1)
+        else:
+            self._watch.make(self._generator, count, alike=self.configuration.solver.alike)
         rows = self._rows()
         seconds = (time.perf_counter() - begun) / len(rows)
         for place, row in enumerate(rows, start=1):

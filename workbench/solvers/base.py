@@ -26,6 +26,10 @@ class Solver(Block):
     iterate: ClassVar[str] = ""
     """Paper lines of one iteration."""
 
+    alike: ClassVar[bool] = True
+    """Every iteration launches the same, so that a device may record some and repeat them without asking; False for a
+    solver whose `iterates` decides anything by itself."""
+
     def iterates(self, workspace: Any) -> Iterator[None]:
         """The recurrence on a workspace, without end. Its lines are compiled here, before the first `next`."""
         start, iterate = workspace.lines(self.start, self.iterate)

@@ -64,6 +64,9 @@ class Repeated:
         self._repeat: Callable[[], None] | None = None
 
     def __call__(self) -> None:
+        if self._runtime.recording:
+            self._all()
+            return
         self._times += 1
         if self._times == RECORDED_AT:
             self._repeat = self._runtime.record(self._all)

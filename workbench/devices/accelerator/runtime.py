@@ -25,6 +25,8 @@ class Runtime(Protocol):
     title: str
     layout: Layout
     largest: int
+    recording: bool
+    """Launches are being recorded, not carried out."""
 
     def allocate(self, nbytes: int) -> Handle:
         """Memory that is freed when the handle is dropped; not filled."""

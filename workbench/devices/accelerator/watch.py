@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
+from workbench.devices.accelerator.programs import RECORDED_AT
 from workbench.devices.kernels import scalars as kernels
 from workbench.devices.kernels.prelude import STOP
 from workbench.devices.lines.workspace import Workspace
@@ -26,6 +28,8 @@ class Watch:
         self._rows = device.zeros(self.every * STOP + 1, wide)
         self._arm = device.kernel(kernels.ARM, "arm", wide)
         self._keep = device.kernel(kernels.KEEP, "keep", wide)
+        self._times = 0
+        self._repeat: Callable[[], None] | None = None
 
     def arm(self, norm: str, limit: float) -> None:
         """From here on stop at the first row whose scalar `norm`, the square of a norm, is not above limit^2."""
@@ -35,8 +39,29 @@ class Watch:
         self._slots = [np.int32(space.slots.get(name, -1)) for name in (norm, "delta", "gamma")]
         self._device.launch(self._arm, 1, space.scalars, square)
 
-    def note(self) -> None:
-        """Keep the scalars as a row, unless the run has stopped."""
+    def make(self, recurrence: Iterator[None], count: int, *, alike: bool = False) -> None:
+        """Iterate, and keep the scalars after each iteration as a row, unless the run has stopped.
+
+        alike: all iterations launch the same; then all of them until the next look become one call where the runtime
+        can record them, since launching one by one can take the host longer than they take the device.
+        """
+        if not alike or count != self.every or count == 1:
+            self._one_by_one(recurrence, count)
+            return
+        self._times += 1
+        if self._times == RECORDED_AT:
+            self._repeat = self._device.runtime.record(lambda: self._one_by_one(recurrence, count))
+        if self._repeat:
+            self._repeat()
+        else:
+            self._one_by_one(recurrence, count)
+
+    def _one_by_one(self, recurrence: Iterator[None], count: int) -> None:
+        for _ in range(count):
+            next(recurrence)
+            self._note()
+
+    def _note(self) -> None:
         self._device.launch(self._keep, 1, self._space.scalars, self._rows, np.int32(self.every), *self._slots)
 
     def rows(self) -> list[dict[str, Any]]:

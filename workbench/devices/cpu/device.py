@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -223,8 +223,10 @@ class Watch:
     def arm(self, norm: str, limit: float) -> None:
         """There is nothing to stop: the driver sees every row."""
 
-    def note(self) -> None:
-        """The scalars stay where they are until the next iteration."""
+    def make(self, recurrence: Iterator[None], count: int, *, alike: bool = False) -> None:
+        """Iterate; the scalars stay where they are until the next iteration."""
+        for _ in range(count):
+            next(recurrence)
 
     def rows(self) -> list[dict[str, Any]]:
         """The row of the last iteration, by name."""

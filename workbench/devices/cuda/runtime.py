@@ -55,6 +55,7 @@ class Cuda:
             # It waits for copies from and to the host, which use CUDA's default stream, and they for it.
             self._stream = cupy.cuda.Stream()
         self._functions: dict[tuple[str, str], Any] = {}
+        self.recording = False
         self._launches = 0
         self._zero: Any = None
 
@@ -103,9 +104,11 @@ class Cuda:
         with self._guarded():
             try:
                 self._stream.begin_capture()
+                self.recording = True
                 try:
                     work()
                 finally:
+                    self.recording = False
                     graph = self._stream.end_capture()
             except (RuntimeError, InputError):
                 # A driver that cannot record launches makes them one by one.

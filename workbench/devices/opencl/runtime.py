@@ -30,6 +30,8 @@ class OpenCL:
     when the driver cannot compile a kernel.
     """
 
+    recording = False
+
     def __init__(self, device: Any, layout: Layout | None = None) -> None:
         import pyopencl as cl
 
