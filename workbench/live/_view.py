@@ -24,7 +24,7 @@ class StreamView(anywidget.AnyWidget):
 
     def publish(self) -> bool:
         """Send what is new if the link is free; True when more is to come without a wake-up. Called by one thread."""
-        raise NotImplementedError
+        raise TypeError(f"{type(self).__name__} does not say what it publishes")
 
     def _receive(self, _widget: Any, content: Any, _buffers: Any) -> None:
         if isinstance(content, dict):
