@@ -48,8 +48,9 @@ def assert_same(accelerator, slack=1, **choices):
 
 @pytest.mark.parametrize(("first", "second"), list(itertools.product(FIRST, ["none", *SECOND])))
 def test_every_pair_of_levels(accelerator, first, second):
-    # Without a preconditioner the density contrast of 1000 makes runs so long that rounding decides on their end.
-    slack = 12 if first == "none" else 1
+    # Without a preconditioner the density contrast of 1000 makes runs twice as long as there are unknowns, so that
+    # rounding decides on their end: a tenth of them, more or less.
+    slack = 60 if first == "none" else 1
     stopping = LOOSE if second in ("eigenvectors", "ritz") else TIGHT
     assert_same(accelerator, slack, preconditioner=first, deflation=space(second), stopping=stopping)
 
