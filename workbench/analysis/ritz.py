@@ -11,22 +11,19 @@ from scipy import linalg
 
 from workbench.errors import InputError
 from workbench.recording import History
+from workbench.run.recycling import lanczos_entries
 
 
 def lanczos_matrix(history: History, iterations: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Diagonal, shape (k,), and off-diagonal, shape (k - 1,), of the Lanczos matrix after k iterations.
 
-    T_jj = 1/alpha_j + beta_(j-1)/alpha_(j-1), T_(j,j+1) = sqrt(beta_j)/alpha_j (Saad 2003, section 6.7.3). Raises
-    InputError when the run has not made that many iterations.
+    Source: Saad 2003, section 6.7.3. Raises InputError when the run has not made that many iterations.
     """
     done = history.count - 1
     k = done if iterations is None else iterations
     if not 1 <= k <= done:
         raise InputError(f"Ritz values need between 1 and {done} iterations of this run, got {k}")
-    alpha, beta = history["alpha"][1 : k + 1], history["beta"][1 : k + 1]
-    diagonal = 1 / alpha
-    diagonal[1:] += beta[:-1] / alpha[:-1]
-    return diagonal, np.sqrt(beta[:-1]) / alpha[:-1]
+    return lanczos_entries(history["alpha"][1 : k + 1], history["beta"][1 : k + 1])
 
 
 def ritz_values(history: History, iterations: int | None = None) -> np.ndarray:

@@ -24,6 +24,17 @@ EXHAUSTED = 1e-14
 """Directions end when sqrt((r, M^-1 r)) has fallen by this factor: what follows is rounding."""
 
 
+def lanczos_entries(alpha: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Diagonal, shape (k,), and off-diagonal, shape (k - 1,), of the Lanczos matrix of k iterations of CG.
+
+    T_jj = 1/alpha_j + beta_(j-1)/alpha_(j-1), T_(j,j+1) = sqrt(beta_j)/alpha_j (Saad 2003, section 6.7.3). alpha, beta:
+    real, shape (k,); the last beta is not used.
+    """
+    diagonal = 1 / alpha
+    diagonal[1:] += beta[:-1] / alpha[:-1]
+    return diagonal, np.sqrt(beta[:-1]) / alpha[:-1]
+
+
 class RitzKeeper:
     """Keeps the directions of a run while it goes on: pass it as `callback`, then take `vectors(count)`.
 
@@ -114,11 +125,7 @@ class _Basis:
         if not 1 <= count <= steps:
             raise InputError(f"{count} Ritz vectors need as many iterations, but the run kept {steps}")
         alpha, beta = np.array(self._alpha[:steps]), np.array(self._beta[:steps])
-        diagonal = 1 / alpha
-        diagonal[1:] += beta[:-1] / alpha[:-1]
-        _, small = linalg.eigh_tridiagonal(
-            diagonal, np.sqrt(beta[:-1]) / alpha[:-1], select="i", select_range=(0, count - 1)
-        )
+        _, small = linalg.eigh_tridiagonal(*lanczos_entries(alpha, beta), select="i", select_range=(0, count - 1))
         # The Lanczos vectors are (-1)^j u_j/sqrt(gamma_j), and u_j = p_j - beta_(j-1) p_(j-1).
         of_u = small * ((-1.0) ** np.arange(steps) / np.sqrt(self._gamma[:steps]))[:, None]
         of_p = of_u.copy()
