@@ -39,12 +39,12 @@ class StandIn(types.ModuleType):
 
 class Thing:
     def __init__(self, library, name):
-        self.library, self.name, self.resources = library, name, None
+        self.module, self.name, self.resources = library, name, None
 
     def made(self, how):
-        assert self.library.on
-        self.library.calls.append(f"{self.name}.{how}")
-        self.library.living.append(self)
+        assert self.module.on
+        self.module.calls.append(f"{self.name}.{how}")
+        self.module.living.append(self)
         return self
 
     def create_from_dict(self, plain):
@@ -53,11 +53,11 @@ class Thing:
         return self.made("create_from_dict")
 
     def create_simple(self, config):
-        assert config in self.library.living
+        assert config in self.module.living
         return self.made("create_simple")
 
     def create(self, resources, config=None, mode=None):
-        assert resources in self.library.living
+        assert resources in self.module.living
         assert mode == "dDDI"
         self.resources = resources
         return self.made("create")
@@ -84,9 +84,9 @@ class Thing:
         x.values = sparse.linalg.spsolve_triangular(self.lower.T.tocsr(), self.diagonal * half, lower=False)
 
     def destroy(self):
-        assert all(thing.resources is not self for thing in self.library.living), "resources go last"
-        self.library.living.remove(self)
-        self.library.calls.append(f"{self.name}.destroy")
+        assert all(thing.resources is not self for thing in self.module.living), "resources go last"
+        self.module.living.remove(self)
+        self.module.calls.append(f"{self.name}.destroy")
 
 
 @pytest.fixture
