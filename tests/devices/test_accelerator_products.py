@@ -101,9 +101,10 @@ def test_neumann_series_of_matrices(accelerator, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("grid", [(40, 30), (8, 5, 30)])
 @pytest.mark.parametrize("block", [30, 90, 1200])
-def test_solves_with_blocks(accelerator, block, dtype):
-    operator, r = box_stencil((40, 30), dtype, shift=1.0), numbers(1200, dtype)
+def test_solves_with_blocks(accelerator, block, grid, dtype):
+    operator, r = box_stencil(grid, dtype, shift=1.0), numbers(1200, dtype)
     inverse = (1 / operator.main).astype(dtype)
     placed = accelerator.array(inverse, inverse.dtype)
     bound = accelerator.stencil_factor(operator.lower, operator.strides, placed, 30, block, 0.5)

@@ -10,11 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.conftest import box_stencil
+from workbench import blocks, preconditioners
+from workbench.devices.accelerator import Accelerator
+from workbench.devices.cuda.persistent import Launch, fit_together, meetings, source
 from workbench.devices.cuda.runtime import LAYOUT
-from workbench.devices.kernels import deflation, passes, products, scalars
+from workbench.devices.kernels import deflation, passes, products, scalars, wavefront
 from workbench.devices.kernels.prelude import prelude
 from workbench.devices.lines.language import Formula, parse
 from workbench.devices.lines.plan import Pass, plan
+from workbench.solvers.cg import CG
 
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 BODY = """
@@ -41,7 +46,7 @@ def kernels(dtype):
         yield products.csr(lanes, based=True)
         yield deflation.runs(lanes)
     yield from (products.chebyshev(first=first) for first in (True, False))
-    yield from (products.BLOCKS, products.LEVELS)
+    yield from (products.BLOCKS, products.LEVELS, wavefront.wavefront())
     yield from (value for value in vars(deflation).values() if isinstance(value, str) and value.startswith("KERNEL"))
     yield from (value for value in vars(scalars).values() if isinstance(value, str) and value.startswith("KERNEL"))
     names = {"u", "t", "x", "k"}
@@ -52,13 +57,20 @@ def kernels(dtype):
     yield passes.finish([(0, 2), (1, 3)], lines, SLOTS, LAYOUT.accumulator(dtype))
 
 
-@pytest.mark.skipif(not NVCC, reason="nvcc, the CUDA compiler, is not on this machine")
+needs_nvcc = pytest.mark.skipif(not NVCC, reason="nvcc, the CUDA compiler, is not on this machine")
+
+
+@needs_nvcc
 @pytest.mark.parametrize("index", ["int32", "int64"])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
 def test_nvcc_compiles_every_kernel(tmp_path, dtype, index):
     text = prelude(LAYOUT, np.dtype(dtype), np.dtype(index))
     for number, kernel in enumerate(kernels(np.dtype(dtype))):
         text += re.sub(r"KERNEL (\w+)", lambda name, number=number: f"KERNEL {name[1]}_{number}", kernel)
+    compile_with_nvcc(text, tmp_path)
+
+
+def compile_with_nvcc(text, tmp_path):
     source = Path(tmp_path) / "kernels.cu"
     source.write_text(text)
     command = [str(NVCC), "-cubin", "-arch=sm_90", "-Werror", "all-warnings", "-diag-suppress", "177"]
@@ -66,3 +78,74 @@ def test_nvcc_compiles_every_kernel(tmp_path, dtype, index):
         [*command, "-o", str(tmp_path / "kernels.cubin"), str(source)], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+class Recorder:
+    """A runtime without a device: keeps what a program would launch."""
+
+    name, title, layout, largest, recording = "recorder", "no device", LAYOUT, 2**60, True
+
+    def __init__(self):
+        self.launches = []
+
+    def allocate(self, nbytes):
+        return bytearray(1)
+
+    def upload(self, handle, values):
+        pass
+
+    clear = upload
+
+    def compile(self, text, name):
+        return text, name
+
+    def launch(self, function, groups, group, arguments, *, spread=False):
+        self.launches.append(Launch(*function, groups, group, arguments, spread))
+
+
+def launches_of(preconditioner, dtype, n=12):
+    """What one iteration launches, and the scalars that it works on."""
+    device = Accelerator(Recorder())
+    operator = box_stencil((n, n), dtype)
+    bound = blocks.find(preconditioners.Preconditioner.kind, preconditioner).setup(operator, device)
+    vectors = {name: device.zeros(n * n, np.dtype(dtype)) for name in "bx"}
+    space = device.workspace(
+        n * n, np.dtype(dtype), vectors=vectors, operators={"A": operator.bind(device), "M": bound}
+    )
+    recurrence = CG().iterates(space)
+    watch = device.watch(space, 8)
+    watch.arm("rr", 1e-3)
+    next(recurrence)
+    device.runtime.launches.clear()
+    watch.make(recurrence, 1)
+    return device.runtime.launches, space.scalars.handle
+
+
+@needs_nvcc
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("preconditioner", ["none", "jacobi", "neumann:2"])
+def test_nvcc_compiles_an_iteration_as_one_kernel(tmp_path, preconditioner, dtype):
+    launches, scalars = launches_of(preconditioner, dtype)
+    assert fit_together(launches)
+    text, arguments = source(launches, scalars)
+    assert all(argument is not scalars for argument in arguments)
+    compile_with_nvcc(text, tmp_path)
+
+
+def test_groups_meet_three_times_in_an_iteration_of_cg():
+    """After (p, A p), after the sums over r and u, and before neighbours of p are read."""
+    launches, scalars = launches_of("jacobi", "float64")
+    names = [launch.name for launch, meet in zip(launches, meetings(launches, scalars), strict=True) if meet]
+    assert names == ["finish", "finish", "keep"]
+
+
+def test_groups_meet_before_a_step_that_overwrites_what_others_still_read():
+    scalars, partial, x = bytearray(1), bytearray(1), bytearray(1)
+
+    def launch(name, groups, *arguments):
+        return Launch("", name, groups, 256, arguments, groups > 1)
+
+    sums = launch("finish", 1, scalars, partial, np.int64(7))
+    assert meetings([launch("body", 9, x, scalars, partial), sums], scalars) == [True, True]
+    assert meetings([launch("body", 9, x, scalars), sums], scalars) == [False, True]
+    assert meetings([launch("body", 9, x), launch("body", 9, x), sums, sums], scalars) == [False, True, True, False]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from workbench.devices.accelerator import deflation, host, products, programs
+from workbench.devices.accelerator import deflation, factors, host, products, programs
 from workbench.devices.accelerator.clock import DeviceClock
 from workbench.devices.accelerator.dots import OnePass
 from workbench.devices.accelerator.runtime import Function, Runtime, Vector
@@ -107,7 +107,8 @@ class Accelerator:
     def sweep(self, function: Function, items: int, *arguments: Any) -> None:
         """Run over so many elements, which is also the last argument."""
         values = tuple(getattr(argument, "handle", argument) for argument in arguments)
-        self.runtime.launch(function, self.layout.groups_for(items), self.layout.group, (*values, np.int64(items)))
+        groups, group = self.layout.groups_for(items), self.layout.group
+        self.runtime.launch(function, groups, group, (*values, np.int64(items)), spread=True)
 
     def launch(self, function: Function, groups: int, *arguments: Any, group: int | None = None) -> None:
         """Run so many groups."""
@@ -243,11 +244,13 @@ class Accelerator:
         scale: float,
     ) -> Any:
         """u = scale M^-1 r for M = (E + L) E^-1 (E + L^H) on a stencil, block by block."""
-        return self.csr_factor(products.lower_of_stencil(lower, strides, block), inverse, block, scale)
+        if factors.GridBlockFactor.takes(self, strides, width, block):
+            return factors.GridBlockFactor(self, lower, inverse, width, block, scale)
+        return self.csr_factor(factors.lower_of_stencil(lower, strides, block), inverse, block, scale)
 
     def csr_factor(self, lower: sparse.csr_array, inverse: Vector, block: int, scale: float) -> Any:
         """The same with L in CSR form."""
-        return products.BlockFactor(self, lower, inverse, block, scale)
+        return factors.BlockFactor(self, lower, inverse, block, scale)
 
     def factorized_inverse(self, factor: sparse.csr_array) -> Any:
         """u = G^H (G r)."""

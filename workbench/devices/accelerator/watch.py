@@ -27,7 +27,8 @@ class Watch:
         wide = workspace.scalars.dtype
         self._rows = device.zeros(self.every * STOP + 1, wide)
         self._arm = device.kernel(kernels.ARM, "arm", wide)
-        self._keep = device.kernel(kernels.KEEP, "keep", wide)
+        # With the types of the other kernels, so that all can be one.
+        self._keep = device.kernel(kernels.KEEP, "keep", workspace.dtype)
         self._times = 0
         self._repeat: Callable[[], None] | None = None
 
@@ -50,7 +51,8 @@ class Watch:
             return
         self._times += 1
         if self._times == RECORDED_AT:
-            self._repeat = self._device.runtime.record(lambda: self._one_by_one(recurrence, count))
+            scalars = self._space.scalars.handle
+            self._repeat = self._device.runtime.repeated(lambda: self._one_by_one(recurrence, 1), count, scalars)
         if self._repeat:
             self._repeat()
         else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 _ROOM = "    SHARED(W, room, 3*(GROUP + STRIPS));\n    W xy = W_OF(0), yy = W_OF(0), xx = W_OF(0);\n"
 _LEAVE = (
     "    room[LOCAL_ID] = xy;\n    room[GROUP + LOCAL_ID] = yy;\n    room[2*GROUP + LOCAL_ID] = xx;\n"
-    "    leave_sums(room, partial, 3);\n"
+    "    LEAVE_SUMS(room, partial, 3);\n"
 )
 
 ALONG = 4
