@@ -7,7 +7,6 @@ import pytest
 
 from tests.conftest import box_stencil
 from workbench import devices
-from workbench.devices.cuda.pinned import BLOCK
 from workbench.errors import InputError
 from workbench.problems import LinearSystem
 from workbench.run import Run, Stopping, configure, run_through
@@ -55,12 +54,6 @@ def test_all_paths_compute_in_every_precision(persist, dtype):
     assert found.converged
     assert abs(found.iterations - host.iterations) <= 1
     np.testing.assert_allclose(found.x, host.x, rtol=1e-3)
-
-
-@pytest.mark.parametrize("size", [0, 1, BLOCK // 8, BLOCK // 8 + 3, 5 * BLOCK // 8 - 1])
-def test_copies_through_pinned_memory(cuda, size):
-    values = np.random.default_rng(size).random(size)
-    np.testing.assert_array_equal(cuda.to_host(cuda.array(values, values.dtype)), values)
 
 
 def test_a_thousand_solves_keep_memory_flat(cuda):

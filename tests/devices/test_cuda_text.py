@@ -46,7 +46,7 @@ def kernels(dtype):
         yield products.csr(lanes, based=True)
         yield deflation.runs(lanes)
     yield from (products.chebyshev(first=first) for first in (True, False))
-    yield from (products.BLOCKS, products.LEVELS, wavefront.wavefront())
+    yield from (products.BLOCKS, products.LEVELS, wavefront.wavefront(is_complex=dtype.kind == "c"))
     yield from (value for value in vars(deflation).values() if isinstance(value, str) and value.startswith("KERNEL"))
     yield from (value for value in vars(scalars).values() if isinstance(value, str) and value.startswith("KERNEL"))
     names = {"u", "t", "x", "k"}
@@ -95,6 +95,9 @@ class Recorder:
         pass
 
     clear = upload
+
+    def pinned(self, nbytes):
+        return np.empty(nbytes, np.uint8)
 
     def compile(self, text, name):
         return text, name

@@ -92,6 +92,15 @@ class Accelerator:
         self.runtime.download(vector.handle, values)
         return values
 
+    def pinned(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        """A host array in page-locked memory, for vectors that are copied again and again; not filled."""
+        size = int(np.prod(shape))
+        return self.runtime.pinned(size * np.dtype(dtype).itemsize).view(dtype).reshape(shape)
+
+    def fetch(self, vector: Vector, values: np.ndarray) -> None:
+        """Fill a contiguous host array of the same shape and dtype; waits for the device."""
+        self.runtime.download(vector.handle, values)
+
     def overlap(self, a: Vector, b: Vector) -> bool:
         return a.handle is b.handle
 

@@ -76,10 +76,12 @@ class GridBlockFactor:
         self._group = SOLVING_GROUP
         while self._group < rows_a_block:
             self._group *= 2
-        self._kernel = device.kernel(wavefront.wavefront(), "wavefront", inverse.dtype, group=self._group)
+        self._kernel = device.kernel(
+            wavefront.wavefront(is_complex=inverse.dtype.kind == "c"), "wavefront", inverse.dtype, group=self._group
+        )
         self._scale = device.number(scale, inverse.dtype)
         self._groups = max(1, min(device.layout.groups, -(-self._rows // rows_a_block)))
-        self._more = (np.int64(width), np.int64(self._rows), np.int64(rows_a_block))
+        self._more = (np.int32(width), np.int64(self._rows), np.int64(rows_a_block))
         self._dots = Dots(device, inverse.dtype, self._groups)
 
     @staticmethod

@@ -62,6 +62,10 @@ class Runtime(Protocol):
         """Wait for all work."""
         ...
 
+    def pinned(self, nbytes: int) -> np.ndarray:
+        """Page-locked host memory, shape (nbytes,), dtype uint8: the only kind that copies beside kernels can use."""
+        ...
+
     def record(self, work: Callable[[], None]) -> Callable[[], None] | None:
         """One call that repeats the launches and copies of `work`, which is not carried out now; None if it cannot be.
 

@@ -26,6 +26,7 @@ class Watch:
         self.every = max(1, every) if workspace.repeatable and not waits else 1
         wide = workspace.scalars.dtype
         self._rows = device.zeros(self.every * STOP + 1, wide)
+        self._kept = device.pinned(self._rows.shape, wide)
         self._arm = device.kernel(kernels.ARM, "arm", wide)
         # With the types of the other kernels, so that all can be one.
         self._keep = device.kernel(kernels.KEEP, "keep", workspace.dtype)
@@ -68,6 +69,6 @@ class Watch:
 
     def rows(self) -> list[dict[str, Any]]:
         """The rows since the watch was armed, by name; waits for the device."""
-        kept = self._device.to_host(self._rows)
-        count, table = int(np.real(kept[-1])), kept[:-1].reshape(self.every, STOP)
+        self._device.fetch(self._rows, self._kept)
+        count, table = int(np.real(self._kept[-1])), self._kept[:-1].reshape(self.every, STOP)
         return [{name: table[k, slot].item() for name, slot in self._space.slots.items()} for k in range(count)]

@@ -15,7 +15,6 @@ import numpy as np
 
 from workbench.devices.accelerator.runtime import Function, Handle, Span
 from workbench.devices.cuda import persistent
-from workbench.devices.cuda.pinned import Staging
 from workbench.devices.kernels.prelude import Layout
 from workbench.errors import InputError
 
@@ -23,10 +22,10 @@ GROUP = 256
 FINISH = 256
 GROUPS = 2048
 LAYOUT = Layout("cuda", GROUP, FINISH, chunked=False, least=GROUP, groups=GROUPS)
-FITS = 1.0
-"""What a persistent kernel may touch, in sizes of the chip's cache."""
-GROUPS_A_MULTIPROCESSOR = 4
+MOST_GROUPS_A_MULTIPROCESSOR = 4
 """Of a persistent kernel: enough to keep memory busy, few enough to meet quickly."""
+SWEEP_GROUPS_A_GROUP = 4
+"""Groups of a sweep that one of a persistent kernel takes over, where it needs no more of them to fill the chip."""
 DOOR = 4
 INSTALL = 'pip install "cupy-cuda13x[ctk]" (or cupy-cuda12x for an older driver)'
 
@@ -60,8 +59,8 @@ class Cuda:
         self.layout = LAYOUT
         self._one_at_a_time = threading.RLock()
         with self._device:
+            # It waits for copies from and to the host, which use CUDA's default stream, and they for it.
             self._stream = cupy.cuda.Stream()
-            self._staging = Staging(cupy, self._stream)
         self._functions: dict[tuple[str, str], Any] = {}
         self._texts: dict[int, tuple[str, str]] = {}
         self.recording = False
@@ -79,11 +78,13 @@ class Cuda:
 
     def upload(self, handle: Handle, values: np.ndarray) -> None:
         with self._guarded():
-            self._staging.upload(handle.data.ptr, values)
+            runtime = self._cupy.cuda.runtime
+            runtime.memcpy(handle.data.ptr, values.ctypes.data, values.nbytes, runtime.memcpyHostToDevice)
 
     def download(self, handle: Handle, values: np.ndarray) -> None:
         with self._guarded():
-            self._staging.download(handle.data.ptr, values)
+            runtime = self._cupy.cuda.runtime
+            runtime.memcpy(values.ctypes.data, handle.data.ptr, values.nbytes, runtime.memcpyDeviceToHost)
 
     def copy(self, target: Handle, source: Handle, nbytes: int) -> None:
         with self._guarded():
@@ -121,6 +122,10 @@ class Cuda:
         with self._guarded():
             self._stream.synchronize()
 
+    def pinned(self, nbytes: int) -> np.ndarray:
+        with self._guarded():
+            return np.frombuffer(self._cupy.cuda.alloc_pinned_memory(max(1, nbytes)), np.uint8, nbytes)
+
     def record(self, work: Callable[[], None]) -> Callable[[], None] | None:
         with self._guarded():
             try:
@@ -145,7 +150,7 @@ class Cuda:
         launches = self._collect(work) if self.persist is not False and self._cooperates else []
         if launches and persistent.fit_together(launches):
             touched = {number: handle for launch in launches for number, handle in launch.handles.items()}
-            if self.persist or sum(handle.nbytes for handle in touched.values()) <= FITS * self._cache:
+            if self.persist or sum(handle.nbytes for handle in touched.values()) <= self._cache:
                 return self._iterations(launches, times, scalars)
 
         def all_of_them() -> None:
@@ -171,7 +176,9 @@ class Cuda:
         function, group = self.compile(text, persistent.NAME), launches[0].group
         with self._guarded():
             held = self._cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(function.ptr, group, 0)
-        groups = min(held, GROUPS_A_MULTIPROCESSOR) * self._multiprocessors
+        most = max(launch.groups for launch in launches)
+        wanted = -(-most // (SWEEP_GROUPS_A_GROUP * self._multiprocessors))
+        groups = min(held, wanted, MOST_GROUPS_A_MULTIPROCESSOR) * self._multiprocessors
         door = self.allocate(DOOR)
 
         def repeat() -> None:

@@ -105,6 +105,17 @@ class OpenCL:
         with self._errors():
             self._queue.finish()
 
+    def pinned(self, nbytes: int) -> np.ndarray:
+        cl: Any = self._cl
+        flags, kept = cl.map_flags, cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
+        with self._errors():
+            buffer = cl.Buffer(self._context, kept, max(1, nbytes))
+            # The array keeps the mapping, and that the memory.
+            room, _ = cl.enqueue_map_buffer(
+                self._queue, buffer, flags.READ | flags.WRITE, 0, (nbytes,), np.dtype(np.uint8)
+            )
+        return room
+
     def record(self, work: Callable[[], None]) -> None:
         """OpenCL records nothing that every driver could repeat."""
 
