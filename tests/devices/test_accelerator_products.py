@@ -51,7 +51,7 @@ def test_a_stencil_with_a_constant_diagonal(accelerator, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("lanes", [None, 1, 2, 16, 32])
+@pytest.mark.parametrize("lanes", [None, 0, 1, 2, 16, 32])
 def test_csr_with_any_number_of_lanes(accelerator, lanes, dtype):
     if lanes and lanes > accelerator.layout.group:
         pytest.skip("more lanes than a group has")

@@ -15,7 +15,7 @@ from workbench import blocks, preconditioners
 from workbench.devices.accelerator import Accelerator
 from workbench.devices.cuda.persistent import Launch, fit_together, meetings, source
 from workbench.devices.cuda.runtime import LAYOUT
-from workbench.devices.kernels import deflation, passes, products, scalars, wavefront
+from workbench.devices.kernels import deflation, passes, products, scalars, tiles, wavefront
 from workbench.devices.kernels.prelude import prelude
 from workbench.devices.lines.language import Formula, parse
 from workbench.devices.lines.plan import Pass, plan
@@ -39,6 +39,8 @@ def kernels(dtype):
         yield from (products.stencil_columns(bands, constant=constant) for constant in (True, False) if bands > 1)
         yield products.stencil_term(bands, upper=True)
         yield from (products.stencil_term(bands, upper=False, scaled=scaled) for scaled in (True, False))
+    for form in ({}, {"based": True, "summed": False}, {"based": True, "scaled": True, "summed": False}):
+        yield tiles.csr_tiles(**form)
     for lanes in (1, 8):
         yield products.csr(lanes)
         yield products.csr(lanes, based=True, summed=False)

@@ -119,10 +119,12 @@ class Accelerator:
         groups, group = self.layout.groups_for(items), self.layout.group
         self.runtime.launch(function, groups, group, (*values, np.int64(items)), spread=True)
 
-    def launch(self, function: Function, groups: int, *arguments: Any, group: int | None = None) -> None:
-        """Run so many groups."""
+    def launch(
+        self, function: Function, groups: int, *arguments: Any, group: int | None = None, spread: bool = False
+    ) -> None:
+        """Run so many groups. spread: fewer would do as well."""
         values = tuple(getattr(argument, "handle", argument) for argument in arguments)
-        self.runtime.launch(function, groups, group or self.layout.group, values)
+        self.runtime.launch(function, groups, group or self.layout.group, values, spread=spread)
 
     def number(self, value: float, dtype: np.dtype) -> np.generic:
         """A number as the real type of a dtype, for a kernel."""
@@ -201,7 +203,7 @@ class Accelerator:
         return products.StencilProduct(self, main, lower, strides)
 
     def csr(self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, lanes: int | None = None) -> Any:
-        """The product with a CSR matrix; `lanes` work-items share a row, by default near the mean length of a row."""
+        """The product with a CSR matrix; `lanes` work-items share a row, see `products.Rows`."""
         return products.CsrProduct(self, data, indices, indptr, lanes)
 
     def callable(self, product: Callable[[np.ndarray], np.ndarray], size: int, dtype: np.dtype) -> Any:
