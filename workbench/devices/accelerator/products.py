@@ -13,6 +13,8 @@ from workbench.devices.kernels import products as texts
 from workbench.devices.kernels import tiles
 
 TILES = 0
+SHORT = 8
+"""Mean length of rows from which tiles are faster than an item a row, measured on an H200."""
 LANES = 32
 """Most work-items on a row: more than a warp's would wait for one another longer than for memory."""
 
@@ -88,7 +90,7 @@ class Rows:
     """A CSR matrix on the device, and how its rows are shared out.
 
     lanes: work-items of a group that share a row, a power of two; TILES: a group takes the entries of some rows. Left
-    out, a row an item on processors and tiles elsewhere.
+    out, a row an item on processors and for short rows, and tiles elsewhere.
     """
 
     def __init__(
@@ -99,7 +101,7 @@ class Rows:
         self.data = device.array(data, data.dtype)
         self.indices, self.indptr = device.array(indices, self.index), device.array(indptr, self.index)
         if lanes is None:
-            lanes = 1 if device.layout.chunked else TILES
+            lanes = 1 if device.layout.chunked or self.entries < SHORT * self.count else TILES
         self._lanes, self._bounds, self.items = lanes, None, self.count
         if lanes == TILES:
             bounds = tiles_of(indptr, tiles.PER_ITEM * device.layout.group)

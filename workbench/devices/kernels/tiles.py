@@ -28,31 +28,23 @@ def csr_tiles(*, based: bool = False, scaled: bool = False, summed: bool = True)
 {ROOM if summed else ""}    SHARED(T, products, {PER_ITEM}*GROUP);
     for (I64 tile = GROUP_ID; tile < tiles; tile += GROUPS) {{
         const INDEX top = bounds[tile], end = bounds[tile + 1], from = starts[top], to = starts[end];
-        if (to - from <= {PER_ITEM}*GROUP) {{
+        const int whole = to - from <= {PER_ITEM}*GROUP;
+        if (whole) {{
             _Pragma("unroll") for (int m = 0; m < {PER_ITEM}; m++) {{
                 const INDEX j = from + m*GROUP + LOCAL_ID;
                 if (j < to) products[j - from] = T_MUL(data[j], x[indices[j]]);
-            }}
-            BARRIER;
-            for (INDEX row = top + LOCAL_ID; row < end; row += GROUP) {{
-                T sum = T_OF(0);
-                for (INDEX j = starts[row]; j < starts[row + 1]; j++) sum = T_ADD(sum, products[j - from]);
-                {finish}
             }}
         }} else {{
             T part = T_OF(0);
             for (INDEX j = from + LOCAL_ID; j < to; j += GROUP) part = T_ADD(part, T_MUL(data[j], x[indices[j]]));
             products[LOCAL_ID] = part;
-            BARRIER;
-            for (int reach = GROUP/2; reach > 0; reach /= 2) {{
-                if (LOCAL_ID < reach) products[LOCAL_ID] = T_ADD(products[LOCAL_ID], products[LOCAL_ID + reach]);
-                BARRIER;
-            }}
-            if (LOCAL_ID == 0) {{
-                const INDEX row = top;
-                const T sum = products[0];
-                {finish}
-            }}
+        }}
+        BARRIER;
+        for (INDEX row = top + LOCAL_ID; row < end; row += GROUP) {{
+            const INDEX first = whole ? starts[row] - from : 0, last = whole ? starts[row + 1] - from : GROUP;
+            T sum = T_OF(0);
+            for (INDEX j = first; j < last; j++) sum = T_ADD(sum, products[j]);
+            {finish}
         }}
         BARRIER;
     }}
