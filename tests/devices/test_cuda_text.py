@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from workbench.devices.cuda.runtime import LAYOUT
-from workbench.devices.kernels import deflation, passes, products, scalars
+from workbench.devices.kernels import box, deflation, passes, products, scalars
 from workbench.devices.kernels.prelude import prelude
 from workbench.devices.lines.language import Formula, parse
 from workbench.devices.lines.plan import Pass, plan
@@ -34,6 +34,9 @@ def kernels(dtype):
         yield from (products.stencil_columns(bands, constant=constant) for constant in (True, False) if bands > 1)
         yield products.stencil_term(bands, upper=True)
         yield from (products.stencil_term(bands, upper=False, scaled=scaled) for scaled in (True, False))
+    yield box.window()
+    for reach in (1, 2, 8):
+        yield from (box.rows(reach), box.columns(reach))
     for lanes in (1, 8):
         yield products.csr(lanes)
         yield products.csr(lanes, based=True, summed=False)

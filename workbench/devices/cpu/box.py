@@ -1,9 +1,10 @@
 """Products with box operators: window sums along z, y and x, one after the other, while the cells are in the cache.
 
 A chunk is a strip of grid rows through some planes. For each plane the strip is summed along z out of x itself, then
-along x in rows that have zeros between them, then along y into the result; the planes that a sum along z reaches stay in
-the core's own cache, so that x is read from memory about once. No sum is carried from one cell to the next: every one is
-made anew, which vectorizes and keeps rounding as small as that of the assembled product.
+along x, then along y into the result, each in one long loop over all rows of the strip; the ends of rows are mended
+after. The planes that a sum along z reaches stay in the core's own cache, so that x is read from memory about once. No
+sum is carried from one cell to the next: every one is made anew, which vectorizes and keeps rounding as small as that of
+the assembled product.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ class BoxProduct:
         self._kernel = generated.kernel(product_text(reach, self._dtype))
         strips, slabs, tallest = cut(grid, reach, self._dtype.itemsize)
         self._dots = np.zeros(3, accumulator(self._dtype))
-        # A core works on two strips with their neighbours above and below; rows have `reach` zeros on either side.
-        room = (tallest + 2 * reach) * (self._width + 2 * reach) + 2 * reach
+        # A core works on two strips with their neighbours above and below.
+        room = (tallest + 2 * reach) * self._width + 2 * reach
         room += -room % memory.LINE + memory.MARGIN
         scratch = memory.vector(2 * cores() * room, self._dtype).reshape(cores(), 2, room)
         real = np.finfo(self._dtype).dtype.type
@@ -76,59 +77,63 @@ def product_text(reach: int, dtype: np.dtype) -> str:
     dtype, wide = np.dtype(dtype), accumulator(dtype)
     conj = "np.conj" if wide.kind == "c" else ""
     window = range(2 * reach + 1)
-    inside = " + ".join(f"x{k}[i]" for k in window)
-    along = " + ".join(f"m{k}[i]" for k in window)
-    across = " + ".join(f"u{k}[i]" for k in window)
-    views = "\n".join(f"                    x{k} = x[at + ({k} - {reach})*plane:at + ({k} - {reach})*plane + nx]" for k in window)
-    shifts = "\n".join(f"            m{k} = middle[{k}:{k} + length]" for k in window)
-    ups = "\n".join(f"                u{k} = sums[(row - low + {k})*pitch + {reach}:(row - low + {k})*pitch + {reach} + nx]" for k in window)
+    inside, along, across = (" + ".join(f"{name}{k}[i]" for k in window) for name in "pmu")
     return f"""def kernel(x, y, weights, sides, scratch, partial, dots):
     nz, ny, nx, strips, slabs = sides[0], sides[1], sides[2], sides[3], sides[4]
-    plane, pitch = ny*nx, nx + {2 * reach}
+    plane = ny*nx
     own, coupling = weights[0], weights[1]
     for chunk in prange(strips*slabs):
         middle, sums = scratch[get_thread_id(), 0], scratch[get_thread_id(), 1]
         strip, slab = chunk//slabs, chunk%slabs
         low, high = ny*strip//strips, ny*(strip + 1)//strips
-        # Rows of the strip and their neighbours; `from_row` to `to_row` are those that the grid has.
+        # Rows of the strip with its neighbours, as far as the grid has them; the others stay zero in `sums`.
         from_row, to_row = max(0, low - {reach}), min(ny, high + {reach})
-        length = (high - low + {2 * reach})*pitch
-        for i in range(length + {2 * reach}):
-            middle[i] = 0
+        size, above = (to_row - from_row)*nx, (from_row - low + {reach})*nx
+        for i in range(above):
+            sums[i] = 0
+        for i in range(above + size, (high - low + {2 * reach})*nx):
+            sums[i] = 0
         xy, yy, xx = dots.dtype.type(0), dots.dtype.type(0), dots.dtype.type(0)
         for z in range(nz*slab//slabs, nz*(slab + 1)//slabs):
-            whole = z >= {reach} and z + {reach} < nz
-            for row in range(from_row, to_row):
-                at = (z*ny + row)*nx
-                first = (row - low + {reach})*pitch + {2 * reach}
-                line = middle[first:first + nx]
-                if whole:
-{views}
-                    for i in range(nx):
-                        line[i] = {inside}
-                else:
-                    for i in range(nx):
-                        line[i] = x[at + i]
-                    for other in range(max(0, z - {reach}), min(nz, z + {reach + 1})):
-                        if other != z:
-                            there = x[(other*ny + row)*nx:(other*ny + row + 1)*nx]
-                            for i in range(nx):
-                                line[i] += there[i]
-            tall = sums[:length]
-{shifts}
-            for i in range(length):
-                tall[i] = {along}
-            for row in range(low, high):
-                at = (z*ny + row)*nx
-                mine, made = x[at:at + nx], y[at:at + nx]
-{ups}
-                for i in range(nx):
-                    v = np.{dtype.name}(own*mine[i] + coupling*({across}))
-                    made[i] = v
-                    left, right = np.{wide.name}(mine[i]), np.{wide.name}(v)
-                    xy += {conj}(left)*right
-                    yy += {conj}(right)*right
-                    xx += {conj}(left)*left
+            at = z*plane + from_row*nx
+            summed = middle[{reach}:{reach} + size]
+            if z >= {reach} and z + {reach} < nz:
+{_views("p", "x", "at + ({k} - " + str(reach) + ")*plane", "size", window)}
+                for i in range(size):
+                    summed[i] = {inside}
+            else:
+                here = x[at:at + size]
+                for i in range(size):
+                    summed[i] = here[i]
+                for other in range(max(0, z - {reach}), min(nz, z + {reach + 1})):
+                    if other != z:
+                        there = x[at + (other - z)*plane:at + (other - z)*plane + size]
+                        for i in range(size):
+                            summed[i] += there[i]
+            made = sums[above:above + size]
+{_views("m", "middle", "{k}", "size", window, 12)}
+            for i in range(size):
+                made[i] = {along}
+            # The ends of rows, where the window reached into the row before or after.
+            for first in range(0, size, nx):
+                for begin, end in ((0, min(nx, {reach})), (max({reach}, nx - {reach}), nx)):
+                    for i in range(begin, end):
+                        total = summed[first + i]
+                        for k in range(max(0, i - {reach}), min(nx, i + {reach + 1})):
+                            if k != i:
+                                total += summed[first + k]
+                        made[first + i] = total
+            at = z*plane + low*nx
+            size_out = (high - low)*nx
+            mine, out = x[at:at + size_out], y[at:at + size_out]
+{_views("u", "sums", "{k}*nx", "size_out", window, 12)}
+            for i in range(size_out):
+                v = np.{dtype.name}(own*mine[i] + coupling*({across}))
+                out[i] = v
+                left, right = np.{wide.name}(mine[i]), np.{wide.name}(v)
+                xy += {conj}(left)*right
+                yy += {conj}(right)*right
+                xx += {conj}(left)*left
         partial[chunk, 0], partial[chunk, 1], partial[chunk, 2] = xy, yy, xx
     for k in range(3):
         total = dots.dtype.type(0)
@@ -136,3 +141,9 @@ def product_text(reach: int, dtype: np.dtype) -> str:
             total += partial[chunk, k]
         dots[k] = total
 """
+
+
+def _views(name: str, array: str, start: str, size: str, window: range, indent: int = 16) -> str:
+    """Lines that name the shifted parts of an array."""
+    starts = [start.format(k=k) for k in window]
+    return "\n".join(f"{' ' * indent}{name}{k} = {array}[{a}:{a} + {size}]" for k, a in enumerate(starts))
