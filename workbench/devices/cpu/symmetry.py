@@ -7,8 +7,6 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from workbench.devices.cpu.csr import as_unsigned
-
 
 class Asymmetry(NamedTuple):
     """largest: max |a_ij|. hermitian, plain: max |a_ij - conj(a_ji)| and max |a_ij - a_ji|; the first is at row, column."""
@@ -25,7 +23,7 @@ def asymmetry(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray) -> Asym
 
     Reads the matrix once. Extra memory: one index per row.
     """
-    return Asymmetry(*_compare(data, as_unsigned(indices), as_unsigned(indptr), np.empty_like(as_unsigned(indptr)[1:])))
+    return Asymmetry(*_compare(data, indices, indptr, np.empty_like(indptr[1:])))
 
 
 @njit(nogil=True, cache=True)
