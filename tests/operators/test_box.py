@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,6 +17,7 @@ from workbench.run import Run, Stopping, configure, run_through, solve
 
 CPU = Cpu()
 DTYPES = ("float32", "float64", "complex64", "complex128")
+NO_DTYPE = "a box operator computes in float32, float64, complex64 or complex128, got int64"
 
 
 def numbers(size, dtype, seed=0):
@@ -86,8 +88,6 @@ def test_sums_do_not_depend_on_the_number_of_threads():
     operator, x = Box((60, 70, 50), 2, 124.0, -1.0), numbers(210000, "float64")
     product, out = operator.bind(CPU), memory.vector(210000, np.float64)
     found = []
-    import numba
-
     before = numba.get_num_threads()
     for threads in (1, before):
         numba.set_num_threads(threads)
@@ -121,7 +121,7 @@ def test_what_it_tells_about_itself():
         (((2, 2), 9, 1.0, 1.0), "the reach of a box operator must be between 1 and 8, got 9"),
         (((2,), 1, np.nan, 1.0), "the diagonal of a box operator must be a finite real number, got nan"),
         (((2,), 1, 1.0, 1j), "the coupling of a box operator must be a finite real number, got 1j"),
-        (((2,), 1, 1.0, 1.0, np.int64), "a box operator computes in float32, float64, complex64 or complex128, got int64"),
+        (((2,), 1, 1.0, 1.0, np.int64), NO_DTYPE),
     ],
 )  # fmt: skip
 def test_refusals(given, sentence):

@@ -1,4 +1,4 @@
-"""A: matrix-free stencils and boxes, CSR matrices and foreign linear operators, all in host memory until bound to a device."""
+"""A: matrix-free stencils and boxes, CSR matrices, foreign linear operators, in host memory until bound to a device."""
 
 from workbench.operators.base import BoundOperator, Operator
 from workbench.operators.box import Box

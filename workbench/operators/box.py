@@ -15,6 +15,8 @@ from workbench.operators.box_rows import box_entries, box_rows
 
 LONGEST_REACH = 8
 MOST_ENTRIES = 2**31 - 1
+"""What 32-bit indices can count."""
+DOUBLE = np.dtype(np.float64)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -23,7 +25,7 @@ class Box:
 
     shape_of_grid: cells per side, (nx,), (ny, nx) or (nz, ny, nx); unknown i = x + nx*(y + ny*z). Cells outside count
         as zero. In 3D reach 1 is the 27-point operator and reach 2 the 125-point one.
-    diagonal, coupling: the entries of A, real.
+    diagonal_entry, coupling: the entries of A, real.
     dtype: of the vectors; float64 by default.
 
     S is the product of window sums along z, y and x, so a row takes 6 reach additions in 3D and not (2 reach + 1)^3
@@ -35,7 +37,7 @@ class Box:
     reach: int
     diagonal_entry: float
     coupling: float
-    dtype: np.dtype = np.dtype(np.float64)
+    dtype: np.dtype = DOUBLE
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dtype", np.dtype(self.dtype))
@@ -49,9 +51,7 @@ class Box:
             if not (np.isrealobj(value) and math.isfinite(value)):
                 raise InputError(f"the {name} of a box operator must be a finite real number, got {value}")
         if self.dtype not in DTYPES:
-            raise InputError(
-                f"a box operator computes in float32, float64, complex64 or complex128, got {self.dtype}"
-            )
+            raise InputError(f"a box operator computes in float32, float64, complex64 or complex128, got {self.dtype}")
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -39,7 +39,7 @@ def box_rows(grid: Grid, reach: int, diagonal: float, coupling: float, dtype: np
 
 
 def box_entries(grid: tuple[int, ...], reach: int) -> int:
-    """Entries: the product over the sides of those of a band matrix, (3n - 2)^3 or (5n - 6)^3 for n > 1, reach 1 or 2."""
+    """Entries: a product of those of band matrices, (3n - 2)^3 for reach 1 and (5n - 6)^3 for reach 2 and n > 1."""
     return math.prod(
         sum(max(side - abs(offset), 0) for offset in range(-min(reach, side), min(reach, side) + 1)) for side in grid
     )
@@ -58,6 +58,5 @@ def _plane_template(grid: Grid, reach: int, below: int, above: int) -> tuple[np.
 
 
 def _band(side: int, reach: int) -> sparse.csr_array:
-    reach = min(reach, side - 1)
-    offsets = range(-reach, reach + 1)
-    return sparse.csr_array(sparse.diags_array([1.0] * len(offsets), offsets=offsets, shape=(side, side)))
+    offsets = np.arange(-min(reach, side - 1), min(reach, side - 1) + 1)
+    return sparse.csr_array(sparse.dia_array((np.ones((offsets.size, side)), offsets), shape=(side, side)))

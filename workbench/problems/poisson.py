@@ -10,14 +10,13 @@ import numpy as np
 from workbench.blocks import parameter, register
 from workbench.errors import InputError
 from workbench.operators import Box, Matrix
+from workbench.operators.box import MOST_ENTRIES
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.diffusion import assemble_diffusion
 from workbench.problems.memory import check_memory
 
 BYTES_PER_ENTRY = 8 + 4
 """A float64 value and an int32 column."""
-MOST_ENTRIES = 2**31 - 1
-"""Indices of an assembled matrix are 32-bit numbers."""
 FORM_HELP = "assembled as CSR, or matrix-free"
 FORMS = ("assembled", "matrix-free")
 

@@ -19,7 +19,7 @@ INSIDE = 0.05
 
 
 class ThinnedGrid:
-    """`nodes` points of a cubic grid, filled plane after plane, with `each` unknowns a node and about `entries` entries.
+    """`nodes` points of a cubic grid, plane after plane, with `each` unknowns a node and about `entries` entries.
 
     The reach of the box of neighbours is the least that gives enough entries (within 1%, at most 3). Every choice
     follows from a hash of the two nodes and `seed`, alike from both sides, so rows are made in any order and A is

@@ -191,9 +191,7 @@ class Accelerator:
         """The product with a symmetric stencil."""
         return products.StencilProduct(self, main, lower, strides)
 
-    def box(
-        self, grid: tuple[int, int, int], reach: int, diagonal: float, coupling: float, dtype: np.dtype
-    ) -> Any:
+    def box(self, grid: tuple[int, int, int], reach: int, diagonal: float, coupling: float, dtype: np.dtype) -> Any:
         """The product with a box operator on a grid (nz, ny, nx)."""
         return box_product(self, grid, reach, diagonal, coupling, dtype)
 

@@ -3,8 +3,8 @@
 A chunk is a strip of grid rows through some planes. For each plane the strip is summed along z out of x itself, then
 along x, then along y into the result, each in one long loop over all rows of the strip; the ends of rows are mended
 after. The planes that a sum along z reaches stay in the core's own cache, so that x is read from memory about once. No
-sum is carried from one cell to the next: every one is made anew, which vectorizes and keeps rounding as small as that of
-the assembled product.
+sum is carried from one cell to the next: every one is made anew, which vectorizes and keeps rounding as small as in the
+assembled product.
 """
 
 from __future__ import annotations

@@ -9,7 +9,10 @@ from numba import njit
 
 
 class Asymmetry(NamedTuple):
-    """largest: max |a_ij|. hermitian, plain: max |a_ij - conj(a_ji)| and max |a_ij - a_ji|; the first is at row, column."""
+    """Maxima over all entries: largest |a_ij|, hermitian |a_ij - conj(a_ji)|, which is at row, column, plain |a_ij - a_ji|.
+
+    One of a pair that is not stored counts as zero.
+    """
 
     largest: float
     hermitian: float
@@ -28,7 +31,7 @@ def asymmetry(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray) -> Asym
 
 @njit(nogil=True, cache=True)
 def _compare(data, indices, indptr, cursors):  # pragma: no cover
-    # Rows go up, so the partners of row c right of its diagonal are asked for from left to right: cursors[c] is the next.
+    # Rows go up, so partners right of the diagonal of row c are asked for from left to right: cursors[c] is the next.
     zero = data.dtype.type(0)
     largest = hermitian = plain = 0.0
     row = column = 0

@@ -5,6 +5,8 @@ Both forms leave their groups' parts of (x, y), (y, y) and (x, x).
 
 from __future__ import annotations
 
+import itertools
+
 from workbench.devices.kernels.products import _LEAVE, _ROOM, _sums
 
 TILE_WIDTH = 32
@@ -65,10 +67,10 @@ def columns(reach: int) -> str:
     across = f"s{halo} = middle[ty*{width} + tx]; " + " ".join(
         f"s{halo} = T_ADD(s{halo}, middle[(ty + {k})*{width} + tx]);" for k in range(1, halo + 1)
     )
-    shift = " ".join(f"{a} = {b};" for a, b in zip(kept, kept[1:], strict=False))
+    shift = " ".join(f"{a} = {b};" for a, b in itertools.pairwise(kept))
     total = "T sum = s0; " + " ".join(f"sum = T_ADD(sum, {name});" for name in kept[1:])
-    return f"""KERNEL columns(GLOBAL const T* RESTRICT x, GLOBAL T* RESTRICT y, const R own, const R coupling, const I64 nz, const I64 ny,
-    const I64 nx, const I64 slabs, GLOBAL W* partial)
+    return f"""KERNEL columns(GLOBAL const T* RESTRICT x, GLOBAL T* RESTRICT y, const R own, const R coupling,
+    const I64 nz, const I64 ny, const I64 nx, const I64 slabs, GLOBAL W* partial)
 {{
 {_ROOM}    SHARED(T, raw, {wide}*({tall} + {halo}));
     SHARED(T, middle, {width}*({tall} + {halo}));
