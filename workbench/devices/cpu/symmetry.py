@@ -9,7 +9,7 @@ from numba import njit
 
 
 class Asymmetry(NamedTuple):
-    """Maxima over all entries: largest |a_ij|, hermitian |a_ij - conj(a_ji)|, which is at row, column, plain |a_ij - a_ji|.
+    """Maxima: largest of |a_ij|, hermitian of |a_ij - conj(a_ji)|, which is at row, column, and plain of |a_ij - a_ji|.
 
     One of a pair that is not stored counts as zero.
     """
