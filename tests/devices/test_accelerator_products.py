@@ -9,7 +9,7 @@ from scipy import sparse
 from tests.conftest import box_stencil, random_matrix
 from workbench.devices.lines.reference import accumulator
 from workbench.devices.series import TermByTerm
-from workbench.operators import Stencil
+from workbench.operators import Box, Stencil
 from workbench.preconditioners.base import ElementWise
 
 DTYPES = ("float32", "float64", "complex64", "complex128")
@@ -47,6 +47,14 @@ def test_stencils(accelerator, grid, dtype):
 def test_a_stencil_with_a_constant_diagonal(accelerator, dtype):
     lower = box_stencil((12, 31), dtype).lower
     operator, x = Stencil((12, 31), np.full(12 * 31, 5, dtype), lower), numbers(12 * 31, dtype)
+    same(accelerator, operator.bind(accelerator), operator.to_csr() @ x, x)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("reach", [1, 2, 3])
+@pytest.mark.parametrize("grid", [*GRIDS, (3, 2, 1), (50, 5, 67)], ids=str)
+def test_boxes(accelerator, grid, reach, dtype):
+    operator, x = Box(grid, reach, 3.0, -0.25, np.dtype(dtype)), numbers(int(np.prod(grid)), dtype)
     same(accelerator, operator.bind(accelerator), operator.to_csr() @ x, x)
 
 

@@ -15,7 +15,7 @@ from workbench import blocks, preconditioners
 from workbench.devices.accelerator import Accelerator
 from workbench.devices.cuda.persistent import Launch, fit_together, meetings, source
 from workbench.devices.cuda.runtime import LAYOUT
-from workbench.devices.kernels import deflation, passes, products, scalars, tiles, wavefront
+from workbench.devices.kernels import box, deflation, passes, products, scalars, tiles, wavefront
 from workbench.devices.kernels.prelude import prelude
 from workbench.devices.lines.language import Formula, parse
 from workbench.devices.lines.plan import Pass, plan
@@ -41,6 +41,9 @@ def kernels(dtype):
         yield from (products.stencil_term(bands, upper=False, scaled=scaled) for scaled in (True, False))
     for form in ({}, {"based": True, "summed": False}, {"based": True, "scaled": True, "summed": False}):
         yield tiles.csr_tiles(**form)
+    yield box.window()
+    for reach in (1, 2, 8):
+        yield from (box.rows(reach), box.columns(reach))
     for lanes in (1, 8):
         yield products.csr(lanes)
         yield products.csr(lanes, based=True, summed=False)

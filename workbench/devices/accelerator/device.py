@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from workbench.devices.accelerator import deflation, factors, host, products, programs
+from workbench.devices.accelerator.box import box_product
 from workbench.devices.accelerator.clock import DeviceClock
 from workbench.devices.accelerator.dots import OnePass
 from workbench.devices.accelerator.runtime import Function, Runtime, Vector
@@ -201,6 +202,10 @@ class Accelerator:
     def stencil(self, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]) -> Any:
         """The product with a symmetric stencil."""
         return products.StencilProduct(self, main, lower, strides)
+
+    def box(self, grid: tuple[int, int, int], reach: int, diagonal: float, coupling: float, dtype: np.dtype) -> Any:
+        """The product with a box operator on a grid (nz, ny, nx)."""
+        return box_product(self, grid, reach, diagonal, coupling, dtype)
 
     def csr(self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, lanes: int | None = None) -> Any:
         """The product with a CSR matrix; `lanes` work-items share a row, see `products.Rows`."""

@@ -15,7 +15,7 @@ ALONG = 4
 """Rows along the farthest band that an item of a GPU takes."""
 
 
-def _sums(left: str) -> str:
+def sums_of(left: str) -> str:
     return f"xy = W_ADD(xy, W_DOT({left}, v)); yy = W_ADD(yy, W_DOT(v, v)); xx = W_ADD(xx, W_DOT({left}, {left}));"
 
 
@@ -28,7 +28,7 @@ def stencil(bands: int, *, constant: bool) -> str:
     above = [f"v = T_ADD(v, T_MUL(T_CONJ(low{k}[i + d{k}]), x[i + d{k}]));" for k in range(bands)]
     edge = [f"if (i >= d{k}) {line}" for k, line in enumerate(below)]
     edge += [f"if (i + d{k} < n) {line}" for k, line in enumerate(above)]
-    end = f"y[i] = v; {_sums('x[i]')}"
+    end = f"y[i] = v; {sums_of('x[i]')}"
     return (
         f"KERNEL stencil(GLOBAL const T* RESTRICT x, GLOBAL T* RESTRICT y, GLOBAL const T* RESTRICT diagonal{lows}"
         f"{_distances(bands)}, GLOBAL W* partial, const I64 n)\n{{\n{ROOM}"
@@ -66,7 +66,7 @@ def stencil_columns(bands: int, *, constant: bool) -> str:
             T v = T_MUL(diagonal[{0 if constant else "i"}], here);
             v = T_ADD(T_ADD(v, T_MUL(coupled, before)), T_MUL(T_CONJ(coupling), after));
             {" ".join(near)}
-            y[i] = v; {_sums("here")}
+            y[i] = v; {sums_of("here")}
             before = here; here = after; coupled = coupling; i += {far};
         }}
     }}
@@ -87,7 +87,7 @@ def stencil_term(bands: int, *, upper: bool, scaled: bool = False) -> str:
         edge = [f"if (i >= d{k}) {line}" for k, line in enumerate(lines)]
         ranges = ("bound, n", "0, bound")
     end = "v = T_MUL(v, scale[i]); y[i] = v;" if scaled else "y[i] = v;"
-    end += f" {_sums('left[i]')}" if upper else ""
+    end += f" {sums_of('left[i]')}" if upper else ""
     more = ", GLOBAL const T* RESTRICT left, GLOBAL W* partial" if upper else ""
     bound = f"n - d{bands - 1}" if upper else f"d{bands - 1}"
     return (
@@ -150,7 +150,7 @@ def row_result(*, based: bool, scaled: bool, summed: bool) -> str:
     """What becomes of the sum over a row."""
     text = f"T v = {'T_SUB(base[row], sum)' if based else 'sum'};"
     text += " v = T_MUL(v, scale[row]);" if scaled else ""
-    return text + " y[row] = v;" + (f" {_sums('left[row]')}" if summed else "")
+    return text + " y[row] = v;" + (f" {sums_of('left[row]')}" if summed else "")
 
 
 def chebyshev(*, first: bool) -> str:
@@ -165,7 +165,7 @@ def chebyshev(*, first: bool) -> str:
     return (
         "KERNEL chebyshev(GLOBAL const T* RESTRICT inverse, GLOBAL const T* RESTRICT r, GLOBAL const T* RESTRICT s, "
         "GLOBAL T* RESTRICT p, GLOBAL T* RESTRICT u, const R a, const R b, GLOBAL W* partial, const I64 n)\n"
-        f"{{\n{ROOM}    EACH(i, n) {{ {lines} p[i] = q; u[i] = v; {_sums('r[i]')} }}\n{LEAVE}}}\n"
+        f"{{\n{ROOM}    EACH(i, n) {{ {lines} p[i] = q; u[i] = v; {sums_of('r[i]')} }}\n{LEAVE}}}\n"
     )
 
 
@@ -181,7 +181,7 @@ _BACKWARD = f"""T sum = T_OF(0);
             for (INDEX j = up_starts[i]; j < up_starts[i + 1]; j++) sum = T_ADD(sum, T_MUL(up[j], u[up_indices[j]]));
             const T v = T_SUB(u[i], T_MUL(inverse[i], sum));
             u[i] = v;
-            {_sums("r[i]")}"""
+            {sums_of("r[i]")}"""
 
 BLOCKS = f"""KERNEL blocks({_BLOCKS}    const I64 block, const I64 n)
 {{
