@@ -16,7 +16,7 @@ from workbench.devices.accelerator import Accelerator
 from workbench.devices.cuda.persistent import Launch, fit_together, meetings, source
 from workbench.devices.cuda.runtime import LAYOUT
 from workbench.devices.kernels import box, deflation, passes, products, scalars, tiles, wavefront
-from workbench.devices.kernels.prelude import prelude
+from workbench.devices.kernels.prelude import END, prelude
 from workbench.devices.lines.language import Formula, parse
 from workbench.devices.lines.plan import Pass, plan
 from workbench.solvers.cg import CG
@@ -157,3 +157,19 @@ def test_groups_meet_before_a_step_that_overwrites_what_others_still_read():
     assert meetings([launch("body", 9, x, scalars, partial), sums], scalars) == [True, True]
     assert meetings([launch("body", 9, x, scalars), sums], scalars) == [False, True]
     assert meetings([launch("body", 9, x), launch("body", 9, x), sums, sums], scalars) == [False, True, True, False]
+
+
+def test_sums_have_the_parts_that_a_cut_sweep_leaves():
+    scalars, partial = bytearray(1), bytearray(1)
+    text = f"{END}KERNEL %s(GLOBAL W* a, GLOBAL W* b, const I64 c) {{}}"
+
+    def launch(name, groups, *arguments, spread=False):
+        return Launch(text % name, name, groups, 256, arguments, spread)
+
+    sweep = launch("body", 900, scalars, partial, np.int64(5), spread=True)
+    corrected = launch("energy", 1, scalars, partial, np.int64(5))
+    sums = launch("finish", 1, scalars, partial, np.int64(900))
+    (line,) = (line for line in source([sweep, corrected, sums], scalars)[0].splitlines() if "::finish" in line)
+    assert "least(gridDim.x, 900)" in line
+    (line,) = (line for line in source([corrected, sums], scalars)[0].splitlines() if "::finish" in line)
+    assert "least" not in line

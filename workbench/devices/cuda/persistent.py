@@ -26,10 +26,6 @@ MOST_ARGUMENTS = 500
 _KERNEL = re.compile(r"KERNEL (\w+)\(([^)]*)\)")
 
 
-class OtherWorkError(Exception):
-    """An iteration asks for more than kernels, so that it cannot be one."""
-
-
 @dataclasses.dataclass(frozen=True)
 class Launch:
     """A kernel as it was asked for: its text with the prelude, its name, groups, work-items of a group and arguments.
@@ -89,8 +85,7 @@ def source(launches: Sequence[Launch], scalars: Handle) -> tuple[str, tuple[Any,
             arguments.append(given)
             names.append(f"{parameter.split()[-1]}_{place}")
         if launch.name == "finish":
-            cut = _parts(launches[:place], launch.arguments[1])
-            names[2] = cut or names[2]
+            names[2] = _parts(launches[:place], *launch.arguments[1:]) or names[2]
         lines += ["meet(door);"] if meet else []
         lines += [_call(launch, f"step_{bodies[launch.body]}::{launch.name}", names), "BARRIER;"]
     head = launches[0].text.partition(END)[0] + _HEAD
@@ -117,10 +112,11 @@ def meetings(launches: Sequence[Launch], scalars: Handle) -> list[bool]:
     return found
 
 
-def _parts(before: Sequence[Launch], partial: Handle) -> str:
-    """How many parts of a sum the sweep before left, as text; empty where it left as many as it has groups."""
+def _parts(before: Sequence[Launch], partial: Handle, count: np.int64) -> str:
+    """How many parts of sums there are instead of `count`, as text; empty where no sweep before was cut."""
     for launch in reversed(before):
-        if id(partial) in launch.handles and not launch.by_every_group:
+        # What corrects a single part has other groups than those that left the parts.
+        if launch.groups == count and id(partial) in launch.handles:
             return f"least(gridDim.x, {launch.groups})" if launch.spread else ""
     return ""
 

@@ -69,6 +69,7 @@ class Cuda:
         self._cache, self._multiprocessors = int(properties["l2CacheSize"]), int(properties["multiProcessorCount"])
         self._cooperates = bool(properties.get("cooperativeLaunch", 0))
         self._collected: list[persistent.Launch] | None = None
+        self._only_kernels = True
         self._launches = 0
         self._zero: Any = None
 
@@ -88,14 +89,18 @@ class Cuda:
 
     def copy(self, target: Handle, source: Handle, nbytes: int) -> None:
         with self._guarded():
-            self._not_collecting()
+            if self._collected is not None:
+                self._only_kernels = False
+                return
             runtime = self._cupy.cuda.runtime
             kind = runtime.memcpyDeviceToDevice
             runtime.memcpyAsync(target.data.ptr, source.data.ptr, nbytes, kind, self._stream.ptr)
 
     def clear(self, handle: Handle, nbytes: int) -> None:
         with self._guarded():
-            self._not_collecting()
+            if self._collected is not None:
+                self._only_kernels = False
+                return
             self._cupy.cuda.runtime.memsetAsync(handle.data.ptr, 0, nbytes, self._stream.ptr)
 
     def compile(self, text: str, name: str) -> Function:
@@ -161,14 +166,13 @@ class Cuda:
 
     def _collect(self, work: Callable[[], None]) -> list[persistent.Launch]:
         """The launches that `work` asks for, none of which is carried out; empty where it asks for something else."""
-        self._collected, self.recording = [], True
+        collected: list[persistent.Launch] = []
+        self._collected, self._only_kernels, self.recording = collected, True, True
         try:
             work()
-            return self._collected
-        except persistent.OtherWorkError:
-            return []
         finally:
             self._collected, self.recording = None, False
+        return collected if self._only_kernels else []
 
     def _iterations(self, launches: list[persistent.Launch], times: int, scalars: Handle) -> Callable[[], None]:
         """So many iterations as one cooperative launch, as many groups as the chip holds at once."""
@@ -215,10 +219,6 @@ class Cuda:
             event.record(self._stream)
             event.synchronize()
         return self._since_zero(event)
-
-    def _not_collecting(self) -> None:
-        if self._collected is not None:
-            raise persistent.OtherWorkError
 
     def _since_zero(self, event: Any) -> float:
         return 1e-3 * self._cupy.cuda.get_elapsed_time(self._zero, event)
