@@ -30,9 +30,13 @@ class Solver(Block):
     """Every iteration launches the same, so that a device may record some and repeat them without asking; False for a
     solver whose `iterates` decides anything by itself."""
 
+    def texts(self, workspace: Any) -> tuple[str, str]:
+        """`start` and `iterate` as they suit a workspace; a method may need fewer vectors where M is a formula."""
+        return self.start, self.iterate
+
     def iterates(self, workspace: Any) -> Iterator[None]:
         """The recurrence on a workspace, without end. Its lines are compiled here, before the first `next`."""
-        start, iterate = workspace.lines(self.start, self.iterate)
+        start, iterate = workspace.lines(*self.texts(workspace))
 
         def recurrence() -> Iterator[None]:
             start()
