@@ -14,8 +14,8 @@ from workbench.solvers.base import Solver
 class ChronopoulosGear(Solver):
     """CG with all dot products of an iteration in one place: s = A p comes from a recurrence, A is applied to u.
 
-    (p, A p) follows from `omega` = (u, A u) and the last alpha and beta. Source: Chronopoulos and Gear 1989; in this form
-    Ghysels and Vanroose 2014, Algorithm 2.
+    (p, A p) follows from `omega` = (u, A u) and the last alpha and beta. Source: Chronopoulos and Gear 1989; in this
+    form Ghysels and Vanroose 2014, Algorithm 2.
     """
 
     name: ClassVar[str] = "cgcg"

@@ -15,8 +15,8 @@ class Gropp(Solver):
     """CG whose two reductions can overlap, (p, s) with q = M^-1 s and (r, u) with w = A u.
 
     s = A p and, where M is not element-wise, u = M^-1 r come from recurrences. `energy` is (p, A p) of the next
-    direction, taken in the sweep that makes it. Source: W. Gropp, Update on libraries for Blue Waters, 2010; in this form
-    PETSc's KSPGROPPCG.
+    direction, taken in the sweep that makes it. Source: W. Gropp, Update on libraries for Blue Waters, 2010; in this
+    form PETSc's KSPGROPPCG.
     """
 
     name: ClassVar[str] = "gropp"

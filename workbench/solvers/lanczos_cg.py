@@ -14,10 +14,11 @@ from workbench.solvers.base import Solver
 class LanczosCG(Solver):
     """CG as Gaussian elimination on the Lanczos matrix T, one row an iteration.
 
-    `diagonal` and `offdiagonal` are the newest entries of T, `eta` is the pivot, `weight` the multiplier that eliminates
-    the next row and `zeta` the entry of the solution; alpha = 1/eta and beta = weight^2 are CG's, so that T can be had
-    from the history as well (Ritz values). v and o are the Lanczos vectors, held without the division by their norms
-    `scale` and `older`, which saves a sweep; z = M^-1 v. The residual is -zeta_j alpha_j v and is not stored.
+    `diagonal` and `offdiagonal` are the newest entries of T, `eta` is the pivot, `weight` the multiplier that
+    eliminates the next row and `zeta` the entry of the solution; alpha = 1/eta and beta = weight^2 are CG's, so that T
+    can be had from the history as well (Ritz values). v and o are the Lanczos vectors, held without the division by
+    their norms `scale` and `older`, which saves a sweep and a reduction; z = M^-1 v. The residual is -zeta_j alpha_j v
+    and is not stored.
     Source: direct Lanczos (D-Lanczos), Saad 2003, Algorithm 6.17, with M.
     """
 

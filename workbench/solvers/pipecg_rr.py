@@ -71,9 +71,9 @@ class PipelinedCGWithReplacement(Solver):
 
     f, g, h and j bound the norms of b - A x - r, A p - s, A u - w and A q - z; each line adds its rounding errors, from
     norms that join the sweep of dot products. The residual is replaced in the iteration in which f rises above
-    sqrt(eps) ||r||; that costs four products with A and two with M more, and the direction stays. `size` is ||A|| as far
-    as products have shown it. The decision takes the host in every iteration. Source: Cools, Yetkin, Agullo, Giraud and
-    Vanroose 2018, whose criterion this is; the bounds follow from the standard model of rounding.
+    sqrt(eps) ||r||; that costs five products with A and three with M more, and the direction stays. `size` is ||A|| as
+    far as products have shown it. The decision takes the host in every iteration. Source: Cools, Yetkin, Agullo, Giraud
+    and Vanroose 2018, whose criterion this is; the bounds follow from the standard model of rounding.
     """
 
     name: ClassVar[str] = "pipecg-rr"

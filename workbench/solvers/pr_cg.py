@@ -15,8 +15,8 @@ class PredictRecomputeCG(Solver):
     """CG that predicts the new (r, u) to get beta early and recomputes it with the other dot products: one reduction.
 
     With q = M^-1 s the prediction is (r, u) - 2 alpha (u, s) + alpha^2 (s, q), here `cross` and `square`; `energy` is
-    (p, A p) of the next direction. Source: Chen and Carson 2020, PR-CG; their nu, mu, delta, gamma are our gamma, energy,
-    cross, square.
+    (p, A p) of the next direction. Source: Chen and Carson 2020, PR-CG; their nu, mu, delta, gamma are our gamma,
+    energy, cross, square.
     """
 
     name: ClassVar[str] = "pr-cg"
