@@ -26,15 +26,15 @@ from workbench.run import Run, configure
 class Cost:
     """One iteration of one solver.
 
-    products_A, products_M: applications of each operator. updates: vector lines with arithmetic. reductions: how many
+    with_a, with_m: products with A and M. updates: vector lines with arithmetic. reductions: how many
     must follow one another; hidden: for each the operators that can work meanwhile. vectors: stored beside b, x
     included. sweeps: over memory, products included. bytes_per_unknown: read and written, A and M included.
     """
 
     solver: str
     title: str
-    products_A: int
-    products_M: int
+    with_a: int
+    with_m: int
     updates: int
     reductions: int
     hidden: tuple[tuple[str, ...], ...]
@@ -75,12 +75,12 @@ def cost(run: Run) -> Cost:
     vectors = infer_vectors(lines, ())
     applied = [line.operator for line in lines if isinstance(line, Application)]
     waits = waiting(solver.iterate)
-    iterate = space.programs[1]
+    _, iterate = space.lines(*solver.texts(space))
     return Cost(
         solver=solver.name,
         title=solver.title,
-        products_A=applied.count("A"),
-        products_M=applied.count("M"),
+        with_a=applied.count("A"),
+        with_m=applied.count("M"),
         updates=sum(isinstance(line, Formula) and line.target in vectors and _computes(line) for line in lines),
         reductions=waits.reductions,
         hidden=waits.hidden,
@@ -95,7 +95,7 @@ def table(costs: list[Cost]) -> list[tuple[str, ...]]:
     return [
         (
             row.solver,
-            *(str(value) for value in (row.products_A, row.products_M, row.updates, row.reductions)),
+            *(str(value) for value in (row.with_a, row.with_m, row.updates, row.reductions)),
             row.overlap,
             *(str(value) for value in (row.vectors, row.sweeps)),
             f"{row.bytes_per_unknown:.0f}",

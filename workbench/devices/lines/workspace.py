@@ -59,8 +59,6 @@ class Workspace:
         self._make_slots(scalars)
         self.added: list[str] = []
         """Names of the vectors that the programs allocated here."""
-        self.programs: list[Compiled] = []
-        """All programs compiled here, in order; a solver's start and iteration are the first two."""
         self.repeatable = True
         """Whether all programs are, see `Compiled.repeatable`."""
         for name, vector in vectors.items():
@@ -90,7 +88,6 @@ class Workspace:
         plans = [plan.plan(lines, vectors, persistent, offers, fuse=self.fuse) for lines in inlined]
         made = tuple(Compiled(self, lines, steps, vectors) for lines, steps in zip(inlined, plans, strict=True))
         self.repeatable = self.repeatable and all(program.repeatable for program in made)
-        self.programs += made
         return made
 
     def scalar(self, name: str) -> Any:
