@@ -65,8 +65,8 @@ class LanczosCG(Solver):
         weight = offdiagonal*alpha
         zeta = -weight*zeta
         share = gamma*alpha*alpha
-        gamma = share*square
-        rr = share*vv
-        uu = share*zz
+        gamma = share*square if eta > 0 else gamma
+        rr = share*vv if eta > 0 else rr
+        uu = share*zz if eta > 0 else uu
         beta = square*alpha*alpha
     """
