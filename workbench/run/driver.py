@@ -356,7 +356,8 @@ class Run:
         setting = self.setting
         error = setting.device.copy(setting.solution(setting.x))
         setting.device.subtract_from(setting.exact, error)
-        return _root(float(np.real(setting.device.vdot(error, self._residual))))
+        # Where the error is nothing but rounding, its product with b - A x may have either sign.
+        return math.sqrt(abs(np.real(setting.device.vdot(error, self._residual))))
 
     def _drift(self) -> float:
         """||Z^H r||, which the variant keeps at zero but for rounding; NaN where it does not."""
