@@ -13,13 +13,17 @@ import numpy as np
 
 from workbench import blocks
 from workbench.blocks import unknown_name
+from workbench.devices.lines.counting import CountingDevice
 from workbench.devices.lines.dependence import waiting
 from workbench.devices.lines.kinds import infer_vectors
 from workbench.devices.lines.language import Application, Formula, parse
+from workbench.devices.lines.workspace import Workspace
 from workbench.errors import InputError
 from workbench.operators import Stencil, as_operator
 from workbench.problems import LinearSystem
-from workbench.run import Run, configure
+from workbench.run import configure
+from workbench.run.setting import Setting, set_up
+from workbench.solvers import Solver
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,25 +61,26 @@ def family(
 ) -> list[Cost]:
     """Every registered solver's cost for a problem of n unknowns per side, the least traffic first.
 
-    Takes a setup each, no iteration. Raises InputError for unknown names.
+    Plans programs and runs none. Raises InputError for unknown names.
     """
     if precision not in PRECISIONS:
         raise InputError(unknown_name("precision", precision, PRECISIONS))
     chosen = configure(problem, n=n, preconditioner=preconditioner)
-    system = _in_precision(chosen.problem.assemble(0), np.dtype(precision))
-    solvers = [blocks.find("solver", name) for name in blocks.registered("solver")]
-    costs = [cost(Run(dataclasses.replace(chosen, solver=solver), system)) for solver in solvers]
+    setting = set_up(chosen, _in_precision(chosen.problem.assemble(0), np.dtype(precision)))
+    costs = [cost(blocks.find("solver", name), setting) for name in blocks.registered("solver")]
     return sorted(costs, key=lambda cost: (cost.bytes_per_unknown, cost.solver))
 
 
-def cost(run: Run) -> Cost:
-    """The cost of an iteration of a run's solver, as it is set up there."""
-    solver, space = run.configuration.solver, run.workspace
+def cost(solver: Solver, setting: Setting) -> Cost:
+    """The cost of an iteration of a solver on a system that is set up."""
     lines = parse(solver.iterate)
     vectors = infer_vectors(lines, ())
     applied = [line.operator for line in lines if isinstance(line, Application)]
     waits = waiting(solver.iterate)
-    _, iterate = space.lines(*solver.texts(space))
+    # What the solver itself compiles makes its vectors; a second workspace has the two programs to look at.
+    space, other = _workspace(setting), _workspace(setting)
+    solver.iterates(space)
+    _, iterate = other.lines(*solver.texts(other))
     return Cost(
         solver=solver.name,
         title=solver.title,
@@ -88,6 +93,11 @@ def cost(run: Run) -> Cost:
         sweeps=iterate.passes,
         bytes_per_unknown=iterate.bytes / space.size,
     )
+
+
+def _workspace(setting: Setting) -> Workspace:
+    vectors, operators = {"b": setting.seen_b, "x": setting.x}, {"A": setting.A, "M": setting.M}
+    return Workspace(CountingDevice(), setting.b.size, setting.b.dtype, vectors=vectors, operators=operators)
 
 
 def table(costs: list[Cost]) -> list[tuple[str, ...]]:

@@ -321,7 +321,8 @@ class Run:
         if not self.configuration.solver.curvature_is_measured and (afresh := self._measured_energies()):
             energies = f"(p, A p) = {afresh[0]:.6g} and (r, M^-1 r) = {afresh[1]:.6g}"
             if min(afresh) > 0:
-                self._end(Reason.ROUNDING, f"{detail} by the recurrence; computed afresh, {energies}")
+                truth = f"true residual {self._relative(self._true_residual()):.3g} of ||b||"
+                self._end(Reason.ROUNDING, f"{detail} by the recurrence; computed afresh, {energies}; {truth}")
                 return
             detail += f"; computed afresh, {energies}"
         self._end(Reason.INDEFINITE, detail)
