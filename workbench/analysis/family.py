@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+from typing import Any
 
 import numpy as np
 
@@ -67,7 +68,8 @@ def family(
         raise InputError(unknown_name("precision", precision, PRECISIONS))
     chosen = configure(problem, n=n, preconditioner=preconditioner)
     setting = set_up(chosen, _in_precision(chosen.problem.assemble(0), np.dtype(precision)))
-    costs = [cost(blocks.find("solver", name), setting) for name in blocks.registered("solver")]
+    solvers: list[Any] = [blocks.find("solver", name) for name in blocks.registered("solver")]
+    costs = [cost(solver, setting) for solver in solvers]
     return sorted(costs, key=lambda cost: (cost.bytes_per_unknown, cost.solver))
 
 

@@ -19,8 +19,8 @@ def parting(
 ) -> Figure:
     """Semilogarithmic plot of ||r|| (lines) and ||b - A x|| (marks) against iterations, in one colour a method.
 
-    residuals: by name, the recurrence's norms and the true ones, one an iteration. at: an iteration to point at. Sizes in
-    inches.
+    residuals: by name, the recurrence's norms and the true ones, one an iteration. at: an iteration to point at. Sizes
+    in inches.
     """
     figure = new_figure(width, height)
     axes = figure.add_subplot()

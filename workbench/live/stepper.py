@@ -29,8 +29,8 @@ class Stepper:
         self, first: str, second: str, problem: str = "poisson5", iterations: int = 60, **parameters: Any
     ) -> None:
         self.names = (first, second)
-        self.walks = tuple(self._walk(name, problem, iterations, parameters) for name in self.names)
-        last = max(len(walk) for walk in self.walks) - 1
+        self.walks = tuple(_walked(name, problem, iterations, parameters) for name in self.names)
+        last = max(map(len, self.walks)) - 1
         self.slider = widgets.IntSlider(0, 0, last, description="iteration", layout={"width": "60%"})
         self.tables = (widgets.HTML(), widgets.HTML())
         self.picture = widgets.Image(format="png")
@@ -43,28 +43,24 @@ class Stepper:
 
         display(self.box)
 
-    @staticmethod
-    def _walk(name: str, problem: str, iterations: int, parameters: dict[str, Any]) -> list[Moment]:
-        return walk(configure(problem, parameters, solver=name), iterations)
-
     def difference(self, name: str, iteration: int) -> float:
         """How far a vector or scalar of the two is apart after an iteration, relative to the first.
 
         NaN where one of them has no such name, or has broken down before.
         """
-        if iteration >= min(len(walk) for walk in self.walks):
+        if iteration >= min(map(len, self.walks)):
             return math.nan
         return difference(self.walks[0][iteration], self.walks[1][iteration], name)
 
     def show(self) -> None:
         """Draw the iteration that the slider points at."""
         iteration = self.slider.value
-        for name, walk, table in zip(self.names, self.walks, self.tables, strict=True):
-            place = min(iteration, len(walk) - 1)
-            table.value = self._table(name if place == iteration else f"{name}, broken down at {place}", walk[place])
+        for name, moments, table in zip(self.names, self.walks, self.tables, strict=True):
+            place = min(iteration, len(moments) - 1)
+            table.value = self._table(name if place == iteration else f"{name}, broken down at {place}", moments[place])
         residuals = {
-            name: ([m.recurrence for m in walk], [m.true_residual for m in walk])
-            for name, walk in zip(self.names, self.walks, strict=True)
+            name: ([moment.recurrence for moment in moments], [moment.true_residual for moment in moments])
+            for name, moments in zip(self.names, self.walks, strict=True)
         }
         png = io.BytesIO()
         parting(residuals, at=iteration).savefig(png, format="png", dpi=90)
@@ -84,3 +80,7 @@ class Stepper:
         if math.isnan(apart):
             return ""
         return "equal" if apart <= SAME else f"apart by {apart:.1e}"
+
+
+def _walked(name: str, problem: str, iterations: int, parameters: dict[str, Any]) -> list[Moment]:
+    return walk(configure(problem, parameters, solver=name), iterations)
