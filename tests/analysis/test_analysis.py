@@ -98,6 +98,6 @@ def test_large_problems_and_other_variants_are_refused():
 
 
 def test_the_gauss_radau_bound_needs_a_beta():
-    history = solve(box_stencil((6, 6)), np.ones(36), solver="sd", rtol=1e-6).history
+    history = run_through(Run(configure("poisson5", n=6, solver="sd"))).history
     with pytest.raises(InputError, match="this run has no beta"):
         upper_bound(history, 1e-3, delay=3)
