@@ -32,6 +32,12 @@ def test_the_slider_moves_all_three(stepper):
     assert bytes(after[1]).startswith(b"\x89PNG")
 
 
+def test_a_name_that_means_two_things_is_not_compared(stepper):
+    # In the start of pipelined CG s is first A x, then A u.
+    assert math.isnan(stepper.difference("s", 0))
+    assert stepper.difference("s", 1) < 1e-12
+
+
 def test_rounding_shows_as_a_difference(stepper):
     stepper.slider.value = 90
     assert "apart by" in stepper.tables[0].value

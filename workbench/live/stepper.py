@@ -13,6 +13,8 @@ from workbench.analysis.stepping import Moment, difference, walk
 from workbench.figures.parting import parting
 from workbench.run import configure
 
+WIDTH, DPI = 640, 180
+"""Pixels of the page that the picture takes, and dots an inch of what is sent: sharp on fine screens too."""
 SAME = 1e-10
 """Relative difference up to which two values are shown as equal."""
 
@@ -33,7 +35,7 @@ class Stepper:
         last = max(map(len, self.walks)) - 1
         self.slider = widgets.IntSlider(0, 0, last, description="iteration", layout={"width": "60%"})
         self.tables = (widgets.HTML(), widgets.HTML())
-        self.picture = widgets.Image(format="png")
+        self.picture = widgets.Image(format="png", width=WIDTH, layout={"object_fit": "contain"})
         self.slider.observe(lambda _change: self.show(), "value")
         self.box = widgets.VBox([self.slider, widgets.HBox(self.tables), self.picture])
         self.show()
@@ -46,11 +48,14 @@ class Stepper:
     def difference(self, name: str, iteration: int) -> float:
         """How far a vector or scalar of the two is apart after an iteration, relative to the first.
 
-        NaN where one of them has no such name, or has broken down before.
+        NaN where one of them has no such name, uses it for two things, or has broken down before.
         """
         if iteration >= min(map(len, self.walks)):
             return math.nan
-        return difference(self.walks[0][iteration], self.walks[1][iteration], name)
+        moments = [walked[iteration] for walked in self.walks]
+        if any([value.name for value in moment.values].count(name) > 1 for moment in moments):
+            return math.nan
+        return difference(*moments, name)
 
     def show(self) -> None:
         """Draw the iteration that the slider points at."""
@@ -63,7 +68,7 @@ class Stepper:
             for name, moments in zip(self.names, self.walks, strict=True)
         }
         png = io.BytesIO()
-        parting(residuals, at=iteration).savefig(png, format="png", dpi=90)
+        parting(residuals, at=iteration).savefig(png, format="png", dpi=DPI)
         self.picture.value = png.getvalue()
 
     def _table(self, title: str, moment: Moment) -> str:
