@@ -85,7 +85,7 @@ def test_long_runs_without_a_preconditioner_are_near_the_literature(real_matrice
     result = to_the_error(real_matrices, matrix, "-", solver)
     expected = int(literature(real_matrices, matrix, "-")[f"it_{FAMILY[solver]}"])
     assert result.converged
-    # Rounding decides over the last of hundreds of iterations: permuting the unknowns of 494_bus alone moves cgcg by 5%.
+    # Rounding decides over the last of hundreds of iterations: permuting the unknowns of 494_bus moves cgcg by 5%.
     assert result.iterations == pytest.approx(expected, rel=0.05 if solver == "cgcg" else 0.02)
 
 

@@ -73,7 +73,7 @@ class Stepper:
 
     def _table(self, title: str, moment: Moment) -> str:
         rows = [
-            f"<tr><td><code>{html.escape(value.text)}</code></td>"
+            f'<tr><td style="padding-right: 1em"><code>{html.escape(value.text)}</code></td>'
             f"<td>{'‖·‖ = ' if value.is_vector else ''}{value.value:.6e}</td><td>{self._told(value.name)}</td></tr>"
             for value in moment.values
         ]
