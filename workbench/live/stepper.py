@@ -52,10 +52,10 @@ class Stepper:
         """
         if iteration >= min(map(len, self.walks)):
             return math.nan
-        moments = [walked[iteration] for walked in self.walks]
-        if any([value.name for value in moment.values].count(name) > 1 for moment in moments):
+        one, other = (walked[iteration] for walked in self.walks)
+        if any([value.name for value in moment.values].count(name) > 1 for moment in (one, other)):
             return math.nan
-        return difference(*moments, name)
+        return difference(one, other, name)
 
     def show(self) -> None:
         """Draw the iteration that the slider points at."""
