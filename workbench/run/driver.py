@@ -36,7 +36,13 @@ DRIFTED = 0.1
 """A part of r in the span of Z above this share of ||r|| is to blame when a deflated run fails."""
 _SQUARES = {Norm.RESIDUAL: "rr", Norm.PRECONDITIONED: "uu", Norm.NATURAL: "gamma"}
 """The scalar that is the square of each norm."""
-_PERHAPS_THE_COARSE_SOLVE = (Reason.INDEFINITE, Reason.DIVERGED, Reason.STAGNATED, Reason.INACCURATE)
+_PERHAPS_THE_COARSE_SOLVE = (
+    Reason.INDEFINITE,
+    Reason.ROUNDING,
+    Reason.DIVERGED,
+    Reason.STAGNATED,
+    Reason.INACCURATE,
+)
 
 
 class Run:
