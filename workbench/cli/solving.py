@@ -34,6 +34,7 @@ def add(verbs: Any) -> None:
     add("--solver", default="cg", metavar="BLOCK", help="the method (default cg)")
     add("--device", default="cpu", help="cpu (default), opencl, opencl:<number or name>, cuda, cuda:<number>, or auto")
     add("--check-every", type=int, metavar="N", help="iterations between two looks at an accelerator (default 16)")
+    add("--true-every", type=int, metavar="N", help="compute b - A x every N iterations for the history")
     add("--rtol", type=float, default=1e-6, help="stop at this fraction of ||b|| (default 1e-6)")
     add("--atol", type=float, default=0.0, help="or at this norm (default 0)")
     add(
@@ -64,6 +65,7 @@ def _solve(chosen: argparse.Namespace) -> int:
         maxiter=chosen.maxiter,
         max_seconds=chosen.max_seconds,
         check_every=chosen.check_every,
+        true_every=chosen.true_every,
     )
     names = ("solver", "preconditioner", "deflation", "coarse", "variant", "device", "rhs", "x0", "seed")
     configuration = configure(

@@ -29,10 +29,20 @@ class Solver(Block):
     alike: ClassVar[bool] = True
     """Every iteration launches the same, so that a device may record some and repeat them without asking; False for a
     solver whose `iterates` decides anything by itself."""
+    curvature_is_measured: ClassVar[bool] = True
+    """Whether delta is the dot product of p with a product A p; False where it comes from a recurrence, so that
+    rounding alone may make it negative. Then the driver measures it before it blames the matrix."""
+    restarts: ClassVar[int] = 0
+    """How often the driver may begin anew from b - A x when that and the recurrence have parted. A restart makes
+    another method of a method, and would hide how accurate it is."""
+
+    def texts(self, workspace: Any) -> tuple[str, str]:
+        """`start` and `iterate` as they suit a workspace; a method may need fewer vectors where M is a formula."""
+        return self.start, self.iterate
 
     def iterates(self, workspace: Any) -> Iterator[None]:
         """The recurrence on a workspace, without end. Its lines are compiled here, before the first `next`."""
-        start, iterate = workspace.lines(self.start, self.iterate)
+        start, iterate = workspace.lines(*self.texts(workspace))
 
         def recurrence() -> Iterator[None]:
             start()

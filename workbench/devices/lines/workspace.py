@@ -100,6 +100,10 @@ class Workspace:
     def has_scalar(self, name: str) -> bool:
         return name in self.slots
 
+    def inlines(self, operator: str) -> bool:
+        """Whether an operator acts element by element and joins the passes as a formula."""
+        return isinstance(self.operators[operator], plan.Inlined)
+
     def vector(self, name: str) -> Any:
         """The vector of that name, made (zero) when it does not exist yet."""
         if name not in self.vectors:

@@ -1,0 +1,109 @@
+"""Pipelined conjugate gradients."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar
+
+from workbench.blocks import register
+from workbench.solvers.base import Solver
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class PipelinedCG(Solver):
+    """CG whose products with M and A need no dot product of the same iteration, so that the two can overlap.
+
+    The price is more vectors (s = A p, q = M^-1 s, z = A q, w = A u, m = M^-1 w, n = A m) and a lower attainable
+    accuracy: rounding errors of the recurrences for u, w, s, q and z are never measured anew. All dot products of an
+    iteration are taken in one sweep. Where M is element-wise, u = M^-1 r is a formula of that sweep and u and q need no
+    memory. Source: Ghysels and Vanroose 2014, Algorithm 4; `omega` is their delta, as delta is (p, A p) here.
+    """
+
+    name: ClassVar[str] = "pipecg"
+    title: ClassVar[str] = "pipelined CG (Ghysels-Vanroose)"
+    curvature_is_measured: ClassVar[bool] = False
+
+    # With beta = 0 in the first iteration, what z, q, s, p and alpha held before does not matter.
+    start: ClassVar[str] = """
+        s = A(x)
+        r = b - s
+        u = M(r)
+        gamma = (r, u)
+        uu = (u, u)
+        rr = (r, r)
+        w = A(u)
+        omega = (u, w)
+        m = M(w)
+        n = A(m)
+        alpha = 1
+        beta = 0
+        z = n
+        q = m
+        s = w
+        p = u
+    """
+    iterate: ClassVar[str] = """
+        delta = omega - beta*gamma/alpha
+        alpha = gamma/delta if delta > 0 else 0
+        previous = gamma
+        z = n + beta*z
+        q = m + beta*q
+        s = w + beta*s
+        p = u + beta*p
+        x = x + alpha*p
+        r = r - alpha*s
+        u = u - alpha*q
+        w = w - alpha*z
+        gamma = (r, u)
+        omega = (u, w)
+        uu = (u, u)
+        rr = (r, r)
+        beta = gamma/previous
+        m = M(w)
+        n = A(m)
+    """
+
+    # The same where M is element-wise: u and q = M^-1 s are no vectors of their own; m holds what A is applied to.
+    start_inlined: ClassVar[str] = """
+        s = A(x)
+        r = b - s
+        m = M(r)
+        gamma = (r, m)
+        uu = (m, m)
+        rr = (r, r)
+        p = m
+        w = A(m)
+        omega = (m, w)
+        m = M(w)
+        n = A(m)
+        alpha = 1
+        beta = 0
+        z = n
+        s = w
+    """
+    iterate_inlined: ClassVar[str] = """
+        delta = omega - beta*gamma/alpha
+        alpha = gamma/delta if delta > 0 else 0
+        previous = gamma
+        u = M(r)
+        z = n + beta*z
+        s = w + beta*s
+        p = u + beta*p
+        x = x + alpha*p
+        r = r - alpha*s
+        w = w - alpha*z
+        u = M(r)
+        gamma = (r, u)
+        omega = (u, w)
+        uu = (u, u)
+        rr = (r, r)
+        m = M(w)
+        beta = gamma/previous
+        n = A(m)
+    """
+
+    def texts(self, workspace: Any) -> tuple[str, str]:
+        if workspace.inlines("M"):
+            return self.start_inlined, self.iterate_inlined
+        return self.start, self.iterate
