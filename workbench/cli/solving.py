@@ -16,6 +16,7 @@ from workbench.cli.common import (
     parameters,
     print_summary,
     problem_arguments,
+    size,
 )
 from workbench.errors import InputError
 
@@ -33,6 +34,7 @@ def add(verbs: Any) -> None:
     add("--variant", default="def1", metavar="BLOCK", help="how the two levels combine: def1 (default), a-def2, ...")
     add("--solver", default="cg", metavar="BLOCK", help="the method (default cg)")
     add("--device", default="cpu", help="cpu (default), opencl, opencl:<number or name>, cuda, cuda:<number>, or auto")
+    add("--memory-limit", type=size, metavar="BYTES", help="of the device's memory, as 100MB or 2GiB (default all)")
     add("--check-every", type=int, metavar="N", help="iterations between two looks at an accelerator (default 16)")
     add("--rtol", type=float, default=1e-6, help="stop at this fraction of ||b|| (default 1e-6)")
     add("--atol", type=float, default=0.0, help="or at this norm (default 0)")
@@ -65,7 +67,7 @@ def _solve(chosen: argparse.Namespace) -> int:
         max_seconds=chosen.max_seconds,
         check_every=chosen.check_every,
     )
-    names = ("solver", "preconditioner", "deflation", "coarse", "variant", "device", "rhs", "x0", "seed")
+    names = ("solver", "preconditioner", "deflation", "coarse", "variant", "device", "memory_limit", "rhs", "x0", "seed")
     configuration = configure(
         chosen.problem, parameters(chosen), stopping=stopping, **{name: getattr(chosen, name) for name in names}
     )

@@ -49,6 +49,13 @@ def device(name: str = "cpu") -> Any:
         return _made[name]
 
 
+def forget(name: str) -> None:
+    """Make the device of that name anew when it is asked for again; for one that has failed."""
+    with _making:
+        for known in [known for known, made in _made.items() if made.name == name]:
+            del _made[known]
+
+
 def _make(kind: str, which: str) -> Any:
     if kind == "cpu":
         from workbench.devices.cpu import Cpu

@@ -14,6 +14,7 @@ from workbench.operators import Operator
 from workbench.preconditioners import ElementWise
 from workbench.problems import LinearSystem
 from workbench.run.configuration import Configuration
+from workbench.solvers import Solver
 
 NULL_TOLERANCE = 1e-12
 """A maps the constant vector to zero when no entry of A 1 exceeds this times the largest diagonal entry."""
@@ -23,12 +24,13 @@ NULL_TOLERANCE = 1e-12
 class Setting:
     """Everything that a solver's workspace is made of.
 
-    A is the operator the solver sees (P A under deflation) and b what goes with it (P b); `bound` and `b` are the
+    solver: the method that runs, which is another than the configuration's where that one chose. A is the operator the solver sees (P A under deflation) and b what goes with it (P b); `bound` and `b` are the
     system itself. b, x and exact, the solution where it is known, are vectors on the device. notes: sentences about
     what was changed on the way, for the provenance.
     """
 
     system: LinearSystem
+    solver: Solver
     device: Any
     bound: Any
     M: Any
@@ -58,8 +60,13 @@ class Setting:
         self.projection.project(projected)
         return projected
 
+    def release(self) -> None:
+        """Let go of all that lies on the device."""
+        self.bound = self.M = self.b = self.x = self.exact = self.projection = None
+
     def solution(self, x: Any) -> Any:
         """The solution that an iterate stands for: x itself, or Q b + P^T x in a new vector."""
+        x = self.device.whole(x)
         if self.projection is None or not self.variant.projects_system:
             return x
         finished = self.device.copy(x)
@@ -69,11 +76,14 @@ class Setting:
 
 def set_up(configuration: Configuration, system: LinearSystem | None = None, x0: np.ndarray | None = None) -> Setting:
     """Assemble (unless a system is given) and put everything in place. Raises InputError for what cannot be solved."""
-    device = devices.device(configuration.device)
+    device = devices.device(configuration.device).limited(configuration.memory_limit)
+    solver, deflated = configuration.solver, configuration.deflation.name != "none"
     configuration.preconditioner.check(device)
+    solver.check(device, element_wise=_element_wise(configuration), deflated=deflated)
     system = system or configuration.problem.assemble(configuration.seed)
     operator = system.operator
     device.need(operator.dtype)
+    device = solver.placed(device, operator)
     bound = operator.bind(device)
     singular = system.constant_nullspace or _maps_constant_to_zero(operator, bound, device)
     notes = [device.note] if device.note else []
@@ -103,6 +113,7 @@ def set_up(configuration: Configuration, system: LinearSystem | None = None, x0:
         M = M if first_level is applied else first_level
     return Setting(
         system=system,
+        solver=solver,
         device=device,
         bound=bound,
         M=M,
@@ -115,6 +126,12 @@ def set_up(configuration: Configuration, system: LinearSystem | None = None, x0:
         exact=exact,
         notes=notes,
     )
+
+
+def _element_wise(configuration: Configuration) -> bool:
+    """M acts element by element, a second level that wraps it included."""
+    wrapped = configuration.deflation.name != "none" and not configuration.variant.projects_system
+    return configuration.preconditioner.element_wise and not wrapped
 
 
 def _right_hand_side(

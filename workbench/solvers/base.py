@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from workbench.blocks import Block
+from workbench.operators import Operator, stored_bytes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,6 +30,18 @@ class Solver(Block):
     alike: ClassVar[bool] = True
     """Every iteration launches the same, so that a device may record some and repeat them without asking; False for a
     solver whose `iterates` decides anything by itself."""
+
+    def check(self, device: Any, *, element_wise: bool, deflated: bool) -> None:
+        """Raise InputError, before anything is set up, where the method cannot run like this.
+
+        element_wise: M acts element by element; deflated: there is a second level.
+        """
+
+    def placed(self, device: Any, operator: Operator) -> Any:
+        """The device that a run works on. Raises InputError where the system does not fit it."""
+        # x, b and the driver's residual; what the method needs beside them is counted as it is made.
+        device.need_room(stored_bytes(operator) + 3 * operator.shape[0] * operator.dtype.itemsize)
+        return device
 
     def texts(self, workspace: Any) -> tuple[str, str]:
         """`start` and `iterate` as they suit a workspace; a method may need fewer vectors where M is a formula."""
