@@ -67,7 +67,18 @@ def _solve(chosen: argparse.Namespace) -> int:
         max_seconds=chosen.max_seconds,
         check_every=chosen.check_every,
     )
-    names = ("solver", "preconditioner", "deflation", "coarse", "variant", "device", "memory_limit", "rhs", "x0", "seed")
+    names = (
+        "solver",
+        "preconditioner",
+        "deflation",
+        "coarse",
+        "variant",
+        "device",
+        "memory_limit",
+        "rhs",
+        "x0",
+        "seed",
+    )
     configuration = configure(
         chosen.problem, parameters(chosen), stopping=stopping, **{name: getattr(chosen, name) for name in names}
     )

@@ -26,8 +26,9 @@ class Configuration:
     """One run, wholly described.
 
     rhs: `problem` is the problem's own b, `ones` is b = 1, `ones-scaled` is b = A x* with x* = 1/sqrt(N), `random` is
-    uniform in [0, 1). memory_limit: bytes of the device that the run may use, None for all. x0: `problem` is the problem's own start, `random` is uniform in [0, 1). All randomness is by
-    seed. Raises InputError for unknown choices.
+    uniform in [0, 1). x0: `problem` is the problem's own start, `random` is uniform in [0, 1). All randomness is by
+    seed. memory_limit: bytes of the device's memory that the run may use, None for all. Raises InputError for unknown
+    choices.
     """
 
     problem: Problem
@@ -64,7 +65,13 @@ class Configuration:
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         named = {kind: getattr(self, kind).to_dict() for kind in _BLOCKS}
-        rest = {"device": self.device, "memory_limit": self.memory_limit, "rhs": self.rhs, "x0": self.x0, "seed": self.seed}
+        rest = {
+            "device": self.device,
+            "memory_limit": self.memory_limit,
+            "rhs": self.rhs,
+            "x0": self.x0,
+            "seed": self.seed,
+        }
         return {**named, **rest, "stopping": dataclasses.asdict(self.stopping)}
 
     @classmethod

@@ -12,7 +12,7 @@ import numpy as np
 
 import workbench
 from workbench import devices
-from workbench.errors import DeviceLost, InputError
+from workbench.errors import DeviceError, InputError
 from workbench.machine.describe import describe_machine
 from workbench.problems import LinearSystem
 from workbench.recording import History
@@ -120,7 +120,7 @@ class Run:
         if self.reason is None:
             try:
                 self._advance(most)
-            except DeviceLost as lost:
+            except DeviceError as lost:
                 self._end(Reason.DEVICE_LOST, f"at iteration {self.iterations}: {lost}")
                 self._release()
         return self.reason is None
@@ -211,7 +211,7 @@ class Run:
     def _fresh_recurrence(self) -> Iterator[None]:
         """The recurrence from the present x, compiled but not yet started."""
         setting = self.setting
-        self.workspace = setting.device.workspace(
+        self.workspace: Any = setting.device.workspace(
             setting.b.size,
             setting.b.dtype,
             vectors={"b": setting.seen_b, "x": setting.x},
@@ -221,8 +221,8 @@ class Run:
         generator = setting.solver.iterates(self.workspace)
         every = self._stopping.check_every or setting.device.check_every
         # The A-norm of the error takes a product with x as it is after every iteration.
-        self._watch = setting.device.watch(self.workspace, 1 if self._norm is Norm.ERROR else every)
-        self._rows = self._clock.reading(self._watch.rows) if self._clock else self._watch.rows
+        self._watch: Any = setting.device.watch(self.workspace, 1 if self._norm is Norm.ERROR else every)
+        self._rows: Any = self._clock.reading(self._watch.rows) if self._clock else self._watch.rows
         return generator
 
     def _reference_norms(self) -> tuple[float, float]:

@@ -24,9 +24,10 @@ NULL_TOLERANCE = 1e-12
 class Setting:
     """Everything that a solver's workspace is made of.
 
-    solver: the method that runs, which is another than the configuration's where that one chose. A is the operator the solver sees (P A under deflation) and b what goes with it (P b); `bound` and `b` are the
-    system itself. b, x and exact, the solution where it is known, are vectors on the device. notes: sentences about
-    what was changed on the way, for the provenance.
+    solver is the method that runs, which is another than the configuration's where that one chose. A is the operator
+    it sees (P A under deflation) and b what goes with it (P b); `bound` and `b` are the system itself. b, x and exact,
+    the solution where it is known, are vectors on the device. notes: sentences about what was changed on the way, for
+    the provenance.
     """
 
     system: LinearSystem

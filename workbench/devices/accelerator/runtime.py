@@ -20,7 +20,7 @@ class Runtime(Protocol):
 
     name: as in `--device`. title: what the driver calls it. largest: bytes of the largest single array, memory: of all
     its memory. Every method raises InputError with a sentence that names the device when its memory is full, and
-    DeviceLost when it does not answer.
+    DeviceError when it does not answer.
     """
 
     name: str
@@ -79,7 +79,7 @@ class Runtime(Protocol):
         """A signal that is reached when all kernels asked for so far are done."""
         ...
 
-    def hold(self, signal: Signal) -> None:
+    def hold(self, signal: Any) -> None:
         """Kernels asked for from now on wait for the signal; the host does not."""
         ...
 

@@ -23,13 +23,14 @@ class Stream(Protocol):
     """Copies in the order in which they are asked for, at the same time as kernels and as copies of other streams.
 
     Calls return at once. The host's arrays must be contiguous, page-locked for the copy to be truly beside the
-    kernels, and left alone until the signal is reached; so must the memory of the device.
+    kernels, and left alone until the signal is reached; so must the memory of the device. `after` is a signal of the
+    same runtime.
     """
 
-    def to_host(self, values: np.ndarray, handle: Any, after: Signal | None = None) -> Signal:
+    def to_host(self, values: np.ndarray, handle: Any, after: Any = None) -> Signal:
         """Fill an array from the start of device memory, not before `after` is reached."""
         ...
 
-    def to_device(self, handle: Any, values: np.ndarray, after: Signal | None = None) -> Signal:
+    def to_device(self, handle: Any, values: np.ndarray, after: Any = None) -> Signal:
         """Copy an array to the start of device memory, not before `after` is reached."""
         ...

@@ -1,4 +1,4 @@
-"""Products with a part of every row of a CSR matrix: the entries whose columns lie here, or those that lie elsewhere."""
+"""Products with a part of every row of a CSR matrix: the columns whose unknowns lie here, or those elsewhere."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ import numpy as np
 from workbench.devices.accelerator.runtime import Function, Handle, Span
 from workbench.devices.cuda.stream import CudaSignal, CudaStream
 from workbench.devices.kernels.prelude import Layout
-from workbench.errors import DeviceLost, InputError
+from workbench.errors import DeviceError, InputError
 
 GROUP = 256
 FINISH = 256
@@ -179,4 +179,4 @@ class Cuda:
         except cuda.compiler.CompileException as error:
             raise InputError(f"{where} cannot compile a kernel ({str(error).splitlines()[0]})") from error
         except (cuda.runtime.CUDARuntimeError, cuda.driver.CUDADriverError) as error:
-            raise DeviceLost(f"{where} does not answer ({str(error).splitlines()[0]}); restart Python") from None
+            raise DeviceError(f"{where} does not answer ({str(error).splitlines()[0]}); restart Python") from None

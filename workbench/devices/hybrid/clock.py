@@ -1,4 +1,4 @@
-"""The clock of cores and an accelerator at work together: four lanes in the time of the host, and who waited for whom."""
+"""The clock of cores and an accelerator at work together: four lanes in the host's time, and who waited for whom."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from workbench.devices.accelerator.clock import ahead
 from workbench.devices.accelerator.runtime import Runtime, Span
 from workbench.devices.clock import ACCELERATOR, CPU, Recorder, Work
 
@@ -30,8 +31,7 @@ class HybridClock:
     """Notes what cores, accelerator and copies do, in the order in which the host asked for it.
 
     That order is one in which nothing waits for what comes later, so that all are handed over in it, the host's own
-    work included. Both clocks are compared once, after all work is done; a microsecond or two of that stays in every
-    event.
+    work included. Both clocks are compared before the run; a microsecond or two of that stays in every event.
     """
 
     def __init__(self, runtime: Runtime, recorder: Recorder) -> None:
@@ -41,11 +41,10 @@ class HybridClock:
         self._latest: dict[str, Noted] = {}
         self._waiting: dict[str, list[Noted]] = {}
         self._kernels: dict[tuple[str, str], int] = {}
-        device = runtime.now()
-        self._ahead = time.perf_counter() - recorder.origin - device
+        self._ahead = ahead(runtime) - recorder.origin
 
     def timed(self, run: Callable[..., Returned], name: str, work: Work) -> Callable[..., Returned]:
-        """A callable that notes what `run` does: on the accelerator, or where it asked for nothing there on the cores."""
+        """A callable that notes what `run` does: on the accelerator, or on the cores if it asked for nothing there."""
 
         def call(*arguments: object) -> Returned:
             before, start = len(self._noted), time.perf_counter()

@@ -27,7 +27,7 @@ POINTERS = 3
 
 @dataclasses.dataclass(frozen=True)
 class Speeds:
-    """Non-zeros per second of products on the cores and on the accelerator, both at work; what was multiplied, in words."""
+    """Non-zeros per second of products on the cores and on the accelerator; basis: what was multiplied, in words."""
 
     cpu: float
     accelerator: float
@@ -39,16 +39,14 @@ class Speeds:
         return self.accelerator / (self.cpu + self.accelerator)
 
 
-def decompose(
-    accelerator: Accelerator, matrix: sparse.csr_array, share: float | None, vectors: int
-) -> tuple[int, str]:
+def decompose(accelerator: Accelerator, matrix: sparse.csr_array, share: float | None, vectors: int) -> tuple[int, str]:
     """The rows of the cores, at least as many as do not fit the accelerator, and a sentence that says why.
 
     share: the accelerator's part of the non-zeros, None to measure it; vectors: how many of its rows' length a method
     keeps on the accelerator. Cost where it is measured: the matrix or a sample is sent there, and 2 PRODUCTS + 2
     products are made. Raises InputError where not even a row fits.
     """
-    size, entries = matrix.shape[0], int(matrix.indptr[-1])
+    size, entries = (matrix.indptr.size - 1), int(matrix.indptr[-1])
     least = least_rows(accelerator, matrix, vectors)
     if share is None:
         speeds = measure(accelerator, matrix, vectors)
@@ -65,7 +63,7 @@ def decompose(
 def least_rows(accelerator: Accelerator, matrix: sparse.csr_array, vectors: int) -> int:
     """The fewest rows that the cores must take so that the others fit the accelerator, with all of their vectors."""
     needed = bytes_needed(matrix, vectors)
-    room = room_on(accelerator, matrix.shape[0])
+    room = room_on(accelerator, (matrix.indptr.size - 1))
     if needed[-1] > room:
         raise InputError(
             f"device {accelerator.name} may use {room / 1e6:.4g} MB, which is not enough for one row; raise the limit"
@@ -79,7 +77,7 @@ def bytes_needed(matrix: sparse.csr_array, vectors: int) -> np.ndarray:
     Values and indices of its rows, three pointers a row, so many vectors of its rows, and the cores' half of one.
     """
     item, index = matrix.data.itemsize, matrix.indices.itemsize
-    size, kept = matrix.shape[0], np.arange(matrix.shape[0], dtype=np.int64)
+    size, kept = (matrix.indptr.size - 1), np.arange((matrix.indptr.size - 1), dtype=np.int64)
     entries = int(matrix.indptr[-1]) - matrix.indptr[:-1].astype(np.int64)
     return entries * (item + index) + (size - kept) * (POINTERS * index + vectors * item) + kept * item
 
@@ -94,7 +92,7 @@ def measure(accelerator: Accelerator, matrix: sparse.csr_array, vectors: int) ->
 
     A matrix that does not fit the accelerator is replaced by rows that stand for it.
     """
-    size, item, index = matrix.shape[0], matrix.data.itemsize, matrix.indices.itemsize
+    size, item, index = (matrix.indptr.size - 1), matrix.data.itemsize, matrix.indices.itemsize
     room = room_on(accelerator, size) - 2 * size * item - (size + 1) * index
     basis, largest = "five products of the whole matrix on both at once", room // (item + index)
     if matrix.nnz > largest:
@@ -113,9 +111,10 @@ def measure(accelerator: Accelerator, matrix: sparse.csr_array, vectors: int) ->
 def _seconds(accelerator: Accelerator, matrix: sparse.csr_array) -> tuple[float, float]:
     """Seconds of a product on either side."""
     runtime, cpu = accelerator.runtime, Cpu()
-    rows, columns = matrix.shape
-    values: Any = np.ones(columns, matrix.dtype)
-    near, far = (device.csr(matrix.data, matrix.indices, matrix.indptr) for device in (cpu, accelerator))
+    rows, columns = matrix.indptr.size - 1, matrix.shape[-1]
+    values = np.ones(columns, matrix.dtype)
+    near: Any = cpu.csr(matrix.data, matrix.indices, matrix.indptr)
+    far: Any = accelerator.csr(matrix.data, matrix.indices, matrix.indptr)
     x, out = cpu.array(values, matrix.dtype), cpu.zeros(rows, matrix.dtype)
     far_x, far_out = accelerator.array(values, matrix.dtype), accelerator.zeros(rows, matrix.dtype)
     near.apply(x, out)

@@ -64,8 +64,8 @@ class Pair(Accelerator):
         operators = {}
         M = space.operators["M"]
         if isinstance(M, Inlined):
-            brought = {name: self.to_host(factor) for name, factor in M.factors.items()}
-            operators["M"] = ElementWise(M.formula, brought)
+            factors: Mapping[str, Any] = M.factors
+            operators["M"] = ElementWise(M.formula, {name: self.to_host(factor) for name, factor in factors.items()})
         vectors = {name: memory.vector(space.size, space.dtype, self.runtime.pinned) for name in names}
         return Workspace(
             self._cpu, space.size, space.dtype, vectors=vectors, operators=operators, fuse=fuse, clock=space.clock

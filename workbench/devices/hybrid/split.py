@@ -23,7 +23,7 @@ from workbench.devices.lines.workspace import Workspace
 from workbench.errors import InputError
 
 SUMS = ("gamma", "omega", "uu", "rr")
-"""Dot products whose parts both sides make; a side calls its own `gamma_part`, the cores the other one `gamma_there`."""
+"""Dot products whose parts both sides make: `gamma_part` is a side's own, the cores call the other's `gamma_there`."""
 
 
 class Split(Cpu):
@@ -95,9 +95,10 @@ class Split(Cpu):
         if not isinstance(M, Inlined):
             raise InputError("hybrid3 needs a preconditioner that acts element by element; use jacobi or none")
         rows, accelerator, clock = self.rows, self.accelerator, space.clock
-        near_m = ElementWise(M.formula, {name: factor[:rows] for name, factor in M.factors.items()})
+        factors: Mapping[str, Any] = M.factors
+        near_m = ElementWise(M.formula, {name: factor[:rows] for name, factor in factors.items()})
         far_m = ElementWise(
-            M.formula, {name: accelerator.array(factor[rows:], space.dtype) for name, factor in M.factors.items()}
+            M.formula, {name: accelerator.array(factor[rows:], space.dtype) for name, factor in factors.items()}
         )
         near = Workspace(
             self,

@@ -12,7 +12,7 @@ import numpy as np
 from workbench.devices.accelerator.runtime import Function, Handle, Span
 from workbench.devices.kernels.prelude import Layout
 from workbench.devices.opencl.stream import OpenCLSignal, OpenCLStream
-from workbench.errors import DeviceLost, InputError
+from workbench.errors import DeviceError, InputError
 
 CHUNK = 16384
 MOST_CHUNKS = 1024
@@ -110,13 +110,12 @@ class OpenCL:
             self._queue.flush()
 
     def pinned(self, nbytes: int) -> np.ndarray:
-        flags, kept = self._cl.map_flags, self._cl.mem_flags.READ_WRITE | self._cl.mem_flags.ALLOC_HOST_PTR
+        kept = self._cl.mem_flags.READ_WRITE | self._cl.mem_flags.ALLOC_HOST_PTR
+        both: Any = self._cl.map_flags.READ | self._cl.map_flags.WRITE
         with self._errors():
             buffer = self._cl.Buffer(self._context, kept, max(1, nbytes))
             # The array keeps the mapping, and that the memory.
-            room, _ = self._cl.enqueue_map_buffer(
-                self._queue, buffer, flags.READ | flags.WRITE, 0, (nbytes,), np.dtype(np.uint8)
-            )
+            room, _ = self._cl.enqueue_map_buffer(self._queue, buffer, both, 0, (nbytes,), np.dtype(np.uint8))
         return room
 
     def stream(self) -> OpenCLStream:
@@ -185,7 +184,7 @@ class _Errors:
                 f"{where} cannot compile kernels ({(said or text.splitlines())[0]}); install an OpenCL driver that "
                 "knows this machine, for example conda's pocl, or use device cpu"
             ) from error
-        raise DeviceLost(
+        raise DeviceError(
             f"{where} does not answer ({text.splitlines()[0]}); restart Python or use device cpu"
         ) from None
 

@@ -60,7 +60,13 @@ PART2 = """
 """
 """n = v + the product with m of the other side, then lines 10, 17, 19 and 21."""
 SUMS = "gamma", "omega", "uu", "rr"
-TOTALS = "\n".join(f"{name} = {name}_part + {name}_there" for name in SUMS) + "\n"
+TOTALS = """
+    gamma = gamma_part + gamma_there
+    omega = omega_part + omega_there
+    uu = uu_part + uu_there
+    rr = rr_part + rr_there
+"""
+"""The cores add up what both sides have: lines 18 to 20."""
 
 
 @register
@@ -106,7 +112,7 @@ class Hybrid3(HybridSolver):
             "part2": PART2,
         }
         there = dict(zip(both, accelerator.lines(*both.values()), strict=True))
-        *half, totals, scalars, beta = cpu.lines(*both.values(), TOTALS, lines.SCALARS, lines.BETA)
+        *half, begin, scalars, totals = cpu.lines(*both.values(), TOTALS, lines.SCALARS, TOTALS + lines.BETA)
         here = dict(zip(both, half, strict=True))
         sums = {f"{name}_part": f"{name}_there" for name in SUMS}
 
@@ -128,7 +134,7 @@ class Hybrid3(HybridSolver):
             exchanged("after_x")  # line 1: r, u
             exchanged("after_u")  # line 1: w; line 3: m
             cpu.wait(link.sums_to_host(**sums))
-            cpu.run(totals)  # line 2
+            cpu.run(begin)  # line 2
             yield
             while True:
                 cpu.run(scalars)  # lines 5 to 9
@@ -142,7 +148,7 @@ class Hybrid3(HybridSolver):
                 cpu.wait(*copies)
                 cpu.run(here["part2"])
                 cpu.wait(ready)
-                cpu.run(totals, beta)
+                cpu.run(totals)
                 yield
 
         return recurrence()
