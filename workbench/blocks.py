@@ -191,7 +191,8 @@ def find(kind: str, spec: str, **values: Any) -> Block:
 
 def _by_name(cls: type[Block], argument: str) -> dict[str, str]:
     """Parameter values by name from what stands behind the colon."""
-    if "=" not in argument:
+    # A path with = in it is no name of a parameter.
+    if not ("=" in argument and argument.partition("=")[0].strip().isidentifier()):
         return {cls.parameters()[0].name: argument}
     values = {}
     for part in argument.split(","):

@@ -10,11 +10,12 @@ import numpy as np
 from workbench import devices
 from workbench.deflation import Projection, Surroundings, Variant
 from workbench.errors import InputError
+from workbench.machine.profile import profile
 from workbench.operators import Operator
 from workbench.preconditioners import ElementWise
 from workbench.problems import LinearSystem
 from workbench.run.configuration import Configuration
-from workbench.solvers import Solver
+from workbench.solvers import Solver, Suits
 
 NULL_TOLERANCE = 1e-12
 """A maps the constant vector to zero when no entry of A 1 exceeds this times the largest diagonal entry."""
@@ -78,16 +79,17 @@ class Setting:
 def set_up(configuration: Configuration, system: LinearSystem | None = None, x0: np.ndarray | None = None) -> Setting:
     """Assemble (unless a system is given) and put everything in place. Raises InputError for what cannot be solved."""
     device = devices.device(configuration.device).limited(configuration.memory_limit)
-    solver, deflated = configuration.solver, configuration.deflation.name != "none"
+    suits = Suits(_element_wise(configuration), deflated=configuration.deflation.name != "none")
     configuration.preconditioner.check(device)
-    solver.check(device, element_wise=_element_wise(configuration), deflated=deflated)
+    configuration.solver.check(device, suits)
     system = system or configuration.problem.assemble(configuration.seed)
     operator = system.operator
     device.need(operator.dtype)
-    device = solver.placed(device, operator)
+    choice = configuration.solver.chosen(device, operator, suits, profile)
+    solver, device = choice.solver, choice.device
     bound = operator.bind(device)
     singular = system.constant_nullspace or _maps_constant_to_zero(operator, bound, device)
-    notes = [device.note] if device.note else []
+    notes = [*choice.why, *([device.note] if device.note else [])]
     if configuration.device == "auto":
         notes.append(f"device auto is {device.name} here, chosen by the memory bandwidth of the devices present")
     notes += getattr(bound, "notes", ())

@@ -3,11 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 from workbench.blocks import Block
 from workbench.operators import Operator, stored_bytes
+
+
+@dataclasses.dataclass(frozen=True)
+class Suits:
+    """What a method may count on. element_wise: M acts element by element; deflated: there is a second level."""
+
+    element_wise: bool
+    deflated: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """A method, the device that it runs on, with the system placed there, and sentences that say why."""
+
+    solver: Solver
+    device: Any
+    why: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,11 +48,15 @@ class Solver(Block):
     """Every iteration launches the same, so that a device may record some and repeat them without asking; False for a
     solver whose `iterates` decides anything by itself."""
 
-    def check(self, device: Any, *, element_wise: bool, deflated: bool) -> None:
-        """Raise InputError, before anything is set up, where the method cannot run like this.
+    def check(self, device: Any, suits: Suits) -> None:
+        """Raise InputError, before anything is set up, where the method cannot run like this."""
 
-        element_wise: M acts element by element; deflated: there is a second level.
+    def chosen(self, device: Any, operator: Operator, suits: Suits, profile: Callable[[str], Any]) -> Choice:
+        """The method that runs, and where; only a block that chooses among methods gives another than itself.
+
+        profile: gives the machine profile of a name.
         """
+        return Choice(self, self.placed(device, operator))
 
     def placed(self, device: Any, operator: Operator) -> Any:
         """The device that a run works on. Raises InputError where the system does not fit it."""

@@ -14,8 +14,8 @@ from workbench.devices.kernels import products as texts
 class PartedRows:
     """Rows `top` to N of a CSR matrix with sorted indices, to be multiplied in two parts.
 
-    data, indices, indptr: the whole matrix in host memory. splits: where in each row the columns from `top` begin, shape
-    (N,). The entries lie on the device once, for both parts.
+    data, indices, indptr: the whole matrix in host memory. splits: where in each row the columns from `top` begin,
+    shape (N,). The entries lie on the device once, for both parts.
     """
 
     def __init__(

@@ -49,7 +49,7 @@ def decompose(accelerator: Accelerator, matrix: sparse.csr_array, share: float |
     size, entries = (matrix.indptr.size - 1), int(matrix.indptr[-1])
     least = least_rows(accelerator, matrix, vectors)
     if share is None:
-        speeds = measure(accelerator, matrix, vectors)
+        speeds = measure(accelerator, matrix)
         share, basis = speeds.share, f"{speeds.cpu:.3g} and {speeds.accelerator:.3g} non-zeros/s, {speeds.basis}"
     else:
         basis = f"a share of {share:g} was asked for"
@@ -87,7 +87,7 @@ def room_on(accelerator: Accelerator, size: int) -> int:
     return accelerator.budget.room - PARTIAL_SUMS * 16 * accelerator.layout.groups_for(size)
 
 
-def measure(accelerator: Accelerator, matrix: sparse.csr_array, vectors: int) -> Speeds:
+def measure(accelerator: Accelerator, matrix: sparse.csr_array) -> Speeds:
     """The performance model: both sides multiply the same matrix at the same time, s = nnz/t.
 
     A matrix that does not fit the accelerator is replaced by rows that stand for it.

@@ -9,7 +9,7 @@ from workbench.blocks import parameter
 from workbench.devices.hybrid import Pair
 from workbench.errors import InputError
 from workbench.operators import Operator, stored_bytes
-from workbench.solvers.base import Solver
+from workbench.solvers.base import Solver, Suits
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,13 +39,13 @@ class HybridSolver(Solver):
         ]
         return f"{self.name}:{','.join(changed)}" if changed else self.name
 
-    def check(self, device: Any, *, element_wise: bool, deflated: bool) -> None:
+    def check(self, device: Any, suits: Suits) -> None:
         if device.name == "cpu":
             raise InputError(
                 f"solver {self.name} shares work between cores and accelerator, and device cpu is the cores alone; use "
                 "device opencl or cuda, or solver pipecg"
             )
-        if self.both_precondition and not element_wise:
+        if self.both_precondition and not suits.element_wise:
             raise InputError(
                 f"solver {self.name} applies M on both sides, so it needs one that acts element by element; use "
                 "preconditioner jacobi or none, or solver hybrid1"

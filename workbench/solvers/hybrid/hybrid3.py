@@ -10,6 +10,7 @@ from workbench.blocks import parameter, register
 from workbench.devices.hybrid import Split, decompose
 from workbench.errors import InputError
 from workbench.operators import Operator
+from workbench.solvers.base import Suits
 from workbench.solvers.hybrid import algorithm as lines
 from workbench.solvers.hybrid.base import HybridSolver
 
@@ -89,9 +90,9 @@ class Hybrid3(HybridSolver):
 
     share: float = parameter(0.0, "the accelerator's part of the non-zeros; 0 measures it", low=0.0, high=1.0)
 
-    def check(self, device: Any, *, element_wise: bool, deflated: bool) -> None:
-        super().check(device, element_wise=element_wise, deflated=deflated)
-        if deflated:
+    def check(self, device: Any, suits: Suits) -> None:
+        super().check(device, suits)
+        if suits.deflated:
             raise InputError("solver hybrid3 cannot deflate, since no side sees a whole vector; use hybrid1 or hybrid2")
 
     def placed(self, device: Any, operator: Operator) -> Any:
