@@ -32,9 +32,6 @@ def table(device: str) -> str:
     for kind, title in KINDS.items():
         for name in sorted(blocks.registered(kind)):
             lines.append(f"| {title} | {name} | yes | {on(device, kind, name)} |")
-    lines += [
-        f"| solver | {name} | yes | {on(device, 'solver', name)} |" for name in sorted(blocks.registered("solver"))
-    ]
     return "\n".join(lines) + "\n"
 
 

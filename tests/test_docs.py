@@ -45,10 +45,20 @@ def test_the_tree_in_the_readme_exists():
             assert (ROOT / name).exists(), f"README names {name}, which is not there"
 
 
-def test_the_table_of_what_runs_where_is_that_of_the_registry():
-    spec = importlib.util.spec_from_file_location("devices_table", ROOT / "scripts" / "devices_table.py")
+def script_of(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
+    return script
+
+
+def test_the_tables_of_the_family_are_those_of_the_planner():
+    script = script_of("family_table")
+    assert script.PAGE.read_text(encoding="utf-8") == script.page()
+
+
+def test_the_table_of_what_runs_where_is_that_of_the_registry():
+    script = script_of("devices_table")
     try:
         devices.device("opencl")
     except InputError as sentence:

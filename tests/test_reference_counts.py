@@ -5,6 +5,7 @@ import statistics
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from workbench.run import Run, Stopping, configure, run_through
@@ -37,6 +38,73 @@ def test_more_matrices_by_the_residual_rule(real_matrices, name):
     result = run_through(Run(configure(path, rhs="ones-scaled", x0="zero")))
     assert result.converged
     assert abs(result.iterations - int(row["pcg_r_rel1e-6"])) <= 3
+
+
+def literature(real_matrices, matrix, prec):
+    with open(real_matrices / "iterations_literature.csv") as table:
+        (row,) = [row for row in csv.DictReader(table) if (row["matrix"], row["prec"]) == (matrix, prec)]
+    return row
+
+
+@pytest.mark.parametrize("name", ["494_bus", "bcsstk15", "bcsstk27", "nos3", "mhd1280b"])
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("solver", ["pipecg", "pipecg-rr"])
+def test_pipelined_cg_takes_as_many_iterations_as_an_independent_run(real_matrices, name, rule, solver):
+    with open(real_matrices / "iterations_reference.csv") as table:
+        (row,) = [row for row in csv.DictReader(table) if row["name"] == name]
+    path = str(real_matrices / f"{name}.mtx.gz")
+    configuration = configure(path, solver=solver, rhs="ones-scaled", x0="zero", stopping=RULES[rule])
+    result = run_through(Run(configuration))
+    assert result.converged
+    assert abs(result.iterations - int(row["pipe" + rule.removeprefix("p")])) <= 3
+
+
+FAMILY = {"cg": "hs", "cgcg": "cgcg", "pr-cg": "pr", "pipecg": "gv_pipecg", "pipe-pr-cg": "pipe_pr"}
+"""The names of Chen and Carson's table."""
+
+
+def to_the_error(real_matrices, matrix, prec, solver):
+    path = str(real_matrices / f"{matrix}.mtx.gz")
+    first = "none" if prec == "-" else "jacobi"
+    stopping = RULES["pcg_errA_rel1e-5"]
+    choices = {"preconditioner": first, "solver": solver, "rhs": "ones-scaled", "x0": "zero"}
+    return run_through(Run(configure(path, stopping=stopping, **choices)))
+
+
+@pytest.mark.parametrize("matrix", ["1138_bus", "494_bus", "bcsstk14", "bcsstk15", "bcsstk27", "nos5"])
+@pytest.mark.parametrize("solver", FAMILY)
+def test_the_family_with_jacobi_takes_the_iterations_of_the_literature(real_matrices, matrix, solver):
+    result = to_the_error(real_matrices, matrix, "Jac.", solver)
+    assert result.converged
+    assert abs(result.iterations - int(literature(real_matrices, matrix, "Jac.")[f"it_{FAMILY[solver]}"])) <= 3
+
+
+@pytest.mark.parametrize("matrix", ["494_bus", "1138_bus", "bcsstk27", "nos3", "nos5"])
+@pytest.mark.parametrize("solver", FAMILY)
+def test_long_runs_without_a_preconditioner_are_near_the_literature(real_matrices, matrix, solver):
+    result = to_the_error(real_matrices, matrix, "-", solver)
+    expected = int(literature(real_matrices, matrix, "-")[f"it_{FAMILY[solver]}"])
+    assert result.converged
+    # Rounding delays each method; on the two grids it delays cgcg by up to 4 percent more than theirs.
+    assert result.iterations == pytest.approx(expected, rel=0.05 if solver == "cgcg" else 0.02)
+
+
+@pytest.mark.parametrize("matrix", ["494_bus", "nos3", "nos5", "bcsstk27"])
+@pytest.mark.parametrize(
+    ("solver", "column"), [("cg", "log10minerr_hs"), ("pipecg", "_gv"), ("pipe-pr-cg", "_pipe_pr")]
+)
+@pytest.mark.parametrize("prec", ["-", "Jac."])
+def test_the_attainable_error_is_that_of_the_literature(real_matrices, matrix, solver, column, prec):
+    path = str(real_matrices / f"{matrix}.mtx.gz")
+    first = "none" if prec == "-" else "jacobi"
+    stopping = Stopping(rtol=1e-17, norm="error", maxiter=4000, stagnation=1000)
+    choices = {"preconditioner": first, "solver": solver, "rhs": "ones-scaled", "x0": "zero"}
+    error = run_through(Run(configure(path, stopping=stopping, **choices))).history["error"]
+    reached = np.log10(np.nanmin(error) / error[0])
+    expected = float(literature(real_matrices, matrix, prec)[column])
+    assert reached <= expected + 1
+    # What sets pipelined CG apart is an accuracy that it does not reach; the others may end a little better.
+    assert solver != "pipecg" or reached >= expected - 1
 
 
 @pytest.mark.parametrize(("order", "printed_as"), [(1, "neumann(1)"), (2, "neumann(2)")])

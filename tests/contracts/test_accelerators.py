@@ -55,6 +55,25 @@ def test_every_pair_of_levels(accelerator, first, second):
     assert_same(accelerator, slack, preconditioner=first, deflation=space(second), stopping=stopping)
 
 
+@pytest.mark.parametrize("solver", sorted(set(blocks.registered("solver")) - {"sd", "cg"}))
+@pytest.mark.parametrize("first", ["jacobi", "neumann:2"])
+def test_every_solver(accelerator, solver, first):
+    for second in ("none", "blocks:4"):
+        assert_same(accelerator, solver=solver, preconditioner=first, deflation=second, stopping=LOOSE)
+
+
+@pytest.mark.parametrize("solver", ["sd", "pipecg", "pipecg-rr", "cg3", "lanczos-cg"])
+@pytest.mark.parametrize("dtype", ["float32", "complex64", "complex128"])
+def test_solvers_in_other_dtypes(accelerator, solver, dtype):
+    matrix = random_matrix(301, dtype, seed=3)
+    b = np.random.default_rng(0).random(301)
+    expected, found = (solve(matrix, b, rtol=1e-4, solver=solver, device=name) for name in ("cpu", accelerator.spec))
+    assert expected.converged
+    assert found.converged
+    assert abs(found.iterations - expected.iterations) <= 1
+    np.testing.assert_allclose(found.x, expected.x, rtol=0, atol=1e-3 * np.abs(expected.x).max())
+
+
 @pytest.mark.parametrize("coarse", sorted(blocks.registered("coarse")))
 @pytest.mark.parametrize("first", ["jacobi", "neumann:2"])
 def test_every_coarse_solver(accelerator, coarse, first):

@@ -127,6 +127,16 @@ def test_cg_with_a_general_preconditioner_stores_u():
     ]
 
 
+def test_a_vector_that_an_operator_needs_is_stored_and_read_rather_than_computed_again():
+    # u is stored for A, so reading it beats reading r and M_d; v, which costs no further read, is computed again.
+    text = "r = r - a*s\nu = M(r)\ng = (r, u)\ns = A(u)\np = u + g*p + g*s"
+    (program,) = programs(text, vectors="r s p", scalars="a", A=operator(), M=scaling())
+    assert seen(program.steps[-1]) == ([], ["p"], {"p", "u", "s"}, {"p"})
+    text = "v = 2*r\ng = (v, v)\ns = A(v)\np = v + g*p + g*s + g*r"
+    (program,) = programs(text, vectors="r s p", A=operator())
+    assert seen(program.steps[-1]) == ([], ["v", "p"], {"p", "r", "s"}, {"p"})
+
+
 def test_the_start_of_cg_stores_what_the_iteration_reads():
     start, _ = programs(START, ITERATE, vectors="b x", A=operator(), M=scaling())
     product, rest = start.steps

@@ -145,7 +145,8 @@ def test_recorded_launches_give_the_same(accelerator, system, monkeypatch):
 
         return repeat
 
-    for choices in ({}, {"deflation": "blocks:2", "variant": "bnn"}, {"M": "neumann:2"}, {"M": "chebyshev"}):
+    levels = ({}, {"deflation": "blocks:2", "variant": "bnn"}, {"M": "neumann:2"}, {"M": "chebyshev"})
+    for choices in (*levels, {"solver": "pipecg"}, {"solver": "pipe-pr-cg", "M": "neumann:2"}, {"solver": "pipecg-rr"}):
         expected = solve(*system, rtol=1e-9, device=accelerator.spec, **choices)
         with monkeypatch.context() as patch:
             patch.setattr(runtime, "record", record)

@@ -2,14 +2,17 @@
 
 from workbench.analysis.advisor import Advice, advise
 from workbench.analysis.errors import lower_bound, upper_bound
+from workbench.analysis.family import Cost, family
 from workbench.analysis.ritz import cg_bound, effective_condition, lanczos_matrix, ritz_values
 from workbench.analysis.spectra import spectra, spectrum
 
 __all__ = [
     "Advice",
+    "Cost",
     "advise",
     "cg_bound",
     "effective_condition",
+    "family",
     "lanczos_matrix",
     "lower_bound",
     "ritz_values",

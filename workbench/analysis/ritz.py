@@ -17,13 +17,21 @@ from workbench.run.recycling import lanczos_entries
 def lanczos_matrix(history: History, iterations: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Diagonal, shape (k,), and off-diagonal, shape (k - 1,), of the Lanczos matrix after k iterations.
 
-    Source: Saad 2003, section 6.7.3. Raises InputError when the run has not made that many iterations.
+    Source: Saad 2003, section 6.7.3. Raises InputError when the run has not made that many iterations, and for methods
+    without beta such as steepest descent.
     """
     done = history.count - 1
     k = done if iterations is None else iterations
     if not 1 <= k <= done:
         raise InputError(f"Ritz values need between 1 and {done} iterations of this run, got {k}")
-    return lanczos_entries(history["alpha"][1 : k + 1], history["beta"][1 : k + 1])
+    alpha, beta = history["alpha"][1 : k + 1], history["beta"][1 : k + 1]
+    # The last beta is not used; what rounding made of a recurrence shows in its sign.
+    if not (np.all(alpha > 0) and np.all(beta[:-1] >= 0)):
+        raise InputError(
+            "alpha or beta of this run is missing or negative, so it tells no Ritz values; "
+            "take a run of cg, and only iterations before a breakdown"
+        )
+    return lanczos_entries(alpha, beta)
 
 
 def ritz_values(history: History, iterations: int | None = None) -> np.ndarray:

@@ -36,6 +36,7 @@ def add(verbs: Any) -> None:
     add("--device", default="cpu", help="cpu (default), opencl, opencl:<number or name>, cuda, cuda:<number>, or auto")
     add("--memory-limit", type=size, metavar="BYTES", help="of the device's memory, as 100MB or 2GiB (default all)")
     add("--check-every", type=int, metavar="N", help="iterations between two looks at an accelerator (default 16)")
+    add("--true-every", type=int, metavar="N", help="compute b - A x every N iterations for the history")
     add("--rtol", type=float, default=1e-6, help="stop at this fraction of ||b|| (default 1e-6)")
     add("--atol", type=float, default=0.0, help="or at this norm (default 0)")
     add(
@@ -66,6 +67,7 @@ def _solve(chosen: argparse.Namespace) -> int:
         maxiter=chosen.maxiter,
         max_seconds=chosen.max_seconds,
         check_every=chosen.check_every,
+        true_every=chosen.true_every,
     )
     names = (
         "solver",

@@ -12,6 +12,10 @@ known (else NaN), the scalars alpha and beta (real parts; NaN at the start), ||Z
 measured (else NaN), and the seconds of iteration time so far."""
 
 
+PARTED = 2.0
+"""A true residual above this times the recurrence's tells that the two have parted."""
+
+
 class History:
     """Columns of float64 that grow by one row per iteration.
 
@@ -53,6 +57,18 @@ class History:
     def true_residuals(self) -> np.ndarray:
         """Rows of (iteration, ||b - A x||), shape (k, 2)."""
         return np.array(self._true, dtype=np.float64).reshape(-1, 2)
+
+    @property
+    def parted_at(self) -> int | None:
+        """The first iteration at which b - A x was computed afresh and found above `PARTED` times the recurrence's r.
+
+        None where that never was; how close it is depends on how often the true residual was computed.
+        """
+        residual = self["residual"]
+        for iteration, true_residual in self._true:
+            if iteration < residual.size and true_residual > PARTED * residual[iteration]:
+                return iteration
+        return None
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """All columns and the confirmed residuals, for storage."""

@@ -28,7 +28,6 @@ RECHECK = 0.9
 """After a true residual that does not confirm convergence, the next look is when the norm has fallen by this factor."""
 PARTED = 0.1
 """When the recurrence is this factor below a tolerance that the true residual misses, the two have parted."""
-RESTARTS = 3
 AGREEMENT = 1.01
 """How far the true residual may lie above the recurrence's when another norm decides."""
 DRIFT_EVERY = 10
@@ -143,6 +142,7 @@ class Run:
             norm = self._record(row, last=place == len(rows))
             if self.reason is None:
                 self._judge(norm, last=place == len(rows))
+        self._measure_now_and_then()
         if self._clock:
             self._clock.resolve()
 
@@ -158,7 +158,9 @@ class Run:
         if self.history.count == 0:
             return 1
         every = self._watch.every if most is None else min(most, self._watch.every)
-        return max(1, min(every, self._limit - self.iterations))
+        often = self._stopping.true_every
+        until_measured = often - self.iterations % often if often else every
+        return max(1, min(every, until_measured, self._limit - self.iterations))
 
     def result(self) -> Result:
         """The outcome; valid at any time, final once `step` has returned False."""
@@ -188,6 +190,7 @@ class Run:
             "norm": blocks.stopping.norm,
             "relative_residual": relative,
             "true_relative_residual": true_relative,
+            "parted_at": self.history.parted_at,
             "drift": self._relative_drift(),
             "setup_seconds": self.setup_seconds,
             "iteration_seconds": self.iteration_seconds,
@@ -220,8 +223,10 @@ class Run:
         )
         generator = setting.solver.iterates(self.workspace)
         every = self._stopping.check_every or setting.device.check_every
-        # The A-norm of the error takes a product with x as it is after every iteration.
-        self._watch: Any = setting.device.watch(self.workspace, 1 if self._norm is Norm.ERROR else every)
+        # The A-norm of the error takes a product with x as it is after every iteration, and a solver that decides by
+        # itself would decide once more after the device has stopped.
+        alone = self._norm is Norm.ERROR or not setting.solver.alike
+        self._watch: Any = setting.device.watch(self.workspace, 1 if alone else every)
         self._rows: Any = self._clock.reading(self._watch.rows) if self._clock else self._watch.rows
         return generator
 
@@ -277,9 +282,9 @@ class Run:
         elif math.isnan(self._curvature):
             self._end(Reason.NOT_FINITE, f"(p, A p) is NaN at iteration {iteration}")
         elif not self._curvature > 0:
-            self._end(Reason.INDEFINITE, f"(p, A p) = {self._curvature:.6g} at iteration {iteration}")
+            self._break_down("(p, A p)", self._curvature)
         elif self._gamma <= 0:
-            self._end(Reason.INDEFINITE, f"(r, M^-1 r) = {self._gamma:.6g} at iteration {iteration}")
+            self._break_down("(r, M^-1 r)", self._gamma)
         elif norm > DIVERGENCE * max(self._scale, self._first_norm()):
             self._end(Reason.DIVERGED, f"the {self._norm.value} norm is {norm:.3g} at iteration {iteration}")
         elif norm < self._best[0]:
@@ -303,18 +308,60 @@ class Run:
         # Other norms than the residual's cannot be had from the true residual without another product with M; there the
         # two residuals must agree.
         allowed = self.threshold if self._norm is Norm.RESIDUAL else AGREEMENT * recurrence
+        allowed_restarts = self.setting.solver.restarts
         if true_residual <= allowed or self._norm is Norm.ERROR:
             self._end(Reason.CONVERGED, f"at iteration {self.iterations}")
-        elif norm <= PARTED * self.threshold:
-            self._restarts += 1
-            if self._restarts > RESTARTS:
-                self._end(Reason.INACCURATE, f"true residual {self._relative(true_residual):.3g} of ||b||")
-            else:
-                self._next_look = self.threshold
-                self._generator = self._fresh_recurrence()
-                next(self._generator)
-        else:
+        elif norm > PARTED * self.threshold:
             self._next_look = RECHECK * norm
+        elif self._restarts == allowed_restarts:
+            after = f" after {allowed_restarts} restarts" if allowed_restarts else ""
+            self._end(Reason.INACCURATE, f"true residual {self._relative(true_residual):.3g} of ||b||{after}")
+        else:
+            self._restarts += 1
+            self._next_look = self.threshold
+            self._generator = self._fresh_recurrence()
+            next(self._generator)
+
+    def _measure_now_and_then(self) -> None:
+        """The true residual into the history where it is due, and at the end of a run that measures it."""
+        often, iteration = self._stopping.true_every, self.iterations
+        if not often or (iteration % often and self.reason is None):
+            return
+        if iteration not in self.history.true_residuals[-1:, 0]:
+            self.history.confirm(iteration, self._true_residual())
+
+    def _break_down(self, name: str, value: float) -> None:
+        """A dot product that A and M, being positive definite, would make positive is not.
+
+        Where rounding alone can do that, because the product belongs to vectors that come from recurrences, both dot
+        products are taken afresh before the matrix is blamed.
+        """
+        detail = f"{name} = {value:.6g} at iteration {self.iterations}"
+        if not self.setting.solver.curvature_is_measured and (afresh := self._measured_energies()):
+            energies = f"(p, A p) = {afresh[0]:.6g} and (r, M^-1 r) = {afresh[1]:.6g}"
+            if min(afresh) > 0:
+                truth = f"true residual {self._relative(self._true_residual()):.3g} of ||b||"
+                self._end(Reason.ROUNDING, f"{detail} by the recurrence; computed afresh, {energies}; {truth}")
+                return
+            detail += f"; computed afresh, {energies}"
+        self._end(Reason.INDEFINITE, detail)
+
+    def _measured_energies(self) -> tuple[float, float] | None:
+        """(p, A p) and (r, M^-1 r) of the recurrence's vectors, with new products; None where it stores neither.
+
+        Methods without p go along u, Lanczos vectors v stand for r: both are a multiple or a part of what they replace.
+        """
+        setting, vectors = self.setting, self.workspace.vectors
+        p = next((vectors[name] for name in ("p", "u") if name in vectors), None)
+        r = next((vectors[name] for name in ("r", "v") if name in vectors), None)
+        if p is None or r is None:
+            return None
+        space = setting.device.workspace(
+            setting.b.size, setting.b.dtype, vectors={"p": p, "r": r}, operators={"A": setting.A, "M": setting.M}
+        )
+        (measure,) = space.lines("s = A(p)\nenergy = (p, s)\nu = M(r)\ngamma = (r, u)")
+        measure()
+        return float(np.real(space.scalar("energy"))), float(np.real(space.scalar("gamma")))
 
     def _true_residual(self) -> float:
         """||b - A x|| computed afresh; leaves b - A x in `_residual`."""
@@ -329,7 +376,8 @@ class Run:
         setting = self.setting
         error = setting.device.copy(setting.solution(setting.x))
         setting.device.subtract_from(setting.exact, error)
-        return _root(float(np.real(setting.device.vdot(error, self._residual))))
+        # Where the error is nothing but rounding, its product with b - A x may have either sign.
+        return math.sqrt(abs(np.real(setting.device.vdot(error, self._residual))))
 
     def _drift(self) -> float:
         """||Z^H r||, which the variant keeps at zero but for rounding; NaN where it does not."""

@@ -15,6 +15,7 @@ from workbench.operators import Operator
 from workbench.preconditioners import ElementWise
 from workbench.problems import LinearSystem
 from workbench.run.configuration import Configuration
+from workbench.run.given import GivenPreconditioner
 from workbench.solvers import Solver, Suits
 
 NULL_TOLERANCE = 1e-12
@@ -101,6 +102,8 @@ def set_up(configuration: Configuration, system: LinearSystem | None = None, x0:
         start[:] = 0
         notes.append("b is zero, so x = 0; give atol above 0 to watch another start converge to it")
     b, x = device.array(b, operator.dtype), device.copy(device.array(start, operator.dtype))
+    if solver.checks_symmetry and isinstance(configuration.preconditioner, GivenPreconditioner):
+        configuration.preconditioner.check_symmetric(operator.shape[0], operator.dtype)
     M = configuration.preconditioner.setup(operator, device)
     notes += getattr(M, "notes", ())
     given = Surroundings(operator, bound, M, device, system.grid, system.phase, singular, configuration.seed)

@@ -36,8 +36,12 @@ class Reason(enum.Enum):
     STAGNATED = "stagnated: no progress for many iterations; rounding, or an inconsistent right-hand side, limits it"
     DEVICE_LOST = "not converged: the device failed; restart Python, or use another device"
     INACCURATE = (
-        "not converged: the recurrence says so but the true residual does not, even after restarts; "
-        "rounding limits the accuracy, so loosen the tolerance"
+        "not converged: the recurrence says so but the true residual does not; "
+        "rounding limits the accuracy of this method, so loosen the tolerance or choose another"
+    )
+    ROUNDING = (
+        "broke down: rounding spoiled the recurrence, though the matrix is not to blame; "
+        "loosen the tolerance or choose a method that is more accurate, such as cg"
     )
 
     @property
@@ -53,7 +57,9 @@ class Stopping:
     the A-norm of the starting error. maxiter None means 10 N, at least 1000. max_seconds counts iteration time alone.
     stagnation: give up after this many iterations without a new smallest norm. check_every: iterations between two
     looks at the norms where they lie in an accelerator's memory, None for the device's own choice; the accelerator
-    stops by itself at the iteration that meets the tolerance. Raises InputError for values out of bounds.
+    stops by itself at the iteration that meets the tolerance. true_every: iterations between two true residuals
+    b - A x for the history, each one product more that is not counted as iteration time; None for only those that
+    confirm convergence. Raises InputError for values out of bounds.
     """
 
     rtol: float = 1e-6
@@ -63,6 +69,7 @@ class Stopping:
     max_seconds: float | None = None
     stagnation: int = 5000
     check_every: int | None = None
+    true_every: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("rtol", "atol"):
@@ -82,6 +89,8 @@ class Stopping:
 
         if self.check_every is not None and not 1 <= self.check_every <= 10_000:
             raise InputError(f"check_every must be 1 to 10000 iterations, got {self.check_every}")
+        if self.true_every is not None and self.true_every < 1:
+            raise InputError(f"true_every must be at least 1 iteration, got {self.true_every}")
 
     def limit(self, unknowns: int) -> int:
         """The iteration limit for N unknowns."""

@@ -47,6 +47,18 @@ class Solver(Block):
     alike: ClassVar[bool] = True
     """Every iteration launches the same, so that a device may record some and repeat them without asking; False for a
     solver whose `iterates` decides anything by itself."""
+    curvature_is_measured: ClassVar[bool] = True
+    """Whether delta is the dot product of p with a product A p; False where it comes from a recurrence, so that
+    rounding alone may make it negative. Then the driver measures it before it blames the matrix."""
+    restarts: ClassVar[int] = 0
+    """How often the driver may begin anew from b - A x when that and the recurrence have parted. A restart makes
+    another method of a method, and would hide how accurate it is."""
+
+    needs_accelerator: ClassVar[bool] = False
+    """It shares work between an accelerator and the cores, and is no text of one iteration."""
+
+    checks_symmetry: ClassVar[bool] = False
+    """A preconditioner given as a function is tried on two vectors first."""
 
     def check(self, device: Any, suits: Suits) -> None:
         """Raise InputError, before anything is set up, where the method cannot run like this."""

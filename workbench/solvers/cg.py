@@ -21,6 +21,7 @@ class CG(Solver):
 
     name: ClassVar[str] = "cg"
     title: ClassVar[str] = "conjugate gradients (Hestenes-Stiefel)"
+    restarts: ClassVar[int] = 3
 
     start: ClassVar[str] = """
         s = A(x)

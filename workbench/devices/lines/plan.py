@@ -185,14 +185,18 @@ def _operator_dot(application: Application | None, dot: Dot, offers: Mapping[str
 
 
 def _recompute(drafts: list[_Draft], vectors: Collection[str], persistent: Collection[str]) -> None:
-    """Where a pass reads a local vector that costs less to compute again than to store, put its formula in front."""
+    """Where a pass reads a local vector that costs less to compute again than to store, put its formula in front.
+
+    One that an operator is applied to is stored anyway, and reading it is one word: only fewer further reads are less.
+    """
+    stored_anyway = {draft.application.argument for draft in drafts if draft.application}
     for position, draft in enumerate(drafts):
         if draft.application:
             continue
         for name in draft.vectors_read(vectors):
             if name not in persistent and (formula := _same_formula(name, position, drafts, vectors, persistent)):
                 more = set(formula.names).intersection(vectors) - set(draft.vectors_read(vectors))
-                if len(more) <= RECOMPUTE_LIMIT:
+                if len(more) <= (0 if name in stored_anyway else RECOMPUTE_LIMIT):
                     draft.body.insert(0, formula)
 
 

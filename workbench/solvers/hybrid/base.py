@@ -21,6 +21,9 @@ class HybridSolver(Solver):
     """
 
     alike: ClassVar[bool] = False
+    curvature_is_measured: ClassVar[bool] = False
+    needs_accelerator: ClassVar[bool] = True
+    checks_symmetry: ClassVar[bool] = True
     vectors: ClassVar[int] = 0
     """Vectors of all unknowns on the accelerator, with the driver's residual and 1/D of a Jacobi preconditioner."""
     both_precondition: ClassVar[bool] = False

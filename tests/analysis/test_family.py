@@ -1,0 +1,121 @@
+"""The costs that the planner counts are those that a run really has."""
+
+import numpy as np
+import pytest
+from scipy.sparse.linalg import LinearOperator
+
+import workbench.run  # noqa: F401  registers every block
+from tests.conftest import random_matrix
+from workbench import blocks
+from workbench.analysis.family import family
+from workbench.devices.lines.dependence import waiting
+from workbench.errors import InputError
+from workbench.problems import LinearSystem
+from workbench.run import Run, Stopping, configure
+from workbench.run.given import GivenPreconditioner, GivenProblem
+
+EVERY = sorted(blocks.registered("solver"))
+
+
+@pytest.fixture(scope="module")
+def costs():
+    return {
+        first: {cost.solver: cost for cost in family("slabs-3d", 8, first)} for first in ("jacobi", "neumann:2", "none")
+    }
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_products_are_those_that_a_counting_operator_sees(name, costs):
+    matrix, inverse, calls = random_matrix(40), 1 / random_matrix(40).diagonal(), {"A": 0, "M": 0}
+
+    def product(x):
+        calls["A"] += 1
+        return matrix.csr @ x
+
+    def precondition(r):
+        calls["M"] += 1
+        return inverse * r
+
+    configuration = configure(
+        GivenProblem(),
+        solver=name,
+        preconditioner=GivenPreconditioner(precondition),
+        stopping=Stopping(rtol=1e-30, maxiter=9),
+    )
+    from workbench.operators import as_operator
+
+    operator = as_operator(LinearOperator((40, 40), matvec=product, dtype=np.float64))
+    run = Run(configuration, LinearSystem(operator, np.ones(40)))
+    run.step()
+    before = dict(calls)
+    for _ in range(3):
+        run.step()
+    cost = costs["neumann:2"][name]
+    assert {operator: (calls[operator] - before[operator]) / 3 for operator in calls} == {
+        "A": cost.with_a,
+        "M": cost.with_m,
+    }
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("first", ["jacobi", "neumann:2", "none"])
+def test_vectors_and_bytes_are_those_of_the_arrays_that_a_run_holds_and_moves(name, first, costs, monkeypatch):
+    from workbench.devices.cpu.device import Cpu
+
+    moved, plain = [], Cpu.bind_pass
+
+    def counted(kernel, step, arrays, scalars):
+        by_name = dict(zip(dict.fromkeys([*step.loads, *step.stores]), arrays, strict=True))
+        size = sum(by_name[name].nbytes for name in (*step.loads, *step.stores))
+        run = plain(kernel, step, arrays, scalars)
+        return lambda: (moved.append(size), run())
+
+    monkeypatch.setattr(Cpu, "bind_pass", staticmethod(counted))
+    run = Run(configure("slabs-3d", n=8, solver=name, preconditioner=first, stopping=Stopping(rtol=1e-30)))
+    run.step()
+    moved.clear()
+    run.step()
+    products = {"A": run.setting.A.traffic, "M": getattr(run.setting.M, "traffic", 0)}
+    cost = costs[first][name]
+    total = sum(moved) + cost.with_a * products["A"] + cost.with_m * products["M"]
+    assert total / run.workspace.size == pytest.approx(cost.bytes_per_unknown)
+    held = {id(run.workspace.vectors[name]): run.workspace.vectors[name] for name in [*run.workspace.added, "x"]}
+    assert sum(array.nbytes for array in held.values()) == cost.vectors * run.workspace.size * 8
+
+
+def test_reductions_and_overlap_are_those_of_the_papers(costs):
+    found = {name: (cost.reductions, cost.overlap) for name, cost in costs["neumann:2"].items()}
+    assert found["cg"] == (2, "-; -")
+    assert found["cgcg"] == found["pr-cg"] == (1, "-")
+    assert found["gropp"] == (2, "M; A")
+    assert found["pipecg"] == (1, "A + M")
+    assert found["pipe-pr-cg"] == (1, "2 A + 2 M")
+
+
+def test_what_pipelined_cg_updates_is_what_its_algorithm_lists(costs):
+    # Lines 11 to 18 of Algorithm 2 in the paper on hybrid pipelined CG.
+    assert costs["neumann:2"]["pipecg"].updates == 8
+    # And all of them are one sweep, beside those of A and M.
+    assert costs["neumann:2"]["pipecg"].sweeps == 3
+    assert costs["jacobi"]["pipecg"].sweeps == 2
+
+
+def test_pipelined_cg_moves_at_most_half_as_much_again_as_cg(costs):
+    assert costs["jacobi"]["pipecg"].bytes_per_unknown <= 1.5 * costs["jacobi"]["cg"].bytes_per_unknown
+
+
+def test_a_dot_product_that_steers_nothing_needs_no_reduction():
+    assert waiting("s = A(p)\nd = (p, s)\np = p + d*s\nunused = (s, s)").reductions == 1
+
+
+def test_bytes_follow_the_precision():
+    double, single = (
+        {cost.solver: cost.bytes_per_unknown for cost in family("poisson7", 6, "jacobi", precision)}
+        for precision in ("float64", "float32")
+    )
+    assert double == {name: 2 * value for name, value in single.items()}
+
+
+def test_unknown_precisions_are_refused():
+    with pytest.raises(InputError, match="unknown precision 'float16'"):
+        family(precision="float16")

@@ -1,0 +1,164 @@
+"""Every solver of the family against `cg`, by hand on tiny systems, and in every precision."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import workbench.run  # noqa: F401  registers every block
+from tests.conftest import box_stencil, random_matrix
+from workbench import blocks
+from workbench.analysis import ritz_values
+from workbench.errors import InputError
+from workbench.problems import LinearSystem
+from workbench.run import Reason, Run, Stopping, configure, run_through, solve
+from workbench.run.given import GivenProblem
+
+EVERY = sorted(name for name, solver in blocks.registered("solver").items() if not solver.needs_accelerator)
+OF_CG = sorted(set(EVERY) - {"sd"})
+"""Those whose iterates are CG's but for rounding."""
+DERIVED = [name for name in EVERY if not blocks.find("solver", name).curvature_is_measured]
+
+
+def test_the_family_is_complete():
+    family = {"sd", "cg", "cgcg", "gropp", "pipecg", "pipecg-rr", "pr-cg", "pipe-pr-cg", "fcg", "cg3", "lanczos-cg"}
+    assert family <= set(EVERY)
+
+
+@pytest.mark.parametrize("name", OF_CG)
+def test_two_unknowns_by_hand(name):
+    # A = [[2, 0], [0, 4]], b = (2, 4), x0 = 0: r0 = p0 = b, alpha = 20/72, r1 = (8, -4)/9, beta = (80/81)/20 = 4/81.
+    result = solve(np.diag([2.0, 4.0]), np.array([2.0, 4.0]), M="none", rtol=1e-12, solver=name)
+    assert (result.converged, result.iterations) == (True, 2)
+    np.testing.assert_allclose(result.history["alpha"][1], 20 / 72)
+    np.testing.assert_allclose(result.history["beta"][1], 4 / 81)
+    np.testing.assert_allclose(result.history["residual"][1], np.sqrt(80) / 9)
+    np.testing.assert_allclose(result.x, [1, 1])
+
+
+def test_steepest_descent_on_two_unknowns_by_hand():
+    # The same first step; then along r1 = (8, -4)/9 with alpha = (r1, r1)/(r1, A r1) = 80/(128 + 64).
+    result = solve(np.diag([2.0, 4.0]), np.array([2.0, 4.0]), M="none", rtol=1e-12, solver="sd")
+    assert result.converged
+    np.testing.assert_allclose(result.history["alpha"][1:3], [20 / 72, 80 / 192])
+    assert np.isnan(result.history["beta"]).all()
+    # Kantorovich: the A-norm of the error falls by at least (cond - 1)/(cond + 1) = 1/3 a step.
+    assert np.all(result.history["residual"][2:] <= result.history["residual"][:-2] * (1 / 3) ** 2 * (1 + 1e-9))
+
+
+@pytest.mark.parametrize("name", OF_CG)
+def test_it_ends_in_as_many_steps_as_there_are_distinct_eigenvalues(name):
+    assert (
+        solve(np.diag(np.repeat([1.0, 3.0, 10.0], 7)), np.ones(21), M="none", rtol=1e-11, solver=name).iterations == 3
+    )
+
+
+@pytest.mark.parametrize("name", OF_CG)
+@pytest.mark.parametrize("first", ["none", "jacobi", "neumann:2"])
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+def test_it_walks_the_path_of_cg(name, first, dtype):
+    operator = random_matrix(61, dtype, seed=4)
+    rng = np.random.default_rng(1)
+    b, x0 = rng.random(61).astype(dtype), rng.random(61).astype(dtype)
+    runs = []
+    for solver in ("cg", name):
+        configuration = configure(
+            GivenProblem(), solver=solver, preconditioner=first, stopping=Stopping(rtol=1e-30, maxiter=4)
+        )
+        runs.append(run_through(Run(configuration, LinearSystem(operator, b), x0=x0)))
+    expected, found = runs
+    for column in ("residual", "preconditioned", "natural", "alpha", "beta"):
+        np.testing.assert_allclose(found.history[column], expected.history[column], rtol=1e-5, err_msg=column)
+    np.testing.assert_allclose(found.x, expected.x, rtol=0, atol=1e-10 * np.abs(expected.x).max())
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize(("dtype", "rtol"), [(np.float32, 1e-4), (np.complex64, 1e-4), (np.float64, 1e-9)])
+def test_it_solves_in_every_precision(name, dtype, rtol):
+    operator = box_stencil((9, 11), dtype, shift=0.5)
+    b = np.random.default_rng(0).random(99).astype(dtype)
+    result = solve(operator, b, rtol=rtol, solver=name)
+    assert result.converged
+    dense = operator.to_csr().toarray().astype(np.complex128)
+    assert np.linalg.norm(dense @ result.x - b) <= 1.1 * rtol * np.linalg.norm(b)
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("first", ["jacobi", "neumann:2"])
+@pytest.mark.parametrize(("deflation", "variant"), [("blocks:4", "def1"), ("stripes", "a-def2"), ("blocks:4", "bnn")])
+def test_it_takes_deflation_and_its_variants(name, first, deflation, variant):
+    choices = {"preconditioner": first, "deflation": deflation, "variant": variant}
+    result = run_through(Run(configure("poisson5", n=16, solver=name, **choices)))
+    assert result.converged, result.detail
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_start_that_is_the_solution_and_a_zero_right_hand_side(name):
+    operator = box_stencil((4, 4))
+    b = operator.to_csr() @ np.ones(16)
+    assert solve(operator, b, x0=np.ones(16), rtol=1e-8, solver=name).iterations == 0
+    zero = solve(operator, np.zeros(16), x0=np.ones(16), solver=name)
+    assert (zero.converged, zero.iterations) == (True, 0)
+    assert not zero.x.any()
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_an_indefinite_matrix_is_blamed_and_the_last_good_x_stays(name):
+    A = np.array([[1.0, 2.0], [2.0, 1.0]])
+    result = solve(A, np.array([1.0, -2.0]), M="none", solver=name)
+    assert result.reason is Reason.INDEFINITE, result.detail
+    assert "(p, A p) = -3" in result.detail
+    assert not result.x.any()
+
+
+@pytest.mark.parametrize("name", OF_CG)
+def test_ritz_values_are_those_of_the_matrix(name):
+    eigenvalues = np.array([1.0, 2.0, 4.0, 7.0, 11.0])
+    result = solve(np.diag(eigenvalues), np.ones(5), M="none", rtol=1e-13, solver=name)
+    np.testing.assert_allclose(ritz_values(result.history, 5), eigenvalues, rtol=1e-8)
+
+
+def test_steepest_descent_tells_no_ritz_values():
+    result = solve(box_stencil((5, 5)), np.ones(25), solver="sd")
+    with pytest.raises(InputError, match="tells no Ritz values; take a run of cg"):
+        ritz_values(result.history)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(2, 40), st.integers(0, 10_000), st.sampled_from(OF_CG))
+def test_on_well_conditioned_systems_all_take_the_iterations_of_cg(size, seed, name):
+    operator = random_matrix(size, seed=seed)
+    b = np.random.default_rng(seed).standard_normal(size)
+    expected, found = (solve(operator, b, rtol=1e-7, solver=solver) for solver in ("cg", name))
+    assert found.converged
+    assert abs(found.iterations - expected.iterations) <= 1
+    np.testing.assert_allclose(found.x, expected.x, rtol=0, atol=1e-5 * np.abs(expected.x).max())
+
+
+def test_flexible_cg_bears_a_preconditioner_that_changes_where_cg_does_not():
+    operator = box_stencil((30, 30), shift=0.01)
+    b = np.random.default_rng(0).random(900)
+    inverse = 1 / operator.diagonal()
+
+    def changing():
+        rng = np.random.default_rng(7)
+        return lambda r: inverse * r * (0.2 + rng.random(r.size))
+
+    cg, flexible = (solve(operator, b, M=changing(), rtol=1e-8, maxiter=2000, solver=name) for name in ("cg", "fcg"))
+    assert flexible.converged
+    assert flexible.iterations < cg.iterations
+
+
+def ill_conditioned():
+    """Eigenvalues over ten orders of magnitude in a basis of Householder's, where rounding shows soon."""
+    v = np.random.default_rng(3).standard_normal(60)
+    reflect = np.eye(60) - 2 * np.outer(v, v) / (v @ v)
+    A = reflect @ np.diag(np.logspace(-8, 2, 60)) @ reflect
+    return (A + A.T) / 2
+
+
+@pytest.mark.parametrize("name", DERIVED)
+def test_rounding_is_never_called_an_indefinite_matrix(name):
+    result = solve(ill_conditioned(), np.ones(60), M="none", rtol=1e-14, maxiter=3000, solver=name)
+    assert result.reason is not Reason.INDEFINITE, result.detail
+    assert result.converged == (result.true_relative_residual <= 1e-14)

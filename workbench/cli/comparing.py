@@ -1,0 +1,35 @@
+"""`workbench family`."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+from typing import Any
+
+from workbench.cli.common import CONVERGED
+
+
+def add(verbs: Any) -> None:
+    """Add the command."""
+    family = verbs.add_parser("family", help="what an iteration of each solver costs, counted from its lines")
+    family.add_argument("--problem", default="poisson7", help="a registered problem with n (default poisson7)")
+    family.add_argument("--n", type=int, default=8, help="unknowns per side (default 8; costs do not depend on it)")
+    family.add_argument("--preconditioner", default="jacobi", metavar="BLOCK", help="first level (default jacobi)")
+    family.add_argument("--precision", default="float64", help="float64 (default), float32, complex128 or complex64")
+    family.add_argument("--json", action="store_true", help="print JSON")
+    family.set_defaults(command=_family)
+
+
+def _family(chosen: argparse.Namespace) -> int:
+    from workbench.analysis.family import HEADINGS, family, table
+
+    costs = family(chosen.problem, chosen.n, chosen.preconditioner, chosen.precision)
+    if chosen.json:
+        print(json.dumps([dataclasses.asdict(cost) for cost in costs]))
+        return CONVERGED
+    rows = [HEADINGS, *table(costs)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
+    for row in rows:
+        print("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())
+    return CONVERGED

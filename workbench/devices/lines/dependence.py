@@ -1,0 +1,88 @@
+"""What a method's lines wait for: the reductions of an iteration, and the products that can go on meanwhile.
+
+A dot product is known only after a reduction over all processors, so what matters on many of them is how many
+reductions of an iteration must follow one another. That is read off the lines: a few iterations are written out, and
+every value remembers all it was made of.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from workbench.devices.lines.kinds import infer_vectors
+from workbench.devices.lines.language import Application, Dot, Formula, Line, parse
+
+ITERATIONS = 6
+"""Enough for the chains to settle; the looked-at iteration lies in the middle."""
+MIDDLE = 3
+
+
+@dataclasses.dataclass(frozen=True)
+class Waiting:
+    """reductions: how many must follow one another in an iteration. hidden: the operators independent of each."""
+
+    reductions: int
+    hidden: tuple[tuple[str, ...], ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Value:
+    """One line of one iteration: `made_of` are all values before it that it depends on, itself included."""
+
+    line: Line
+    iteration: int
+    depth: int
+    """Dot products on the longest way here."""
+    made_of: frozenset[int]
+
+
+def waiting(text: str) -> Waiting:
+    """The reductions of one iteration of a program and what may overlap with each."""
+    values = _written_out(parse(text))
+    vectors = infer_vectors([value.line for value in values], ())
+    last = [value for value in values if value.iteration == ITERATIONS - 1]
+    steering = frozenset[int]().union(*(value.made_of for value in last if value.line.target in vectors))
+    before, after = (_depth(values, iteration, vectors) for iteration in (MIDDLE - 1, MIDDLE))
+    # Dot products as deep as each other share a reduction, though they may stand in lines of two iterations.
+    groups = [
+        {place for place in steering if isinstance(values[place].line, Dot) and values[place].depth == depth}
+        for depth in range(before + 1, after + 1)
+    ]
+    return Waiting(after - before, tuple(_independent(values, group) for group in groups))
+
+
+def _written_out(lines: tuple[Line, ...]) -> list[_Value]:
+    values: list[_Value] = []
+    newest: dict[str, int] = {}
+    for iteration in range(ITERATIONS):
+        for line in lines:
+            operands = [values[newest[name]] for name in _operands(line) if name in newest]
+            depth = max((value.depth for value in operands), default=0) + isinstance(line, Dot)
+            made_of = frozenset({len(values)}).union(*(value.made_of for value in operands))
+            newest[line.target] = len(values)
+            values.append(_Value(line, iteration, depth, made_of))
+    return values
+
+
+def _operands(line: Line) -> tuple[str, ...]:
+    match line:
+        case Application():
+            return (line.argument,)
+        case Formula():
+            return line.names
+        case Dot():
+            return (line.left, line.right)
+
+
+def _depth(values: list[_Value], iteration: int, vectors: frozenset[str]) -> int:
+    return max(value.depth for value in values if value.iteration == iteration and value.line.target in vectors)
+
+
+def _independent(values: list[_Value], group: set[int]) -> tuple[str, ...]:
+    """The operators that neither make what the dot products of a group read, nor need what they give."""
+    needed = frozenset[int]().union(*(values[place].made_of for place in group))
+    return tuple(
+        value.line.operator
+        for place, value in enumerate(values)
+        if isinstance(value.line, Application) and place not in needed and not value.made_of & group
+    )

@@ -1,0 +1,141 @@
+"""Pipelined conjugate gradients that replace their residual when rounding asks for it."""
+
+from __future__ import annotations
+
+import dataclasses
+import textwrap
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from workbench.blocks import register
+from workbench.solvers.base import Solver
+from workbench.solvers.pipecg import PipelinedCG
+
+ENTRIES = 5
+"""Non-zeros of a row, as far as they count in the rounding of a product; the recurrence does not know its matrix."""
+
+BEGIN = """\
+bb = (b, b)
+xx = (x, x)
+ww = (w, w)
+size = sqrt(ww/uu)
+f = eps*((1 + entries)*size*sqrt(xx) + sqrt(bb))
+g = eps*entries*size*sqrt(uu)
+h = g
+j = 0
+slack = sqrt(eps)*sqrt(rr) - f
+due = 1
+replacements = 0
+"""
+NORMS = """\
+xx = (x, x)
+pp = (p, p)
+ss = (s, s)
+ww = (w, w)
+zz = (z, z)
+qq = (q, q)
+"""
+# Every line of the recurrence adds the rounding of its sum and its product; `back` is the beta that it used.
+BOUNDS = """\
+step = abs(alpha)
+seen = sqrt(ww/uu)
+size = seen if seen > size else size
+of_j = entries*size*sqrt(mm) + 2*back*(size*sqrt(qq) + sqrt(zz))
+j = back*j + eps*of_j
+of_g = size*(sqrt(uu) + 2*back*sqrt(pp)) + sqrt(ww) + 2*back*sqrt(ss)
+g = h + back*g + eps*of_g
+of_f = size*(sqrt(xx) + 2*step*sqrt(pp)) + sqrt(rr) + 2*step*sqrt(ss)
+f = f + step*g + eps*of_f
+of_h = size*(sqrt(uu) + 2*step*sqrt(qq)) + sqrt(ww) + 2*step*sqrt(zz)
+h = h + step*j + eps*of_h
+before = slack
+slack = sqrt(eps)*sqrt(rr) - f
+due = slack if before > 0 else 1
+"""
+RESET = """\
+f = eps*((1 + entries)*size*sqrt(xx) + sqrt(bb))
+g = eps*entries*size*sqrt(pp)
+h = eps*entries*size*sqrt(uu)
+j = eps*entries*size*sqrt(qq)
+slack = sqrt(eps)*sqrt(rr) - f
+replacements = replacements + 1
+"""
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class PipelinedCGWithReplacement(Solver):
+    """Pipelined CG that bounds how far its recurrences have drifted, and computes r, u, w, s, q and z afresh when due.
+
+    f, g, h and j bound the norms of b - A x - r, A p - s, A u - w and A q - z; each line adds its rounding errors, from
+    norms that join the sweep of dot products. The residual is replaced in the iteration in which f rises above
+    sqrt(eps) ||r||; that costs five products with A and three with M more, and the direction stays. `size` is ||A|| as
+    far as products have shown it. The decision takes the host in every iteration. Source: Cools, Yetkin, Agullo, Giraud
+    and Vanroose 2018, whose criterion this is; the bounds follow from the standard model of rounding.
+    """
+
+    name: ClassVar[str] = "pipecg-rr"
+    title: ClassVar[str] = "pipelined CG with automatic residual replacement"
+    alike: ClassVar[bool] = False
+    curvature_is_measured: ClassVar[bool] = False
+
+    start: ClassVar[str] = PipelinedCG.start
+    iterate: ClassVar[str] = PipelinedCG.iterate
+    replace: ClassVar[str] = """
+        s = A(x)
+        r = b - s
+        u = M(r)
+        gamma = (r, u)
+        uu = (u, u)
+        rr = (r, r)
+        w = A(u)
+        omega = (u, w)
+        beta = gamma/previous
+        s = A(p)
+        q = M(s)
+        z = A(q)
+        m = M(w)
+        n = A(m)
+    """
+    # Where M is element-wise, m serves for u and q, as in pipecg.
+    replace_inlined: ClassVar[str] = """
+        s = A(x)
+        r = b - s
+        m = M(r)
+        gamma = (r, m)
+        uu = (m, m)
+        rr = (r, r)
+        w = A(m)
+        omega = (m, w)
+        beta = gamma/previous
+        s = A(p)
+        m = M(s)
+        z = A(m)
+        m = M(w)
+        n = A(m)
+    """
+
+    def texts(self, workspace: Any) -> tuple[str, str]:
+        start, iterate = map(textwrap.dedent, PipelinedCG().texts(workspace))
+        eps = float(np.finfo(workspace.dtype).eps) / 2
+        norms = f"q = M(s)\n{NORMS}" if workspace.inlines("M") else NORMS
+        iterate = iterate.replace("rr = (r, r)\n", f"rr = (r, r)\n{norms}")
+        iterate = iterate.replace("m = M(w)\n", "m = M(w)\nmm = (m, m)\n")
+        return f"{start}eps = {eps!r}\nentries = {ENTRIES}\n{BEGIN}", f"back = abs(beta)\n{iterate}{BOUNDS}"
+
+    def iterates(self, workspace: Any) -> Iterator[None]:
+        replacement = self.replace_inlined if workspace.inlines("M") else self.replace
+        start, iterate, replace = workspace.lines(*self.texts(workspace), textwrap.dedent(replacement) + RESET)
+
+        def recurrence() -> Iterator[None]:
+            start()
+            yield
+            while True:
+                iterate()
+                if np.real(workspace.scalar("due")) < 0:
+                    replace()
+                yield
+
+        return recurrence()

@@ -1,0 +1,76 @@
+"""Predict-and-recompute conjugate gradients."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar
+
+from workbench.blocks import register
+from workbench.solvers.base import Solver
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class PredictRecomputeCG(Solver):
+    """CG that predicts the new (r, u) to get beta early and recomputes it with the other dot products: one reduction.
+
+    With q = M^-1 s the prediction is (r, u) - 2 alpha (u, s) + alpha^2 (s, q), here `cross` and `square`; `energy` is
+    (p, A p) of the next direction. Source: Chen and Carson 2020, PR-CG; their nu, mu, delta, gamma are our gamma,
+    energy, cross, square.
+    """
+
+    name: ClassVar[str] = "pr-cg"
+    title: ClassVar[str] = "predict-and-recompute CG (Chen-Carson)"
+
+    start: ClassVar[str] = """
+        s = A(x)
+        r = b - s
+        u = M(r)
+        gamma = (r, u)
+        uu = (u, u)
+        rr = (r, r)
+        p = u
+        s = A(p)
+        energy = (p, s)
+        q = M(s)
+        square = (s, q)
+        cross = (u, s)
+    """
+    iterate: ClassVar[str] = """
+        delta = energy
+        alpha = gamma/delta if delta > 0 else 0
+        beta = (gamma - 2*alpha*cross + alpha*alpha*square)/gamma
+        x = x + alpha*p
+        r = r - alpha*s
+        u = u - alpha*q
+        gamma = (r, u)
+        uu = (u, u)
+        rr = (r, r)
+        p = u + beta*p
+        s = A(p)
+        energy = (p, s)
+        q = M(s)
+        square = (s, q)
+        cross = (u, s)
+    """
+    # Where M is element-wise, u and q are formulas.
+    iterate_inlined: ClassVar[str] = """
+        delta = energy
+        alpha = gamma/delta if delta > 0 else 0
+        beta = (gamma - 2*alpha*cross + alpha*alpha*square)/gamma
+        x = x + alpha*p
+        r = r - alpha*s
+        u = M(r)
+        gamma = (r, u)
+        uu = (u, u)
+        rr = (r, r)
+        p = u + beta*p
+        s = A(p)
+        energy = (p, s)
+        q = M(s)
+        square = (s, q)
+        cross = (u, s)
+    """
+
+    def texts(self, workspace: Any) -> tuple[str, str]:
+        return self.start, self.iterate_inlined if workspace.inlines("M") else self.iterate

@@ -1,0 +1,43 @@
+"""Steepest descent."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from workbench.blocks import register
+from workbench.solvers.base import Solver
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class SteepestDescent(Solver):
+    """A step along the preconditioned residual itself, of the length that makes the A-norm of the error smallest.
+
+    What CG is compared with: each step forgets the ones before, so iterations grow with cond where those of CG grow
+    with its root. There is no beta, so a run tells no Ritz values. Source: Saad 2003, Algorithm 5.2, with M.
+    """
+
+    name: ClassVar[str] = "sd"
+    title: ClassVar[str] = "steepest descent"
+
+    start: ClassVar[str] = """
+        s = A(x)
+        r = b - s
+        u = M(r)
+        gamma = (r, u)
+        uu = (u, u)
+        rr = (r, r)
+    """
+    # The direction is u, so delta is (u, A u).
+    iterate: ClassVar[str] = """
+        s = A(u)
+        delta = (u, s)
+        alpha = gamma/delta if delta > 0 else 0
+        x = x + alpha*u
+        r = r - alpha*s
+        u = M(r)
+        gamma = (r, u)
+        uu = (u, u)
+        rr = (r, r)
+    """
