@@ -59,16 +59,16 @@ HEADINGS = ("solver", "A", "M", "updates", "reductions", "overlap with", "vector
 def family(
     problem: str = "poisson7", n: int = 8, preconditioner: str = "jacobi", precision: str = "float64"
 ) -> list[Cost]:
-    """Every registered solver's cost for a problem of n unknowns per side, the least traffic first.
+    """The cost of every registered solver for a problem of n unknowns per side, the least traffic first.
 
-    Plans programs and runs none. Raises InputError for unknown names.
+    Those that share work between two devices are left out. Plans programs and runs none. Raises InputError for unknown names.
     """
     if precision not in PRECISIONS:
         raise InputError(unknown_name("precision", precision, PRECISIONS))
     chosen = configure(problem, n=n, preconditioner=preconditioner)
     setting = set_up(chosen, _in_precision(chosen.problem.assemble(0), np.dtype(precision)))
-    alone = [name for name, solver in blocks.registered("solver").items() if not solver.needs_accelerator]
-    costs = [cost(blocks.find("solver", name), setting) for name in alone]
+    solvers = [solver() for solver in blocks.registered("solver").values() if issubclass(solver, Solver)]
+    costs = [cost(solver, setting) for solver in solvers if not solver.needs_accelerator]
     return sorted(costs, key=lambda cost: (cost.bytes_per_unknown, cost.solver))
 
 

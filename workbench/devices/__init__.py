@@ -49,11 +49,11 @@ def device(name: str = "cpu") -> Any:
         return _made[name]
 
 
-def forget(name: str) -> None:
-    """Make the device of that name anew when it is asked for again; for one that has failed."""
+def forget(runtime: Any) -> None:
+    """Make the devices of a runtime that has failed anew when they are asked for again."""
     with _making:
-        for known in [known for known, made in _made.items() if made.name == name]:
-            del _made[known]
+        for name in [name for name, made in _made.items() if getattr(made, "runtime", None) is runtime]:
+            del _made[name]
 
 
 def _make(kind: str, which: str) -> Any:

@@ -151,7 +151,7 @@ class Run:
         self.setting.release()
         self._generator, self.workspace = iter(()), None
         self._watch = self._rows = self._residual = self._clock = None
-        devices.forget(self.setting.device.name)
+        devices.forget(self.setting.device.runtime)
 
     def _batch(self, most: int | None) -> int:
         """Iterations until the next look: 1 at the start, and never more than are left."""
@@ -351,9 +351,9 @@ class Run:
 
         Methods without p go along u, Lanczos vectors v stand for r: both are a multiple or a part of what they replace.
         """
-        setting, vectors = self.setting, self.workspace.vectors
-        p = next((vectors[name] for name in ("p", "u") if name in vectors), None)
-        r = next((vectors[name] for name in ("r", "v") if name in vectors), None)
+        setting, gathered = self.setting, self.workspace.gathered
+        p = next((found for name in ("p", "u") if (found := gathered(name)) is not None), None)
+        r = next((found for name in ("r", "v") if (found := gathered(name)) is not None), None)
         if p is None or r is None:
             return None
         space = setting.device.workspace(

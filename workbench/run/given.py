@@ -40,7 +40,7 @@ class GivenPreconditioner(Preconditioner):
         rng = np.random.default_rng(0)
         x, y = (rng.standard_normal(size).astype(dtype) for _ in range(2))
         Mx, My = (np.reshape(self.action(vector), (size,)) for vector in (x, y))
-        left, right = np.vdot(Mx, y), np.vdot(x, My)
+        left, right = np.vdot(Mx, y).item(), np.vdot(x, My).item()
         largest = np.linalg.norm(Mx) * np.linalg.norm(y) + np.linalg.norm(x) * np.linalg.norm(My)
         if not abs(left - right) <= np.sqrt(np.finfo(dtype).eps) * largest:
             raise InputError(

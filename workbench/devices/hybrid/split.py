@@ -129,12 +129,20 @@ class SplitWorkspace(Workspace):
     """A workspace of the whole system on the cores, until `lanes` shares it out; `near` is then the cores' half."""
 
     near: Workspace
+    far: Workspace
+
+    def gathered(self, name: str) -> np.ndarray | None:
+        """Both halves in a new array."""
+        halves = self.near.vectors, self.far.vectors
+        if not all(name in half for half in halves):
+            return None
+        return np.concatenate([halves[0][name], self.far.device.to_host(halves[1][name])])
 
     def lanes(self, *, fused: bool, merged: bool) -> Lanes:
         """Both halves and the link. fused, merged: as many lines a pass as the plan allows, on which side, else one."""
         assert isinstance(self.device, Split)
         lanes = self.device.share_out(self, fused=fused, merged=merged)
-        self.near = lanes.cpu.space
+        self.near, self.far = lanes.cpu.space, lanes.accelerator.space
         return lanes
 
 
