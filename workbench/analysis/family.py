@@ -61,7 +61,8 @@ def family(
 ) -> list[Cost]:
     """The cost of every registered solver for a problem of n unknowns per side, the least traffic first.
 
-    Those that share work between two devices are left out. Plans programs and runs none. Raises InputError for unknown names.
+    Those that share work between two devices are left out. Plans programs and runs none. Raises InputError for unknown
+    names.
     """
     if precision not in PRECISIONS:
         raise InputError(unknown_name("precision", precision, PRECISIONS))

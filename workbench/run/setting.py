@@ -9,6 +9,7 @@ import numpy as np
 
 from workbench import devices
 from workbench.deflation import Projection, Surroundings, Variant
+from workbench.devices.hybrid import Split
 from workbench.errors import InputError
 from workbench.machine.profile import profile
 from workbench.operators import Operator
@@ -66,6 +67,8 @@ class Setting:
     def release(self) -> None:
         """Let go of all that lies on the device."""
         self.bound = self.M = self.b = self.x = self.exact = self.projection = None
+        if isinstance(self.device, Split):
+            self.device.release()
 
     def solution(self, x: Any) -> Any:
         """The solution that an iterate stands for: x itself, or Q b + P^T x in a new vector."""

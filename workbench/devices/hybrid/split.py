@@ -56,12 +56,17 @@ class Split(Cpu):
         )
         held = PartedRows(accelerator, data, indices, indptr, splits, rows)
         self.arrived = accelerator.zeros(rows, data.dtype)
-        self.far = HerePart(accelerator, held), ElsewherePart(accelerator, held, self.arrived)
+        self.far: tuple[Any, ...] = HerePart(accelerator, held), ElsewherePart(accelerator, held, self.arrived)
         self._x: np.ndarray | None = None
         self._far_x: Vector | None = None
 
     def clock(self, recorder: Recorder) -> Clock:
         return HybridClock(self.runtime, recorder)
+
+    def release(self) -> None:
+        """Let go of all that lies on the accelerator; nothing can be run after it."""
+        self.far, self._far_x = (), None
+        del self.arrived
 
     def whole(self, vector: np.ndarray) -> np.ndarray:
         """x with the accelerator's half fetched; other vectors are whole."""
