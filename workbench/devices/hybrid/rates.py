@@ -16,6 +16,8 @@ from workbench.devices.cpu import Cpu
 from workbench.devices.cpu.launching import launch_latency
 
 ROUNDS = 5
+REPEATS = 5
+"""Sweeps or products between two looks at the clock, so that waiting for an accelerator counts little."""
 LAUNCHES = 100
 LARGEST = 1 << 22
 """Elements of a sweep or copy that is timed: more than caches hold, and no more than a moment takes."""
@@ -105,22 +107,24 @@ def product_seconds(device: Any, bound: Any, size: int, dtype: np.dtype) -> floa
     """Seconds of one product of an operator bound to a device."""
     x, out = device.copy(device.array(np.ones(size, dtype), dtype)), device.zeros(size, dtype)
 
-    def product() -> None:
-        bound.apply(x, out)
+    def products() -> None:
+        for _ in range(REPEATS):
+            bound.apply(x, out)
         _finish(device)
 
-    return _seconds(product)
+    return _seconds(products) / REPEATS
 
 
 def _sweep_bandwidth(device: Any, elements: int, dtype: np.dtype) -> float:
     space = device.workspace(elements, dtype, vectors={name: device.zeros(elements, dtype) for name in "abc"})
     (triad,) = space.lines("a = b + 3*c")
 
-    def sweep() -> None:
-        triad()
+    def sweeps() -> None:
+        for _ in range(REPEATS):
+            triad()
         _finish(device)
 
-    return triad.bytes / _seconds(sweep)
+    return REPEATS * triad.bytes / _seconds(sweeps)
 
 
 def _link(copy: Callable[[np.ndarray], None], large: np.ndarray, small: np.ndarray) -> tuple[float, float]:

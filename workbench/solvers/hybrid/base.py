@@ -25,7 +25,7 @@ class HybridSolver(Solver):
     needs_accelerator: ClassVar[bool] = True
     checks_symmetry: ClassVar[bool] = True
     vectors: ClassVar[int] = 0
-    """Vectors of all unknowns on the accelerator, with the driver's residual and 1/D of a Jacobi preconditioner."""
+    """Vectors of all unknowns on the accelerator, the driver's residual included; M's are counted as they are made."""
     both_precondition: ClassVar[bool] = False
     """M is applied on both sides, so it must act element by element."""
 

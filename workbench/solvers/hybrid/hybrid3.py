@@ -86,6 +86,7 @@ class Hybrid3(HybridSolver):
     name: ClassVar[str] = "hybrid3"
     title: ClassVar[str] = "hybrid pipelined CG 3: rows on both sides"
     vectors: ClassVar[int] = 13
+    """Of the accelerator's rows: those of the recurrence, and 1/D of a Jacobi preconditioner."""
     both_precondition: ClassVar[bool] = True
 
     share: float = parameter(0.0, "the accelerator's part of the non-zeros; 0 measures it", low=0.0, high=1.0)
