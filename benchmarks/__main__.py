@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import json
 import pkgutil
 from pathlib import Path
 
 import benchmarks
-from workbench.machine.describe import describe_machine
+from benchmarks.common import publish
 
 
 def main() -> None:
@@ -26,13 +25,7 @@ def main() -> None:
     for name in chosen.names or known:
         if name not in known:
             parser.error(f"unknown benchmark {name!r}; known: {', '.join(known)}")
-        figures = importlib.import_module(f"benchmarks.{name}").figures()
-        document = {"benchmark": name, "machine": describe_machine(), "figures": figures}
-        text = json.dumps(document, indent=2, default=str)
-        print(text, flush=True)
-        if chosen.output:
-            chosen.output.mkdir(parents=True, exist_ok=True)
-            (chosen.output / f"{name}.json").write_text(text + "\n")
+        publish(name, importlib.import_module(f"benchmarks.{name}").figures(), chosen.output)
 
 
 if __name__ == "__main__":

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import statistics
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+
+from workbench.machine.describe import describe_machine
 
 
 def interleaved(contestants: dict[str, Callable[[], Any]], rounds: int) -> dict[str, list[float]]:
@@ -19,6 +23,15 @@ def interleaved(contestants: dict[str, Callable[[], Any]], rounds: int) -> dict[
             run()
             seconds[name].append(time.perf_counter() - begun)
     return seconds
+
+
+def publish(name: str, figures: Any, output: Path | None) -> None:
+    """Print figures as JSON with the machine's description, and write them to NAME.json in a folder."""
+    text = json.dumps({"benchmark": name, "machine": describe_machine(), "figures": figures}, indent=2, default=str)
+    print(text, flush=True)
+    if output:
+        output.mkdir(parents=True, exist_ok=True)
+        (output / f"{name}.json").write_text(text + "\n")
 
 
 def median_ratio(slow: list[float], fast: list[float]) -> float:

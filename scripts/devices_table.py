@@ -30,8 +30,9 @@ def table(device: str) -> str:
     """The table in Markdown."""
     lines = ["| block | | cpu | opencl, cuda |", "|---|---|---|---|"]
     for kind, title in KINDS.items():
-        for name in sorted(blocks.registered(kind)):
-            lines.append(f"| {title} | {name} | yes | {on(device, kind, name)} |")
+        for name, block in sorted(blocks.registered(kind).items()):
+            cores = "beside an accelerator" if getattr(block, "needs_accelerator", False) else "yes"
+            lines.append(f"| {title} | {name} | {cores} | {on(device, kind, name)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -39,7 +40,8 @@ def on(device: str, kind: str, name: str) -> str:
     """In words how a block runs on an accelerator."""
     if (kind, name) in NEEDS_MORE:
         return NEEDS_MORE[kind, name]
-    choices = {"preconditioner": "jacobi", "deflation": "none" if kind == "preconditioner" else "blocks:2", kind: name}
+    deflation = "none" if kind in ("preconditioner", "solver") else "blocks:2"
+    choices = {"preconditioner": "jacobi", "deflation": deflation, kind: name}
     try:
         run = Run(configure("two-layer", n=8, device=device, stopping=Stopping(maxiter=2), **choices))
     except InputError as sentence:

@@ -21,8 +21,29 @@ class Toy(Block):
 register(Toy)
 
 
+@register
+@dataclasses.dataclass(frozen=True)
+class Spool(Block):
+    kind: ClassVar[str] = "toy"
+    name: ClassVar[str] = "spool"
+    path: str = parameter("", "a file")
+
+
 def test_text_is_converted_to_the_declared_kind():
     assert find("toy", "spinner:5", sound="yes", colour="green") == Toy(5, True, "green")
+
+
+def test_parameters_by_name_behind_the_colon():
+    assert find("toy", "spinner:sound=yes,colour=green") == Toy(3, True, "green")
+    assert find("toy", "spinner:speed=4, sound=no", colour="green") == Toy(4, False, "green")
+    with pytest.raises(InputError, match="unknown parameter 'sped'; did you mean speed"):
+        find("toy", "spinner:sped=4")
+    with pytest.raises(InputError, match="parameters are written key=value,key=value, got 'yes'"):
+        find("toy", "spinner:speed=4,yes")
+
+
+def test_a_path_with_an_equals_sign_is_one_argument():
+    assert find("toy", "spool:/a/b=c.npz") == Spool("/a/b=c.npz")
 
 
 @pytest.mark.parametrize(

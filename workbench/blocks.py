@@ -1,7 +1,8 @@
 """The registry: every choice of the workbench is a frozen dataclass with declared parameters, registered under a name.
 
 Dropdowns, the command line, the contract tests, the docs tables and the provenance of a run are generated from here. A
-block is written `name` or `name:argument`, where the argument sets its first parameter (`neumann:2`, `blocks:6`).
+block is written `name`, `name:argument`, where the argument sets its first parameter (`neumann:2`, `blocks:6`), or
+`name:key=value,key=value` (`hybrid3:share=0.4,fused=no`).
 """
 
 from __future__ import annotations
@@ -177,15 +178,29 @@ def lookup(kind: str, name: str) -> type[Block]:
 
 
 def find(kind: str, spec: str, **values: Any) -> Block:
-    """The block that `name` or `name:argument` describes; `values` set further parameters by name."""
+    """The block that `name`, `name:argument` or `name:key=value,...` describes; `values` set parameters by name."""
     name, colon, argument = spec.partition(":")
     cls = lookup(kind, name)
     if colon:
         declared = cls.parameters()
         if not declared:
             raise InputError(f"{kind} {name} takes no argument, got {argument!r}; write {name}")
-        values.setdefault(declared[0].name, argument)
+        values = {**_by_name(cls, argument), **values}
     return cls.create(values)
+
+
+def _by_name(cls: type[Block], argument: str) -> dict[str, str]:
+    """Parameter values by name from what stands behind the colon."""
+    # A path with = in it is no name of a parameter.
+    if not ("=" in argument and argument.partition("=")[0].strip().isidentifier()):
+        return {cls.parameters()[0].name: argument}
+    values = {}
+    for part in argument.split(","):
+        key, equals, value = part.partition("=")
+        if not equals:
+            raise InputError(f"{cls.name}: parameters are written key=value,key=value, got {part!r}")
+        values[key.strip()] = value.strip()
+    return values
 
 
 def from_dict(plain: Mapping[str, Any]) -> Block:

@@ -3,3 +3,7 @@
 
 class InputError(ValueError):
     """Wrong input. The message is a complete sentence for the user; the command line exits with 2."""
+
+
+class DeviceError(InputError):
+    """A device that answered before does not any more; a run in progress ends with that reason."""

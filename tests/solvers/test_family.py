@@ -14,7 +14,7 @@ from workbench.problems import LinearSystem
 from workbench.run import Reason, Run, Stopping, configure, run_through, solve
 from workbench.run.given import GivenProblem
 
-EVERY = sorted(blocks.registered("solver"))
+EVERY = sorted(name for name, solver in blocks.registered("solver").items() if not solver.needs_accelerator)
 OF_CG = sorted(set(EVERY) - {"sd"})
 """Those whose iterates are CG's but for rounding."""
 DERIVED = [name for name in EVERY if not blocks.find("solver", name).curvature_is_measured]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from typing import Any
 
 import numpy as np
 
@@ -60,16 +59,17 @@ HEADINGS = ("solver", "A", "M", "updates", "reductions", "overlap with", "vector
 def family(
     problem: str = "poisson7", n: int = 8, preconditioner: str = "jacobi", precision: str = "float64"
 ) -> list[Cost]:
-    """Every registered solver's cost for a problem of n unknowns per side, the least traffic first.
+    """The cost of every registered solver for a problem of n unknowns per side, the least traffic first.
 
-    Plans programs and runs none. Raises InputError for unknown names.
+    Those that share work between two devices are left out. Plans programs and runs none. Raises InputError for unknown
+    names.
     """
     if precision not in PRECISIONS:
         raise InputError(unknown_name("precision", precision, PRECISIONS))
     chosen = configure(problem, n=n, preconditioner=preconditioner)
     setting = set_up(chosen, _in_precision(chosen.problem.assemble(0), np.dtype(precision)))
-    solvers: list[Any] = [blocks.find("solver", name) for name in blocks.registered("solver")]
-    costs = [cost(solver, setting) for solver in solvers]
+    solvers = [solver() for solver in blocks.registered("solver").values() if issubclass(solver, Solver)]
+    costs = [cost(solver, setting) for solver in solvers if not solver.needs_accelerator]
     return sorted(costs, key=lambda cost: (cost.bytes_per_unknown, cost.solver))
 
 

@@ -16,6 +16,7 @@ from workbench.cli.common import (
     parameters,
     print_summary,
     problem_arguments,
+    size,
 )
 from workbench.errors import InputError
 
@@ -33,6 +34,7 @@ def add(verbs: Any) -> None:
     add("--variant", default="def1", metavar="BLOCK", help="how the two levels combine: def1 (default), a-def2, ...")
     add("--solver", default="cg", metavar="BLOCK", help="the method (default cg)")
     add("--device", default="cpu", help="cpu (default), opencl, opencl:<number or name>, cuda, cuda:<number>, or auto")
+    add("--memory-limit", metavar="BYTES", help="of the device's memory, as 100MB or 2GiB (default all)")
     add("--check-every", type=int, metavar="N", help="iterations between two looks at an accelerator (default 16)")
     add("--true-every", type=int, metavar="N", help="compute b - A x every N iterations for the history")
     add("--rtol", type=float, default=1e-6, help="stop at this fraction of ||b|| (default 1e-6)")
@@ -69,7 +71,11 @@ def _solve(chosen: argparse.Namespace) -> int:
     )
     names = ("solver", "preconditioner", "deflation", "coarse", "variant", "device", "rhs", "x0", "seed")
     configuration = configure(
-        chosen.problem, parameters(chosen), stopping=stopping, **{name: getattr(chosen, name) for name in names}
+        chosen.problem,
+        parameters(chosen),
+        stopping=stopping,
+        memory_limit=None if chosen.memory_limit is None else size(chosen.memory_limit),
+        **{name: getattr(chosen, name) for name in names},
     )
     # A long solve should not end with nowhere to put its result.
     for path in (chosen.save, chosen.trace):

@@ -49,6 +49,13 @@ def device(name: str = "cpu") -> Any:
         return _made[name]
 
 
+def forget(runtime: Any) -> None:
+    """Make the devices of a runtime that has failed anew when they are asked for again."""
+    with _making:
+        for name in [name for name, made in _made.items() if getattr(made, "runtime", None) is runtime]:
+            del _made[name]
+
+
 def _make(kind: str, which: str) -> Any:
     if kind == "cpu":
         from workbench.devices.cpu import Cpu

@@ -31,6 +31,11 @@ class BoundOperator(Protocol):
         ...
 
 
+def stored_bytes(operator: Any) -> int:
+    """Bytes that a device needs for an operator, 0 for one that does not tell."""
+    return getattr(operator, "nbytes", 0)
+
+
 @runtime_checkable
 class Operator(Protocol):
     """A square Hermitian operator in host memory."""

@@ -46,6 +46,11 @@ class Matrix:
     def nnz(self) -> int:
         return int(self.csr.nnz)
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of values, column indices and row pointers."""
+        return self.csr.data.nbytes + self.csr.indices.nbytes + self.csr.indptr.nbytes
+
     def diagonal(self) -> np.ndarray:
         return self.csr.diagonal()
 

@@ -77,6 +77,12 @@ class Stencil:
         """Non-zero entries of the assembled matrix, zero couplings not counted."""
         return int(np.count_nonzero(self.main) + 2 * sum(np.count_nonzero(low) for low in self.lower))
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the lower bands, and of the diagonal unless it is one number."""
+        constant = bool(np.all(self.main == self.main[0]))
+        return sum(low.nbytes for low in self.lower) + (0 if constant else self.main.nbytes)
+
     def diagonal(self) -> np.ndarray:
         return self.main
 

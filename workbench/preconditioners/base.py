@@ -15,6 +15,8 @@ class Preconditioner(Block):
     """Base of all first-level preconditioners."""
 
     kind: ClassVar[str] = "preconditioner"
+    element_wise: ClassVar[bool] = False
+    """`setup` gives an `ElementWise`."""
 
     def check(self, device: Any) -> None:
         """Raise InputError, before anything is set up, where the device cannot apply M^-1."""

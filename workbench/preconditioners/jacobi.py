@@ -23,6 +23,7 @@ class Jacobi(Preconditioner):
 
     name: ClassVar[str] = "jacobi"
     title: ClassVar[str] = "Jacobi (diagonal)"
+    element_wise: ClassVar[bool] = True
 
     def setup(self, operator: Operator, device: Any) -> ElementWise:
         diagonal = operator.diagonal()

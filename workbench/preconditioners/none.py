@@ -17,6 +17,7 @@ class NoPreconditioner(Preconditioner):
 
     name: ClassVar[str] = "none"
     title: ClassVar[str] = "none"
+    element_wise: ClassVar[bool] = True
 
     def setup(self, operator: Operator, device: Any) -> ElementWise:
         return ElementWise("v", {})

@@ -3,6 +3,7 @@
 from workbench.recording.chrome import load_trace, save_trace
 from workbench.recording.history import COLUMNS, History
 from workbench.recording.kernels import kernel_table
+from workbench.recording.overlap import hidden_fraction
 from workbench.recording.record import Record, load, save, to_csv
 from workbench.recording.trace import LABELS, Event, Trace
 
@@ -13,6 +14,7 @@ __all__ = [
     "History",
     "Record",
     "Trace",
+    "hidden_fraction",
     "kernel_table",
     "load",
     "load_trace",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,14 @@ import numpy as np
 from workbench.run.setting import Setting
 
 
-def measured_energies(setting: Setting, vectors: dict[str, Any]) -> tuple[float, float] | None:
+def measured_energies(setting: Setting, gathered: Callable[[str], Any]) -> tuple[float, float] | None:
     """(p, A p) and (r, M^-1 r) of a recurrence's vectors, with new products; None where it stores neither.
 
-    Methods without p go along u, and Lanczos vectors v are multiples of r. Costs a product with each operator.
+    gathered: a whole vector of the recurrence by its name, None where it has none. Methods without p go along u, and
+    Lanczos vectors v are multiples of r. Costs a product with each operator.
     """
-    p = next((vectors[name] for name in ("p", "u") if name in vectors), None)
-    r = next((vectors[name] for name in ("r", "v") if name in vectors), None)
+    p = next((found for name in ("p", "u") if (found := gathered(name)) is not None), None)
+    r = next((found for name in ("r", "v") if (found := gathered(name)) is not None), None)
     if p is None or r is None:
         return None
     space = setting.device.workspace(

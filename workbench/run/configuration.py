@@ -27,7 +27,8 @@ class Configuration:
 
     rhs: `problem` is the problem's own b, `ones` is b = 1, `ones-scaled` is b = A x* with x* = 1/sqrt(N), `random` is
     uniform in [0, 1). x0: `problem` is the problem's own start, `random` is uniform in [0, 1). All randomness is by
-    seed. Raises InputError for unknown choices.
+    seed. memory_limit: bytes of the device's memory that the run may use, None for all. Raises InputError for unknown
+    choices.
     """
 
     problem: Problem
@@ -37,6 +38,7 @@ class Configuration:
     coarse: CoarseSolver
     variant: Variant = dataclasses.field(default_factory=Def1)
     device: str = "cpu"
+    memory_limit: int | None = None
     stopping: Stopping = dataclasses.field(default_factory=Stopping)
     rhs: str = "problem"
     x0: str = "problem"
@@ -46,6 +48,8 @@ class Configuration:
         for name, given, known in (("rhs", self.rhs, RHS), ("x0", self.x0, STARTS)):
             if given not in known:
                 raise InputError(unknown_name(name, given, known))
+        if self.memory_limit is not None and self.memory_limit < 1:
+            raise InputError(f"memory_limit must be at least 1 byte, got {self.memory_limit}")
         if self.seed < 0:
             raise InputError(f"seed must be at least 0, got {self.seed}")
 
@@ -61,7 +65,13 @@ class Configuration:
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         named = {kind: getattr(self, kind).to_dict() for kind in _BLOCKS}
-        rest = {"device": self.device, "rhs": self.rhs, "x0": self.x0, "seed": self.seed}
+        rest = {
+            "device": self.device,
+            "memory_limit": self.memory_limit,
+            "rhs": self.rhs,
+            "x0": self.x0,
+            "seed": self.seed,
+        }
         return {**named, **rest, "stopping": dataclasses.asdict(self.stopping)}
 
     @classmethod
@@ -69,6 +79,8 @@ class Configuration:
         """The inverse of `to_dict`."""
         named: dict[str, Any] = {kind: blocks.from_dict(plain[kind]) for kind in _BLOCKS}
         rest = {name: plain[name] for name in ("device", "rhs", "x0", "seed")}
+        # Records of earlier versions do not know it.
+        rest["memory_limit"] = plain.get("memory_limit")
         return cls(**named, **rest, stopping=Stopping(**plain["stopping"]))
 
 
@@ -85,6 +97,7 @@ def configure(
     coarse: str | CoarseSolver = "cholesky",
     variant: str | Variant = "def1",
     device: str = "cpu",
+    memory_limit: int | None = None,
     rhs: str = "problem",
     x0: str = "problem",
     seed: int = 0,
@@ -108,4 +121,13 @@ def configure(
     if isinstance(problem, str):
         problem = problem_from_text(problem)
     problem = problem.changed({**(parameters or {}), **more})
-    return Configuration(problem, **chosen, device=device, rhs=rhs, x0=x0, seed=seed, stopping=stopping or Stopping())
+    return Configuration(
+        problem,
+        **chosen,
+        device=device,
+        memory_limit=memory_limit,
+        rhs=rhs,
+        x0=x0,
+        seed=seed,
+        stopping=stopping or Stopping(),
+    )

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 import workbench
-from workbench.errors import InputError
+from workbench import devices
+from workbench.errors import DeviceError, InputError
 from workbench.machine.describe import describe_machine
 from workbench.problems import LinearSystem
 from workbench.recording import History
@@ -69,6 +70,7 @@ class Run:
         self.iteration_seconds = 0.0
         self._started_at = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         self.setting: Setting = set_up(configuration, system, x0)
+        self._deflation_vectors = self.setting.projection.count if self.setting.projection else 0
         self._stopping = configuration.stopping
         self._norm = Norm(self._stopping.norm)
         if self._norm is Norm.ERROR and self.setting.exact is None:
@@ -95,8 +97,11 @@ class Run:
     def x(self) -> np.ndarray:
         """The present solution, shape (N,); with zero mean where it is defined up to a constant.
 
-        A new array while the run goes on; once it has ended, the run's own where that is the solution.
+        A new array while the run goes on; once it has ended, the run's own where that is the solution. NaN where the
+        device was lost and x with it.
         """
+        if self.reason is Reason.DEVICE_LOST:
+            return np.full(self.setting.operator.shape[0], np.nan, self.setting.operator.dtype)
         x = self.setting.device.to_host(self.setting.solution(self.setting.x))
         if self.setting.singular:
             return x - x.mean()
@@ -118,8 +123,16 @@ class Run:
         Several are made only on accelerators, where `most` is `check_every` unless it is given. They end with the
         iteration that meets the tolerance or breaks down, and every one of them has its row in the history.
         """
-        if self.reason is not None:
-            return False
+        if self.reason is None:
+            try:
+                self._advance(most)
+            except DeviceError as lost:
+                self._end(Reason.DEVICE_LOST, f"at iteration {self.iterations}: {lost}")
+                self._release()
+        return self.reason is None
+
+    def _advance(self, most: int | None) -> None:
+        """Iterate, and judge every row."""
         count = self._batch(most)
         self._watch.arm(_SQUARES.get(self._norm, ""), self._next_look)
         begun = time.perf_counter()
@@ -128,7 +141,7 @@ class Run:
                 self._clock.iteration = self.history.count + ahead
                 self._watch.make(self._generator, 1)
         else:
-            self._watch.make(self._generator, count, alike=self.configuration.solver.alike)
+            self._watch.make(self._generator, count, alike=self.setting.solver.alike)
         rows = self._rows()
         seconds = (time.perf_counter() - begun) / len(rows)
         for place, row in enumerate(rows, start=1):
@@ -139,7 +152,13 @@ class Run:
         self._measure_now_and_then()
         if self._clock:
             self._clock.resolve()
-        return self.reason is None
+
+    def _release(self) -> None:
+        """Let go of all that lies on a lost device, and of the device, so that the next run makes a new one."""
+        self.setting.release()
+        self._generator, self.workspace = iter(()), None
+        self._watch = self._rows = self._residual = self._clock = None
+        devices.forget(self.setting.device.runtime)
 
     def _batch(self, most: int | None) -> int:
         """Iterations until the next look: 1 at the start, and never more than are left."""
@@ -152,7 +171,7 @@ class Run:
 
     def result(self) -> Result:
         """The outcome; valid at any time, final once `step` has returned False."""
-        true_residual = self._true_residual()
+        true_residual = self._true_residual() if self.reason is not Reason.DEVICE_LOST else math.nan
         if self._clock:
             self._clock.resolve()
         iterations = self.iterations
@@ -165,12 +184,12 @@ class Run:
             "problem": blocks.problem.to_dict(),
             "N": operator.shape[0],
             "nnz": operator.nnz,
-            "solver": blocks.solver.spec,
+            "solver": self.setting.solver.spec,
             "preconditioner": blocks.preconditioner.spec,
             "deflation": blocks.deflation.spec,
-            "coarse": blocks.coarse.name if self.setting.projection else None,
-            "variant": blocks.variant.name if self.setting.projection else None,
-            "deflation_vectors": self.setting.projection.count if self.setting.projection else 0,
+            "coarse": blocks.coarse.name if self._deflation_vectors else None,
+            "variant": blocks.variant.name if self._deflation_vectors else None,
+            "deflation_vectors": self._deflation_vectors,
             "device": self.setting.device.name,
             "iterations": iterations,
             "converged": reason is Reason.CONVERGED,
@@ -202,20 +221,20 @@ class Run:
     def _fresh_recurrence(self) -> Iterator[None]:
         """The recurrence from the present x, compiled but not yet started."""
         setting = self.setting
-        self.workspace = setting.device.workspace(
+        self.workspace: Any = setting.device.workspace(
             setting.b.size,
             setting.b.dtype,
             vectors={"b": setting.seen_b, "x": setting.x},
             operators={"A": setting.A, "M": setting.M},
             clock=self._clock,
         )
-        generator = self.configuration.solver.iterates(self.workspace)
+        generator = setting.solver.iterates(self.workspace)
         every = self._stopping.check_every or setting.device.check_every
         # The A-norm of the error takes a product with x as it is after every iteration, and a solver that decides by
         # itself would decide once more after the device has stopped.
-        alone = self._norm is Norm.ERROR or not self.configuration.solver.alike
-        self._watch = setting.device.watch(self.workspace, 1 if alone else every)
-        self._rows = self._clock.reading(self._watch.rows) if self._clock else self._watch.rows
+        alone = self._norm is Norm.ERROR or not setting.solver.alike
+        self._watch: Any = setting.device.watch(self.workspace, 1 if alone else every)
+        self._rows: Any = self._clock.reading(self._watch.rows) if self._clock else self._watch.rows
         return generator
 
     def _reference_norms(self) -> tuple[float, float]:
@@ -296,7 +315,7 @@ class Run:
         # Other norms than the residual's cannot be had from the true residual without another product with M; there the
         # two residuals must agree.
         allowed = self.threshold if self._norm is Norm.RESIDUAL else AGREEMENT * recurrence
-        allowed_restarts = self.configuration.solver.restarts
+        allowed_restarts = self.setting.solver.restarts
         if true_residual <= allowed or self._norm is Norm.ERROR:
             self._end(Reason.CONVERGED, f"at iteration {self.iterations}")
         elif norm > PARTED * self.threshold:
@@ -325,8 +344,8 @@ class Run:
         products are taken afresh before the matrix is blamed.
         """
         detail = f"{name} = {value:.6g} at iteration {self.iterations}"
-        derived = not self.configuration.solver.curvature_is_measured
-        if derived and (afresh := measured_energies(self.setting, self.workspace.vectors)):
+        derived = not self.setting.solver.curvature_is_measured
+        if derived and (afresh := measured_energies(self.setting, self.workspace.gathered)):
             energies = f"(p, A p) = {afresh[0]:.6g} and (r, M^-1 r) = {afresh[1]:.6g}"
             if min(afresh) > 0:
                 truth = f"true residual {self._relative(self._true_residual()):.3g} of ||b||"

@@ -35,6 +35,19 @@ class GivenPreconditioner(Preconditioner):
 
     action: Callable[[np.ndarray], np.ndarray] = lambda r: r
 
+    def check_symmetric(self, size: int, dtype: np.dtype) -> None:
+        """Raise InputError where (M^-1 x, y) and (x, M^-1 y) differ for two random vectors. Costs two calls."""
+        rng = np.random.default_rng(0)
+        x, y = (rng.standard_normal(size).astype(dtype) for _ in range(2))
+        Mx, My = (np.reshape(self.action(vector), (size,)) for vector in (x, y))
+        left, right = np.vdot(Mx, y).item(), np.vdot(x, My).item()
+        largest = np.linalg.norm(Mx) * np.linalg.norm(y) + np.linalg.norm(x) * np.linalg.norm(My)
+        if not abs(left - right) <= np.sqrt(np.finfo(dtype).eps) * largest:
+            raise InputError(
+                f"the preconditioner is not symmetric: (M^-1 x, y) = {left:.6g} and (x, M^-1 y) = {right:.6g} for two "
+                "random vectors; CG needs a symmetric positive definite one, or use solver fcg"
+            )
+
     def setup(self, operator: Operator, device: Any) -> Any:
         return device.callable(self.action, operator.shape[0], operator.dtype)
 

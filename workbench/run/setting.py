@@ -9,11 +9,15 @@ import numpy as np
 
 from workbench import devices
 from workbench.deflation import Projection, Surroundings, Variant
+from workbench.devices.hybrid import Split
 from workbench.errors import InputError
+from workbench.machine.profile import profile
 from workbench.operators import Operator
 from workbench.preconditioners import ElementWise
 from workbench.problems import LinearSystem
 from workbench.run.configuration import Configuration
+from workbench.run.given import GivenPreconditioner
+from workbench.solvers import Solver, Suits
 
 NULL_TOLERANCE = 1e-12
 """A maps the constant vector to zero when no entry of A 1 exceeds this times the largest diagonal entry."""
@@ -23,12 +27,14 @@ NULL_TOLERANCE = 1e-12
 class Setting:
     """Everything that a solver's workspace is made of.
 
-    A is the operator the solver sees (P A under deflation) and b what goes with it (P b); `bound` and `b` are the
-    system itself. b, x and exact, the solution where it is known, are vectors on the device. notes: sentences about
-    what was changed on the way, for the provenance.
+    solver is the method that runs, which is another than the configuration's where that one chose. A is the operator
+    it sees (P A under deflation) and b what goes with it (P b); `bound` and `b` are the system itself. b, x and exact,
+    the solution where it is known, are vectors on the device. notes: sentences about what was changed on the way, for
+    the provenance.
     """
 
     system: LinearSystem
+    solver: Solver
     device: Any
     bound: Any
     M: Any
@@ -58,8 +64,15 @@ class Setting:
         self.projection.project(projected)
         return projected
 
+    def release(self) -> None:
+        """Let go of all that lies on the device."""
+        self.bound = self.M = self.b = self.x = self.exact = self.projection = None
+        if isinstance(self.device, Split):
+            self.device.release()
+
     def solution(self, x: Any) -> Any:
         """The solution that an iterate stands for: x itself, or Q b + P^T x in a new vector."""
+        x = self.device.whole(x)
         if self.projection is None or not self.variant.projects_system:
             return x
         finished = self.device.copy(x)
@@ -69,14 +82,18 @@ class Setting:
 
 def set_up(configuration: Configuration, system: LinearSystem | None = None, x0: np.ndarray | None = None) -> Setting:
     """Assemble (unless a system is given) and put everything in place. Raises InputError for what cannot be solved."""
-    device = devices.device(configuration.device)
+    device = devices.device(configuration.device).limited(configuration.memory_limit)
+    suits = Suits(_element_wise(configuration), deflated=configuration.deflation.name != "none")
     configuration.preconditioner.check(device)
+    configuration.solver.check(device, suits)
     system = system or configuration.problem.assemble(configuration.seed)
     operator = system.operator
     device.need(operator.dtype)
+    choice = configuration.solver.chosen(device, operator, suits, profile)
+    solver, device = choice.solver, choice.device
     bound = operator.bind(device)
     singular = system.constant_nullspace or _maps_constant_to_zero(operator, bound, device)
-    notes = [device.note] if device.note else []
+    notes = [*choice.why, *([device.note] if device.note else [])]
     if configuration.device == "auto":
         notes.append(f"device auto is {device.name} here, chosen by the memory bandwidth of the devices present")
     notes += getattr(bound, "notes", ())
@@ -88,6 +105,8 @@ def set_up(configuration: Configuration, system: LinearSystem | None = None, x0:
         start[:] = 0
         notes.append("b is zero, so x = 0; give atol above 0 to watch another start converge to it")
     b, x = device.array(b, operator.dtype), device.copy(device.array(start, operator.dtype))
+    if solver.checks_symmetry and isinstance(configuration.preconditioner, GivenPreconditioner):
+        configuration.preconditioner.check_symmetric(operator.shape[0], operator.dtype)
     M = configuration.preconditioner.setup(operator, device)
     notes += getattr(M, "notes", ())
     given = Surroundings(operator, bound, M, device, system.grid, system.phase, singular, configuration.seed)
@@ -103,6 +122,7 @@ def set_up(configuration: Configuration, system: LinearSystem | None = None, x0:
         M = M if first_level is applied else first_level
     return Setting(
         system=system,
+        solver=solver,
         device=device,
         bound=bound,
         M=M,
@@ -115,6 +135,12 @@ def set_up(configuration: Configuration, system: LinearSystem | None = None, x0:
         exact=exact,
         notes=notes,
     )
+
+
+def _element_wise(configuration: Configuration) -> bool:
+    """M acts element by element, a second level that wraps it included."""
+    wrapped = configuration.deflation.name != "none" and not configuration.variant.projects_system
+    return configuration.preconditioner.element_wise and not wrapped
 
 
 def _right_hand_side(

@@ -34,6 +34,7 @@ class Reason(enum.Enum):
     NOT_FINITE = "broke down: NaN or infinity appeared; check the matrix and the right-hand side"
     DIVERGED = "diverged: the residual grew without bound; a singular system needs a consistent right-hand side"
     STAGNATED = "stagnated: no progress for many iterations; rounding, or an inconsistent right-hand side, limits it"
+    DEVICE_LOST = "not converged: the device failed; restart Python, or use another device"
     INACCURATE = (
         "not converged: the recurrence says so but the true residual does not; "
         "rounding limits the accuracy of this method, so loosen the tolerance or choose another"

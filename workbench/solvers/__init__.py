@@ -3,8 +3,8 @@
 import sys
 
 from workbench.blocks import load_package
-from workbench.solvers.base import Solver
+from workbench.solvers.base import Solver, Suits
 
 load_package(sys.modules[__name__])
 
-__all__ = ["Solver"]
+__all__ = ["Solver", "Suits"]

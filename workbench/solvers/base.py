@@ -3,10 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 from workbench.blocks import Block
+from workbench.operators import Operator, stored_bytes
+
+
+@dataclasses.dataclass(frozen=True)
+class Suits:
+    """What a method may count on. element_wise: M acts element by element; deflated: there is a second level."""
+
+    element_wise: bool
+    deflated: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """A method, the device that it runs on, with the system placed there, and sentences that say why."""
+
+    solver: Solver
+    device: Any
+    why: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,6 +53,28 @@ class Solver(Block):
     restarts: ClassVar[int] = 0
     """How often the driver may begin anew from b - A x when that and the recurrence have parted. A restart makes
     another method of a method, and would hide how accurate it is."""
+
+    needs_accelerator: ClassVar[bool] = False
+    """It shares work between an accelerator and the cores, and is no text of one iteration."""
+
+    checks_symmetry: ClassVar[bool] = False
+    """A preconditioner given as a function is tried on two vectors first."""
+
+    def check(self, device: Any, suits: Suits) -> None:
+        """Raise InputError, before anything is set up, where the method cannot run like this."""
+
+    def chosen(self, device: Any, operator: Operator, suits: Suits, profile: Callable[[str], Any]) -> Choice:
+        """The method that runs, and where; only a block that chooses among methods gives another than itself.
+
+        profile: gives the machine profile of a name.
+        """
+        return Choice(self, self.placed(device, operator))
+
+    def placed(self, device: Any, operator: Operator) -> Any:
+        """The device that a run works on. Raises InputError where the system does not fit it."""
+        # x, b and the driver's residual; what the method needs beside them is counted as it is made.
+        device.need_room(stored_bytes(operator) + 3 * operator.shape[0] * operator.dtype.itemsize)
+        return device
 
     def texts(self, workspace: Any) -> tuple[str, str]:
         """`start` and `iterate` as they suit a workspace; a method may need fewer vectors where M is a formula."""

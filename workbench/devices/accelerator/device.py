@@ -11,6 +11,7 @@ from scipy import sparse
 
 from workbench.devices.accelerator import deflation, factors, host, products, programs
 from workbench.devices.accelerator.box import box_product
+from workbench.devices.accelerator.budget import Budget
 from workbench.devices.accelerator.clock import DeviceClock
 from workbench.devices.accelerator.dots import OnePass
 from workbench.devices.accelerator.runtime import Function, Runtime, Vector
@@ -38,11 +39,21 @@ class Accelerator:
     whole_triangles = False
     """A recurrence through the whole matrix would leave all but one work-item idle."""
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Runtime, budget: Budget | None = None) -> None:
         self.runtime, self.layout = runtime, runtime.layout
         self.name = runtime.name
+        self.budget = budget or Budget(None, runtime.memory, runtime.name)
+        self._kernels: dict[tuple[Any, ...], Function] = {}
         self._subtract = OnePass(self, "s = b - s", ("b", "s"))
         self._vdot = self.dots()
+
+    def limited(self, limit: int | None) -> Accelerator:
+        """The same device for a run that may use so many bytes of its memory."""
+        return self if limit is None else Accelerator(self.runtime, Budget(limit, self.runtime.memory, self.name))
+
+    def need_room(self, nbytes: int, way_out: str = "") -> None:
+        """Raise InputError where there is no room for so many bytes more; way_out ends the sentence."""
+        self.budget.need(nbytes, way_out)
 
     @property
     def note(self) -> str:
@@ -71,7 +82,12 @@ class Accelerator:
     def empty(self, shape: tuple[int, ...], dtype: np.dtype | type) -> Vector:
         """Memory that holds anything."""
         dtype = np.dtype(dtype)
-        return Vector(self.runtime.allocate(int(np.prod(shape)) * dtype.itemsize), tuple(shape), dtype)
+        nbytes = int(np.prod(shape)) * dtype.itemsize
+        if self.budget.limit is not None:
+            self.budget.need(nbytes)
+        made = Vector(self.runtime.allocate(nbytes), tuple(shape), dtype)
+        self.budget.take(made)
+        return made
 
     def zeros(self, size: int, dtype: np.dtype) -> Vector:
         made = self.empty((size,), dtype)
@@ -102,6 +118,10 @@ class Accelerator:
         """Fill a contiguous host array of the same shape and dtype; waits for the device."""
         self.runtime.download(vector.handle, values)
 
+    def whole(self, vector: Vector) -> Vector:
+        """The vector with all its parts in place; here there is only one."""
+        return vector
+
     def overlap(self, a: Vector, b: Vector) -> bool:
         return a.handle is b.handle
 
@@ -111,8 +131,11 @@ class Accelerator:
         self, body: str, name: str, dtype: np.dtype, index: Any = np.int32, group: int | None = None
     ) -> Function:
         """A kernel, with the prelude for a dtype in front. group: work-items of a group, if not those of sweeps."""
-        layout = self.layout if group is None else dataclasses.replace(self.layout, group=group)
-        return self.runtime.compile(prelude(layout, dtype, index) + body, name)
+        key = (body, name, np.dtype(dtype), np.dtype(index), group)
+        if key not in self._kernels:
+            layout = self.layout if group is None else dataclasses.replace(self.layout, group=group)
+            self._kernels[key] = self.runtime.compile(prelude(layout, dtype, index) + body, name)
+        return self._kernels[key]
 
     def sweep(self, function: Function, items: int, *arguments: Any) -> None:
         """Run over so many elements, which is also the last argument."""

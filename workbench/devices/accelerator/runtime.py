@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from workbench.devices.accelerator.streams import Signal, Stream
 from workbench.devices.kernels.prelude import Layout
 
 Handle = Any
@@ -17,14 +18,16 @@ Function = Any
 class Runtime(Protocol):
     """One device of one programming interface; work is done in the order in which it is asked for.
 
-    name: as in `--device`. title: what the driver calls it. largest: bytes of the largest single array. Every method
-    raises InputError with a sentence that names the device when its memory is full or it is lost.
+    name: as in `--device`. title: what the driver calls it. largest: bytes of the largest single array, memory: of all
+    its memory. Every method raises InputError with a sentence that names the device when its memory is full, and
+    DeviceError when it does not answer.
     """
 
     name: str
     title: str
     layout: Layout
     largest: int
+    memory: int
     recording: bool
     """Launches are being recorded, not carried out."""
 
@@ -62,8 +65,24 @@ class Runtime(Protocol):
         """Wait for all work."""
         ...
 
+    def flush(self) -> None:
+        """Work asked for so far begins without anybody waiting for it."""
+        ...
+
     def pinned(self, nbytes: int) -> np.ndarray:
         """Page-locked host memory, shape (nbytes,), dtype uint8: the only kind that copies beside kernels can use."""
+        ...
+
+    def stream(self) -> Stream:
+        """A new stream for copies."""
+        ...
+
+    def mark(self) -> Signal:
+        """A signal that is reached when all kernels asked for so far are done."""
+        ...
+
+    def hold(self, signal: Any) -> None:
+        """Kernels asked for from now on wait for the signal; the host does not."""
         ...
 
     def record(self, work: Callable[[], None]) -> Callable[[], None] | None:
@@ -96,7 +115,7 @@ Span = Callable[[], tuple[float, float]]
 class Vector:
     """Numbers in a row, or in rows, in device memory; freed when dropped."""
 
-    __slots__ = ("dtype", "handle", "shape")
+    __slots__ = ("__weakref__", "dtype", "handle", "shape")
 
     def __init__(self, handle: Handle, shape: tuple[int, ...], dtype: np.dtype) -> None:
         self.handle, self.shape, self.dtype = handle, shape, dtype

@@ -23,6 +23,7 @@ from workbench.devices.cpu.triangular import CsrFactor, StencilFactor
 from workbench.devices.lines.reference import accumulator
 from workbench.devices.lines.stepwise import StepByStep
 from workbench.devices.lines.workspace import Lines, Workspace
+from workbench.errors import InputError
 
 
 class Cpu(StepByStep):
@@ -34,6 +35,25 @@ class Cpu(StepByStep):
     """The scalars lie in the host's memory: looking at them costs nothing."""
     whole_triangles: ClassVar[bool] = True
     """Recurrences through the whole matrix run well on a core."""
+
+    memory_limit: int | None = None
+    """Bytes that a run may use, None for all there are."""
+
+    def limited(self, limit: int | None) -> Cpu:
+        """The same device for a run that may use so many bytes."""
+        if limit is None:
+            return self
+        made = Cpu()
+        made.memory_limit = limit
+        return made
+
+    def need_room(self, nbytes: int, way_out: str = "") -> None:
+        """Raise InputError where a run may not use so many bytes."""
+        if self.memory_limit is not None and nbytes > self.memory_limit:
+            raise InputError(
+                f"device cpu may use {self.memory_limit / 1e6:.4g} MB and {nbytes / 1e6:.4g} MB are needed; take a "
+                "smaller problem or raise the memory limit"
+            )
 
     def clock(self, recorder: Recorder) -> Clock:
         """A clock that notes what it is put around."""
@@ -73,6 +93,10 @@ class Cpu(StepByStep):
 
     def zeros(self, size: int, dtype: np.dtype) -> np.ndarray:
         return memory.vector(size, dtype)
+
+    def whole(self, vector: np.ndarray) -> np.ndarray:
+        """The vector with all its parts in place; here there is only one."""
+        return vector
 
     def overlap(self, a: np.ndarray, b: np.ndarray) -> bool:
         return bool(np.may_share_memory(a, b))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 LINE = 64
@@ -9,13 +11,23 @@ LINE = 64
 MARGIN = 1024
 
 
-def vector(size: int, dtype: np.dtype | type) -> np.ndarray:
+def vector(size: int, dtype: np.dtype | type, room: Callable[[int], np.ndarray] | None = None) -> np.ndarray:
     """Zeros of shape (size,) that start on a cache line, with 1 KiB of no use before and after.
 
     Compiled loops test whether what they write comes near what they read and then sum in another order. With a margin
     around every written vector they never do, so dot products do not depend on where the heap put the vectors.
+
+    room: gives so many bytes, shape (nbytes,), dtype uint8, where they must be of a special kind; by default the heap.
     """
     dtype = np.dtype(dtype)
-    room = np.zeros(size * dtype.itemsize + 2 * MARGIN + LINE, np.uint8)
-    start = MARGIN + -(room.ctypes.data + MARGIN) % LINE
-    return room[start : start + size * dtype.itemsize].view(dtype)
+    nbytes = size * dtype.itemsize
+    whole = (room or _heap)(nbytes + 2 * MARGIN + LINE)
+    start = MARGIN + -(whole.ctypes.data + MARGIN) % LINE
+    made = whole[start : start + nbytes].view(dtype)
+    if room:
+        made[:] = 0
+    return made
+
+
+def _heap(nbytes: int) -> np.ndarray:
+    return np.zeros(nbytes, np.uint8)

@@ -15,8 +15,9 @@ import numpy as np
 
 from workbench.devices.accelerator.runtime import Function, Handle, Span
 from workbench.devices.cuda import persistent
+from workbench.devices.cuda.stream import CudaSignal, CudaStream
 from workbench.devices.kernels.prelude import Layout
-from workbench.errors import InputError
+from workbench.errors import DeviceError, InputError
 
 GROUP = 256
 FINISH = 256
@@ -55,7 +56,7 @@ class Cuda:
         self._device = cupy.cuda.Device(number)
         properties = cupy.cuda.runtime.getDeviceProperties(number)
         self.title = properties["name"].decode()
-        self.largest = int(properties["totalGlobalMem"])
+        self.largest = self.memory = int(properties["totalGlobalMem"])
         self.layout = LAYOUT
         self._one_at_a_time = threading.RLock()
         with self._device:
@@ -127,9 +128,25 @@ class Cuda:
         with self._guarded():
             self._stream.synchronize()
 
+    def flush(self) -> None:
+        """CUDA keeps nothing back."""
+
     def pinned(self, nbytes: int) -> np.ndarray:
         with self._guarded():
             return np.frombuffer(self._cupy.cuda.alloc_pinned_memory(max(1, nbytes)), np.uint8, nbytes)
+
+    def stream(self) -> CudaStream:
+        return CudaStream(self._cupy, self._guarded, self._since_zero)
+
+    def mark(self) -> CudaSignal:
+        with self._guarded():
+            event = self._cupy.cuda.Event()
+            event.record(self._stream)
+        return CudaSignal(event, self._guarded, self._since_zero)
+
+    def hold(self, signal: CudaSignal) -> None:
+        with self._guarded():
+            self._stream.wait_event(signal.event)
 
     def record(self, work: Callable[[], None]) -> Callable[[], None] | None:
         with self._guarded():
@@ -236,4 +253,4 @@ class Cuda:
         except cuda.compiler.CompileException as error:
             raise InputError(f"{where} cannot compile a kernel ({str(error).splitlines()[0]})") from error
         except (cuda.runtime.CUDARuntimeError, cuda.driver.CUDADriverError) as error:
-            raise InputError(f"{where} does not answer ({str(error).splitlines()[0]}); restart Python") from None
+            raise DeviceError(f"{where} does not answer ({str(error).splitlines()[0]}); restart Python") from None

@@ -100,36 +100,39 @@ def stencil_term(bands: int, *, upper: bool, scaled: bool = False) -> str:
     )
 
 
-def csr(lanes: int, *, based: bool = False, scaled: bool = False, summed: bool = True) -> str:
+def csr(lanes: int, *, based: bool = False, scaled: bool = False, summed: bool = True, part: bool = False) -> str:
     """y = A x, or based: y = (base - A x)*scale, for a CSR matrix; `lanes` items of a group share a row.
 
     One lane a row where rows are short or the device is a processor; else a power of two, at most GROUP.
+    part: of row i only the entries starts[i] to ends[i], with columns counted from `first`; based: y = base + A x.
     """
     more = ", GLOBAL const T* RESTRICT base" if based else ""
     more += ", GLOBAL const T* RESTRICT scale" if scaled else ""
     more += ", GLOBAL const T* RESTRICT left, GLOBAL W* partial" if summed else ""
+    ends = ", GLOBAL const INDEX* RESTRICT ends, const I64 first" if part else ""
+    end_of_row, column = ("ends[row]", "indices[j] - first") if part else ("starts[row + 1]", "indices[j]")
     head = (
         "KERNEL csr(GLOBAL const T* RESTRICT data, GLOBAL const INDEX* RESTRICT indices, "
-        "GLOBAL const INDEX* RESTRICT starts, GLOBAL const T* RESTRICT x, GLOBAL T* RESTRICT y"
+        f"GLOBAL const INDEX* RESTRICT starts{ends}, GLOBAL const T* RESTRICT x, GLOBAL T* RESTRICT y"
         f"{more}, const I64 rows)\n{{\n{ROOM if summed else ''}"
     )
-    end = row_result(based=based, scaled=scaled, summed=summed)
+    end = row_result(based=based, scaled=scaled, summed=summed, added=part)
     if lanes == 1:
         loop = f"""    EACH(row, rows) {{
         T sum = T_OF(0);
-        for (INDEX j = starts[row]; j < starts[row + 1]; j++) sum = T_ADD(sum, T_MUL(data[j], x[indices[j]]));
+        for (INDEX j = starts[row]; j < {end_of_row}; j++) sum = T_ADD(sum, T_MUL(data[j], x[{column}]));
         {end}
     }}
 """
     else:
         loop = f"""    SHARED(T, lanes, GROUP);
     const int lane = LOCAL_ID%{lanes}, rows_a_group = GROUP/{lanes};
-    for (I64 first = GROUP_ID*rows_a_group; first < rows; first += GROUPS*rows_a_group) {{
-        const I64 row = first + LOCAL_ID/{lanes};
+    for (I64 top = GROUP_ID*rows_a_group; top < rows; top += GROUPS*rows_a_group) {{
+        const I64 row = top + LOCAL_ID/{lanes};
         T part = T_OF(0);
         if (row < rows)
-            for (INDEX j = starts[row] + lane; j < starts[row + 1]; j += {lanes})
-                part = T_ADD(part, T_MUL(data[j], x[indices[j]]));
+            for (INDEX j = starts[row] + lane; j < {end_of_row}; j += {lanes})
+                part = T_ADD(part, T_MUL(data[j], x[{column}]));
         lanes[LOCAL_ID] = part;
         BARRIER;
         for (int reach = {lanes // 2}; reach > 0; reach /= 2) {{
@@ -146,9 +149,10 @@ def csr(lanes: int, *, based: bool = False, scaled: bool = False, summed: bool =
     return head + loop + (LEAVE if summed else "") + "}\n"
 
 
-def row_result(*, based: bool, scaled: bool, summed: bool) -> str:
-    """What becomes of the sum over a row."""
-    text = f"T v = {'T_SUB(base[row], sum)' if based else 'sum'};"
+def row_result(*, based: bool, scaled: bool, summed: bool, added: bool = False) -> str:
+    """What becomes of the sum over a row; added: to the base, not taken from it."""
+    combine = "T_ADD" if added else "T_SUB"
+    text = f"T v = {combine}(base[row], sum);" if based else "T v = sum;"
     text += " v = T_MUL(v, scale[row]);" if scaled else ""
     return text + " y[row] = v;" + (f" {sums_of('left[row]')}" if summed else "")
 

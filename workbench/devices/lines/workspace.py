@@ -111,6 +111,10 @@ class Workspace:
             self.added.append(name)
         return self.vectors[name]
 
+    def gathered(self, name: str) -> Any:
+        """The whole vector of that name for a look at it, None where there is none."""
+        return self.vectors.get(name)
+
     def rebind(self, vectors: Mapping[str, Any]) -> None:
         """Put other arrays under names that exist; shapes and dtypes are checked."""
         for name, vector in vectors.items():

@@ -11,7 +11,8 @@ import numpy as np
 
 from workbench.devices.accelerator.runtime import Function, Handle, Span
 from workbench.devices.kernels.prelude import Layout
-from workbench.errors import InputError
+from workbench.devices.opencl.stream import OpenCLSignal, OpenCLStream
+from workbench.errors import DeviceError, InputError
 
 CHUNK = 16384
 MOST_CHUNKS = 1024
@@ -42,6 +43,7 @@ class OpenCL:
         self.layout = layout or _layout(device, cl)
         self._flags = PROCESSOR_FLAGS if self.layout.chunked else ()
         self.largest = int(device.max_mem_alloc_size)
+        self.memory = int(device.global_mem_size)
         self._one_at_a_time = threading.RLock()
         self._functions: dict[tuple[str, str], Any] = {}
         self._programs: dict[str, Any] = {}
@@ -105,16 +107,31 @@ class OpenCL:
         with self._errors():
             self._queue.finish()
 
-    def pinned(self, nbytes: int) -> np.ndarray:
-        cl: Any = self._cl
-        flags, kept = cl.map_flags, cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
+    def flush(self) -> None:
         with self._errors():
-            buffer = cl.Buffer(self._context, kept, max(1, nbytes))
+            self._queue.flush()
+
+    def pinned(self, nbytes: int) -> np.ndarray:
+        kept = self._cl.mem_flags.READ_WRITE | self._cl.mem_flags.ALLOC_HOST_PTR
+        both: Any = self._cl.map_flags.READ | self._cl.map_flags.WRITE
+        with self._errors():
+            buffer = self._cl.Buffer(self._context, kept, max(1, nbytes))
             # The array keeps the mapping, and that the memory.
-            room, _ = cl.enqueue_map_buffer(
-                self._queue, buffer, flags.READ | flags.WRITE, 0, (nbytes,), np.dtype(np.uint8)
-            )
+            room, _ = self._cl.enqueue_map_buffer(self._queue, buffer, both, 0, (nbytes,), np.dtype(np.uint8))
         return room
+
+    def stream(self) -> OpenCLStream:
+        return OpenCLStream(self._cl, self._context, self._errors())
+
+    def mark(self) -> OpenCLSignal:
+        with self._errors():
+            marker = self._cl.enqueue_marker(self._queue)
+            self._queue.flush()
+        return OpenCLSignal(marker, self._errors())
+
+    def hold(self, signal: OpenCLSignal) -> None:
+        with self._errors():
+            self._cl.enqueue_barrier(self._queue, wait_for=[signal.event])
 
     def record(self, work: Callable[[], None]) -> None:
         """OpenCL records nothing that every driver could repeat."""
@@ -172,7 +189,7 @@ class _Errors:
                 f"{where} cannot compile kernels ({(said or text.splitlines())[0]}); install an OpenCL driver that "
                 "knows this machine, for example conda's pocl, or use device cpu"
             ) from error
-        raise InputError(
+        raise DeviceError(
             f"{where} does not answer ({text.splitlines()[0]}); restart Python or use device cpu"
         ) from None
 

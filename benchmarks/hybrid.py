@@ -1,0 +1,119 @@
+"""The three hybrid schedules against pipelined CG and CG on the accelerator alone, over sizes.
+
+    python -m benchmarks.hybrid [--device cuda] [--problems poisson7 ...] [--sizes 16 32 ...] [--output FOLDER]
+
+All matrices are in CSR form, with Jacobi. Times are microseconds an iteration, medians over rounds of fresh runs that
+take turns, each measured after as many iterations as CUDA needs to record its graphs. `hidden` is the part of the time
+of all copies, in a traced run, in which cores or accelerator computed. `fused=no` and `merged=no` switch off what
+section V-B of Tiwari and Vadhiyar brings. `chosen` is what solver hybrid says.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+from pathlib import Path
+from typing import Any
+
+from benchmarks.common import interleaved, publish
+from workbench import devices
+from workbench.errors import InputError
+from workbench.operators import Matrix
+from workbench.problems import LinearSystem
+from workbench.recording import hidden_fraction
+from workbench.run import Run, Stopping, configure, run_through
+from workbench.run.given import GivenProblem
+
+SIZES = {"poisson7": (16, 32, 64, 101, 159), "poisson27": (16, 32, 64, 101), "poisson125": (16, 32, 64)}
+"""Unknowns a side: N from 4e3 to 4e6, and at most some 30 million non-zeros."""
+ALONE = ("cg", "pipecg")
+SCHEDULES = ("hybrid1", "hybrid2", "hybrid3")
+SWITCHES = ("fused=no", "merged=no")
+EVERY = 10
+"""Iterations between two looks at an accelerator that works alone."""
+WARM_UP, MEASURED = 3 * EVERY, 2 * EVERY
+ROUNDS = 3
+TRACED = 10
+
+
+def figures(device: str = "", problems: tuple[str, ...] = (), sizes: tuple[int, ...] = ()) -> dict[str, Any]:
+    """What is printed; by default on CUDA where it is, else on OpenCL."""
+    try:
+        device = device or ("cuda" if "cuda" in devices.names() else "opencl")
+        title = devices.device(device).runtime.title
+    except InputError as sentence:
+        return {"not run": str(sentence)}
+    chosen = {name: sizes or SIZES[name] for name in problems or SIZES}
+    rows = [row(device, name, n) for name, many in chosen.items() for n in many]
+    return {"device": device, "title": title, "rows": rows}
+
+
+def row(device: str, name: str, n: int) -> dict[str, Any]:
+    """All methods on one matrix."""
+    assembled = configure(name, {"n": n}).problem.assemble()
+    system = LinearSystem(Matrix(assembled.operator.to_csr()), assembled.b)
+    made: dict[str, Any] = {"problem": name, "n": n, "N": system.operator.shape[0], "nnz": system.operator.nnz}
+    made["us"] = seconds_of(device, system, (*ALONE, *SCHEDULES), ROUNDS)
+    single = [f"{schedule}:{switch}" for schedule in SCHEDULES for switch in SWITCHES]
+    made["us"] |= seconds_of(device, system, tuple(single), 1)
+    made["hidden"] = {schedule: hidden(device, system, schedule) for schedule in SCHEDULES}
+    third = Run(configuration(device, "hybrid3"), system)
+    made["decomposition"] = third.result().provenance["notes"]
+    made["chosen"] = Run(configuration(device, "hybrid"), system).result().provenance["notes"]
+    return made
+
+
+def configuration(device: str, solver: str, maxiter: int = 10**7) -> Any:
+    stopping = Stopping(rtol=1e-300, maxiter=maxiter, stagnation=10**9, check_every=EVERY)
+    return configure(GivenProblem(), solver=solver, device=device, rhs="random", stopping=stopping)
+
+
+def seconds_of(device: str, system: LinearSystem, solvers: tuple[str, ...], rounds: int) -> dict[str, Any]:
+    """Microseconds an iteration by solver, the median over rounds; a sentence for what cannot run."""
+    found: dict[str, list[float]] = {solver: [] for solver in solvers}
+    refused: dict[str, str] = {}
+
+    def measure(solver: str) -> None:
+        try:
+            found[solver].append(iteration_seconds(Run(configuration(device, solver), system)))
+        except (InputError, RuntimeError) as sentence:
+            refused[solver] = str(sentence)
+
+    interleaved({solver: lambda solver=solver: measure(solver) for solver in solvers}, rounds)
+    # The first round is that of compiling.
+    medians = {solver: 1e6 * statistics.median(times[1:]) for solver, times in found.items() if len(times) > 1}
+    return {**medians, **refused}
+
+
+def iteration_seconds(run: Run) -> float:
+    """Seconds of an iteration once the run goes as it will."""
+    _step_to(run, WARM_UP)
+    seconds, made = run.iteration_seconds, run.iterations
+    _step_to(run, WARM_UP + MEASURED)
+    return (run.iteration_seconds - seconds) / (run.iterations - made)
+
+
+def _step_to(run: Run, iterations: int) -> None:
+    while run.iterations < iterations:
+        if not run.step():
+            raise RuntimeError(f"ended at iteration {run.iterations}: {run.detail}")
+
+
+def hidden(device: str, system: LinearSystem, solver: str) -> float | None:
+    trace = run_through(Run(configuration(device, solver, TRACED), system, trace=True)).trace
+    assert trace is not None
+    return hidden_fraction(trace)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="benchmarks.hybrid", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--device", default="", help="opencl or cuda, with a number or name behind a colon")
+    parser.add_argument("--problems", nargs="*", default=[], choices=tuple(SIZES), help="by default all")
+    parser.add_argument("--sizes", nargs="*", default=[], type=int, metavar="N", help="unknowns a side")
+    parser.add_argument("--output", type=Path, metavar="FOLDER", help="also write hybrid.json here")
+    chosen = parser.parse_args()
+    publish("hybrid", figures(chosen.device, tuple(chosen.problems), tuple(chosen.sizes)), chosen.output)
+
+
+if __name__ == "__main__":
+    main()

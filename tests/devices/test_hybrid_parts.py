@@ -1,0 +1,162 @@
+"""Rows in two parts on either side, and the rows that each side gets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from tests.conftest import random_matrix
+from workbench import devices
+from workbench.devices.accelerator.parts import ElsewherePart, HerePart, PartedRows
+from workbench.devices.cpu.csr_part import CsrPart
+from workbench.devices.hybrid import Split, decompose, measure
+from workbench.devices.hybrid.decomposition import bytes_needed, least_rows
+from workbench.devices.hybrid.sample import sampled_rows
+from workbench.devices.hybrid.split import split_rows
+from workbench.errors import InputError
+from workbench.problems.box_neighbours import box_neighbours
+
+DTYPES = ("float32", "float64", "complex64", "complex128")
+
+
+def vectors(size, dtype, count=2):
+    rng = np.random.default_rng(3)
+    made = [rng.standard_normal(size) + 1j * rng.standard_normal(size) for _ in range(count)]
+    return [(vector if np.dtype(dtype).kind == "c" else vector.real).astype(dtype) for vector in made]
+
+
+def close(found, expected):
+    eps = np.finfo(found.dtype).eps
+    np.testing.assert_allclose(found, expected, rtol=0, atol=200 * eps * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("rows", [1, 37, 100])
+def test_the_cores_two_parts_make_their_rows_of_the_product(dtype, rows):
+    matrix = random_matrix(101, np.dtype(dtype).type).csr
+    (x,) = vectors(101, dtype, 1)
+    splits = split_rows(matrix.indices, matrix.indptr, rows)
+    here = CsrPart(matrix.data, matrix.indices, matrix.indptr[:rows], splits[:rows])
+    elsewhere = CsrPart(matrix.data, matrix.indices, splits[:rows], matrix.indptr[1 : rows + 1], x)
+    first, whole = np.zeros(rows, dtype), np.zeros(rows, dtype)
+    here.apply(x[:rows].copy(), first)
+    close(first, matrix[:rows, :rows] @ x[:rows])
+    elsewhere.apply(first, whole)
+    close(whole, (matrix @ x)[:rows])
+    assert here.entries + elsewhere.entries == matrix.indptr[rows]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("rows", [1, 37, 100])
+def test_the_accelerators_two_parts_make_the_other_rows(accelerator, dtype, rows):
+    matrix = random_matrix(101, np.dtype(dtype).type).csr
+    (x,) = vectors(101, dtype, 1)
+    splits = split_rows(matrix.indices, matrix.indptr, rows)
+    held = PartedRows(accelerator, matrix.data, matrix.indices, matrix.indptr, splits, rows)
+    near, far = (accelerator.array(part, x.dtype) for part in (x[:rows], x[rows:]))
+    first, whole = (accelerator.zeros(101 - rows, x.dtype) for _ in range(2))
+    HerePart(accelerator, held).apply(far, first)
+    close(accelerator.to_host(first), matrix[rows:, rows:] @ x[rows:])
+    ElsewherePart(accelerator, held, near).apply(first, whole)
+    close(accelerator.to_host(whole), (matrix @ x)[rows:])
+
+
+def test_rows_in_two_parts_where_many_work_items_share_a_row(accelerator):
+    matrix, rows = box_neighbours(12, 2), 700
+    x = np.random.default_rng(0).random(12**3)
+    splits = split_rows(matrix.indices, matrix.indptr, rows)
+    held = PartedRows(accelerator, matrix.data, matrix.indices, matrix.indptr, splits, rows)
+    near, far = (accelerator.array(part, x.dtype) for part in (x[:rows], x[rows:]))
+    first, whole = (accelerator.zeros(x.size - rows, x.dtype) for _ in range(2))
+    HerePart(accelerator, held).apply(far, first)
+    ElsewherePart(accelerator, held, near).apply(first, whole)
+    close(accelerator.to_host(whole), (matrix @ x)[rows:])
+
+
+def graded(size=20_000, seed=1):
+    """A matrix whose rows have from 1 to some 200 entries, the longer ones later."""
+    rng = np.random.default_rng(seed)
+    lengths = 1 + (199 * (np.arange(size) / size) ** 3).astype(int)
+    rows = np.repeat(np.arange(size), lengths)
+    return sparse.csr_array((np.ones(rows.size), (rows, rng.integers(0, size, rows.size))), shape=(size, size))
+
+
+@pytest.mark.parametrize("share", [0.5, 0.1, 0.02])
+def test_sampled_rows_have_the_lengths_of_the_matrix(share):
+    matrix = graded()
+    rows = sampled_rows(matrix.indptr, int(share * matrix.nnz))
+    lengths, all_lengths = np.diff(matrix.indptr)[rows], np.diff(matrix.indptr)
+    assert 0.25 * share * matrix.nnz <= lengths.sum() <= share * matrix.nnz
+    assert np.all(np.diff(rows) > 0)
+    assert lengths.mean() == pytest.approx(all_lengths.mean(), rel=0.15)
+    for part in (0.25, 0.5, 0.75, 0.95):
+        assert np.quantile(lengths, part) == pytest.approx(np.quantile(all_lengths, part), rel=0.2, abs=2)
+
+
+def test_the_first_rows_would_not_stand_for_it():
+    # What the paper did for want of something better.
+    matrix = graded()
+    first = np.diff(matrix.indptr)[: int(np.searchsorted(matrix.indptr, matrix.nnz // 10))]
+    assert first.mean() < 0.5 * np.diff(matrix.indptr).mean()
+
+
+def test_no_sample_where_there_is_no_room():
+    assert sampled_rows(graded().indptr, 3).size == 0
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.8])
+def test_a_share_is_a_share_of_the_non_zeros(accelerator, share):
+    matrix = graded()
+    rows, why = decompose(accelerator, matrix, share, 13)
+    assert matrix.indptr[rows] <= (1 - share) * matrix.nnz < matrix.indptr[rows + 1]
+    assert f"{rows} of 20000 rows" in why
+
+
+def test_the_model_weighs_both_sides(accelerator):
+    speeds = measure(accelerator, box_neighbours(16, 1))
+    assert speeds.cpu > 0
+    assert speeds.accelerator > 0
+    assert speeds.share == pytest.approx(speeds.accelerator / (speeds.cpu + speeds.accelerator))
+
+
+def test_what_does_not_fit_stays_on_the_cores(accelerator):
+    matrix = box_neighbours(16, 1)
+    needed = bytes_needed(matrix, 13)
+    limited = accelerator.limited(int(needed[2000]) + 100_000)
+    least = least_rows(limited, matrix, 13)
+    assert 0 < least <= 2000
+    rows, why = decompose(limited, matrix, 1.0, 13)
+    assert rows == least
+    assert "no room" in why
+    # The count is of what is really taken.
+    Split(limited, matrix, rows, why)
+    assert limited.budget.used <= limited.budget.limit
+
+
+def test_a_matrix_too_large_is_measured_by_a_sample(accelerator):
+    matrix = box_neighbours(16, 1)
+    limited = accelerator.limited(matrix.data.nbytes)
+    assert "rows that stand for the matrix" in measure(limited, matrix).basis
+    with pytest.raises(InputError, match="no room for a sample"):
+        measure(accelerator.limited(100_000), matrix)
+    with pytest.raises(InputError, match="not enough for one row"):
+        least_rows(accelerator.limited(1000), matrix, 13)
+
+
+@pytest.mark.parametrize(("rows", "side"), [(0, "the cores"), (4096, "device")])
+def test_an_empty_side_is_refused(accelerator, rows, side):
+    with pytest.raises(InputError, match=f"would leave {side}.* without a row of 4096"):
+        Split(accelerator, box_neighbours(16, 1), rows, "as asked")
+
+
+def test_a_budget_counts_what_is_held_and_forgets_what_is_dropped(accelerator):
+    limited = accelerator.limited(10_000)
+    held = limited.zeros(1000, np.dtype(np.float64))
+    assert limited.budget.used == 8000
+    with pytest.raises(InputError, match=r"may use 0.01 MB and 0.016 MB are needed"):
+        limited.zeros(1000, np.dtype(np.float64))
+    del held
+    assert limited.budget.used == 0
+    assert accelerator.limited(None) is accelerator
+    assert devices.device("cpu").limited(None) is devices.device("cpu")

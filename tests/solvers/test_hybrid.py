@@ -1,0 +1,185 @@
+"""The hybrid schedules: pipelined CG's own path, whoever computes what, and what they refuse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.conftest import box_stencil, random_matrix
+from workbench.devices.hybrid import Pair, Split
+from workbench.errors import InputError
+from workbench.problems import LinearSystem
+from workbench.run import Reason, Run, Stopping, configure, run_through, solve
+from workbench.run.given import GivenProblem
+
+SCHEDULES = ("hybrid1", "hybrid2", "hybrid3:share=0.4", "hybrid3:share=0.9")
+
+
+def given_run(operator, b, **choices):
+    return run_through(Run(configure(GivenProblem(), **choices), LinearSystem(operator, b)))
+
+
+@pytest.mark.parametrize("spec", SCHEDULES)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])
+@pytest.mark.parametrize("make", [lambda dtype: box_stencil((7, 9, 5), dtype), lambda dtype: random_matrix(201, dtype)])
+def test_they_walk_the_path_of_pipelined_cg(accelerator, spec, dtype, make):
+    operator = make(dtype)
+    b = np.random.default_rng(1).random(operator.shape[0]).astype(dtype)
+    stopping = Stopping(rtol=1e-3 if dtype is np.float32 else 1e-8)
+    expected = given_run(operator, b, solver="pipecg", stopping=stopping)
+    found = given_run(operator, b, solver=spec, device=accelerator.spec, stopping=stopping)
+    assert found.converged
+    assert found.iterations == expected.iterations
+    loose = 3e-2 if dtype is np.float32 else 1e-6
+    for column in ("residual", "preconditioned", "natural", "alpha", "beta"):
+        np.testing.assert_allclose(found.history[column][:8], expected.history[column][:8], rtol=loose)
+    np.testing.assert_allclose(found.x, expected.x, rtol=0, atol=(1e-2 if dtype is np.float32 else 1e-10))
+
+
+@pytest.mark.parametrize("spec", ["hybrid1", "hybrid2", "hybrid3:share=0.5", "hybrid3"])
+@pytest.mark.parametrize("name", ["bcsstk15", "1138_bus"])
+def test_real_matrices_take_the_iterations_of_pipelined_cg(real_matrices, name, spec):
+    rule = Stopping(rtol=0, atol=1e-5, norm="preconditioned")
+    choices = {"rhs": "ones-scaled", "x0": "zero", "stopping": rule}
+    path = str(real_matrices / f"{name}.mtx.gz")
+    expected = run_through(Run(configure(path, solver="pipecg", **choices)))
+    try:
+        found = run_through(Run(configure(path, solver=spec, device="opencl", **choices)))
+    except InputError as sentence:
+        if "was found" in str(sentence) or "cannot be imported" in str(sentence):
+            pytest.skip(str(sentence))
+        raise
+    assert found.converged
+    assert abs(found.iterations - expected.iterations) <= 1
+    # Rounding decides at which of two iterations they stop.
+    assert np.linalg.norm(found.x - expected.x) <= 1e-4 * np.linalg.norm(expected.x)
+
+
+@pytest.mark.parametrize("switches", ["fused=no", "merged=no", "fused=no,merged=no"])
+@pytest.mark.parametrize("name", ["hybrid1", "hybrid2", "hybrid3"])
+def test_without_fusion_they_do_the_same(accelerator, name, switches):
+    share = ",share=0.5" if name == "hybrid3" else ""
+    choices = {"n": 9, "rhs": "random", "device": accelerator.spec}
+    plain = Run(configure("poisson27", solver=f"{name}:{share[1:]}" if share else name, **choices), trace=True)
+    single = Run(configure("poisson27", solver=f"{name}:{switches}{share}", **choices), trace=True)
+    expected, found = run_through(plain), run_through(single)
+    assert found.iterations == expected.iterations
+    np.testing.assert_allclose(found.x, expected.x, rtol=1e-10)
+    lanes = {"fused": "accelerator", "merged": "cpu"}
+    for switch, lane in lanes.items():
+        counts = [sum(event.lane == lane for event in result.trace) for result in (expected, found)]
+        assert (counts[1] > counts[0]) == (f"{switch}=no" in switches)
+
+
+@pytest.mark.parametrize("spec", ["hybrid1", "hybrid2"])
+def test_the_first_two_deflate(accelerator, spec):
+    choices = {"n": 16, "deflation": "blocks:2"}
+    expected = run_through(Run(configure("two-layer", solver="pipecg", **choices)))
+    found = run_through(Run(configure("two-layer", solver=spec, device=accelerator.spec, **choices)))
+    assert abs(found.iterations - expected.iterations) <= 1
+    np.testing.assert_allclose(found.x, expected.x, rtol=0, atol=1e-6 * np.abs(expected.x).max())
+
+
+@pytest.mark.parametrize("first", ["neumann:2", "block-ic:2", "chebyshev"])
+def test_the_first_takes_any_preconditioner_of_the_accelerator(accelerator, first):
+    choices = {"n": 12, "preconditioner": first, "rhs": "random"}
+    expected = run_through(Run(configure("poisson5", solver="pipecg", **choices)))
+    found = run_through(Run(configure("poisson5", solver="hybrid1", device=accelerator.spec, **choices)))
+    assert abs(found.iterations - expected.iterations) <= 1
+    np.testing.assert_allclose(found.x, expected.x, rtol=1e-5)
+
+
+def test_a_start_that_is_not_zero(accelerator):
+    operator = box_stencil((8, 9))
+    rng = np.random.default_rng(0)
+    b, x0 = rng.random(72), rng.random(72)
+    expected = solve(operator, b, x0, solver="pipecg", rtol=1e-9)
+    for spec in SCHEDULES:
+        found = solve(operator, b, x0, solver=spec, device=accelerator.spec, rtol=1e-9)
+        assert found.iterations == expected.iterations
+        np.testing.assert_allclose(found.x, expected.x, rtol=1e-9)
+
+
+def test_the_solution_can_be_looked_at_while_the_run_goes_on(accelerator):
+    choices = {"n": 10, "rhs": "random"}
+    expected = Run(configure("poisson7", solver="pipecg", **choices))
+    found = Run(configure("poisson7", solver="hybrid3:share=0.5", device=accelerator.spec, **choices))
+    for _ in range(6):
+        expected.step(1)
+        found.step(1)
+    np.testing.assert_allclose(found.x, expected.x, rtol=1e-11)
+
+
+def test_where_things_lie(accelerator):
+    choices = {"n": 8, "device": accelerator.spec}
+    first = Run(configure("poisson27", solver="hybrid1", **choices))
+    assert isinstance(first.setting.device, Pair)
+    third = Run(configure("poisson27", solver="hybrid3:share=0.3", **choices))
+    split = third.setting.device
+    assert isinstance(split, Split)
+    matrix = third.setting.operator.to_csr()
+    # The cores' parts and the whole matrix are one and the same memory.
+    assert all(np.shares_memory(part._data, matrix.data) for part in split.near)
+    note = "\n".join(third.result().provenance["notes"])
+    assert f"the cores have {split.rows} of 512 rows" in note
+
+
+@pytest.mark.parametrize("spec", ["hybrid1", "hybrid2", "hybrid3", "hybrid"])
+def test_the_cores_alone_are_not_enough(spec):
+    with pytest.raises(
+        InputError, match="shares work between cores and accelerator, and device cpu is the cores alone"
+    ):
+        Run(configure("poisson5", n=8, solver=spec))
+
+
+@pytest.mark.parametrize("spec", ["hybrid2", "hybrid3"])
+def test_both_sides_apply_an_element_wise_preconditioner(accelerator, spec):
+    with pytest.raises(InputError, match="one that acts element by element; use preconditioner jacobi"):
+        Run(configure("poisson5", n=8, solver=spec, preconditioner="neumann:2", device=accelerator.spec))
+
+
+def test_the_second_refuses_a_variant_that_wraps_the_preconditioner(accelerator):
+    choices = {"deflation": "blocks:2", "variant": "a-def2", "device": accelerator.spec}
+    with pytest.raises(InputError, match="acts element by element"):
+        Run(configure("two-layer", n=8, solver="hybrid2", **choices))
+
+
+def test_the_third_does_not_deflate(accelerator):
+    with pytest.raises(InputError, match="cannot deflate, since no side sees a whole vector"):
+        Run(configure("two-layer", n=8, solver="hybrid3", deflation="blocks:2", device=accelerator.spec))
+
+
+def test_the_third_refuses_an_empty_side(accelerator):
+    with pytest.raises(InputError, match="would leave the cores without a row of 64"):
+        Run(configure("poisson5", n=8, solver="hybrid3:share=1", device=accelerator.spec))
+
+
+def test_a_preconditioner_that_is_not_symmetric_is_refused(accelerator):
+    A = random_matrix(50).csr
+    solve(A, np.ones(50), M=lambda r: r / A.diagonal(), solver="hybrid1", device=accelerator.spec)
+    with pytest.raises(InputError, match=r"the preconditioner is not symmetric: \(M\^-1 x, y\) = "):
+        solve(A, np.ones(50), M=lambda r: np.cumsum(r), solver="hybrid1", device=accelerator.spec)
+
+
+def test_only_the_third_takes_what_does_not_fit(accelerator):
+    choices = {"n": 10, "device": accelerator.spec, "rhs": "random"}
+    limit = 200_000
+    for spec in ("cg", "pipecg", "hybrid1", "hybrid2"):
+        with pytest.raises(InputError, match=r"may use 0.2 MB and 0\.\d+ MB are needed"):
+            Run(configure("poisson27", solver=spec, memory_limit=limit, **choices))
+    run = Run(configure("poisson27", solver="hybrid3", memory_limit=limit, **choices))
+    found = run_through(run)
+    assert found.converged
+    assert run.setting.device.accelerator.budget.used <= limit
+    expected = run_through(Run(configure("poisson27", n=10, rhs="random", solver="pipecg")))
+    assert found.iterations == expected.iterations
+    np.testing.assert_allclose(found.x, expected.x, rtol=1e-10)
+
+
+def test_a_matrix_that_is_not_positive_definite_ends_with_its_reason(accelerator):
+    operator = random_matrix(60, seed=2).csr.toarray()
+    operator[0, 59] = operator[59, 0] = 1e4
+    for spec in SCHEDULES:
+        found = solve(operator, np.ones(60), device=accelerator.spec, rtol=1e-12, solver=spec)
+        assert found.reason is Reason.INDEFINITE
+        assert np.isfinite(found.x).all()

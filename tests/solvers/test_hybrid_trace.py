@@ -1,0 +1,126 @@
+"""What the trace of a hybrid run tells: four lanes, nothing before what it waits for, copies beside computing."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from workbench.machine.profile import profile
+from workbench.machine.retime import retime
+from workbench.run import Run, Stopping, configure, run_through
+
+SCHEDULES = ("hybrid1", "hybrid2", "hybrid3:share=0.5")
+COPIES = ("copy to device", "copy to host")
+MAPPING = 50e-6
+"""Seconds by which the device's clock may be taken wrongly for the host's."""
+RUNS = 12
+"""On two cores, which are the accelerator as well, it is up to the system who runs when."""
+
+
+def traced(accelerator, spec, n=12, maxiter=40, name="poisson7"):
+    stopping = Stopping(rtol=1e-8, maxiter=maxiter)
+    configuration = configure(name, n=n, rhs="random", solver=spec, device=accelerator.spec, stopping=stopping)
+    return run_through(Run(configuration, trace=True))
+
+
+@pytest.mark.parametrize("spec", SCHEDULES)
+def test_a_traced_run_is_the_same_run(accelerator, spec):
+    configuration = configure("poisson27", n=9, rhs="random", solver=spec, device=accelerator.spec)
+    plain, found = (run_through(Run(configuration, trace=trace)) for trace in (False, True))
+    assert found.iterations == plain.iterations
+    assert found.x.tolist() == plain.x.tolist()
+    assert set(found.trace.column("iteration").tolist()) == set(range(found.iterations + 1))
+
+
+@pytest.mark.parametrize("spec", SCHEDULES)
+def test_nothing_starts_before_what_it_waits_for_has_ended(accelerator, spec):
+    trace = traced(accelerator, spec).trace
+    events = list(trace)
+    assert any(event.after for event in events)
+    for event in events:
+        for place in event.after:
+            assert event.start >= events[place].end - MAPPING, (event, events[place])
+
+
+@pytest.mark.parametrize("spec", SCHEDULES)
+def test_each_lane_does_one_thing_at_a_time(accelerator, spec):
+    events = list(traced(accelerator, spec).trace)
+    for lane in ("cpu", "accelerator", *COPIES):
+        mine = [event for event in events if event.lane == lane]
+        for one, next_one in itertools.pairwise(mine):
+            assert next_one.start >= one.end - 1e-6
+
+
+@pytest.mark.parametrize(
+    ("spec", "copied"),
+    [
+        ("hybrid1", {"copy to host": ["w", "r", "u"]}),
+        ("hybrid2", {"copy to host": ["n_next"]}),
+        ("hybrid3:share=0.5", {"copy to host": ["m", "scalars"], "copy to device": ["m"]}),
+    ],
+)
+def test_an_iteration_copies_what_the_paper_says(accelerator, spec, copied):
+    # The second iteration; hybrid2's two n take turns.
+    events = [event for event in traced(accelerator, spec).trace if event.iteration == 2]
+    for lane in COPIES:
+        assert [event.name for event in events if event.lane == lane] == copied.get(lane, [])
+
+
+def waited_for(events, event):
+    return {events[place].name for place in event.after}
+
+
+def test_the_first_waits_for_its_copies_before_its_dot_products(accelerator):
+    events = list(traced(accelerator, "hybrid1").trace)
+    (dots,) = [event for event in events if event.iteration == 3 and event.name.startswith("gamma = (r, u)")]
+    assert dots.lane == "cpu"
+    assert waited_for(events, dots) == {"w", "r", "u"}
+
+
+def test_the_second_updates_what_needs_no_n_before_it_waits(accelerator):
+    events = list(traced(accelerator, "hybrid2").trace)
+    hiding, needing = (
+        next(event for event in events if event.iteration == 2 and event.lane == "cpu" and event.name.startswith(first))
+        for first in ("q = m", "z = n")
+    )
+    assert not hiding.after
+    assert waited_for(events, needing) == {"n_next"}
+    assert hiding.end <= needing.start
+
+
+def test_the_third_waits_for_both_halves_of_m_on_both_sides(accelerator):
+    events = list(traced(accelerator, "hybrid3:share=0.5").trace)
+    for lane in ("cpu", "accelerator"):
+        (part2,) = [event for event in events if event.iteration == 2 and event.lane == lane and event.name == "A2"]
+        assert sorted(events[place].lane for place in part2.after) == sorted(COPIES)
+
+
+def overlapping(trace):
+    events = list(trace)
+    computing = [event for event in events if event.lane not in COPIES]
+    return sum(
+        any(min(copy.end, other.end) > max(copy.start, other.start) for other in computing)
+        for copy in events
+        if copy.lane in COPIES
+    )
+
+
+@pytest.mark.parametrize("spec", SCHEDULES)
+def test_copies_run_beside_computing(accelerator, spec):
+    if accelerator.spec != "opencl" and not accelerator.spec.startswith("cuda"):
+        pytest.skip("the same queues as opencl")
+    counts = []
+    while not any(counts) and len(counts) < RUNS:
+        counts.append(overlapping(traced(accelerator, spec, n=96, maxiter=15).trace))
+    assert any(counts), counts
+
+
+def test_a_hybrid_trace_can_be_timed_on_another_machine(accelerator):
+    trace = traced(accelerator, "hybrid2").trace
+    modelled = retime(trace, profile("i5-8250u"), profile("v100"))
+    assert len(modelled) == len(trace)
+    starts = [event.start for event in modelled]
+    for event in modelled:
+        for place in event.after:
+            assert event.start >= starts[place]

@@ -1,0 +1,95 @@
+"""Some rows of a CSR matrix on an accelerator, each in two parts: columns whose unknowns lie there, and the others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from workbench.devices.accelerator.products import lanes_for
+from workbench.devices.accelerator.runtime import Vector
+from workbench.devices.kernels import products as texts
+
+
+class PartedRows:
+    """Rows `top` to N of a CSR matrix with sorted indices, to be multiplied in two parts.
+
+    data, indices, indptr: the whole matrix in host memory. splits: where in each row the columns from `top` begin,
+    shape (N,). The entries lie on the device once, for both parts.
+    """
+
+    def __init__(
+        self, device: Any, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, splits: np.ndarray, top: int
+    ) -> None:
+        first = int(indptr[top])
+        self.entries, self.count, self.top = data.size - first, indptr.size - 1 - top, top
+        self.index = np.dtype(np.int64 if max(self.entries, indptr.size) > np.iinfo(np.int32).max else np.int32)
+        self.data = device.array(data[first:], data.dtype)
+        self.indices = device.array(indices[first:], self.index)
+        self.bounds = [
+            device.array((part - first).astype(self.index), self.index)
+            for part in (indptr[top:-1], splits[top:], indptr[top + 1 :])
+        ]
+        self.elsewhere_entries = int((splits[top:] - indptr[top:-1]).sum(dtype=np.int64))
+
+
+class HerePart:
+    """out = A' x for the columns whose unknowns lie on the device; x and out have the shape (rows,)."""
+
+    offers = ()
+
+    def __init__(self, device: Any, rows: PartedRows) -> None:
+        self._device, self._rows = device, rows
+        self.entries = rows.entries - rows.elsewhere_entries
+        self._kernel, self._groups = _kernel(device, rows, self.entries, based=False)
+
+    def apply(self, x: Vector, out: Vector) -> None:
+        rows = self._rows
+        arguments = (rows.data, rows.indices, rows.bounds[1], rows.bounds[2], np.int64(rows.top), x, out)
+        self._device.launch(self._kernel, self._groups, *arguments, np.int64(rows.count))
+
+    @property
+    def traffic(self) -> int:
+        return _traffic(self._rows, self.entries)
+
+    @property
+    def flops(self) -> int:
+        return (8 if self._rows.data.dtype.kind == "c" else 2) * self.entries
+
+
+class ElsewherePart:
+    """out = v + A' x for the columns whose unknowns lie on the other side, x = `elsewhere` having the shape (top,)."""
+
+    offers = ()
+
+    def __init__(self, device: Any, rows: PartedRows, elsewhere: Vector) -> None:
+        self._device, self._rows, self._elsewhere = device, rows, elsewhere
+        self.entries = rows.elsewhere_entries
+        self._kernel, self._groups = _kernel(device, rows, self.entries, based=True)
+
+    def apply(self, v: Vector, out: Vector) -> None:
+        rows = self._rows
+        arguments = (rows.data, rows.indices, rows.bounds[0], rows.bounds[1], np.int64(0), self._elsewhere, out, v)
+        self._device.launch(self._kernel, self._groups, *arguments, np.int64(rows.count))
+
+    @property
+    def traffic(self) -> int:
+        gathered = min(self.entries, self._elsewhere.size) * self._rows.data.itemsize
+        return _traffic(self._rows, self.entries) + gathered
+
+    @property
+    def flops(self) -> int:
+        return (8 if self._rows.data.dtype.kind == "c" else 2) * self.entries
+
+
+def _kernel(device: Any, rows: PartedRows, entries: int, *, based: bool) -> tuple[Any, int]:
+    """The kernel of a part, and its groups."""
+    lanes = lanes_for(device, entries / max(1, rows.count))
+    text = texts.csr(lanes, based=based, summed=False, part=True)
+    work = max(rows.count, entries // 4) if device.layout.chunked else rows.count * lanes
+    return device.kernel(text, "csr", rows.data.dtype, rows.index), device.layout.groups_for(work)
+
+
+def _traffic(rows: PartedRows, entries: int) -> int:
+    index, item = rows.index.itemsize, rows.data.itemsize
+    return entries * (item + index) + 2 * rows.count * (index + item)

@@ -1,0 +1,85 @@
+"""Products with a part of every row of a CSR matrix: the columns whose unknowns lie here, or those elsewhere."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+from workbench.devices.cpu.csr import ENTRIES_PER_CHUNK, as_unsigned
+from workbench.devices.cpu.threads import WORTH_SHARING, launch, prepare
+
+
+class CsrPart:
+    """out = A' x, or with `elsewhere`: out = v + A' elsewhere, where row i of A' is the entries starts[i] to ends[i].
+
+    data, indices (nnz,): those of the whole matrix, not copied. starts, ends (rows,): index arrays of one dtype.
+    x, v and out have the shape (rows,), `elsewhere` that of the whole vector. No dot products come with it.
+    """
+
+    offers = ()
+
+    def __init__(
+        self,
+        data: np.ndarray,
+        indices: np.ndarray,
+        starts: np.ndarray,
+        ends: np.ndarray,
+        elsewhere: np.ndarray | None = None,
+    ) -> None:
+        self._data, self._indices = data, as_unsigned(indices)
+        self._starts, self._ends = as_unsigned(starts), as_unsigned(ends)
+        self._elsewhere = elsewhere
+        self.entries = int((ends - starts).sum(dtype=np.int64))
+        self._bounds = _even_chunks(starts, ends, self.entries)
+        self._kernel = _product if elsewhere is None else _added
+        prepare(self._kernel, *self._arguments(*[np.empty(0, data.dtype)] * 2))
+
+    def apply(self, x: np.ndarray, out: np.ndarray) -> None:
+        """`out` must not be x."""
+        launch(max(self.entries, self._starts.size), self._kernel, *self._arguments(x, out))
+
+    def _arguments(self, x: np.ndarray, out: np.ndarray) -> tuple[np.ndarray, ...]:
+        more = () if self._elsewhere is None else (self._elsewhere,)
+        return self._data, self._indices, self._starts, self._ends, x, *more, out, self._bounds
+
+    @property
+    def traffic(self) -> int:
+        """Bytes; of the other side's vector as many elements count as there are entries, at most all."""
+        rows, item = self._starts.size, self._data.itemsize
+        gathered = 0 if self._elsewhere is None else min(self.entries, self._elsewhere.size - rows) * item
+        index = self._indices.itemsize
+        return self.entries * (item + index) + 2 * rows * (index + item) + gathered
+
+    @property
+    def flops(self) -> int:
+        return (8 if self._data.dtype.kind == "c" else 2) * self.entries
+
+
+def _even_chunks(starts: np.ndarray, ends: np.ndarray, entries: int) -> np.ndarray:
+    """Row bounds of chunks that are about equally much work; a row is work too where it has no entry."""
+    rows = starts.size
+    work = np.concatenate([[0], np.cumsum(ends.astype(np.int64) - starts + 1)])
+    chunks = max(1, min(rows, max(entries // ENTRIES_PER_CHUNK, rows // WORTH_SHARING)))
+    bounds = np.searchsorted(work, np.linspace(0, int(work[-1]), chunks + 1))
+    bounds[0], bounds[-1] = 0, rows
+    return np.unique(bounds).astype(np.uint64)
+
+
+@njit(parallel=True, nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+def _product(data, indices, starts, ends, x, y, bounds):  # pragma: no cover
+    for chunk in prange(bounds.size - 1):
+        for row in range(bounds[chunk], bounds[chunk + 1]):
+            value = data.dtype.type(0)
+            for j in range(starts[row], ends[row]):
+                value += data[j] * x[indices[j]]
+            y[row] = value
+
+
+@njit(parallel=True, nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+def _added(data, indices, starts, ends, v, elsewhere, y, bounds):  # pragma: no cover
+    for chunk in prange(bounds.size - 1):
+        for row in range(bounds[chunk], bounds[chunk + 1]):
+            value = v[row]
+            for j in range(starts[row], ends[row]):
+                value += data[j] * elsewhere[indices[j]]
+            y[row] = value

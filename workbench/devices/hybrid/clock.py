@@ -1,0 +1,111 @@
+"""The clock of cores and an accelerator at work together: four lanes in the host's time, and who waited for whom."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from workbench.devices.accelerator.clock import ahead
+from workbench.devices.accelerator.runtime import Runtime, Span
+from workbench.devices.clock import ACCELERATOR, CPU, Recorder, Work
+
+Returned = TypeVar("Returned")
+
+
+@dataclasses.dataclass(eq=False)
+class Noted:
+    """Something that was asked for and whose times are handed over later. place: its index in the recorder, then."""
+
+    name: str
+    lane: str
+    work: Work
+    span: Span
+    iteration: int
+    after: Sequence[Noted]
+    place: int = -1
+
+
+class HybridClock:
+    """Notes what cores, accelerator and copies do, in the order in which the host asked for it.
+
+    That order is one in which nothing waits for what comes later, so that all are handed over in it, the host's own
+    work included. Both clocks are compared before the run; a microsecond or two of that stays in every event.
+    """
+
+    def __init__(self, runtime: Runtime, recorder: Recorder) -> None:
+        self.iteration = 0
+        self._runtime, self._recorder = runtime, recorder
+        self._noted: list[Noted] = []
+        self._latest: dict[str, Noted] = {}
+        self._waiting: dict[str, list[Noted]] = {}
+        self._kernels: dict[tuple[str, str], int] = {}
+        self._ahead = ahead(runtime) - recorder.origin
+
+    def timed(self, run: Callable[..., Returned], name: str, work: Work) -> Callable[..., Returned]:
+        """A callable that notes what `run` does: on the accelerator, or on the cores if it asked for nothing there."""
+
+        def call(*arguments: object) -> Returned:
+            before, start = len(self._noted), time.perf_counter()
+            returned, span = self._runtime.timed(lambda: run(*arguments), name)
+            end = time.perf_counter()
+            # What holds finer events is told by them and not once more as a whole.
+            if len(self._noted) > before:
+                return returned
+            if span is not None:
+                self.note(name, ACCELERATOR, work, self._of_host(span))
+            else:
+                origin = self._recorder.origin
+                self.note(name, CPU, work, lambda: (start - origin, end - origin))
+            return returned
+
+        return call
+
+    def copied(self, name: str, lane: str, nbytes: int, span: Span, *behind: str) -> Noted:
+        """Note a copy that waits for what the lanes `behind` were asked for so far."""
+        for other in behind:
+            self.follow(lane, other)
+        return self.note(name, lane, lambda: (nbytes, 0), self._of_host(span))
+
+    def wait(self, lane: str, noted: Sequence[Noted]) -> None:
+        """The next event of a lane waits for these."""
+        self._waiting.setdefault(lane, []).extend(noted)
+
+    def follow(self, lane: str, other: str) -> None:
+        """The next event of a lane waits for the latest of another."""
+        self.wait(lane, [self._latest[other]] if other in self._latest else [])
+
+    def note(self, name: str, lane: str, work: Work, span: Span) -> Noted:
+        """Something whose span is in the time of the recorder."""
+        after = tuple(dict.fromkeys(self._waiting.pop(lane, ())))
+        made = Noted(name, lane, work, span, self.iteration, after)
+        self._noted.append(made)
+        self._latest[lane] = made
+        return made
+
+    def reading(self, rows: Callable[[], Returned]) -> Callable[[], Returned]:
+        """The scalars are in the host's memory already."""
+        return rows
+
+    def resolve(self) -> None:
+        if not self._noted:
+            return
+        self._runtime.synchronize()
+        noted, self._noted = self._noted, []
+        for event in noted:
+            key = (event.name, event.lane)
+            if key not in self._kernels:
+                self._kernels[key] = self._recorder.kernel(event.name, event.lane, *event.work())
+            after = tuple(waited.place for waited in event.after)
+            start, end = event.span()
+            event.place = self._recorder.add(self._kernels[key], start, end, event.iteration, after)
+            # What an event waited for is known by its place from here on; keeping it would keep the whole run.
+            event.after = ()
+
+    def _of_host(self, span: Span) -> Span:
+        def converted() -> tuple[float, float]:
+            start, end = span()
+            return start + self._ahead, end + self._ahead
+
+        return converted

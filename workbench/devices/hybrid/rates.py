@@ -1,0 +1,149 @@
+"""How fast cores, accelerator and the link between them are, measured in a moment or read from profiles."""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from workbench.devices.accelerator.device import Accelerator
+from workbench.devices.accelerator.measure import SMALL
+from workbench.devices.cpu import Cpu
+from workbench.devices.cpu.launching import launch_latency
+
+ROUNDS = 5
+REPEATS = 5
+"""Sweeps or products between two looks at the clock, so that waiting for an accelerator counts little."""
+LAUNCHES = 100
+LARGEST = 1 << 22
+"""Elements of a sweep or copy that is timed: more than caches hold, and no more than a moment takes."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Rates:
+    """Bandwidths in bytes per second, latencies in seconds; product_*: seconds of one product with A; basis: in words.
+
+    cpu_launch and accelerator_launch: what a kernel costs beside its bytes.
+    """
+
+    cpu_bandwidth: float
+    cpu_launch: float
+    accelerator_bandwidth: float
+    accelerator_launch: float
+    to_host_bandwidth: float
+    to_host_latency: float
+    to_device_bandwidth: float
+    to_device_latency: float
+    product_cpu: float
+    product_accelerator: float
+    basis: str
+
+
+def measured_rates(accelerator: Accelerator, size: int, dtype: np.dtype, products: tuple[float, float]) -> Rates:
+    """The rates here and now, of sweeps and copies as long as the vectors; products: seconds on either side.
+
+    Costs some dozen sweeps and copies, and a few hundred launches: a tenth of a second or so.
+    """
+    cpu, elements = Cpu(), min(size, LARGEST)
+    runtime = accelerator.runtime
+    near, far = _sweep_bandwidth(cpu, elements, dtype), _sweep_bandwidth(accelerator, elements, dtype)
+    stream, vector = runtime.stream(), accelerator.zeros(elements, dtype)
+    large = runtime.pinned(vector.nbytes)
+    small = large[: min(SMALL, large.size)]
+
+    def there(values: np.ndarray) -> None:
+        stream.to_device(vector.handle, values).wait()
+
+    def back(values: np.ndarray) -> None:
+        stream.to_host(values, vector.handle).wait()
+
+    to_device, to_host = _link(there, large, small), _link(back, large, small)
+    scalars = accelerator.scalars(1, dtype)
+
+    def launches() -> None:
+        for _ in range(LAUNCHES):
+            accelerator.write_scalar(scalars, 0, 1.0)
+        runtime.synchronize()
+
+    return Rates(
+        near,
+        launch_latency(LAUNCHES),
+        far,
+        _seconds(launches) / LAUNCHES,
+        *to_host,
+        *to_device,
+        *products,
+        basis="measured just now",
+    )
+
+
+def profile_rates(cpu: Any, accelerator: Any, traffic: int) -> Rates:
+    """The rates of two machine profiles; traffic: bytes of a product. Raises InputError for what a profile lacks."""
+
+    def latency(profile: Any, name: str) -> float:
+        number = getattr(profile, name)
+        return number.value if number else 0.0
+
+    return Rates(
+        cpu.bandwidth.value,
+        latency(cpu, "launch_latency"),
+        accelerator.bandwidth.value,
+        latency(accelerator, "launch_latency"),
+        accelerator.needed("to_host_bandwidth").value,
+        latency(accelerator, "to_host_latency"),
+        accelerator.needed("to_device_bandwidth").value,
+        latency(accelerator, "to_device_latency"),
+        traffic / cpu.bandwidth.value,
+        traffic / accelerator.bandwidth.value,
+        basis=f"of the profiles {cpu.name} and {accelerator.name}",
+    )
+
+
+def product_seconds(device: Any, bound: Any, size: int, dtype: np.dtype) -> float:
+    """Seconds of one product of an operator bound to a device."""
+    x, out = device.copy(device.array(np.ones(size, dtype), dtype)), device.zeros(size, dtype)
+
+    def products() -> None:
+        for _ in range(REPEATS):
+            bound.apply(x, out)
+        _finish(device)
+
+    return _seconds(products) / REPEATS
+
+
+def _sweep_bandwidth(device: Any, elements: int, dtype: np.dtype) -> float:
+    space = device.workspace(elements, dtype, vectors={name: device.zeros(elements, dtype) for name in "abc"})
+    (triad,) = space.lines("a = b + 3*c")
+
+    def sweeps() -> None:
+        for _ in range(REPEATS):
+            triad()
+        _finish(device)
+
+    return REPEATS * triad.bytes / _seconds(sweeps)
+
+
+def _link(copy: Callable[[np.ndarray], None], large: np.ndarray, small: np.ndarray) -> tuple[float, float]:
+    """Bytes per second of a large copy, and seconds of a tiny one."""
+    latency = _seconds(lambda: copy(small))
+    return large.nbytes / max(_seconds(lambda: copy(large)) - latency, 1e-9), latency
+
+
+def _finish(device: Any) -> None:
+    if isinstance(device, Accelerator):
+        device.runtime.synchronize()
+
+
+def _seconds(work: Callable[[], None]) -> float:
+    """Seconds of one call: the median of rounds, after one to warm up."""
+    work()
+    found = []
+    for _ in range(ROUNDS):
+        begun = time.perf_counter()
+        work()
+        found.append(time.perf_counter() - begun)
+    return statistics.median(found)

@@ -1,0 +1,37 @@
+"""Rows that stand for a whole matrix, for measuring products with a matrix that does not fit a device."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+RUN = 64
+"""Consecutive rows that are taken together: neighbours gather from the same places, which rows picked singly do not."""
+
+
+def sampled_rows(indptr: np.ndarray, entries: int) -> np.ndarray:
+    """Rows with at most so many entries, sorted, whose lengths are distributed like those of the matrix.
+
+    Runs of RUN rows are put in order of their entries, and every k-th is taken: from each stratum of lengths the same
+    fraction. Tiwari and Vadhiyar (2022), section VI-B, ask for such a choice and leave it open. indptr: shape (N + 1,).
+    Cost: a sort of N/RUN numbers. The result is empty where not even one run has so few entries.
+    """
+    size = indptr.size - 1
+    tops = np.arange(0, size, RUN)
+    lengths = indptr[np.minimum(tops + RUN, size)] - indptr[tops]
+    order = np.argsort(lengths, kind="stable")
+    total = int(indptr[-1])
+    step = max(1, -(-total // max(1, entries)))
+    while step <= order.size:
+        # From the middle of each stratum, so that neither short nor long rows are preferred.
+        chosen = order[(step - 1) // 2 :: step]
+        if int(lengths[chosen].sum()) <= entries:
+            rows = (tops[np.sort(chosen)][:, None] + np.arange(RUN)).ravel()
+            return rows[rows < size]
+        step += 1
+    return np.empty(0, np.int64)
+
+
+def rows_of(matrix: sparse.csr_array, rows: np.ndarray) -> sparse.csr_array:
+    """These rows as a matrix of their own, with as many columns as before."""
+    return sparse.csr_array(matrix[rows])

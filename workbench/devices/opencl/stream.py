@@ -1,0 +1,46 @@
+"""Copies in an OpenCL queue of their own."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+
+
+class OpenCLSignal:
+    """An event of OpenCL."""
+
+    def __init__(self, event: Any, errors: AbstractContextManager[None]) -> None:
+        self.event = event
+        self._errors = errors
+
+    def wait(self) -> None:
+        with self._errors:
+            self.event.wait()
+
+    def span(self) -> tuple[float, float]:
+        return 1e-9 * self.event.profile.start, 1e-9 * self.event.profile.end
+
+
+class OpenCLStream:
+    """An in-order queue beside the one that kernels go to."""
+
+    def __init__(self, cl: Any, context: Any, errors: AbstractContextManager[None]) -> None:
+        self._cl, self._errors = cl, errors
+        with errors:
+            self._queue = cl.CommandQueue(context, properties=cl.command_queue_properties.PROFILING_ENABLE)
+
+    def to_host(self, values: np.ndarray, handle: Any, after: OpenCLSignal | None = None) -> OpenCLSignal:
+        return self._copy(values, handle, after)
+
+    def to_device(self, handle: Any, values: np.ndarray, after: OpenCLSignal | None = None) -> OpenCLSignal:
+        return self._copy(handle, values, after)
+
+    def _copy(self, target: Any, source: Any, after: OpenCLSignal | None) -> OpenCLSignal:
+        waits = [after.event] if after else None
+        with self._errors:
+            event = self._cl.enqueue_copy(self._queue, target, source, is_blocking=False, wait_for=waits)
+            # Without this a driver may keep the copy to itself until somebody waits for it.
+            self._queue.flush()
+        return OpenCLSignal(event, self._errors)

@@ -1,0 +1,67 @@
+"""Algorithm 2 of Tiwari and Vadhiyar, pipelined CG, cut where the schedules cut it.
+
+Line numbers are those of the paper. `omega` is its delta, since delta is (p, A p) here; `beta` of the next iteration is
+computed as soon as gamma is known, so that a row of the history is complete.
+"""
+
+BEGIN = """
+    alpha = 1
+    beta = 0
+"""
+"""With beta = 0 in the first iteration alpha only must not be 0, and what `PREVIOUS` held does not matter."""
+
+PREVIOUS = """
+    z = w
+    q = w
+    s = w
+    p = w
+"""
+
+INITIAL = """
+    s = A(x)
+    r = b - s
+    u = M(r)
+    w = A(u)
+"""
+"""Line 1."""
+
+SCALARS = """
+    delta = omega - beta*gamma/alpha
+    alpha = gamma/delta if delta > 0 else 0
+    previous = gamma
+"""
+"""Lines 5 to 9."""
+
+BETA = """
+    beta = gamma/previous
+"""
+
+UPDATES = """
+    z = n + beta*z
+    q = m + beta*q
+    s = w + beta*s
+    p = u + beta*p
+    x = x + alpha*p
+    r = r - alpha*s
+    u = u - alpha*q
+    w = w - alpha*z
+"""
+"""Lines 10 to 17."""
+
+DOTS = """
+    gamma = (r, u)
+    omega = (u, w)
+    uu = (u, u)
+    rr = (r, r)
+"""
+"""Lines 18 to 20, and the norm of the residual."""
+
+PRECONDITION = """
+    m = M(w)
+"""
+"""Line 21."""
+
+PRODUCT = """
+    n = A(m)
+"""
+"""Line 22."""

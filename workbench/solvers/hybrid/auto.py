@@ -1,0 +1,109 @@
+"""The schedule that suits machine and matrix."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from workbench import devices
+from workbench.blocks import parameter, register
+from workbench.devices.hybrid import Rates, iteration_seconds, measure, measured_rates, product_seconds, profile_rates
+from workbench.errors import InputError
+from workbench.operators import Operator, stored_bytes
+from workbench.solvers.base import Choice, Suits
+from workbench.solvers.hybrid.base import HybridSolver
+from workbench.solvers.hybrid.hybrid1 import Hybrid1
+from workbench.solvers.hybrid.hybrid2 import Hybrid2
+from workbench.solvers.hybrid.hybrid3 import Hybrid3
+from workbench.solvers.pipecg import PipelinedCG
+
+ALONE = "pipecg"
+CORES = "pipecg-cpu"
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class HybridAuto(HybridSolver):
+    """Hybrid 1, 2 or 3, or pipelined CG on the accelerator or the cores alone: whichever a model finds fastest.
+
+    The model counts the bytes of sweeps, products and copies over the bandwidths of two machine profiles, or of a short
+    measurement of these here, and lets what the schedule runs at the same time overlap. The notes of the run say what
+    was chosen and what the model expects of the others. A link too slow to be hidden leaves one side alone.
+    Cost of the measurement: some dozen sweeps, copies and products.
+    """
+
+    name: ClassVar[str] = "hybrid"
+    title: ClassVar[str] = "hybrid pipelined CG: the schedule that suits the machine"
+
+    cpu: str = parameter("", "profile of the cores, a name or a .toml file; empty measures")
+    accelerator: str = parameter("", "profile of the accelerator and its link; empty measures")
+
+    def chosen(self, device: Any, operator: Operator, suits: Suits, profile: Callable[[str], Any]) -> Choice:
+        possible, refused = self._possible(device, operator, suits)
+        rates = self._rates(device, operator, profile, fits=ALONE in possible)
+        expected = iteration_seconds(rates, operator.shape[0], operator.dtype)
+        best, placed = self._fastest(possible, expected, device, operator, refused)
+        others = ", ".join(f"{name} {expected[name]:.3g}" for name in possible if name != best)
+        why = [
+            f"solver hybrid chose {_described(best, device)}: {expected[best]:.3g} s an iteration by the model, "
+            f"against {others} ({rates.basis})",
+            *refused,
+        ]
+        if best in (ALONE, CORES):
+            copy = operator.shape[0] * operator.dtype.itemsize / rates.to_host_bandwidth + rates.to_host_latency
+            why.append(f"sharing the work does not pay here: a copy of one vector to the host takes {copy:.3g} s")
+        return Choice(possible[best], placed, tuple(why))
+
+    def _possible(self, device: Any, operator: Operator, suits: Suits) -> tuple[dict[str, Any], list[str]]:
+        """The methods that can run, by the name of the model, and why others cannot."""
+        switches = {"fused": self.fused, "merged": self.merged}
+        possible: dict[str, Any] = {CORES: PipelinedCG()}
+        refused = []
+        for name, solver in (
+            (ALONE, PipelinedCG()),
+            ("hybrid1", Hybrid1(**switches)),
+            ("hybrid2", Hybrid2(**switches)),
+            ("hybrid3", Hybrid3(**switches)),
+        ):
+            try:
+                solver.check(device, suits)
+                if name != "hybrid3":
+                    solver.placed(device, operator)
+                possible[name] = solver
+            except InputError as sentence:
+                refused.append(f"{name} cannot run: {sentence}")
+        return possible, refused
+
+    def _fastest(
+        self, possible: dict[str, Any], expected: dict[str, float], device: Any, operator: Operator, refused: list[str]
+    ) -> tuple[str, Any]:
+        """The fastest that can be placed: a decomposition may leave a side empty. The cores alone always can."""
+        for name in sorted(possible, key=lambda name: expected[name]):
+            try:
+                return name, possible[name].placed(devices.device("cpu") if name == CORES else device, operator)
+            except InputError as sentence:
+                refused.append(f"{name} cannot run: {sentence}")
+        raise AssertionError("the cores have no limit")
+
+    def _rates(self, device: Any, operator: Operator, profile: Callable[[str], Any], *, fits: bool) -> Rates:
+        size, dtype = operator.shape[0], operator.dtype
+        if self.cpu and self.accelerator:
+            traffic = stored_bytes(operator) + 2 * size * dtype.itemsize
+            return profile_rates(profile(self.cpu), profile(self.accelerator), traffic)
+        if self.cpu or self.accelerator:
+            raise InputError("solver hybrid needs two profiles, cpu and accelerator, or neither; then it measures")
+        if fits:
+            sides = devices.device("cpu"), device
+            near, far = (product_seconds(side, operator.bind(side), size, dtype) for side in sides)
+        else:
+            matrix = operator.to_csr()
+            speeds = measure(device, matrix)
+            near, far = matrix.nnz / speeds.cpu, matrix.nnz / speeds.accelerator
+        return measured_rates(device, size, dtype, (near, far))
+
+
+def _described(best: str, device: Any) -> str:
+    if best == CORES:
+        return "pipecg on the cores alone"
+    return f"pipecg on device {device.name} alone" if best == ALONE else best

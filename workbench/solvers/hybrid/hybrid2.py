@@ -1,0 +1,90 @@
+"""Hybrid-PIPECG-2: redundant updates on the cores, one copy an iteration."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from workbench.blocks import register
+from workbench.solvers.hybrid import algorithm as lines
+from workbench.solvers.hybrid.base import HybridSolver
+
+PREVIOUS = """
+    z = w
+    q = w
+    s = w
+"""
+"""What the cores need of `algorithm.PREVIOUS`."""
+
+HIDING = """
+    q = m + beta*q
+    s = w + beta*s
+    r = r - alpha*s
+    u = u - alpha*q
+    gamma = (r, u)
+    uu = (u, u)
+    rr = (r, r)
+"""
+"""Lines 11, 12, 15, 16, 18 and 20, which need no n: they hide its copy."""
+
+NEEDING_N = """
+    z = n + beta*z
+    w = w - alpha*z
+    omega = (u, w)
+    m = M(w)
+"""
+"""Lines 10, 17, 19 and 21."""
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class Hybrid2(HybridSolver):
+    """Pipelined CG on an accelerator, with alpha, beta and all dot products on the cores, which update w, r and u too.
+
+    In every iteration only n is copied, N words, and the redundant updates that do not need it hide the copy. Two
+    vectors take turns as n on the accelerator, so that its product need not wait until the last one is copied. M must
+    be element-wise, since both sides apply it; any deflation that projects the system will do.
+    Source: Tiwari, Vadhiyar (2022), section IV-B and Figure 2.
+    """
+
+    name: ClassVar[str] = "hybrid2"
+    title: ClassVar[str] = "hybrid pipelined CG 2: redundant updates on the cores"
+    vectors: ClassVar[int] = 13
+    both_precondition: ClassVar[bool] = True
+
+    def iterates(self, workspace: Any) -> Iterator[None]:
+        # The accelerator's n and n_next both arrive as the cores' n; the others are copied once.
+        once = "w", "r", "u", "m"
+        arrivals = {name: name for name in once} | {"n": "n", "n_next": "n"}
+        lanes = workspace.lanes(arrivals, fused=self.fused, merged=self.merged)
+        cpu, accelerator, link = lanes.cpu, lanes.accelerator, lanes.link
+        start, product, *turns = accelerator.lines(
+            lines.BEGIN + lines.INITIAL + lines.PREVIOUS + lines.PRECONDITION,
+            lines.PRODUCT,
+            lines.UPDATES + lines.PRECONDITION + lines.PRODUCT.replace("n =", "n_next ="),
+            lines.UPDATES.replace("n +", "n_next +") + lines.PRECONDITION + lines.PRODUCT,
+        )
+        begin, scalars, hiding, needing_n = cpu.lines(
+            lines.BEGIN + PREVIOUS + lines.DOTS, lines.SCALARS, HIDING, NEEDING_N + lines.BETA
+        )
+
+        def recurrence() -> Iterator[None]:
+            accelerator.run(start)  # line 1
+            copy = link.to_host(*once)
+            accelerator.run(product)  # line 3
+            cpu.wait(copy)
+            cpu.run(begin)  # line 2
+            yield
+            for n, iteration in itertools.cycle(zip(("n", "n_next"), turns, strict=True)):
+                cpu.run(scalars)  # lines 5 to 9
+                copy = link.to_host(n)
+                accelerator.take(cpu, "alpha", "beta")
+                accelerator.run(iteration)  # lines 10 to 17, 21 and 22
+                cpu.run(hiding)
+                cpu.wait(copy)
+                cpu.run(needing_n)
+                yield
+
+        return recurrence()

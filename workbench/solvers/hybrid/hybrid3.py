@@ -1,0 +1,156 @@
+"""Hybrid-PIPECG-3: the rows shared out by a performance model."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from workbench.blocks import parameter, register
+from workbench.devices.hybrid import Split, decompose
+from workbench.errors import InputError
+from workbench.operators import Operator
+from workbench.solvers.base import Suits
+from workbench.solvers.hybrid import algorithm as lines
+from workbench.solvers.hybrid.base import HybridSolver
+
+# Both sides run these lines, each on its own rows. m = x and m = u let the initial products use the exchange of m, and
+# with beta = 0 in the first iteration it does not matter what z, q, s and p hold before it.
+EXCHANGE_X = """
+    m = x
+"""
+AFTER_X = """
+    s = A2(v)
+    r = b - s
+    u = M(r)
+    gamma_part = (r, u)
+    uu_part = (u, u)
+    rr_part = (r, r)
+    m = u
+"""
+AFTER_U = """
+    w = A2(v)
+    omega_part = (u, w)
+    m = M(w)
+    z = w
+    q = w
+    p = w
+"""
+UPDATES = """
+    q = m + beta*q
+    s = w + beta*s
+    p = u + beta*p
+    x = x + alpha*p
+    r = r - alpha*s
+    u = u - alpha*q
+    gamma_part = (r, u)
+    uu_part = (u, u)
+    rr_part = (r, r)
+"""
+"""Lines 11 to 16, 18 and 20, which need no n."""
+PART1 = """
+    v = A1(m)
+"""
+"""The product with what needs m of this side alone."""
+PART2 = """
+    n = A2(v)
+    z = n + beta*z
+    w = w - alpha*z
+    omega_part = (u, w)
+    m = M(w)
+"""
+"""n = v + the product with m of the other side, then lines 10, 17, 19 and 21."""
+SUMS = "gamma", "omega", "uu", "rr"
+TOTALS = """
+    gamma = gamma_part + gamma_there
+    omega = omega_part + omega_there
+    uu = uu_part + uu_there
+    rr = rr_part + rr_there
+"""
+"""The cores add up what both sides have: lines 18 to 20."""
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class Hybrid3(HybridSolver):
+    """Pipelined CG with the rows of A and of all vectors shared out between the cores and an accelerator.
+
+    How many rows each side gets is a matter of how fast it multiplies, measured by five products, or of `share`. Both
+    halves of m are copied at the same time, N words in all; the updates that need no n, their dot products and the part
+    of the product with one's own m hide that. Takes matrices that do not fit the accelerator, whose share is then what
+    does; the model is then measured on rows that stand for the matrix. M must be element-wise; no deflation.
+    Cost of the setup: 12 products, and the accelerator's rows sent there. A matrix-free stencil is assembled first.
+    Source: Tiwari, Vadhiyar (2022), section IV-C and Figures 3 and 4.
+    """
+
+    name: ClassVar[str] = "hybrid3"
+    title: ClassVar[str] = "hybrid pipelined CG 3: rows on both sides"
+    vectors: ClassVar[int] = 13
+    """Of the accelerator's rows: those of the recurrence, and 1/D of a Jacobi preconditioner."""
+    both_precondition: ClassVar[bool] = True
+
+    share: float = parameter(0.0, "the accelerator's part of the non-zeros; 0 measures it", low=0.0, high=1.0)
+
+    def check(self, device: Any, suits: Suits) -> None:
+        super().check(device, suits)
+        if suits.deflated:
+            raise InputError("solver hybrid3 cannot deflate, since no side sees a whole vector; use hybrid1 or hybrid2")
+
+    def placed(self, device: Any, operator: Operator) -> Any:
+        """The two halves of the system. Raises InputError where a side has no row, and without the entries of A."""
+        matrix = operator.to_csr()
+        rows, why = decompose(device, matrix, self.share or None, self.vectors)
+        return Split(device, matrix, rows, why)
+
+    def iterates(self, workspace: Any) -> Iterator[None]:
+        lanes = workspace.lanes(fused=self.fused, merged=self.merged)
+        cpu, accelerator, link = lanes.cpu, lanes.accelerator, lanes.link
+        both = {
+            "part1": PART1,
+            "exchange_x": lines.BEGIN + EXCHANGE_X,
+            "after_x": AFTER_X,
+            "after_u": AFTER_U,
+            "updates": UPDATES,
+            "part2": PART2,
+        }
+        there = dict(zip(both, accelerator.lines(*both.values()), strict=True))
+        *half, begin, scalars, totals = cpu.lines(*both.values(), TOTALS, lines.SCALARS, TOTALS + lines.BETA)
+        here = dict(zip(both, half, strict=True))
+        sums = {f"{name}_part": f"{name}_there" for name in SUMS}
+
+        def together(name: str) -> None:
+            accelerator.run(there[name])
+            cpu.run(here[name])
+
+        def exchanged(name: str) -> None:
+            copies = link.to_host("m"), link.to_device("m")
+            together("part1")
+            # Each side waits for both: one brings what it needs, and it then overwrites what the other takes.
+            accelerator.wait(*copies)
+            accelerator.run(there[name])
+            cpu.wait(*copies)
+            cpu.run(here[name])
+
+        def recurrence() -> Iterator[None]:
+            together("exchange_x")
+            exchanged("after_x")  # line 1: r, u
+            exchanged("after_u")  # line 1: w; line 3: m
+            cpu.wait(link.sums_to_host(**sums))
+            cpu.run(begin)  # line 2
+            yield
+            while True:
+                cpu.run(scalars)  # lines 5 to 9
+                copies = link.to_host("m"), link.to_device("m")
+                accelerator.take(cpu, "alpha", "beta")
+                together("updates")  # lines 11 to 16, 18 and 20
+                together("part1")  # line 22, the part with one's own m
+                accelerator.wait(*copies)
+                accelerator.run(there["part2"])  # lines 22, 10, 17, 19 and 21
+                ready = link.sums_to_host(**sums)
+                cpu.wait(*copies)
+                cpu.run(here["part2"])
+                cpu.wait(ready)
+                cpu.run(totals)
+                yield
+
+        return recurrence()
