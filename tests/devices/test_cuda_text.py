@@ -88,7 +88,8 @@ def compile_with_nvcc(text, tmp_path):
 class Recorder:
     """A runtime without a device: keeps what a program would launch."""
 
-    name, title, layout, largest, recording = "recorder", "no device", LAYOUT, 2**60, True
+    name, title, layout, recording = "recorder", "no device", LAYOUT, True
+    largest = memory = 2**60
 
     def __init__(self):
         self.launches = []

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import ast
 
 import numpy as np
 
+from workbench.devices.lines.workspace import Workspace
 from workbench.run.setting import Setting
 
 
-def measured_energies(setting: Setting, gathered: Callable[[str], Any]) -> tuple[float, float] | None:
-    """(p, A p) and (r, M^-1 r) of a recurrence's vectors, with new products; None where it stores neither.
+def measured_energies(setting: Setting, workspace: Workspace, direction: str) -> tuple[float, float] | None:
+    """(d, A d) and (r, M^-1 r) with new products; None where the recurrence stores no residual.
 
-    gathered: a whole vector of the recurrence by its name, None where it has none. Methods without p go along u, and
-    Lanczos vectors v are multiples of r. Costs a product with each operator.
+    direction: d as a formula of what the workspace holds. Where u is not stored it is M^-1 r, and Lanczos vectors v are
+    multiples of r. Costs a product with each operator.
     """
-    p = next((found for name in ("p", "u") if (found := gathered(name)) is not None), None)
-    r = next((found for name in ("r", "v") if (found := gathered(name)) is not None), None)
-    if p is None or r is None:
+    r = next((found for name in ("r", "v") if (found := workspace.gathered(name)) is not None), None)
+    if r is None:
         return None
-    space = setting.device.workspace(
-        setting.b.size, setting.b.dtype, vectors={"p": p, "r": r}, operators={"A": setting.A, "M": setting.M}
+    names = {node.id for node in ast.walk(ast.parse(direction)) if isinstance(node, ast.Name)}
+    vectors = {"r": r} | {name: found for name in names if (found := workspace.gathered(name)) is not None}
+    scalars = [name for name in names if workspace.has_scalar(name)]
+    operators = {"A": setting.A, "M": setting.M}
+    space = Workspace(
+        setting.device, setting.b.size, setting.b.dtype, vectors=vectors, scalars=scalars, operators=operators
     )
-    (measure,) = space.lines("s = A(p)\nenergy = (p, s)\nu = M(r)\ngamma = (r, u)")
+    for name in scalars:
+        space.set_scalar(name, workspace.scalar(name))
+    made = "u = g\n" if "u" in names - set(vectors) else ""
+    (measure,) = space.lines(f"g = M(r)\ngamma = (r, g)\n{made}d = {direction}\ns = A(d)\nenergy = (d, s)")
     measure()
     return float(np.real(space.scalar("energy"))), float(np.real(space.scalar("gamma")))

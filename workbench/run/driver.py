@@ -344,8 +344,9 @@ class Run:
         products are taken afresh before the matrix is blamed.
         """
         detail = f"{name} = {value:.6g} at iteration {self.iterations}"
-        derived = not self.setting.solver.curvature_is_measured
-        if derived and (afresh := measured_energies(self.setting, self.workspace.gathered)):
+        solver = self.setting.solver
+        derived = not solver.measures_energies
+        if derived and (afresh := measured_energies(self.setting, self.workspace, solver.direction)):
             energies = f"(p, A p) = {afresh[0]:.6g} and (r, M^-1 r) = {afresh[1]:.6g}"
             if min(afresh) > 0:
                 truth = f"true residual {self._relative(self._true_residual()):.3g} of ||b||"
