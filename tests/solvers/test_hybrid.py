@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import linalg
 
 from tests.conftest import box_stencil, random_matrix
 from workbench.devices.hybrid import Pair, Split
@@ -152,6 +153,12 @@ def test_the_third_does_not_deflate(accelerator):
 def test_the_third_refuses_an_empty_side(accelerator):
     with pytest.raises(InputError, match="would leave the cores without a row of 64"):
         Run(configure("poisson5", n=8, solver="hybrid3:share=1", device=accelerator.spec))
+
+
+def test_the_third_needs_the_entries(accelerator):
+    A = linalg.aslinearoperator(random_matrix(50).csr)
+    with pytest.raises(InputError, match="shares out the rows of A, and a LinearOperator does not show them"):
+        solve(A, np.ones(50), M="none", solver="hybrid3", device=accelerator.spec)
 
 
 def test_a_preconditioner_that_is_not_symmetric_is_refused(accelerator):

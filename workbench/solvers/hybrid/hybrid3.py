@@ -98,6 +98,11 @@ class Hybrid3(HybridSolver):
 
     def placed(self, device: Any, operator: Operator) -> Any:
         """The two halves of the system. Raises InputError where a side has no row, and without the entries of A."""
+        if operator.nnz is None:
+            raise InputError(
+                "solver hybrid3 shares out the rows of A, and a LinearOperator does not show them; "
+                "pass a sparse matrix, or use solver hybrid2"
+            )
         matrix = operator.to_csr()
         rows, why = decompose(device, matrix, self.share or None, self.vectors)
         return Split(device, matrix, rows, why)
