@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from workbench.run import Run, Stopping, configure, run_through
+from workbench.run import Reason, Run, Stopping, configure, run_through
 
 PAPER = Path(__file__).parents[1] / "data" / "papers" / "two_level_pcg_gpu.toml"
 RULES = {
@@ -85,7 +85,7 @@ def test_long_runs_without_a_preconditioner_are_near_the_literature(real_matrice
     result = to_the_error(real_matrices, matrix, "-", solver)
     expected = int(literature(real_matrices, matrix, "-")[f"it_{FAMILY[solver]}"])
     assert result.converged
-    # Rounding delays each method; on the two grids it delays cgcg by up to 4 percent more than theirs.
+    # Rounding decides over the last of hundreds of iterations: permuting the unknowns of 494_bus moves cgcg by 5%.
     assert result.iterations == pytest.approx(expected, rel=0.05 if solver == "cgcg" else 0.02)
 
 
@@ -105,6 +105,22 @@ def test_the_attainable_error_is_that_of_the_literature(real_matrices, matrix, s
     assert reached <= expected + 1
     # What sets pipelined CG apart is an accuracy that it does not reach; the others may end a little better.
     assert solver != "pipecg" or reached >= expected - 1
+
+
+@pytest.mark.parametrize("matrix", ["nos3", "nos5", "494_bus"])
+def test_a_tolerance_that_pipelined_cg_does_not_reach_is_not_called_converged(real_matrices, matrix):
+    stopping = Stopping(rtol=1e-12, true_every=10)
+    choices = {"rhs": "ones-scaled", "x0": "zero", "stopping": stopping}
+    results = {
+        name: run_through(Run(configure(str(real_matrices / f"{matrix}.mtx.gz"), solver=name, **choices)))
+        for name in ("cg", "pipecg", "pipecg-rr", "pipe-pr-cg")
+    }
+    assert [name for name, result in results.items() if not result.converged] == ["pipecg"]
+    pipelined = results["pipecg"]
+    assert pipelined.reason in (Reason.INACCURATE, Reason.ROUNDING, Reason.STAGNATED)
+    assert "true residual" in pipelined.detail
+    assert pipelined.true_relative_residual > 1e-12
+    assert pipelined.history.parted_at is not None
 
 
 @pytest.mark.parametrize(("order", "printed_as"), [(1, "neumann(1)"), (2, "neumann(2)")])

@@ -95,3 +95,9 @@ def test_large_problems_and_other_variants_are_refused():
         spectrum(configure("two-layer", n=65))
     with pytest.raises(InputError, match="variant bnn is not offered"):
         spectrum(configure("two-layer", n=8, deflation="stripes", variant="bnn"))
+
+
+def test_the_gauss_radau_bound_needs_a_beta():
+    history = run_through(Run(configure("poisson5", n=6, solver="sd"))).history
+    with pytest.raises(InputError, match="this run has no beta"):
+        upper_bound(history, 1e-3, delay=3)

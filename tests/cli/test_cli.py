@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from scipy import io, sparse
 
+from workbench.blocks import registered
 from workbench.cli import main, solving
+from workbench.recording import load
 
 SYMMETRIC = sparse.diags_array([[2.0] * 5, [-1.0] * 4, [-1.0] * 4], offsets=[0, 1, -1]).tocsr()
 
@@ -48,6 +50,29 @@ def test_the_papers_problem_in_json(capsys):
     assert (answer["problem"], answer["N"], answer["preconditioner"]) == ("two-layer", 1024, "neumann:2")
     assert len(answer["residual_history"]) == answer["iterations"] + 1
     assert answer["true_relative_residual"] <= 1e-6
+
+
+def test_the_true_residual_along_the_way(capsys, tmp_path):
+    saved = tmp_path / "run"
+    arguments = ("poisson5", "--n", "12", "--solver", "pipecg", "--true-every", "4", "--save", str(saved), "--json")
+    status, out, _ = run(capsys, "solve", *arguments)
+    answer = json.loads(out)
+    assert (status, answer["solver"], answer["parted_at"]) == (0, "pipecg", None)
+    measured = load(saved).history.true_residuals[:, 0]
+    assert set(range(0, answer["iterations"], 4)) <= set(measured)
+
+
+def test_the_family_as_a_table_and_in_json(capsys):
+    status, out, _ = run(capsys, "family", "--preconditioner", "neumann:2")
+    assert status == 0
+    first, *rows = out.splitlines()
+    assert first.split()[:3] == ["solver", "A", "M"]
+    assert {row.split()[0] for row in rows} == set(registered("solver"))
+    status, out, _ = run(capsys, "family", "--precision", "float32", "--json")
+    (pipelined,) = [row for row in json.loads(out) if row["solver"] == "pipecg"]
+    assert (pipelined["reductions"], sorted(pipelined["hidden"][0])) == (1, ["A", "M"])
+    status, _, error = run(capsys, "family", "--precision", "half")
+    assert (status, "unknown precision 'half'" in error) == (2, True)
 
 
 def test_the_table_for_people(capsys):

@@ -31,7 +31,19 @@ def test_the_house_is_furnished():
         "preconditioner": {"none", "jacobi", "neumann"},
         "deflation": {"none", "stripes", "planes", "blocks"},
         "coarse": {"inverse", "cholesky"},
-        "solver": {"cg"},
+        "solver": {
+            "cg",
+            "cgcg",
+            "gropp",
+            "pipecg",
+            "pipecg-rr",
+            "pr-cg",
+            "pipe-pr-cg",
+            "fcg",
+            "cg3",
+            "lanczos-cg",
+            "sd",
+        },
     }
     for kind, names in expected.items():
         assert names <= set(blocks.registered(kind))

@@ -67,11 +67,12 @@ def test_every_norm(accelerator, norm):
     np.testing.assert_allclose(found.history[norm][:10], expected.history[norm][:10], rtol=1e-6)
 
 
-def test_a_breakdown_leaves_the_last_good_x(accelerator):
+@pytest.mark.parametrize("solver", ["cg", "pipecg", "pipe-pr-cg", "cg3", "lanczos-cg"])
+def test_a_breakdown_leaves_the_last_good_x(accelerator, solver):
     operator = random_matrix(60, seed=2).csr.toarray()
     operator[0, 59] = operator[59, 0] = 1e4
     b = np.ones(60)
-    expected, found = (solve(operator, b, device=name, rtol=1e-12) for name in ("cpu", accelerator.spec))
+    expected, found = (solve(operator, b, device=name, rtol=1e-12, solver=solver) for name in ("cpu", accelerator.spec))
     assert expected.reason is found.reason is Reason.INDEFINITE
     assert expected.iterations == found.iterations
     np.testing.assert_allclose(found.x, expected.x, rtol=1e-8)

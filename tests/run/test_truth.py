@@ -20,7 +20,7 @@ def run_of(operator, b, solver="cg", device="cpu", **stopping):
 
 
 def graded(size=150):
-    """One dimension with coefficients over three orders of magnitude: slow for Jacobi, so that rounding has its time."""
+    """One dimension, coefficients over three orders of magnitude: slow with Jacobi, so that rounding has its time."""
     rng = np.random.default_rng(5)
     faces = np.logspace(0, 3, size + 1) * rng.random(size + 1)
     dense = np.diag(faces[:-1] + faces[1:]) - np.diag(faces[1:-1], 1) - np.diag(faces[1:-1], -1)

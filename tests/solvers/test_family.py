@@ -17,7 +17,7 @@ from workbench.run.given import GivenProblem
 EVERY = sorted(name for name, solver in blocks.registered("solver").items() if not solver.needs_accelerator)
 OF_CG = sorted(set(EVERY) - {"sd"})
 """Those whose iterates are CG's but for rounding."""
-DERIVED = [name for name in EVERY if not blocks.find("solver", name).curvature_is_measured]
+DERIVED = [name for name in EVERY if not blocks.find("solver", name).measures_energies]
 
 
 def test_the_family_is_complete():
@@ -162,3 +162,22 @@ def test_rounding_is_never_called_an_indefinite_matrix(name):
     result = solve(ill_conditioned(), np.ones(60), M="none", rtol=1e-14, maxiter=3000, solver=name)
     assert result.reason is not Reason.INDEFINITE, result.detail
     assert result.converged == (result.true_relative_residual <= 1e-14)
+
+
+@pytest.mark.parametrize("name", DERIVED)
+@pytest.mark.parametrize("first", ["none", "neumann:1"])
+def test_the_direction_that_is_measured_is_the_one_that_broke_down(name, first):
+    # (p, A p) by the recurrence and afresh are one number while rounding has had no time.
+    A = np.diag([1.0, 2.0, 3.0, -4.0, 5.0]) + 6 * np.eye(5)
+    A[3, 3] = 0.1
+    A[0, 3] = A[3, 0] = 3.0
+    result = solve(A, np.array([1.0, 1.0, 1.0, 2.0, 1.0]), M=first, solver=name, rtol=1e-12)
+    assert result.reason is Reason.INDEFINITE, result.detail
+    told, measured = (float(text.split("= ")[1].split()[0]) for text in result.detail.split("; ")[:2])
+    assert told < 0
+    assert measured == pytest.approx(told * _scale_of(name, result), rel=1e-4)
+
+
+def _scale_of(name, result):
+    """Direct Lanczos has its p in units of zeta: (p, A p) = eta there, gamma*eta in CG."""
+    return 1 / result.history["natural"][-1] ** 2 if name == "lanczos-cg" else 1

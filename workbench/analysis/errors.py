@@ -26,12 +26,15 @@ def lower_bound(history: History, delay: int = 10) -> np.ndarray:
 def upper_bound(history: History, smallest: float, delay: int = 10) -> np.ndarray:
     """Gauss-Radau upper bounds of ||e_k||_A for the same k, given a number not above the smallest eigenvalue of M^-1 A.
 
-    Raises InputError when that number is not positive, or when the run made fewer iterations than the delay.
+    Raises InputError when that number is not positive, when the run made fewer iterations than the delay, or when its
+    method has no beta.
     """
     if not smallest > 0:
         raise InputError(f"the Gauss-Radau bound needs a positive number below the spectrum, got {smallest}")
     energy = _energies(history, delay)
     alpha, beta = history["alpha"][1:], history["beta"][1:]
+    if np.isnan(beta).any():
+        raise InputError("this run has no beta, which the Gauss-Radau bound needs; take a run of cg")
     natural = history["natural"] ** 2
     radau = np.empty(history.count)
     radau[0] = 1 / smallest

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+from typing import Any
 
 import numpy as np
 
@@ -68,7 +69,7 @@ def family(
         raise InputError(unknown_name("precision", precision, PRECISIONS))
     chosen = configure(problem, n=n, preconditioner=preconditioner)
     setting = set_up(chosen, _in_precision(chosen.problem.assemble(0), np.dtype(precision)))
-    solvers = [solver() for solver in blocks.registered("solver").values() if issubclass(solver, Solver)]
+    solvers: list[Any] = [blocks.find("solver", name) for name in blocks.registered("solver")]
     costs = [cost(solver, setting) for solver in solvers if not solver.needs_accelerator]
     return sorted(costs, key=lambda cost: (cost.bytes_per_unknown, cost.solver))
 

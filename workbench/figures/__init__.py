@@ -2,6 +2,7 @@
 
 from workbench.figures.boundaries import Boundaries, boundaries
 from workbench.figures.convergence import convergence
+from workbench.figures.parting import parting
 from workbench.figures.pattern import pattern, pattern_counts
 from workbench.figures.style import CURVES, CurveStyle, curve_style, save
 from workbench.figures.subdomains import section, subdomains
@@ -16,6 +17,7 @@ __all__ = [
     "convergence",
     "curve_style",
     "kernel_table",
+    "parting",
     "pattern",
     "pattern_counts",
     "save",

@@ -29,7 +29,8 @@ def convergence(
     """Semilogarithmic plot of ||r||/||b|| against iterations, one curve a run, rings where b - A x was computed afresh.
 
     labels: one per run, by default its blocks. tolerance: drawn as a line. drift: draw ||Z^T r||/||b|| of deflated
-    runs, dotted, which should stay near rounding. Sizes in inches.
+    runs, dotted, which should stay near rounding. Rings are smaller where there are many, as with true_every. Sizes
+    in inches.
     """
     figure = new_figure(width, height)
     axes = figure.add_subplot()
@@ -55,7 +56,8 @@ def convergence(
         confirmed = record.history.true_residuals
         if confirmed.size:
             rings = confirmed[:, 1] / _scale(record)
-            axes.semilogy(confirmed[:, 0], rings, label="_ring", **ring)
+            size = ring["markersize"] if len(rings) <= MARKS else 4
+            axes.semilogy(confirmed[:, 0], rings, label="_ring", **{**ring, "markersize": size})
             ringed = True
     if ringed:
         # One entry for all of them, after the runs.

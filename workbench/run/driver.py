@@ -16,6 +16,7 @@ from workbench.errors import DeviceError, InputError
 from workbench.machine.describe import describe_machine
 from workbench.problems import LinearSystem
 from workbench.recording import History
+from workbench.run.breakdown import measured_energies
 from workbench.run.configuration import Configuration
 from workbench.run.result import Result
 from workbench.run.setting import Setting, set_up
@@ -36,7 +37,13 @@ DRIFTED = 0.1
 """A part of r in the span of Z above this share of ||r|| is to blame when a deflated run fails."""
 _SQUARES = {Norm.RESIDUAL: "rr", Norm.PRECONDITIONED: "uu", Norm.NATURAL: "gamma"}
 """The scalar that is the square of each norm."""
-_PERHAPS_THE_COARSE_SOLVE = (Reason.INDEFINITE, Reason.DIVERGED, Reason.STAGNATED, Reason.INACCURATE)
+_PERHAPS_THE_COARSE_SOLVE = (
+    Reason.INDEFINITE,
+    Reason.ROUNDING,
+    Reason.DIVERGED,
+    Reason.STAGNATED,
+    Reason.INACCURATE,
+)
 
 
 class Run:
@@ -337,7 +344,9 @@ class Run:
         products are taken afresh before the matrix is blamed.
         """
         detail = f"{name} = {value:.6g} at iteration {self.iterations}"
-        if not self.setting.solver.curvature_is_measured and (afresh := self._measured_energies()):
+        solver = self.setting.solver
+        derived = not solver.measures_energies
+        if derived and (afresh := measured_energies(self.setting, self.workspace, solver.direction)):
             energies = f"(p, A p) = {afresh[0]:.6g} and (r, M^-1 r) = {afresh[1]:.6g}"
             if min(afresh) > 0:
                 truth = f"true residual {self._relative(self._true_residual()):.3g} of ||b||"
@@ -345,23 +354,6 @@ class Run:
                 return
             detail += f"; computed afresh, {energies}"
         self._end(Reason.INDEFINITE, detail)
-
-    def _measured_energies(self) -> tuple[float, float] | None:
-        """(p, A p) and (r, M^-1 r) of the recurrence's vectors, with new products; None where it stores neither.
-
-        Methods without p go along u, Lanczos vectors v stand for r: both are a multiple or a part of what they replace.
-        """
-        setting, gathered = self.setting, self.workspace.gathered
-        p = next((found for name in ("p", "u") if (found := gathered(name)) is not None), None)
-        r = next((found for name in ("r", "v") if (found := gathered(name)) is not None), None)
-        if p is None or r is None:
-            return None
-        space = setting.device.workspace(
-            setting.b.size, setting.b.dtype, vectors={"p": p, "r": r}, operators={"A": setting.A, "M": setting.M}
-        )
-        (measure,) = space.lines("s = A(p)\nenergy = (p, s)\nu = M(r)\ngamma = (r, u)")
-        measure()
-        return float(np.real(space.scalar("energy"))), float(np.real(space.scalar("gamma")))
 
     def _true_residual(self) -> float:
         """||b - A x|| computed afresh; leaves b - A x in `_residual`."""

@@ -47,9 +47,12 @@ class Solver(Block):
     alike: ClassVar[bool] = True
     """Every iteration launches the same, so that a device may record some and repeat them without asking; False for a
     solver whose `iterates` decides anything by itself."""
-    curvature_is_measured: ClassVar[bool] = True
-    """Whether delta is the dot product of p with a product A p; False where it comes from a recurrence, so that
-    rounding alone may make it negative. Then the driver measures it before it blames the matrix."""
+    measures_energies: ClassVar[bool] = True
+    """Whether delta and gamma are dot products of p and r with products A p and M^-1 r; False where one of these comes
+    from a recurrence, so that rounding alone may make it negative. Then the driver measures both before it blames the
+    matrix."""
+    direction: ClassVar[str] = "p"
+    """The direction that delta belongs to, as a formula of what an iteration that broke down leaves behind."""
     restarts: ClassVar[int] = 0
     """How often the driver may begin anew from b - A x when that and the recurrence have parted. A restart makes
     another method of a method, and would hide how accurate it is."""

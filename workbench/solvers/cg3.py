@@ -21,7 +21,9 @@ class ThreeTermCG(Solver):
 
     name: ClassVar[str] = "cg3"
     title: ClassVar[str] = "three-term CG (Rutishauser)"
-    curvature_is_measured: ClassVar[bool] = False
+    measures_energies: ClassVar[bool] = False
+    # There is no p, but x - y is the last one times its alpha; a breakdown leaves y as it was.
+    direction: ClassVar[str] = "u + weight/last*(x - y)"
 
     # rho is 1 in the first iteration, where what y and t hold does not matter.
     start: ClassVar[str] = """
@@ -39,12 +41,14 @@ class ThreeTermCG(Solver):
     iterate: ClassVar[str] = """
         w = A(u)
         omega = (u, w)
+        last = alpha
+        weight = beta
         delta = omega - beta*gamma/alpha
         alpha = gamma/delta if delta > 0 else 0
         rho = omega/delta if delta > 0 else 1
         previous = gamma
         further = rho*x + alpha*u + (1 - rho)*y
-        y = x
+        y = x if delta > 0 else y
         x = further
         newer = rho*r - alpha*w + (1 - rho)*t
         t = r

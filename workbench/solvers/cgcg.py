@@ -20,7 +20,7 @@ class ChronopoulosGear(Solver):
 
     name: ClassVar[str] = "cgcg"
     title: ClassVar[str] = "Chronopoulos-Gear CG"
-    curvature_is_measured: ClassVar[bool] = False
+    measures_energies: ClassVar[bool] = False
 
     # With beta = 0 in the first iteration, what s, p and alpha held before does not matter.
     start: ClassVar[str] = """

@@ -21,7 +21,9 @@ class Gropp(Solver):
 
     name: ClassVar[str] = "gropp"
     title: ClassVar[str] = "Gropp's overlapped CG"
-    curvature_is_measured: ClassVar[bool] = False
+    measures_energies: ClassVar[bool] = False
+    # A step of length 0 leaves beta = 1, so the p that broke down is p - u afterwards.
+    direction: ClassVar[str] = "p - u"
 
     start: ClassVar[str] = """
         s = A(x)

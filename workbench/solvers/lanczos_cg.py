@@ -24,9 +24,9 @@ class LanczosCG(Solver):
 
     name: ClassVar[str] = "lanczos-cg"
     title: ClassVar[str] = "Lanczos-CG (direct Lanczos)"
-    curvature_is_measured: ClassVar[bool] = False
+    measures_energies: ClassVar[bool] = False
 
-    # With offdiagonal = 0 in the first iteration, what p and o held before does not matter.
+    # With weight = offdiagonal = 0 in the first iteration, what p and o held before does not matter.
     start: ClassVar[str] = """
         w = A(x)
         v = b - w
@@ -50,8 +50,9 @@ class LanczosCG(Solver):
         eta = diagonal - weight*offdiagonal
         delta = gamma*eta
         alpha = 1/eta if eta > 0 else 0
-        p = alpha*(z/scale - offdiagonal*p)
-        x = x + zeta*p
+        step = zeta*alpha
+        p = z/scale - weight*p
+        x = x + step*p
         further = (w - diagonal*v)/scale - offdiagonal/older*o
         o = v
         v = further

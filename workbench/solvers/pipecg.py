@@ -22,7 +22,7 @@ class PipelinedCG(Solver):
 
     name: ClassVar[str] = "pipecg"
     title: ClassVar[str] = "pipelined CG (Ghysels-Vanroose)"
-    curvature_is_measured: ClassVar[bool] = False
+    measures_energies: ClassVar[bool] = False
 
     # With beta = 0 in the first iteration, what z, q, s, p and alpha held before does not matter.
     start: ClassVar[str] = """

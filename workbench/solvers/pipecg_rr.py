@@ -79,7 +79,7 @@ class PipelinedCGWithReplacement(Solver):
     name: ClassVar[str] = "pipecg-rr"
     title: ClassVar[str] = "pipelined CG with automatic residual replacement"
     alike: ClassVar[bool] = False
-    curvature_is_measured: ClassVar[bool] = False
+    measures_energies: ClassVar[bool] = False
 
     start: ClassVar[str] = PipelinedCG.start
     iterate: ClassVar[str] = PipelinedCG.iterate

@@ -21,6 +21,9 @@ class PredictRecomputeCG(Solver):
 
     name: ClassVar[str] = "pr-cg"
     title: ClassVar[str] = "predict-and-recompute CG (Chen-Carson)"
+    measures_energies: ClassVar[bool] = False
+    # A step of length 0 leaves beta = 1, so the p that broke down is p - u afterwards.
+    direction: ClassVar[str] = "p - u"
 
     start: ClassVar[str] = """
         s = A(x)

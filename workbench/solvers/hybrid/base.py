@@ -21,7 +21,7 @@ class HybridSolver(Solver):
     """
 
     alike: ClassVar[bool] = False
-    curvature_is_measured: ClassVar[bool] = False
+    measures_energies: ClassVar[bool] = False
     needs_accelerator: ClassVar[bool] = True
     checks_symmetry: ClassVar[bool] = True
     vectors: ClassVar[int] = 0

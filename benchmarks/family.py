@@ -1,0 +1,59 @@
+"""Time of an iteration of every solver of the CG family, with Jacobi, against CG's in the same round.
+
+    python -m benchmarks family [--output FOLDER]
+
+The bytes are those that the planner counts. Rounds are interleaved, figures are medians, ratios of the same round.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from benchmarks.common import interleaved, median_ratio
+from workbench import blocks
+from workbench.analysis.family import family
+from workbench.run import Run, Stopping, configure, run_through
+
+CASES = (("poisson7", 128), ("slabs-3d", 128))
+ITERATIONS = 20
+ROUNDS = 9
+
+
+def figures() -> dict[str, Any]:
+    """What `python -m benchmarks` prints."""
+    return {f"{name} n={n}": measure(name, n) for name, n in CASES}
+
+
+def measure(problem: str, n: int) -> dict[str, dict[str, float]]:
+    """Milliseconds an iteration, the ratio to CG's, and the bytes for each unknown."""
+    stopping = Stopping(rtol=1e-30, maxiter=ITERATIONS)
+    system = configure(problem, n=n).problem.assemble()
+    names = sorted(blocks.registered("solver"))
+    inside: dict[str, list[float]] = {name: [] for name in names}
+
+    def contestant(name: str) -> Callable[[], None]:
+        configuration = configure(problem, n=n, solver=name, rhs="random", stopping=stopping)
+
+        def run() -> None:
+            result = run_through(Run(configuration, system))
+            inside[name].append(statistics.median(np.diff(result.history["seconds"])))
+
+        return run
+
+    interleaved({name: contestant(name) for name in names}, ROUNDS)
+    # The first call of each compiles.
+    seconds = {name: values[1:] for name, values in inside.items()}
+    bytes_of = {cost.solver: cost.bytes_per_unknown for cost in family(problem)}
+    return {
+        name: {
+            "ms": 1e3 * statistics.median(seconds[name]),
+            "times_cg": median_ratio(seconds[name], seconds["cg"]),
+            "bytes_per_unknown": bytes_of[name],
+            "bytes_times_cg": bytes_of[name] / bytes_of["cg"],
+        }
+        for name in names
+    }

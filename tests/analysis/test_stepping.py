@@ -1,0 +1,64 @@
+"""Stepping through a solver's lines gives what a run gives, and refuses what it cannot show."""
+
+import numpy as np
+import pytest
+
+import workbench.run  # noqa: F401  registers every block
+from workbench import blocks
+from workbench.analysis.stepping import difference, walk
+from workbench.errors import InputError
+from workbench.run import Run, Stopping, configure, run_through
+
+
+@pytest.mark.parametrize("name", sorted(set(blocks.registered("solver")) - {"pipecg-rr"}))
+@pytest.mark.parametrize("first", ["jacobi", "neumann:2"])
+def test_it_walks_as_a_run_does(name, first):
+    configuration = configure(
+        "poisson5", n=9, solver=name, preconditioner=first, rhs="random", stopping=Stopping(rtol=1e-30, maxiter=6)
+    )
+    moments = walk(configuration, 6)
+    result = run_through(Run(configuration))
+    np.testing.assert_allclose([moment.recurrence for moment in moments], result.history["residual"], rtol=1e-7)
+    np.testing.assert_allclose(moments[-1].vectors["x"], result.x, rtol=1e-8)
+    np.testing.assert_allclose(moments[3].scalars["alpha"], result.history["alpha"][3], rtol=1e-7)
+    np.testing.assert_allclose(moments[-1].true_residual, moments[-1].recurrence, rtol=1e-7)
+    assert [value.text for value in moments[1].values] == [line.strip() for line in _lines(name)]
+
+
+def _lines(name):
+    return blocks.find("solver", name).iterate.strip().splitlines()
+
+
+def test_values_are_those_of_the_lines_as_they_are_passed():
+    (start, first, *_) = walk(configure("poisson5", n=5, rhs="ones"), 2)
+    by_text = {value.text: value for value in first.values}
+    assert by_text["gamma = (r, u)"].value == first.scalars["gamma"]
+    # r was assigned once in the iteration, so the line left what is there at its end; before it was b, of norm 5.
+    assert by_text["r = r - alpha*s"].value == pytest.approx(np.linalg.norm(first.vectors["r"]))
+    assert start.recurrence == pytest.approx(5)
+
+
+def test_rounding_parts_what_arithmetic_keeps_together():
+    walks = [walk(configure("two-layer", n=16, solver=name), 90) for name in ("cg", "pipecg")]
+    assert difference(walks[0][5], walks[1][5], "r") < 1e-12
+    assert difference(walks[0][90], walks[1][90], "r") > 1e-3
+    assert np.isnan(difference(walks[0][5], walks[1][5], "z"))
+
+
+def test_it_stops_at_a_breakdown():
+    moments = walk(configure("two-layer", n=16, solver="pipecg"), 500)
+    assert len(moments) < 500
+    assert not (moments[-1].scalars["delta"] > 0 and moments[-1].scalars["gamma"] > 0)
+
+
+@pytest.mark.parametrize(
+    ("choices", "sentence"),
+    [
+        ({"n": 9, "deflation": "blocks:3"}, "take deflation none"),
+        ({"n": 9, "solver": "pipecg-rr"}, "pipecg-rr decides which lines to run"),
+        ({"n": 128}, "up to 10000 unknowns, not 16384"),
+    ],
+)
+def test_what_cannot_be_stepped_is_refused(choices, sentence):
+    with pytest.raises(InputError, match=sentence):
+        walk(configure("poisson5", **choices), 3)

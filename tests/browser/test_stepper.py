@@ -1,0 +1,40 @@
+"""The stepper in real JupyterLab: the slider moves the tables and the picture."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+_spec = importlib.util.spec_from_file_location("workbench_test_lab_of_stepper", Path(__file__).with_name("lab.py"))
+assert _spec is not None
+assert _spec.loader is not None
+lab = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(lab)
+
+PICTURE = ".jp-OutputArea-output img.widget-image"
+
+
+def test_the_slider_moves_the_tables_and_the_picture(page, lab_url):
+    page.set_viewport_size({"width": 1280, "height": 1250})
+    lab.open_notebook(page, lab_url, "03_cg_family.ipynb")
+    lab.run_all(page)
+    page.wait_for_selector(PICTURE, timeout=90_000)
+    # The cell after the stepper puts it on 60, where rounding shows in r.
+    page.wait_for_function("() => document.querySelector('.widget-readout')?.textContent === '60'", timeout=60_000)
+    table = page.locator(".widget-html table").nth(1)
+    table.locator("text=apart by").first.wait_for()
+    before, picture = table.inner_text(), page.locator(PICTURE).get_attribute("src")
+    page.locator(".noUi-handle").focus()
+    page.keyboard.press("Home")
+    page.wait_for_function("() => document.querySelector('.widget-readout')?.textContent === '0'")
+    page.wait_for_function("src => document.querySelector('img.widget-image').src !== src", arg=picture)
+    assert "gamma = (r, u)" in table.inner_text() != before
+    assert "apart by" not in table.inner_text()
+    page.keyboard.press("End")
+    page.locator("text=pipecg, broken down at").wait_for()
+    page.eval_on_selector(".widget-hslider", "slider => slider.scrollIntoView()")
+    page.wait_for_timeout(300)

@@ -1,0 +1,52 @@
+"""Two solvers side by side: the tables and the picture follow the slider."""
+
+import math
+
+import pytest
+
+from workbench.live import Stepper
+
+
+@pytest.fixture(scope="module")
+def stepper():
+    return Stepper("cg", "pipecg", "two-layer", iterations=110, n=16)
+
+
+def test_the_tables_hold_the_lines_of_both(stepper):
+    stepper.slider.value = 3
+    left, right = (table.value for table in stepper.tables)
+    assert "s = A(p)" in left
+    assert "z = n + beta*z" in right
+    # The language has comparisons, HTML has tags.
+    assert "delta &gt; 0" in left
+    assert "equal" in left
+
+
+def test_the_slider_moves_all_three(stepper):
+    stepper.slider.value = 2
+    before = [table.value for table in stepper.tables], stepper.picture.value
+    stepper.slider.value = 40
+    after = [table.value for table in stepper.tables], stepper.picture.value
+    assert all(old != new for old, new in zip(before[0], after[0], strict=True))
+    assert before[1] != after[1]
+    assert bytes(after[1]).startswith(b"\x89PNG")
+
+
+def test_a_name_that_means_two_things_is_not_compared(stepper):
+    # In the start of pipelined CG s is first A x, then A u.
+    assert math.isnan(stepper.difference("s", 0))
+    assert stepper.difference("s", 1) < 1e-12
+
+
+def test_rounding_shows_as_a_difference(stepper):
+    stepper.slider.value = 90
+    assert "apart by" in stepper.tables[0].value
+    assert stepper.difference("r", 5) < 1e-12 < stepper.difference("r", 90)
+
+
+def test_after_a_breakdown_nothing_is_compared(stepper):
+    last = len(stepper.walks[1]) - 1
+    assert last < 110
+    stepper.slider.value = 110
+    assert f"pipecg, broken down at {last}" in stepper.tables[1].value
+    assert math.isnan(stepper.difference("r", 110))

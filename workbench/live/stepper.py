@@ -1,0 +1,91 @@
+"""Two solvers side by side, an iteration at a time: their lines with the values, and their residuals."""
+
+from __future__ import annotations
+
+import html
+import io
+import math
+from typing import Any
+
+import ipywidgets as widgets
+
+from workbench.analysis.stepping import Moment, difference, walk
+from workbench.figures.parting import parting
+from workbench.run import configure
+
+WIDTH, DPI = 640, 180
+"""Pixels of the page that the picture takes, and dots an inch of what is sent: sharp on fine screens too."""
+SAME = 1e-10
+"""Relative difference up to which two values are shown as equal."""
+
+
+class Stepper:
+    """Steps through two solvers on one problem. Display `box` or the stepper itself; `slider` chooses the iteration.
+
+    problem and parameters as in `configure`; small ones, since every vector of every iteration is kept. iterations: how
+    many to make. A value that both methods have is marked as equal, or told apart by its relative difference. Raises
+    InputError for what cannot be stepped.
+    """
+
+    def __init__(
+        self, first: str, second: str, problem: str = "poisson5", iterations: int = 60, **parameters: Any
+    ) -> None:
+        self.names = (first, second)
+        self.walks = tuple(_walked(name, problem, iterations, parameters) for name in self.names)
+        last = max(map(len, self.walks)) - 1
+        self.slider = widgets.IntSlider(0, 0, last, description="iteration", layout={"width": "60%"})
+        self.tables = (widgets.HTML(), widgets.HTML())
+        self.picture = widgets.Image(format="png", width=WIDTH, layout={"object_fit": "contain"})
+        self.slider.observe(lambda _change: self.show(), "value")
+        self.box = widgets.VBox([self.slider, widgets.HBox(self.tables), self.picture])
+        self.show()
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import display
+
+        display(self.box)
+
+    def difference(self, name: str, iteration: int) -> float:
+        """How far a vector or scalar of the two is apart after an iteration, relative to the first.
+
+        NaN where one of them has no such name, uses it for two things, or has broken down before.
+        """
+        if iteration >= min(map(len, self.walks)):
+            return math.nan
+        one, other = (walked[iteration] for walked in self.walks)
+        if any([value.name for value in moment.values].count(name) > 1 for moment in (one, other)):
+            return math.nan
+        return difference(one, other, name)
+
+    def show(self) -> None:
+        """Draw the iteration that the slider points at."""
+        iteration = self.slider.value
+        for name, moments, table in zip(self.names, self.walks, self.tables, strict=True):
+            place = min(iteration, len(moments) - 1)
+            table.value = self._table(name if place == iteration else f"{name}, broken down at {place}", moments[place])
+        residuals = {
+            name: ([moment.recurrence for moment in moments], [moment.true_residual for moment in moments])
+            for name, moments in zip(self.names, self.walks, strict=True)
+        }
+        png = io.BytesIO()
+        parting(residuals, at=iteration).savefig(png, format="png", dpi=DPI)
+        self.picture.value = png.getvalue()
+
+    def _table(self, title: str, moment: Moment) -> str:
+        rows = [
+            f'<tr><td style="padding-right: 1em"><code>{html.escape(value.text)}</code></td>'
+            f"<td>{'‖·‖ = ' if value.is_vector else ''}{value.value:.6e}</td><td>{self._told(value.name)}</td></tr>"
+            for value in moment.values
+        ]
+        head = "<tr><th>line</th><th>value</th><th>the other</th></tr>"
+        return f"<b>{html.escape(title)}</b><table>{head}{''.join(rows)}</table>"
+
+    def _told(self, name: str) -> str:
+        apart = self.difference(name, self.slider.value)
+        if math.isnan(apart):
+            return ""
+        return "equal" if apart <= SAME else f"apart by {apart:.1e}"
+
+
+def _walked(name: str, problem: str, iterations: int, parameters: dict[str, Any]) -> list[Moment]:
+    return walk(configure(problem, parameters, solver=name), iterations)
