@@ -190,3 +190,26 @@ def test_a_matrix_that_is_not_positive_definite_ends_with_its_reason(accelerator
         found = solve(operator, np.ones(60), device=accelerator.spec, rtol=1e-12, solver=spec)
         assert found.reason is Reason.INDEFINITE
         assert np.isfinite(found.x).all()
+
+
+def test_halves_or_only_what_is_read(accelerator):
+    choices = {"n": 12, "rhs": "random", "device": accelerator.spec}
+    results = {}
+    for halves in ("yes", "no"):
+        run = Run(configure("poisson7", solver=f"hybrid3:share=0.5,halves={halves}", **choices), trace=True)
+        results[halves] = run_through(run)
+    copied = {
+        halves: sum(event.bytes for event in result.trace if event.name == "m" and event.iteration == 3)
+        for halves, result in results.items()
+    }
+    assert copied["yes"] == 12**3 * 8
+    # A plane of the grid each way.
+    assert copied["no"] == 2 * 12**2 * 8
+    assert results["yes"].x.tolist() == results["no"].x.tolist()
+
+
+def test_blocks_that_are_not_coupled_exchange_nothing(accelerator):
+    A = np.diag(np.repeat([1.0, 3.0, 10.0], 8))
+    result = solve(A, np.ones(24), M="none", rtol=1e-12, solver="hybrid3:share=0.5,halves=no", device=accelerator.spec)
+    assert result.iterations == 3
+    np.testing.assert_allclose(result.x, 1 / np.diag(A))
