@@ -23,10 +23,11 @@ def slow_copies(accelerator, monkeypatch, way):
     junk, runtime = accelerator.zeros(JUNK, np.dtype(np.float64)), accelerator.runtime
     host = runtime.pinned(junk.nbytes).view(np.float64)
     stream = type(runtime.stream())
-    original = getattr(stream, way)
+    original, kept = getattr(stream, way), []
 
     def late(self, one, other, *more):
-        original(self, *((host, junk.handle) if way == "to_host" else (junk.handle, host)))
+        # PyOpenCL waits for a copy whose event is dropped.
+        kept.append(original(self, *((host, junk.handle) if way == "to_host" else (junk.handle, host))))
         return original(self, one, other, *more)
 
     monkeypatch.setattr(stream, way, late)
