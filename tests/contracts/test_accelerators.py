@@ -94,6 +94,12 @@ def test_odd_sizes(accelerator, problem, first):
     assert_same(accelerator, problem=problem, preconditioner=first, n=17, rhs="random")
 
 
+@pytest.mark.parametrize("first", ["jacobi", "chebyshev", "neumann:2"])
+@pytest.mark.parametrize("problem", ["poisson27", "poisson125"])
+def test_matrix_free_boxes(accelerator, problem, first):
+    assert_same(accelerator, problem=problem, preconditioner=first, n=13, form="matrix-free", rhs="random")
+
+
 @pytest.mark.parametrize("name", WHOLE_TRIANGLES)
 def test_whole_triangles_are_refused_before_anything_starts(accelerator, name):
     with pytest.raises(InputError, match="use block-ic"):

@@ -6,7 +6,7 @@ import pytest
 import workbench.preconditioners  # noqa: F401
 from tests.conftest import box_stencil, random_matrix
 from workbench import blocks, devices
-from workbench.operators import Stencil
+from workbench.operators import Box, Stencil
 from workbench.run import solve
 
 # AmgX has tests of its own: it needs a GPU.
@@ -18,6 +18,7 @@ OPERATORS = {
     "single precision": lambda: box_stencil((6, 5), np.float32, shift=2),
     "matrix": lambda: random_matrix(37),
     "complex matrix": lambda: random_matrix(29, np.complex128),
+    "box": lambda: Box((3, 4, 5), 2, 124.0, -1.0),
     "one unknown": lambda: box_stencil((1, 1)),
 }
 

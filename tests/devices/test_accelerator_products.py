@@ -9,7 +9,7 @@ from scipy import sparse
 from tests.conftest import box_stencil, random_matrix
 from workbench.devices.lines.reference import accumulator
 from workbench.devices.series import TermByTerm
-from workbench.operators import Stencil
+from workbench.operators import Box, Stencil
 from workbench.preconditioners.base import ElementWise
 
 DTYPES = ("float32", "float64", "complex64", "complex128")
@@ -51,7 +51,15 @@ def test_a_stencil_with_a_constant_diagonal(accelerator, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("lanes", [None, 1, 2, 16, 32])
+@pytest.mark.parametrize("reach", [1, 2, 3])
+@pytest.mark.parametrize("grid", [*GRIDS, (3, 2, 1), (50, 5, 67)], ids=str)
+def test_boxes(accelerator, grid, reach, dtype):
+    operator, x = Box(grid, reach, 3.0, -0.25, np.dtype(dtype)), numbers(int(np.prod(grid)), dtype)
+    same(accelerator, operator.bind(accelerator), operator.to_csr() @ x, x)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("lanes", [None, 0, 1, 2, 16, 32])
 def test_csr_with_any_number_of_lanes(accelerator, lanes, dtype):
     if lanes and lanes > accelerator.layout.group:
         pytest.skip("more lanes than a group has")
@@ -101,9 +109,10 @@ def test_neumann_series_of_matrices(accelerator, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("grid", [(40, 30), (8, 5, 30)])
 @pytest.mark.parametrize("block", [30, 90, 1200])
-def test_solves_with_blocks(accelerator, block, dtype):
-    operator, r = box_stencil((40, 30), dtype, shift=1.0), numbers(1200, dtype)
+def test_solves_with_blocks(accelerator, block, grid, dtype):
+    operator, r = box_stencil(grid, dtype, shift=1.0), numbers(1200, dtype)
     inverse = (1 / operator.main).astype(dtype)
     placed = accelerator.array(inverse, inverse.dtype)
     bound = accelerator.stencil_factor(operator.lower, operator.strides, placed, 30, block, 0.5)

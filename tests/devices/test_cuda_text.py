@@ -10,11 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.conftest import box_stencil
+from workbench import blocks, preconditioners
+from workbench.devices.accelerator import Accelerator
+from workbench.devices.cuda.persistent import Launch, fit_together, meetings, source
 from workbench.devices.cuda.runtime import LAYOUT
-from workbench.devices.kernels import deflation, passes, products, scalars
-from workbench.devices.kernels.prelude import prelude
+from workbench.devices.kernels import box, deflation, passes, products, scalars, tiles, wavefront
+from workbench.devices.kernels.prelude import END, prelude
 from workbench.devices.lines.language import Formula, parse
 from workbench.devices.lines.plan import Pass, plan
+from workbench.solvers.cg import CG
 
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 BODY = """
@@ -34,6 +39,11 @@ def kernels(dtype):
         yield from (products.stencil_columns(bands, constant=constant) for constant in (True, False) if bands > 1)
         yield products.stencil_term(bands, upper=True)
         yield from (products.stencil_term(bands, upper=False, scaled=scaled) for scaled in (True, False))
+    for form in ({}, {"based": True, "summed": False}, {"based": True, "scaled": True, "summed": False}):
+        yield tiles.csr_tiles(**form)
+    yield box.window()
+    for reach in (1, 2, 8):
+        yield from (box.rows(reach), box.columns(reach))
     for lanes in (1, 8):
         yield products.csr(lanes)
         yield products.csr(lanes, based=True, summed=False)
@@ -42,7 +52,7 @@ def kernels(dtype):
         yield from (products.csr(lanes, based=based, summed=False, part=True) for based in (True, False))
         yield deflation.runs(lanes)
     yield from (products.chebyshev(first=first) for first in (True, False))
-    yield from (products.BLOCKS, products.LEVELS)
+    yield from (products.BLOCKS, products.LEVELS, wavefront.wavefront(is_complex=dtype.kind == "c"))
     yield from (value for value in vars(deflation).values() if isinstance(value, str) and value.startswith("KERNEL"))
     yield from (value for value in vars(scalars).values() if isinstance(value, str) and value.startswith("KERNEL"))
     names = {"u", "t", "x", "k"}
@@ -53,13 +63,20 @@ def kernels(dtype):
     yield passes.finish([(0, 2), (1, 3)], lines, SLOTS, LAYOUT.accumulator(dtype))
 
 
-@pytest.mark.skipif(not NVCC, reason="nvcc, the CUDA compiler, is not on this machine")
+needs_nvcc = pytest.mark.skipif(not NVCC, reason="nvcc, the CUDA compiler, is not on this machine")
+
+
+@needs_nvcc
 @pytest.mark.parametrize("index", ["int32", "int64"])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
 def test_nvcc_compiles_every_kernel(tmp_path, dtype, index):
     text = prelude(LAYOUT, np.dtype(dtype), np.dtype(index))
     for number, kernel in enumerate(kernels(np.dtype(dtype))):
         text += re.sub(r"KERNEL (\w+)", lambda name, number=number: f"KERNEL {name[1]}_{number}", kernel)
+    compile_with_nvcc(text, tmp_path)
+
+
+def compile_with_nvcc(text, tmp_path):
     source = Path(tmp_path) / "kernels.cu"
     source.write_text(text)
     command = [str(NVCC), "-cubin", "-arch=sm_90", "-Werror", "all-warnings", "-diag-suppress", "177"]
@@ -67,3 +84,94 @@ def test_nvcc_compiles_every_kernel(tmp_path, dtype, index):
         [*command, "-o", str(tmp_path / "kernels.cubin"), str(source)], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+class Recorder:
+    """A runtime without a device: keeps what a program would launch."""
+
+    name, title, layout, recording = "recorder", "no device", LAYOUT, True
+    largest = memory = 2**60
+
+    def __init__(self):
+        self.launches = []
+
+    def allocate(self, nbytes):
+        return bytearray(1)
+
+    def upload(self, handle, values):
+        pass
+
+    clear = upload
+
+    def pinned(self, nbytes):
+        return np.empty(nbytes, np.uint8)
+
+    def compile(self, text, name):
+        return text, name
+
+    def launch(self, function, groups, group, arguments, *, spread=False):
+        self.launches.append(Launch(*function, groups, group, arguments, spread))
+
+
+def launches_of(preconditioner, dtype, n=12):
+    """What one iteration launches, and the scalars that it works on."""
+    device = Accelerator(Recorder())
+    operator = box_stencil((n, n), dtype)
+    bound = blocks.find(preconditioners.Preconditioner.kind, preconditioner).setup(operator, device)
+    vectors = {name: device.zeros(n * n, np.dtype(dtype)) for name in "bx"}
+    space = device.workspace(
+        n * n, np.dtype(dtype), vectors=vectors, operators={"A": operator.bind(device), "M": bound}
+    )
+    recurrence = CG().iterates(space)
+    watch = device.watch(space, 8)
+    watch.arm("rr", 1e-3)
+    next(recurrence)
+    device.runtime.launches.clear()
+    watch.make(recurrence, 1)
+    return device.runtime.launches, space.scalars.handle
+
+
+@needs_nvcc
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("preconditioner", ["none", "jacobi", "neumann:2"])
+def test_nvcc_compiles_an_iteration_as_one_kernel(tmp_path, preconditioner, dtype):
+    launches, scalars = launches_of(preconditioner, dtype)
+    assert fit_together(launches)
+    text, arguments = source(launches, scalars)
+    assert all(argument is not scalars for argument in arguments)
+    compile_with_nvcc(text, tmp_path)
+
+
+def test_groups_meet_three_times_in_an_iteration_of_cg():
+    """After (p, A p), after the sums over r and u, and before neighbours of p are read."""
+    launches, scalars = launches_of("jacobi", "float64")
+    names = [launch.name for launch, meet in zip(launches, meetings(launches, scalars), strict=True) if meet]
+    assert names == ["finish", "finish", "keep"]
+
+
+def test_groups_meet_before_a_step_that_overwrites_what_others_still_read():
+    scalars, partial, x = bytearray(1), bytearray(1), bytearray(1)
+
+    def launch(name, groups, *arguments):
+        return Launch("", name, groups, 256, arguments, groups > 1)
+
+    sums = launch("finish", 1, scalars, partial, np.int64(7))
+    assert meetings([launch("body", 9, x, scalars, partial), sums], scalars) == [True, True]
+    assert meetings([launch("body", 9, x, scalars), sums], scalars) == [False, True]
+    assert meetings([launch("body", 9, x), launch("body", 9, x), sums, sums], scalars) == [False, True, True, False]
+
+
+def test_sums_have_the_parts_that_a_cut_sweep_leaves():
+    scalars, partial = bytearray(1), bytearray(1)
+    text = f"{END}KERNEL %s(GLOBAL W* a, GLOBAL W* b, const I64 c) {{}}"
+
+    def launch(name, groups, *arguments, spread=False):
+        return Launch(text % name, name, groups, 256, arguments, spread)
+
+    sweep = launch("body", 900, scalars, partial, np.int64(5), spread=True)
+    corrected = launch("energy", 1, scalars, partial, np.int64(5))
+    sums = launch("finish", 1, scalars, partial, np.int64(900))
+    (line,) = (line for line in source([sweep, corrected, sums], scalars)[0].splitlines() if "::finish" in line)
+    assert "least(gridDim.x, 900)" in line
+    (line,) = (line for line in source([corrected, sums], scalars)[0].splitlines() if "::finish" in line)
+    assert "least" not in line

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from tests.conftest import box_stencil
-from workbench.devices.accelerator.products import lower_of_stencil
+from workbench.devices.accelerator.factors import lower_of_stencil
 from workbench.devices.cpu.levels import levels_of_blocks
 
 

@@ -58,6 +58,12 @@ def test_a_download_waits_for_the_run(tmp_path, monkeypatch):
         preview("suitesparse")
 
 
+def test_a_large_stand_in_waits_for_the_run_and_a_small_one_does_not():
+    with pytest.raises(NotYetError, match="stand-in for Queen_4147 is large"):
+        preview("stand-in", of="Queen_4147")
+    assert preview("stand-in").is_matrix
+
+
 def test_a_matrix_shows_its_pattern_and_tells_of_subdomains_in_words(tmp_path):
     path = tmp_path / "small.mtx"
     path.write_text("%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n1 1 2\n2 2 2\n3 3 2\n2 1 -1\n")

@@ -21,7 +21,7 @@ class StandIn(types.ModuleType):
 
     def __init__(self):
         super().__init__("pyamgx")
-        self.calls, self.living, self.on = [], [], False
+        self.calls, self.living, self.configurations, self.on = [], [], [], False
         for name in ("Config", "Resources", "Matrix", "Vector", "Solver"):
             setattr(self, name, lambda name=name: Thing(self, name))
 
@@ -49,7 +49,7 @@ class Thing:
 
     def create_from_dict(self, plain):
         assert plain["config_version"] == 2
-        assert plain["solver"]["max_iters"] == 1
+        self.module.configurations.append(plain["solver"])
         return self.made("create_from_dict")
 
     def create_simple(self, config):
@@ -106,6 +106,24 @@ def test_one_cycle_is_a_preconditioner(library):
         assert result.converged
         np.testing.assert_allclose(operator.to_csr() @ result.x, b, atol=1e-8)
     assert library.calls.count("initialize") == 1
+
+
+def test_on_an_accelerator_it_is_given_vectors_of_the_host(library, accelerator):
+    operator = box_stencil((9, 11))
+    b = np.random.default_rng(0).random(99)
+    result = solve(operator, b, M="amgx", rtol=1e-10, device=accelerator.spec)
+    assert result.converged
+    np.testing.assert_allclose(operator.to_csr() @ result.x, b, atol=1e-8)
+    assert library.configurations[-1]["max_iters"] == 1
+
+
+def test_its_own_cg_goes_around_the_same_cycle(library):
+    cycle = blocks.find("preconditioner", "amgx").configuration()
+    amgx.AmgxSolver(amgx.own_pcg(cycle, 1e-6, 99), random_matrix(20).to_csr())
+    (given,) = library.configurations
+    assert given["solver"] == "PCG"
+    assert given["preconditioner"] == cycle["solver"]
+    assert (given["tolerance"], given["max_iters"]) == (1e-6, 99)
 
 
 def test_everything_is_destroyed_before_the_end(library):

@@ -1,13 +1,15 @@
 """Constant-coefficient problems against Kronecker products."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 from workbench.errors import InputError
-from workbench.operators import Matrix, Stencil
+from workbench.operators import Box, Matrix, Stencil
+from workbench.operators.box_rows import box_entries, box_rows
 from workbench.problems import memory
-from workbench.problems.box_neighbours import box_entries, box_neighbours
 from workbench.problems.poisson import Poisson5, Poisson7, Poisson27, Poisson125
 
 
@@ -41,28 +43,41 @@ def test_stencils_are_sums_of_kronecker_products(n: int):
     assert not five.random_start
 
 
-@pytest.mark.parametrize("reach", [1, 2])
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 7])
-def test_box_neighbours_equal_a_kronecker_product(n: int, reach: int):
-    csr = box_neighbours(n, reach)
-    line = band(n, reach)
-    expected = (2 * reach + 1) ** 3 * np.eye(n**3) - np.kron(line, np.kron(line, line))
-    np.testing.assert_array_equal(csr.toarray(), expected)
-    assert csr.nnz == box_entries(n, reach) == np.count_nonzero(expected)
+@pytest.mark.parametrize("reach", [1, 2, 4])
+@pytest.mark.parametrize("grid", [(1, 1, 1), (2, 2, 2), (3, 1, 5), (1, 4, 7), (5, 6, 7), (7, 2, 3)], ids=str)
+def test_box_rows_equal_a_kronecker_product(grid: tuple[int, int, int], reach: int):
+    csr = box_rows(grid, reach, 9.0, -0.5, np.dtype(np.float32))
+    z, y, x = (band(side, reach) for side in grid)
+    box = np.kron(z, np.kron(y, x))
+    np.testing.assert_array_equal(csr.toarray(), 9.5 * np.eye(len(box)) - 0.5 * box)
+    assert csr.nnz == box_entries(grid, reach) == np.count_nonzero(box)
     assert csr.indices.dtype == csr.indptr.dtype == np.int32
+    assert csr.dtype == np.float32
     sorted_again = sparse.csr_array((csr.data, csr.indices, csr.indptr), shape=csr.shape)
     assert sorted_again.has_canonical_format
 
 
 @pytest.mark.parametrize("n", [2, 3, 9])
 def test_entries_follow_the_formulas(n: int):
-    assert box_entries(n, 1) == (3 * n - 2) ** 3 == Poisson27(n=n).assemble().operator.nnz
-    assert box_entries(n, 2) == (5 * n - 6) ** 3 == Poisson125(n=n).assemble().operator.nnz
+    for form in ("assembled", "matrix-free"):
+        assert (3 * n - 2) ** 3 == Poisson27(n=n, form=form).assemble().operator.nnz
+        assert (5 * n - 6) ** 3 == Poisson125(n=n, form=form).assemble().operator.nnz
 
 
 @pytest.mark.parametrize(("n", "nnz"), [(165, 549353259), (170, 601211584), (181, 726572699), (185, 776151559)])
 def test_entries_are_those_the_hybrid_paper_prints(n: int, nnz: int):
-    assert box_entries(n, 2) == nnz
+    assert Poisson125(n=n, form="matrix-free").assemble().operator.nnz == nnz
+
+
+@pytest.mark.parametrize("problem", [Poisson27, Poisson125])
+@pytest.mark.parametrize("n", [2, 3, 7])
+def test_both_forms_are_the_same_matrix(problem: type[Poisson27 | Poisson125], n: int):
+    assembled, free = problem(n=n).assemble(), problem(n=n, form="matrix-free").assemble()
+    assert isinstance(assembled.operator, Matrix)
+    assert isinstance(free.operator, Box)
+    assert (assembled.operator.to_csr() != free.operator.to_csr()).nnz == 0
+    assert assembled.grid == free.grid == (n, n, n)
+    assert assembled.b.tolist() == free.b.tolist()
 
 
 @pytest.mark.parametrize(("problem", "diagonal"), [(Poisson27(n=4), 26), (Poisson125(n=5), 124)])
@@ -81,6 +96,16 @@ def test_an_inner_row_sums_to_zero():
     assert np.flatnonzero(dense.sum(axis=1) == 0).tolist() == [62], "only the centre of 5 x 5 x 5 sees 124 neighbours"
 
 
+def test_an_assembled_matrix_is_built_in_little_more_than_its_own_memory():
+    tracemalloc.start()
+    try:
+        csr = Poisson125(n=40).assemble().operator.to_csr()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 1.3 * (csr.data.nbytes + csr.indices.nbytes + csr.indptr.nbytes)
+
+
 def test_memory_is_checked_before_anything_is_built(monkeypatch: pytest.MonkeyPatch):
     class Scarce:
         available = 2**30
@@ -88,10 +113,17 @@ def test_memory_is_checked_before_anything_is_built(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(memory.psutil, "virtual_memory", Scarce)
     with pytest.raises(InputError) as caught:
         Poisson125(n=165).assemble()
-    assert str(caught.value) == ("poisson125:165 needs about 18.4 GiB of memory, 1 GiB are free; use a smaller n")
+    assert str(caught.value) == (
+        "poisson125:165 needs about 6.19 GiB of memory, 1 GiB are free; use a smaller n, or form=matrix-free"
+    )
+    Poisson125(n=165, form="matrix-free").assemble()
+    with pytest.raises(InputError, match=r"poisson125:600 needs about 1.61 GiB of memory, 1 GiB are free; use a small"):
+        Poisson125(n=600, form="matrix-free").assemble()
 
 
-def test_the_bound_keeps_indices_within_32_bits():
-    assert box_entries(259, 2) < 2**31 <= box_entries(260, 2)
-    with pytest.raises(InputError, match=r"poisson125: n must be between 2 and 259, got 260"):
-        Poisson125(n=260)
+@pytest.mark.parametrize(("problem", "last"), [(Poisson27, 430), (Poisson125, 259)])
+def test_an_assembled_matrix_has_32_bit_indices(problem: type[Poisson27 | Poisson125], last: int):
+    problem(n=last)
+    with pytest.raises(InputError, match=rf"{problem.name}:{last + 1} has \d+ entries, .* or form=matrix-free"):
+        problem(n=last + 1)
+    problem(n=last + 1, form="matrix-free")

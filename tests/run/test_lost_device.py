@@ -25,11 +25,11 @@ class Failing:
     def __getattr__(self, name):
         return getattr(self._runtime, name)
 
-    def launch(self, *given):
+    def launch(self, *given, spread=False):
         self.left -= 1
         if self.left < 0:
             raise DeviceError("device stub does not answer (the plug was pulled); restart Python")
-        self._runtime.launch(*given)
+        self._runtime.launch(*given, spread=spread)
 
     def download(self, *given):
         if self.left < 0:

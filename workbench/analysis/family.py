@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from typing import Any
 
 import numpy as np
 
@@ -69,7 +68,7 @@ def family(
         raise InputError(unknown_name("precision", precision, PRECISIONS))
     chosen = configure(problem, n=n, preconditioner=preconditioner)
     setting = set_up(chosen, _in_precision(chosen.problem.assemble(0), np.dtype(precision)))
-    solvers: list[Any] = [blocks.find("solver", name) for name in blocks.registered("solver")]
+    solvers = [solver() for solver in blocks.registered("solver").values() if issubclass(solver, Solver)]
     costs = [cost(solver, setting) for solver in solvers if not solver.needs_accelerator]
     return sorted(costs, key=lambda cost: (cost.bytes_per_unknown, cost.solver))
 

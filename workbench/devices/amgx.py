@@ -39,6 +39,20 @@ def installed() -> bool:
     return True
 
 
+def own_pcg(cycle: dict[str, Any], rtol: float, maxiter: int) -> dict[str, Any]:
+    """AmgX's own CG around one of its cycles, to ||b - A x|| <= rtol ||b|| from a zero start."""
+    solver = {
+        "solver": "PCG",
+        "preconditioner": cycle["solver"],
+        "max_iters": maxiter,
+        "monitor_residual": 1,
+        "convergence": "RELATIVE_INI",
+        "tolerance": rtol,
+        "norm": "L2",
+    }
+    return {**cycle, "solver": solver}
+
+
 class AmgxSolver:
     """An AmgX solver set up for a matrix: `solve` takes and gives host vectors of shape (N,).
 
@@ -83,6 +97,11 @@ class AmgxSolver:
             self._solver.solve(self._b, self._x, zero_initial_guess=True)
             self._x.download(x)
         return x
+
+    @property
+    def iterations(self) -> int:
+        """Of the solve before."""
+        return int(self._solver.iterations_number)
 
     def close(self) -> None:
         """Give the GPU's memory back; a closed solver solves no more."""

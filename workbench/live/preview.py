@@ -13,6 +13,7 @@ from workbench.deflation import Deflation
 from workbench.errors import InputError
 from workbench.live.pictures import Scene, scene
 from workbench.problems import LinearSystem, Problem
+from workbench.problems.stand_in import BYTES_PER_ENTRY, StandIn
 from workbench.problems.suitesparse import SuiteSparse, cache_folder, group_and_name
 
 SIDES = (24, 96, 1024)
@@ -119,6 +120,8 @@ def _check_size(problem: Any) -> None:
         if not any((folder / f"{name}{ending}").exists() for ending in (".tar.gz", ".mtx.gz", ".mtx")):
             raise NotYetError(f"{problem.label} is downloaded when the run starts")
         return
+    if isinstance(problem, StandIn) and BYTES_PER_ENTRY * problem.entries > MOST_BYTES:
+        raise NotYetError(f"{problem.label} is large; its pattern appears when the run starts")
     path = getattr(problem, "path", "")
     if path and Path(path).is_file() and os.path.getsize(path) > MOST_BYTES:
         raise NotYetError(f"{problem.label} is a large file; its pattern appears when the run starts")

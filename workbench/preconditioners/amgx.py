@@ -55,4 +55,4 @@ class Amgx(Preconditioner):
         if operator.dtype != np.float64:
             raise InputError(f"amgx takes real matrices in double precision, got {operator.dtype}; use amg:sa")
         solver = AmgxSolver(self.configuration(), sparse.csr_array(operator.to_csr()))
-        return device.callable(lambda r: solver.solve(device.to_host(r)), operator.shape[0], operator.dtype)
+        return device.callable(solver.solve, operator.shape[0], operator.dtype)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
 
 from workbench.blocks import parameter, register
-from workbench.operators import Operator, Stencil
+from workbench.operators import Box, Operator, Stencil
 from workbench.preconditioners.base import Preconditioner
 
 MARGIN = 1.1
@@ -103,6 +103,8 @@ def _largest_ritz_value(operator: Operator, product: Any, device: Any) -> float:
 
 def _largest_row_sum(operator: Operator) -> float:
     """Largest sum over a row of |A_ij| / A_ii: no eigenvalue of D^-1 A is larger (Gershgorin)."""
+    if isinstance(operator, Box):
+        return operator.largest_row_sum / operator.diagonal_entry
     diagonal = np.real(operator.diagonal()).astype(np.float64)
     if isinstance(operator, Stencil):
         sums = diagonal.copy()

@@ -1,4 +1,4 @@
-"""Poisson problems with a constant coefficient: 5- and 7-point stencils, assembled 27- and 125-point matrices."""
+"""Poisson problems with a constant coefficient: 5- and 7-point stencils, 27- and 125-point box operators."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.blocks import parameter, register
-from workbench.operators import Matrix
+from workbench.errors import InputError
+from workbench.operators import Box, Matrix
+from workbench.operators.box import MOST_ENTRIES
 from workbench.problems.base import LinearSystem, Problem
-from workbench.problems.box_neighbours import box_entries, box_neighbours
 from workbench.problems.diffusion import assemble_diffusion
 from workbench.problems.memory import check_memory
 
-BYTES_PER_ENTRY = 3 * 12
-"""A float64 value and an int32 column, three times: `Matrix` checks symmetry on the transpose and the difference."""
+BYTES_PER_ENTRY = 8 + 4
+"""A float64 value and an int32 column."""
+FORM_HELP = "assembled as CSR, or matrix-free"
+FORMS = ("assembled", "matrix-free")
 
 
 @register
@@ -56,54 +59,75 @@ class Poisson7(Problem):
         return _stencil_system((self.n,) * 3)
 
 
+@dataclasses.dataclass(frozen=True)
+class _BoxProblem(Problem):
+    """What the box problems share."""
+
+    reach: ClassVar[int]
+
+    n: int = parameter(32, "unknowns per side", low=2, high=1024)
+    form: str = parameter("assembled", FORM_HELP, choices=FORMS)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.form == "assembled" and self._box.nnz > MOST_ENTRIES:
+            raise InputError(
+                f"{self.spec} has {self._box.nnz} entries, and 32-bit indices count {MOST_ENTRIES} at most; "
+                "use a smaller n, or form=matrix-free"
+            )
+
+    def assemble(self, seed: int = 0) -> LinearSystem:
+        operator, size = self._box, self.n**3
+        assembled = self.form == "assembled"
+        needed = 8 * size + (BYTES_PER_ENTRY * operator.nnz + 4 * size if assembled else 0)
+        way_out = "use a smaller n, or form=matrix-free" if assembled else "use a smaller n"
+        check_memory(needed, self.spec, way_out)
+        b = np.ones(size)
+        return LinearSystem(Matrix(operator.to_csr()) if assembled else operator, b, grid=operator.shape_of_grid)
+
+    @property
+    def _box(self) -> Box:
+        cells = (2 * self.reach + 1) ** 3
+        return Box((self.n,) * 3, self.reach, float(cells - 1), -1.0)
+
+
 @register
 @dataclasses.dataclass(frozen=True)
-class Poisson27(Problem):
-    """The 27-point operator on an n x n x n grid, assembled: diagonal 26, -1 per neighbour; b = 1, x0 = 0.
+class Poisson27(_BoxProblem):
+    """The 27-point operator on an n x n x n grid: diagonal 26, -1 per neighbour; b = 1, x0 = 0.
 
     N = n^3, nnz = (3n - 2)^3; neighbours outside the box are dropped, so A is weakly diagonally dominant, strictly so
-    in the rows at the boundary, and positive definite. Cost: 12 nnz + 4 N bytes, three times that while it is checked.
-    Raises InputError where memory does not suffice.
+    in the rows at the boundary, and positive definite. Assembled it takes 12 nnz + 4 N bytes and a product reads them
+    all; matrix-free it takes none, and a product moves 2 N words. Assembled, 32-bit indices end at n = 430. Raises
+    InputError beyond that, and where memory does not suffice.
     Source: the matrix of the HPCG benchmark, Dongarra, Heroux, Luszczek (2016).
     """
 
     name: ClassVar[str] = "poisson27"
-    title: ClassVar[str] = "27-point operator, assembled (3D)"
-
-    n: int = parameter(32, "unknowns per side", low=2, high=320)
-
-    def assemble(self, seed: int = 0) -> LinearSystem:
-        return _assembled_system(self, self.n, reach=1)
+    title: ClassVar[str] = "27-point operator (3D)"
+    reach: ClassVar[int] = 1
 
 
 @register
 @dataclasses.dataclass(frozen=True)
-class Poisson125(Problem):
-    """The 125-point operator on an n x n x n grid, assembled: diagonal 124, -1 per neighbour; b = 1, x0 = 0.
+class Poisson125(_BoxProblem):
+    """The 125-point operator on an n x n x n grid: diagonal 124, -1 per neighbour; b = 1, x0 = 0.
 
     N = n^3, nnz = (5n - 6)^3; neighbours outside the box are dropped, so A is weakly diagonally dominant, strictly so
-    in the rows at the boundary, and positive definite. n = 165 is the paper's 4.5M; the bound on n keeps nnz within 32
-    bits. Cost: 12 nnz + 4 N bytes, three times that while it is checked. Raises InputError where memory does not
-    suffice.
+    in the rows at the boundary, and positive definite. n = 165 is the paper's 4.5M. Assembled it takes 12 nnz + 4 N
+    bytes and a product reads them all; matrix-free it takes none, and a product moves 2 N words. Assembled, 32-bit
+    indices end at n = 259. Raises InputError beyond that, and where memory does not suffice.
     Source: Tiwari, Vadhiyar (2022), hybrid pipelined CG, Table 1: sizes and nnz agree; the paper does not print the
     values.
     """
 
     name: ClassVar[str] = "poisson125"
-    title: ClassVar[str] = "125-point operator, assembled (3D)"
+    title: ClassVar[str] = "125-point operator (3D)"
+    reach: ClassVar[int] = 2
 
-    n: int = parameter(24, "unknowns per side", low=2, high=259)
-
-    def assemble(self, seed: int = 0) -> LinearSystem:
-        return _assembled_system(self, self.n, reach=2)
+    n: int = parameter(24, "unknowns per side", low=2, high=1024)
 
 
 def _stencil_system(grid: tuple[int, ...]) -> LinearSystem:
     operator = assemble_diffusion(np.ones(grid), "dirichlet", dirichlet_distance=1.0)
     return LinearSystem(operator, np.ones(operator.shape[0]), grid=grid)
-
-
-def _assembled_system(problem: Problem, n: int, reach: int) -> LinearSystem:
-    needed = BYTES_PER_ENTRY * box_entries(n, reach)
-    check_memory(needed, problem.spec, "use a smaller n")
-    return LinearSystem(Matrix(box_neighbours(n, reach)), np.ones(n**3), grid=(n, n, n))

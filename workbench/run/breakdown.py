@@ -20,7 +20,7 @@ def measured_energies(setting: Setting, workspace: Workspace, direction: str) ->
     if r is None:
         return None
     names = {node.id for node in ast.walk(ast.parse(direction)) if isinstance(node, ast.Name)}
-    vectors = {"r": r, **{name: found for name in names if (found := workspace.gathered(name)) is not None}}
+    vectors = {"r": r} | {name: found for name in names if (found := workspace.gathered(name)) is not None}
     scalars = [name for name in names if workspace.has_scalar(name)]
     operators = {"A": setting.A, "M": setting.M}
     space = Workspace(

@@ -12,10 +12,12 @@ import numpy as np
 
 import workbench
 from workbench import devices
+from workbench.devices.rows import Rows
 from workbench.errors import DeviceError, InputError
 from workbench.machine.describe import describe_machine
 from workbench.problems import LinearSystem
 from workbench.recording import History
+from workbench.run.batch import MANY_ROWS, best_so_far, roots
 from workbench.run.breakdown import measured_energies
 from workbench.run.configuration import Configuration
 from workbench.run.result import Result
@@ -143,12 +145,13 @@ class Run:
         else:
             self._watch.make(self._generator, count, alike=self.setting.solver.alike)
         rows = self._rows()
-        seconds = (time.perf_counter() - begun) / len(rows)
-        for place, row in enumerate(rows, start=1):
+        seconds = (time.perf_counter() - begun) / rows.count
+        for place in range(self._record_at_once(rows, seconds), rows.count):
             self.iteration_seconds += seconds
-            norm = self._record(row, last=place == len(rows))
+            last = place == rows.count - 1
+            norm = self._record(rows, place, last=last)
             if self.reason is None:
-                self._judge(norm, last=place == len(rows))
+                self._judge(norm, last=last)
         self._measure_now_and_then()
         if self._clock:
             self._clock.resolve()
@@ -252,11 +255,31 @@ class Run:
             return self._error_norm(), plain
         return math.sqrt(abs(space.scalar(norms[self._norm]))), plain
 
-    def _record(self, scalars: dict[str, Any], *, last: bool) -> float:
+    def _record_at_once(self, rows: Rows, seconds: float) -> int:
+        """Append all rows but the last if none of them can end the run, and return how many were appended.
+
+        Looking at them one by one takes longer than an iteration of a small problem on a GPU.
+        """
+        if rows.count < MANY_ROWS:
+            return 0
+        columns = {norm.value: roots(rows.column(square)) for norm, square in _SQUARES.items()}
+        norms, at = columns[self._norm.value], self.history.count + np.arange(rows.count - 1)
+        best, found = best_so_far(self._best, norms, at)
+        highest = DIVERGENCE * max(self._scale, self._first_norm())
+        going_on = (norms > self._next_look) & (norms <= highest) & (at - found <= self._stopping.stagnation)
+        if not np.all(going_on & (rows.column("delta") > 0) & (rows.column("gamma") > 0)):
+            return 0
+        columns |= {name: rows.column(name) for name in ("alpha", "beta")}
+        self.history.extend(**columns, seconds=self.iteration_seconds + seconds * np.arange(1, rows.count))
+        self.iteration_seconds += seconds * (rows.count - 1)
+        self._best = float(best[-1]), int(found[-1])
+        return rows.count - 1
+
+    def _record(self, rows: Rows, place: int, *, last: bool) -> float:
         """Append a row to the history and return the norm of choice. last: the vectors are those of this row."""
 
         def scalar(name: str) -> float:
-            return float(np.real(scalars.get(name, math.nan)))
+            return rows.scalar(place, name)
 
         # The recurrence's scalars of a step that was not made yet are zero, not values.
         first = self.history.count == 0

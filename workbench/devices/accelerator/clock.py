@@ -29,7 +29,7 @@ class DeviceClock:
     def timed(self, run: Callable[..., Returned], name: str, work: Work) -> Callable[..., Returned]:
         def call(*arguments: Any) -> Returned:
             before, start = len(self._waiting), time.perf_counter()
-            returned, span = self._runtime.timed(lambda: run(*arguments))
+            returned, span = self._runtime.timed(lambda: run(*arguments), name)
             # What holds finer events is told by them and not once more as a whole.
             if len(self._waiting) > before:
                 return returned

@@ -247,10 +247,12 @@ class _OnTheHost(_Coarse):
     def __init__(self, device: Any, solve: Callable[[np.ndarray], np.ndarray], count: int, dtype: np.dtype) -> None:
         super().__init__(device, count, dtype)
         self._on_host = solve
+        self._room = device.pinned((count,), self._solved.dtype)
 
     def solve(self, coarse: Vector) -> Vector:
-        values = self._on_host(self._device.to_host(coarse))
-        self._device.runtime.upload(self._solved.handle, np.ascontiguousarray(values, self._solved.dtype))
+        self._device.fetch(coarse, self._room)
+        self._room[:] = self._on_host(self._room)
+        self._device.runtime.upload(self._solved.handle, self._room)
         return self._solved
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from workbench.devices.accelerator import deflation, host, products, programs
+from workbench.devices.accelerator import deflation, factors, host, products, programs
+from workbench.devices.accelerator.box import box_product
 from workbench.devices.accelerator.budget import Budget
 from workbench.devices.accelerator.clock import DeviceClock
 from workbench.devices.accelerator.dots import OnePass
@@ -108,6 +109,15 @@ class Accelerator:
         self.runtime.download(vector.handle, values)
         return values
 
+    def pinned(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        """A host array in page-locked memory, for vectors that are copied again and again; not filled."""
+        size = int(np.prod(shape))
+        return self.runtime.pinned(size * np.dtype(dtype).itemsize).view(dtype).reshape(shape)
+
+    def fetch(self, vector: Vector, values: np.ndarray) -> None:
+        """Fill a contiguous host array of the same shape and dtype; waits for the device."""
+        self.runtime.download(vector.handle, values)
+
     def whole(self, vector: Vector) -> Vector:
         """The vector with all its parts in place; here there is only one."""
         return vector
@@ -130,12 +140,15 @@ class Accelerator:
     def sweep(self, function: Function, items: int, *arguments: Any) -> None:
         """Run over so many elements, which is also the last argument."""
         values = tuple(getattr(argument, "handle", argument) for argument in arguments)
-        self.runtime.launch(function, self.layout.groups_for(items), self.layout.group, (*values, np.int64(items)))
+        groups, group = self.layout.groups_for(items), self.layout.group
+        self.runtime.launch(function, groups, group, (*values, np.int64(items)), spread=True)
 
-    def launch(self, function: Function, groups: int, *arguments: Any, group: int | None = None) -> None:
-        """Run so many groups."""
+    def launch(
+        self, function: Function, groups: int, *arguments: Any, group: int | None = None, spread: bool = False
+    ) -> None:
+        """Run so many groups. spread: fewer would do as well."""
         values = tuple(getattr(argument, "handle", argument) for argument in arguments)
-        self.runtime.launch(function, groups, group or self.layout.group, values)
+        self.runtime.launch(function, groups, group or self.layout.group, values, spread=spread)
 
     def number(self, value: float, dtype: np.dtype) -> np.generic:
         """A number as the real type of a dtype, for a kernel."""
@@ -213,8 +226,12 @@ class Accelerator:
         """The product with a symmetric stencil."""
         return products.StencilProduct(self, main, lower, strides)
 
+    def box(self, grid: tuple[int, int, int], reach: int, diagonal: float, coupling: float, dtype: np.dtype) -> Any:
+        """The product with a box operator on a grid (nz, ny, nx)."""
+        return box_product(self, grid, reach, diagonal, coupling, dtype)
+
     def csr(self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, lanes: int | None = None) -> Any:
-        """The product with a CSR matrix; `lanes` work-items share a row, by default near the mean length of a row."""
+        """The product with a CSR matrix; `lanes` work-items share a row, see `products.Rows`."""
         return products.CsrProduct(self, data, indices, indptr, lanes)
 
     def callable(self, product: Callable[[np.ndarray], np.ndarray], size: int, dtype: np.dtype) -> Any:
@@ -266,11 +283,13 @@ class Accelerator:
         scale: float,
     ) -> Any:
         """u = scale M^-1 r for M = (E + L) E^-1 (E + L^H) on a stencil, block by block."""
-        return self.csr_factor(products.lower_of_stencil(lower, strides, block), inverse, block, scale)
+        if factors.GridBlockFactor.takes(self, strides, width, block):
+            return factors.GridBlockFactor(self, lower, inverse, width, block, scale)
+        return self.csr_factor(factors.lower_of_stencil(lower, strides, block), inverse, block, scale)
 
     def csr_factor(self, lower: sparse.csr_array, inverse: Vector, block: int, scale: float) -> Any:
         """The same with L in CSR form."""
-        return products.BlockFactor(self, lower, inverse, block, scale)
+        return factors.BlockFactor(self, lower, inverse, block, scale)
 
     def factorized_inverse(self, factor: sparse.csr_array) -> Any:
         """u = G^H (G r)."""

@@ -22,12 +22,15 @@ class CallableProduct:
 
     def __init__(self, device: Any, product: Callable[[np.ndarray], np.ndarray], size: int, dtype: np.dtype) -> None:
         self._device, self._product = device, product
-        self._size, self._dtype = size, np.dtype(dtype)
+        self._size = size
+        self._x, self._out = (device.pinned((size,), np.dtype(dtype)) for _ in range(2))
         self._dots = device.dots()
 
     def apply(self, x: Vector, out: Vector) -> Dots:
-        result = np.reshape(self._product(self._device.to_host(x)), (self._size,))
-        self._device.runtime.upload(out.handle, np.ascontiguousarray(result, self._dtype))
+        self._device.fetch(x, self._x)
+        # The function may keep what it is given.
+        self._out[:] = np.reshape(self._product(self._x.copy()), (self._size,))
+        self._device.runtime.upload(out.handle, self._out)
         return self._dots.apply(x, out)
 
 

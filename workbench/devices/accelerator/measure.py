@@ -30,7 +30,7 @@ def launch_latency(device: Any) -> float:
 
 
 def copy_to_device(device: Any, nbytes: int) -> tuple[float, float]:
-    """Bytes per second of a large copy from host memory, and seconds of a tiny one."""
+    """Bytes per second of a large copy from pinned host memory, and seconds of a tiny one."""
     return _copy(device, device.runtime.upload, nbytes)
 
 
@@ -41,7 +41,8 @@ def copy_to_host(device: Any, nbytes: int) -> tuple[float, float]:
 
 def _copy(device: Any, copy: Callable[[Any, np.ndarray], None], nbytes: int) -> tuple[float, float]:
     handle = device.runtime.allocate(nbytes)
-    large, small = np.ones(nbytes, np.uint8), np.ones(SMALL, np.uint8)
+    large, small = device.runtime.pinned(nbytes), device.runtime.pinned(SMALL)
+    large[:], small[:] = 1, 1
     latency = _seconds(device, lambda: copy(handle, small), 20)
     seconds = _seconds(device, lambda: copy(handle, large), 1)
     return nbytes / max(seconds - latency, 1e-12), latency

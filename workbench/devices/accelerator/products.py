@@ -9,13 +9,14 @@ from scipy import sparse
 
 from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.runtime import Vector
-from workbench.devices.cpu.levels import levels_of_blocks
 from workbench.devices.kernels import products as texts
+from workbench.devices.kernels import tiles
 
+TILES = 0
+SHORT = 8
+"""Mean length of rows from which tiles are faster than an item a row, measured on an H200."""
 LANES = 32
 """Most work-items on a row: more than a warp's would wait for one another longer than for memory."""
-SOLVING_GROUP = 32
-"""Work-items that share a block in solves: few rows of it can be worked on at a time."""
 
 
 class StencilProduct:
@@ -86,7 +87,11 @@ def stencil_terms(
 
 
 class Rows:
-    """A CSR matrix on the device, and how many work-items share a row."""
+    """A CSR matrix on the device, and how its rows are shared out.
+
+    lanes: work-items of a group that share a row, a power of two; TILES: a group takes the entries of some rows. Left
+    out, a row an item on processors and for short rows, and tiles elsewhere.
+    """
 
     def __init__(
         self, device: Any, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, lanes: int | None = None
@@ -95,18 +100,38 @@ class Rows:
         self.index = np.dtype(np.int64 if max(self.entries, self.count) > np.iinfo(np.int32).max else np.int32)
         self.data = device.array(data, data.dtype)
         self.indices, self.indptr = device.array(indices, self.index), device.array(indptr, self.index)
-        self.lanes = lanes_for(device, self.entries / max(1, self.count)) if lanes is None else lanes
-        self.groups = device.layout.groups_for(self.count * self.lanes)
-        if device.layout.chunked:
+        if lanes is None:
+            lanes = 1 if device.layout.chunked or self.entries < SHORT * self.count else TILES
+        self._lanes, self._bounds, self.items = lanes, None, self.count
+        if lanes == TILES:
+            bounds = tiles_of(indptr, tiles.PER_ITEM * device.layout.group)
+            self._bounds, self.items = device.array(bounds, self.index), bounds.size - 1
+            self.groups = max(1, min(self.items, device.layout.groups))
+        elif device.layout.chunked:
             self.groups = device.layout.groups_for(max(self.count, self.entries // 4))
+        else:
+            self.groups = device.layout.groups_for(self.count * lanes)
+
+    def text(self, **form: bool) -> str:
+        """The kernel for the way in which rows are shared out."""
+        return tiles.csr_tiles(**form) if self._bounds is not None else texts.csr(self._lanes, **form)
 
     @property
     def nbytes(self) -> int:
-        return self.data.nbytes + self.indices.nbytes + self.indptr.nbytes
+        return sum(array.nbytes for array in self.arrays)
 
     @property
-    def arrays(self) -> tuple[Vector, Vector, Vector]:
-        return self.data, self.indices, self.indptr
+    def arrays(self) -> tuple[Vector, ...]:
+        return (self.data, self.indices, self.indptr, *([] if self._bounds is None else [self._bounds]))
+
+
+def tiles_of(indptr: np.ndarray, most: int) -> np.ndarray:
+    """First rows of the tiles, and N: as many rows as have at most so many entries, at least one."""
+    bounds = [0]
+    while bounds[-1] < indptr.size - 1:
+        last = int(np.searchsorted(indptr, indptr[bounds[-1]] + most, side="right")) - 1
+        bounds.append(max(last, bounds[-1] + 1))
+    return np.array(bounds)
 
 
 def lanes_for(device: Any, mean: float) -> int:
@@ -125,7 +150,7 @@ class CsrProduct:
     ) -> None:
         self._device = device
         self.rows = Rows(device, data, indices, indptr, lanes)
-        self._kernel = device.kernel(texts.csr(self.rows.lanes), "csr", data.dtype, self.rows.index)
+        self._kernel = device.kernel(self.rows.text(), "csr", data.dtype, self.rows.index)
         self._dots = Dots(device, data.dtype, self.rows.groups)
 
     def apply(self, x: Vector, out: Vector) -> Dots:
@@ -134,8 +159,8 @@ class CsrProduct:
     def paired(self, x: Vector, out: Vector, left: Vector) -> Dots:
         """out = A x with (left, out), (out, out) and (left, left)."""
         rows = self.rows
-        arguments = (*rows.arrays, x, out, left, self._dots.partial, np.int64(rows.count))
-        self._device.launch(self._kernel, rows.groups, *arguments)
+        arguments = (*rows.arrays, x, out, left, self._dots.partial, np.int64(rows.items))
+        self._device.launch(self._kernel, rows.groups, *arguments, spread=True)
         return self._dots
 
     @property
@@ -153,7 +178,7 @@ class CsrTerm:
     def __init__(self, device: Any, matrix: sparse.csr_array, scale: Any = None, *, summed: bool = False) -> None:
         self._device, self._scale = device, [] if scale is None else [scale]
         self._rows = Rows(device, matrix.data, matrix.indices, matrix.indptr)
-        text = texts.csr(self._rows.lanes, based=True, scaled=scale is not None, summed=summed)
+        text = self._rows.text(based=True, scaled=scale is not None, summed=summed)
         self._kernel = device.kernel(text, "csr", matrix.dtype, self._rows.index)
         self._dots = Dots(device, matrix.dtype, self._rows.groups) if summed else None
 
@@ -161,8 +186,8 @@ class CsrTerm:
         """The dot products are those of `paired` and out. `out` must not be x."""
         rows = self._rows
         summed = [paired, self._dots.partial] if self._dots else []
-        arguments = (*rows.arrays, x, out, base, *self._scale, *summed, np.int64(rows.count))
-        self._device.launch(self._kernel, rows.groups, *arguments)
+        arguments = (*rows.arrays, x, out, base, *self._scale, *summed, np.int64(rows.items))
+        self._device.launch(self._kernel, rows.groups, *arguments, spread=True)
         return self._dots
 
     @property
@@ -221,56 +246,3 @@ class ChebyshevStep:
     @property
     def flops(self) -> int:
         return (14 if self._inverse.dtype.kind == "c" else 5) * self._inverse.size
-
-
-class BlockFactor:
-    """u = M^-1 r for M = (E + L) E^-1 (E + L^H) without couplings between blocks, with (r, u), (u, u) and (r, r).
-
-    On a processor a work-item goes through a block. Elsewhere a group does, level after level: rows of a level need
-    only rows of the levels before it, so 8 grid rows of n unknowns take n + 7 steps and not 8 n.
-    """
-
-    def __init__(self, device: Any, lower: sparse.csr_array, inverse: Vector, block: int, scale: float) -> None:
-        self._device, self._inverse = device, inverse
-        upper = sparse.csr_array(lower.conj().T.tocsr())
-        self._halves = [Rows(device, half.data, half.indices, half.indptr, 1) for half in (lower, upper)]
-        self._scale, blocks = device.number(scale, inverse.dtype), -(-inverse.size // block)
-        index = self._halves[0].index
-        if device.layout.chunked:
-            self._group, name, text = 1, "blocks", texts.BLOCKS
-            self._more = (np.int64(block), np.int64(inverse.size))
-        else:
-            self._group, name, text = min(SOLVING_GROUP, device.layout.group), "levels", texts.LEVELS
-            parts = levels_of_blocks(lower.indices, lower.indptr, block)
-            self._more = (*(device.array(part, index) for part in parts), np.int64(blocks))
-        self._kernel = device.kernel(text, name, inverse.dtype, index, self._group)
-        self._groups = max(1, min(device.layout.groups, blocks))
-        self._dots = Dots(device, inverse.dtype, self._groups)
-
-    def apply(self, r: Vector, u: Vector) -> Dots:
-        """u = M^-1 r. The two may not be the same vector."""
-        low, up = self._halves
-        arguments = (*low.arrays, *up.arrays, self._inverse, self._scale, r, u, self._dots.partial, *self._more)
-        self._device.launch(self._kernel, self._groups, *arguments, group=self._group)
-        return self._dots
-
-    @property
-    def traffic(self) -> int:
-        return sum(half.nbytes for half in self._halves) + 7 * self._inverse.nbytes
-
-    @property
-    def flops(self) -> int:
-        multiply_add = 8 if self._inverse.dtype.kind == "c" else 2
-        return 2 * (self._halves[0].entries * multiply_add + self._inverse.size)
-
-
-def lower_of_stencil(lower: tuple[np.ndarray, ...], strides: tuple[int, ...], block: int) -> sparse.csr_array:
-    """The strictly lower triangle of a stencil in CSR form, without couplings between blocks."""
-    size = lower[0].size
-    rows, columns, values = [], [], []
-    for low, stride in zip(lower, strides, strict=True):
-        row = np.flatnonzero(low)
-        row = row[row // block == (row - stride) // block]
-        rows, columns, values = [*rows, row], [*columns, row - stride], [*values, low[row]]
-    places = (np.concatenate(rows), np.concatenate(columns))
-    return sparse.csr_array(sparse.coo_array((np.concatenate(values), places), shape=(size, size)))

@@ -55,8 +55,10 @@ class Runtime(Protocol):
         """The kernel of that name in the text; compiled once."""
         ...
 
-    def launch(self, function: Function, groups: int, group: int, arguments: tuple[Any, ...]) -> None:
-        """Run a kernel on handles and NumPy scalars."""
+    def launch(
+        self, function: Function, groups: int, group: int, arguments: tuple[Any, ...], *, spread: bool = False
+    ) -> None:
+        """Run a kernel on handles and NumPy scalars. spread: fewer groups would do as well."""
         ...
 
     def synchronize(self) -> None:
@@ -90,7 +92,14 @@ class Runtime(Protocol):
         """
         ...
 
-    def timed(self, work: Callable[[], Any]) -> tuple[Any, Span | None]:
+    def repeated(self, work: Callable[[], None], times: int, scalars: Handle) -> Callable[[], None] | None:
+        """One call that does `work`, which is one iteration on a workspace's scalars, so many times, as `record` does.
+
+        Here iterations may become one kernel, whose sums are those of separate launches up to rounding.
+        """
+        ...
+
+    def timed(self, work: Callable[[], Any], name: str) -> tuple[Any, Span | None]:
         """What `work` returns, and when the device carried out what it asked for; None where it asked for nothing."""
         ...
 

@@ -11,6 +11,7 @@ from workbench.devices.accelerator.programs import RECORDED_AT
 from workbench.devices.kernels import scalars as kernels
 from workbench.devices.kernels.prelude import STOP
 from workbench.devices.lines.workspace import Workspace
+from workbench.devices.rows import Rows
 
 
 class Watch:
@@ -26,8 +27,10 @@ class Watch:
         self.every = max(1, every) if workspace.repeatable and not waits else 1
         wide = workspace.scalars.dtype
         self._rows = device.zeros(self.every * STOP + 1, wide)
+        self._kept = device.pinned(self._rows.shape, wide)
         self._arm = device.kernel(kernels.ARM, "arm", wide)
-        self._keep = device.kernel(kernels.KEEP, "keep", wide)
+        # With the types of the other kernels, so that all can be one.
+        self._keep = device.kernel(kernels.KEEP, "keep", workspace.dtype)
         self._times = 0
         self._repeat: Callable[[], None] | None = None
 
@@ -50,7 +53,8 @@ class Watch:
             return
         self._times += 1
         if self._times == RECORDED_AT:
-            self._repeat = self._device.runtime.record(lambda: self._one_by_one(recurrence, count))
+            scalars = self._space.scalars.handle
+            self._repeat = self._device.runtime.repeated(lambda: self._one_by_one(recurrence, 1), count, scalars)
         if self._repeat:
             self._repeat()
         else:
@@ -64,8 +68,8 @@ class Watch:
     def _note(self) -> None:
         self._device.launch(self._keep, 1, self._space.scalars, self._rows, np.int32(self.every), *self._slots)
 
-    def rows(self) -> list[dict[str, Any]]:
-        """The rows since the watch was armed, by name; waits for the device."""
-        kept = self._device.to_host(self._rows)
-        count, table = int(np.real(kept[-1])), kept[:-1].reshape(self.every, STOP)
-        return [{name: table[k, slot].item() for name, slot in self._space.slots.items()} for k in range(count)]
+    def rows(self) -> Rows:
+        """The rows since the watch was armed; waits for the device."""
+        self._device.fetch(self._rows, self._kept)
+        count, table = int(np.real(self._kept[-1])), self._kept[:-1].reshape(self.every, STOP)
+        return Rows(table[:count], self._space.slots)

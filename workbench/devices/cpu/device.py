@@ -11,6 +11,7 @@ from scipy import sparse
 from workbench.devices.clock import Clock, HostClock, Recorder
 from workbench.devices.coarse import Form
 from workbench.devices.cpu import factorization, memory, neumann
+from workbench.devices.cpu.box import BoxProduct
 from workbench.devices.cpu.columns import Columns
 from workbench.devices.cpu.csr import CsrProduct, CsrTerm
 from workbench.devices.cpu.passes import bind_pass, compile_pass
@@ -22,6 +23,7 @@ from workbench.devices.cpu.triangular import CsrFactor, StencilFactor
 from workbench.devices.lines.reference import accumulator
 from workbench.devices.lines.stepwise import StepByStep
 from workbench.devices.lines.workspace import Lines, Workspace
+from workbench.devices.rows import Rows
 from workbench.errors import InputError
 
 
@@ -136,6 +138,12 @@ class Cpu(StepByStep):
     def stencil(self, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]) -> StencilProduct:
         """The product with a symmetric stencil."""
         return StencilProduct(main, lower, strides)
+
+    def box(
+        self, grid: tuple[int, int, int], reach: int, diagonal: float, coupling: float, dtype: np.dtype
+    ) -> BoxProduct:
+        """The product with a box operator on a grid (nz, ny, nx)."""
+        return BoxProduct(grid, reach, diagonal, coupling, dtype)
 
     def csr(self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray) -> CsrProduct:
         """The product with a CSR matrix."""
@@ -252,10 +260,9 @@ class Watch:
         for _ in range(count):
             next(recurrence)
 
-    def rows(self) -> list[dict[str, Any]]:
-        """The row of the last iteration, by name."""
-        values = self._workspace.scalars
-        return [{name: values[slot].item() for name, slot in self._workspace.slots.items()}]
+    def rows(self) -> Rows:
+        """The row of the last iteration."""
+        return Rows(self._workspace.scalars[None], self._workspace.slots)
 
 
 class CoarseLevel:

@@ -1,6 +1,7 @@
 """A CUDA device behind the interface that all accelerators share; CuPy compiles the kernels with NVRTC.
 
 All work goes to one stream, so that the launches of an iteration can be recorded as a graph and repeated by one call.
+What fits the chip's cache can also be iterated by one launch, see `persistent.py`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from workbench.devices.accelerator.runtime import Function, Handle, Span
+from workbench.devices.cuda import persistent
 from workbench.devices.cuda.stream import CudaSignal, CudaStream
 from workbench.devices.kernels.prelude import Layout
 from workbench.errors import DeviceError, InputError
@@ -21,6 +23,11 @@ GROUP = 256
 FINISH = 256
 GROUPS = 2048
 LAYOUT = Layout("cuda", GROUP, FINISH, chunked=False, least=GROUP, groups=GROUPS)
+MOST_GROUPS_A_MULTIPROCESSOR = 4
+"""Of a persistent kernel: enough to keep memory busy, few enough to meet quickly."""
+SWEEP_GROUPS_A_GROUP = 4
+"""Groups of a sweep that one of a persistent kernel takes over, where it needs no more of them to fill the chip."""
+DOOR = 4
 INSTALL = 'pip install "cupy-cuda13x[ctk]" (or cupy-cuda12x for an older driver)'
 
 
@@ -56,7 +63,14 @@ class Cuda:
             # It waits for copies from and to the host, which use CUDA's default stream, and they for it.
             self._stream = cupy.cuda.Stream()
         self._functions: dict[tuple[str, str], Any] = {}
+        self._texts: dict[int, tuple[str, str]] = {}
         self.recording = False
+        self.persist: bool | None = None
+        """Whether whole batches of iterations become one launch; None: where their memory fits the chip's cache."""
+        self._cache, self._multiprocessors = int(properties["l2CacheSize"]), int(properties["multiProcessorCount"])
+        self._cooperates = bool(properties.get("cooperativeLaunch", 0))
+        self._collected: list[persistent.Launch] | None = None
+        self._only_kernels = True
         self._launches = 0
         self._zero: Any = None
 
@@ -76,12 +90,18 @@ class Cuda:
 
     def copy(self, target: Handle, source: Handle, nbytes: int) -> None:
         with self._guarded():
+            if self._collected is not None:
+                self._only_kernels = False
+                return
             runtime = self._cupy.cuda.runtime
             kind = runtime.memcpyDeviceToDevice
             runtime.memcpyAsync(target.data.ptr, source.data.ptr, nbytes, kind, self._stream.ptr)
 
     def clear(self, handle: Handle, nbytes: int) -> None:
         with self._guarded():
+            if self._collected is not None:
+                self._only_kernels = False
+                return
             self._cupy.cuda.runtime.memsetAsync(handle.data.ptr, 0, nbytes, self._stream.ptr)
 
     def compile(self, text: str, name: str) -> Function:
@@ -89,11 +109,18 @@ class Cuda:
             if (text, name) not in self._functions:
                 module = self._cupy.RawModule(code=text, backend="nvrtc")
                 # `kernel` compiles now, and calling it skips the look-ups of its wrapper.
-                self._functions[text, name] = module.get_function(name).kernel
+                function = self._functions[text, name] = module.get_function(name).kernel
+                self._texts[id(function)] = text, name
             return self._functions[text, name]
 
-    def launch(self, function: Function, groups: int, group: int, arguments: tuple[Any, ...]) -> None:
+    def launch(
+        self, function: Function, groups: int, group: int, arguments: tuple[Any, ...], *, spread: bool = False
+    ) -> None:
         with self._guarded():
+            if self._collected is not None:
+                text, name = self._texts[id(function)]
+                self._collected.append(persistent.Launch(text, name, groups, group, arguments, spread))
+                return
             function((groups,), (group,), arguments, stream=self._stream)
             self._launches += 1
 
@@ -141,12 +168,59 @@ class Cuda:
 
         return repeat
 
-    def timed(self, work: Callable[[], Any]) -> tuple[Any, Span | None]:
+    def repeated(self, work: Callable[[], None], times: int, scalars: Handle) -> Callable[[], None] | None:
+        launches = self._collect(work) if self.persist is not False and self._cooperates else []
+        if launches and persistent.fit_together(launches):
+            touched = {number: handle for launch in launches for number, handle in launch.handles.items()}
+            if self.persist or sum(handle.nbytes for handle in touched.values()) <= self._cache:
+                return self._iterations(launches, times, scalars)
+
+        def all_of_them() -> None:
+            for _ in range(times):
+                work()
+
+        return self.record(all_of_them)
+
+    def _collect(self, work: Callable[[], None]) -> list[persistent.Launch]:
+        """The launches that `work` asks for, none of which is carried out; empty where it asks for something else."""
+        collected: list[persistent.Launch] = []
+        self._collected, self._only_kernels, self.recording = collected, True, True
+        try:
+            work()
+        finally:
+            self._collected, self.recording = None, False
+        return collected if self._only_kernels else []
+
+    def _iterations(self, launches: list[persistent.Launch], times: int, scalars: Handle) -> Callable[[], None]:
+        """So many iterations as one cooperative launch, as many groups as the chip holds at once."""
+        text, arguments = persistent.source(launches, scalars)
+        function, group = self.compile(text, persistent.NAME), launches[0].group
+        with self._guarded():
+            held = self._cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(function.ptr, group, 0)
+        most = max(launch.groups for launch in launches)
+        wanted = -(-most // (SWEEP_GROUPS_A_GROUP * self._multiprocessors))
+        groups = min(held, wanted, MOST_GROUPS_A_MULTIPROCESSOR) * self._multiprocessors
+        door = self.allocate(DOOR)
+
+        def repeat() -> None:
+            self.clear(door, DOOR)
+            with self._guarded():
+                given = (scalars, door, np.int32(times), *arguments)
+                function((groups,), (group,), given, stream=self._stream, enable_cooperative_groups=True)
+                self._launches += 1
+
+        return repeat
+
+    def timed(self, work: Callable[[], Any], name: str) -> tuple[Any, Span | None]:
         events = self._cupy.cuda.Event(), self._cupy.cuda.Event()
         with self._guarded():
             before = self._launches
             events[0].record(self._stream)
-        returned = work()
+        self._cupy.cuda.nvtx.RangePush(name)
+        try:
+            returned = work()
+        finally:
+            self._cupy.cuda.nvtx.RangePop()
         with self._guarded():
             if self._launches == before:
                 return returned, None

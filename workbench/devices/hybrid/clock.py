@@ -48,7 +48,7 @@ class HybridClock:
 
         def call(*arguments: object) -> Returned:
             before, start = len(self._noted), time.perf_counter()
-            returned, span = self._runtime.timed(lambda: run(*arguments))
+            returned, span = self._runtime.timed(lambda: run(*arguments), name)
             end = time.perf_counter()
             # What holds finer events is told by them and not once more as a whole.
             if len(self._noted) > before:

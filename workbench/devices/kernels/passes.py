@@ -44,7 +44,7 @@ def body(step: Pass, vectors: Collection[str], slots: Mapping[str, int], dtype: 
     stores = [f"a_{name}[i] = v_{name};" for name in step.stores]
     text += [f"        {line}" for line in (*loads, *lines, *stores)] + ["    }"]
     text += [f"    room[{k}*GROUP + LOCAL_ID] = sum_{k};" for k in range(place)]
-    text += [f"    leave_sums(room, partial, {place});"] if place else []
+    text += [f"    LEAVE_SUMS(room, partial, {place});"] if place else []
     return "\n".join([*text, "}"]) + "\n"
 
 

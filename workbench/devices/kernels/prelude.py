@@ -13,6 +13,7 @@ import numpy as np
 STOP, COUNT, LIMIT = 64, 65, 66
 """Places behind the named scalars: iterations do nothing while STOP is not 0; see `watch.py` for the other two."""
 ROOM = 68
+END = "/* Here the prelude ends. */\n"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,7 +59,7 @@ def prelude(layout: Layout, dtype: np.dtype, index: np.dtype | type = np.int32) 
     for letter, real, kind in (("T", "R", dtype), ("W", "V", wide)):
         text = _COMPLEX if kind.kind == "c" else _REAL
         head += text.replace("@", letter).replace("real_t", real).replace("pair_t", _real(kind) + "2")
-    return head + (_CONVERT_COMPLEX if dtype.kind == "c" else _CONVERT_REAL) + _SUMS
+    return head + (_CONVERT_COMPLEX if dtype.kind == "c" else _CONVERT_REAL) + _SUMS + END
 
 
 def literal(value: float, dtype: np.dtype) -> str:
@@ -167,8 +168,9 @@ DEVICE T T_OF_W(W a) { T b; b.x = a.x; b.y = a.y; return b; }
 # room holds, for each of `sums` sums, the parts of all GROUP items, and STRIPS words behind them.
 _SUMS = """
 #define W_DOT(a, b) W_MUL(W_CONJ(W_OF_T(a)), W_OF_T(b))
-/* partial[k*GROUPS + group] = sum over the group's items of room[k*GROUP + item]. */
-DEVICE void leave_sums(LOCAL W* room, GLOBAL W* partial, int sums) {
+#define LEAVE_SUMS(room, partial, sums) leave_sums(room, partial, sums, GROUPS, GROUP_ID)
+/* partial[k*groups + group] = sum over the group's items of room[k*GROUP + item]. */
+DEVICE void leave_sums(LOCAL W* room, GLOBAL W* partial, int sums, I64 groups, I64 group) {
     LOCAL W* strips = room + sums*GROUP;
     BARRIER;
     for (int j = LOCAL_ID; j < sums*STRIPS; j += GROUP) {
@@ -181,7 +183,7 @@ DEVICE void leave_sums(LOCAL W* room, GLOBAL W* partial, int sums) {
     for (int k = LOCAL_ID; k < sums; k += GROUP) {
         W sum = W_OF(0);
         for (int m = 0; m < STRIPS; m++) sum = W_ADD(sum, strips[k*STRIPS + m]);
-        partial[k*GROUPS + GROUP_ID] = sum;
+        partial[k*groups + group] = sum;
     }
 }
 """

@@ -5,17 +5,17 @@ Each leaves its groups' parts of three dot products of a left vector and the res
 
 from __future__ import annotations
 
-_ROOM = "    SHARED(W, room, 3*(GROUP + STRIPS));\n    W xy = W_OF(0), yy = W_OF(0), xx = W_OF(0);\n"
-_LEAVE = (
+ROOM = "    SHARED(W, room, 3*(GROUP + STRIPS));\n    W xy = W_OF(0), yy = W_OF(0), xx = W_OF(0);\n"
+LEAVE = (
     "    room[LOCAL_ID] = xy;\n    room[GROUP + LOCAL_ID] = yy;\n    room[2*GROUP + LOCAL_ID] = xx;\n"
-    "    leave_sums(room, partial, 3);\n"
+    "    LEAVE_SUMS(room, partial, 3);\n"
 )
 
 ALONG = 4
 """Rows along the farthest band that an item of a GPU takes."""
 
 
-def _sums(left: str) -> str:
+def sums_of(left: str) -> str:
     return f"xy = W_ADD(xy, W_DOT({left}, v)); yy = W_ADD(yy, W_DOT(v, v)); xx = W_ADD(xx, W_DOT({left}, {left}));"
 
 
@@ -28,16 +28,16 @@ def stencil(bands: int, *, constant: bool) -> str:
     above = [f"v = T_ADD(v, T_MUL(T_CONJ(low{k}[i + d{k}]), x[i + d{k}]));" for k in range(bands)]
     edge = [f"if (i >= d{k}) {line}" for k, line in enumerate(below)]
     edge += [f"if (i + d{k} < n) {line}" for k, line in enumerate(above)]
-    end = f"y[i] = v; {_sums('x[i]')}"
+    end = f"y[i] = v; {sums_of('x[i]')}"
     return (
         f"KERNEL stencil(GLOBAL const T* RESTRICT x, GLOBAL T* RESTRICT y, GLOBAL const T* RESTRICT diagonal{lows}"
-        f"{_distances(bands)}, GLOBAL W* partial, const I64 n)\n{{\n{_ROOM}"
+        f"{_distances(bands)}, GLOBAL W* partial, const I64 n)\n{{\n{ROOM}"
         f"    const I64 first = d{bands - 1} < n ? d{bands - 1} : n;\n"
         "    const I64 last = n - first > first ? n - first : first;\n"
         f"    EACH_IN(i, n, first, last) {{ {start} {' '.join(below + above)} {end} }}\n"
         f"    EACH_IN(i, n, 0, first) {{ {start} {' '.join(edge)} {end} }}\n"
         f"    EACH_IN(i, n, last, n) {{ {start} {' '.join(edge)} {end} }}\n"
-        f"{_LEAVE}}}\n"
+        f"{LEAVE}}}\n"
     )
 
 
@@ -53,7 +53,7 @@ def stencil_columns(bands: int, *, constant: bool) -> str:
         _distances(bands)
     }, GLOBAL W* partial, const I64 n)
 {{
-{_ROOM}    const I64 across = {far} < n ? {far} : n;
+{ROOM}    const I64 across = {far} < n ? {far} : n;
     const I64 pieces = ((n + across - 1)/across + {ALONG - 1})/{ALONG};
     EACH(item, across*pieces) {{
         const I64 piece = item/across;
@@ -66,11 +66,11 @@ def stencil_columns(bands: int, *, constant: bool) -> str:
             T v = T_MUL(diagonal[{0 if constant else "i"}], here);
             v = T_ADD(T_ADD(v, T_MUL(coupled, before)), T_MUL(T_CONJ(coupling), after));
             {" ".join(near)}
-            y[i] = v; {_sums("here")}
+            y[i] = v; {sums_of("here")}
             before = here; here = after; coupled = coupling; i += {far};
         }}
     }}
-{_LEAVE}}}
+{LEAVE}}}
 """
 
 
@@ -87,16 +87,16 @@ def stencil_term(bands: int, *, upper: bool, scaled: bool = False) -> str:
         edge = [f"if (i >= d{k}) {line}" for k, line in enumerate(lines)]
         ranges = ("bound, n", "0, bound")
     end = "v = T_MUL(v, scale[i]); y[i] = v;" if scaled else "y[i] = v;"
-    end += f" {_sums('left[i]')}" if upper else ""
+    end += f" {sums_of('left[i]')}" if upper else ""
     more = ", GLOBAL const T* RESTRICT left, GLOBAL W* partial" if upper else ""
     bound = f"n - d{bands - 1}" if upper else f"d{bands - 1}"
     return (
         "KERNEL term(GLOBAL const T* RESTRICT base, GLOBAL const T* RESTRICT x, GLOBAL T* RESTRICT y"
-        f"{lows}{_distances(bands)}{more}, const I64 n)\n{{\n{_ROOM if upper else ''}"
+        f"{lows}{_distances(bands)}{more}, const I64 n)\n{{\n{ROOM if upper else ''}"
         f"    const I64 bound = {bound} < 0 ? 0 : {bound} > n ? n : {bound};\n"
         f"    EACH_IN(i, n, {ranges[0]}) {{ T v = base[i]; {' '.join(lines)} {end} }}\n"
         f"    EACH_IN(i, n, {ranges[1]}) {{ T v = base[i]; {' '.join(edge)} {end} }}\n"
-        f"{_LEAVE if upper else ''}}}\n"
+        f"{LEAVE if upper else ''}}}\n"
     )
 
 
@@ -114,11 +114,9 @@ def csr(lanes: int, *, based: bool = False, scaled: bool = False, summed: bool =
     head = (
         "KERNEL csr(GLOBAL const T* RESTRICT data, GLOBAL const INDEX* RESTRICT indices, "
         f"GLOBAL const INDEX* RESTRICT starts{ends}, GLOBAL const T* RESTRICT x, GLOBAL T* RESTRICT y"
-        f"{more}, const I64 rows)\n{{\n{_ROOM if summed else ''}"
+        f"{more}, const I64 rows)\n{{\n{ROOM if summed else ''}"
     )
-    end = f"T v = {('T_ADD' if part else 'T_SUB') + '(base[row], sum)' if based else 'sum'};"
-    end += " v = T_MUL(v, scale[row]);" if scaled else ""
-    end += " y[row] = v;" + (f" {_sums('left[row]')}" if summed else "")
+    end = row_result(based=based, scaled=scaled, summed=summed, added=part)
     if lanes == 1:
         loop = f"""    EACH(row, rows) {{
         T sum = T_OF(0);
@@ -148,7 +146,15 @@ def csr(lanes: int, *, based: bool = False, scaled: bool = False, summed: bool =
         BARRIER;
     }}
 """
-    return head + loop + (_LEAVE if summed else "") + "}\n"
+    return head + loop + (LEAVE if summed else "") + "}\n"
+
+
+def row_result(*, based: bool, scaled: bool, summed: bool, added: bool = False) -> str:
+    """What becomes of the sum over a row; added: to the base, not taken from it."""
+    combine = "T_ADD" if added else "T_SUB"
+    text = f"T v = {combine}(base[row], sum);" if based else "T v = sum;"
+    text += " v = T_MUL(v, scale[row]);" if scaled else ""
+    return text + " y[row] = v;" + (f" {sums_of('left[row]')}" if summed else "")
 
 
 def chebyshev(*, first: bool) -> str:
@@ -163,7 +169,7 @@ def chebyshev(*, first: bool) -> str:
     return (
         "KERNEL chebyshev(GLOBAL const T* RESTRICT inverse, GLOBAL const T* RESTRICT r, GLOBAL const T* RESTRICT s, "
         "GLOBAL T* RESTRICT p, GLOBAL T* RESTRICT u, const R a, const R b, GLOBAL W* partial, const I64 n)\n"
-        f"{{\n{_ROOM}    EACH(i, n) {{ {lines} p[i] = q; u[i] = v; {_sums('r[i]')} }}\n{_LEAVE}}}\n"
+        f"{{\n{ROOM}    EACH(i, n) {{ {lines} p[i] = q; u[i] = v; {sums_of('r[i]')} }}\n{LEAVE}}}\n"
     )
 
 
@@ -179,11 +185,11 @@ _BACKWARD = f"""T sum = T_OF(0);
             for (INDEX j = up_starts[i]; j < up_starts[i + 1]; j++) sum = T_ADD(sum, T_MUL(up[j], u[up_indices[j]]));
             const T v = T_SUB(u[i], T_MUL(inverse[i], sum));
             u[i] = v;
-            {_sums("r[i]")}"""
+            {sums_of("r[i]")}"""
 
 BLOCKS = f"""KERNEL blocks({_BLOCKS}    const I64 block, const I64 n)
 {{
-{_ROOM}    const I64 count = (n + block - 1)/block;
+{ROOM}    const I64 count = (n + block - 1)/block;
     EACH(k, count) {{
         const I64 first = k*block, end = first + block < n ? first + block : n;
         for (I64 i = first; i < end; i++) {{
@@ -193,14 +199,14 @@ BLOCKS = f"""KERNEL blocks({_BLOCKS}    const I64 block, const I64 n)
             {_BACKWARD}
         }}
     }}
-{_LEAVE}}}
+{LEAVE}}}
 """
 """u = scale M^-1 r for M = (E + L) E^-1 (E + L^H) without couplings between blocks: an item goes through a block."""
 
 LEVELS = f"""KERNEL levels({_BLOCKS}    GLOBAL const INDEX* RESTRICT order, GLOBAL const INDEX* RESTRICT bounds,
     GLOBAL const INDEX* RESTRICT firsts, const I64 count)
 {{
-{_ROOM}    for (I64 k = GROUP_ID; k < count; k += GROUPS) {{
+{ROOM}    for (I64 k = GROUP_ID; k < count; k += GROUPS) {{
         for (INDEX level = firsts[k]; level < firsts[k + 1]; level++) {{
             for (INDEX m = bounds[level] + LOCAL_ID; m < bounds[level + 1]; m += GROUP) {{
             const INDEX i = order[m];
@@ -216,7 +222,7 @@ LEVELS = f"""KERNEL levels({_BLOCKS}    GLOBAL const INDEX* RESTRICT order, GLOB
             BARRIER;
         }}
     }}
-{_LEAVE}}}
+{LEAVE}}}
 """
 """The same, a group a block: the rows of a level need only rows of levels before it, and in L^H of levels after it."""
 

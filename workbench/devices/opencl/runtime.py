@@ -95,7 +95,9 @@ class OpenCL:
                 self._functions[text, name] = self._cl.Kernel(self._programs[text], name)
             return self._functions[text, name]
 
-    def launch(self, function: Function, groups: int, group: int, arguments: tuple[Any, ...]) -> None:
+    def launch(
+        self, function: Function, groups: int, group: int, arguments: tuple[Any, ...], *, spread: bool = False
+    ) -> None:
         # A kernel holds its arguments until it is enqueued, so two threads must not prepare it at once.
         with self._errors():
             function.set_args(*arguments)
@@ -134,7 +136,10 @@ class OpenCL:
     def record(self, work: Callable[[], None]) -> None:
         """OpenCL records nothing that every driver could repeat."""
 
-    def timed(self, work: Callable[[], Any]) -> tuple[Any, Span | None]:
+    def repeated(self, work: Callable[[], None], times: int, scalars: Handle) -> None:
+        """Neither one iteration nor many."""
+
+    def timed(self, work: Callable[[], Any], name: str) -> tuple[Any, Span | None]:
         outer, self._asked = self._asked, []
         try:
             returned, asked = work(), self._asked

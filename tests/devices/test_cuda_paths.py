@@ -1,0 +1,69 @@
+"""On a CUDA device: recorded iterations and those of one persistent kernel are those of separate launches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.conftest import box_stencil
+from workbench import devices
+from workbench.errors import InputError
+from workbench.problems import LinearSystem
+from workbench.run import Run, Stopping, configure, run_through
+from workbench.run.given import GivenProblem
+
+
+@pytest.fixture(scope="module")
+def cuda():
+    try:
+        return devices.device("cuda")
+    except InputError as sentence:
+        pytest.skip(str(sentence))
+
+
+@pytest.fixture(params=[False, True], ids=["recorded", "persistent"])
+def persist(request, cuda):
+    cuda.runtime.persist = request.param
+    yield request.param
+    cuda.runtime.persist = None
+
+
+@pytest.mark.parametrize("n", [33, 257])
+@pytest.mark.parametrize(
+    "levels", [("jacobi", "none"), ("neumann:2", "none"), ("neumann:2", "stripes"), ("fsai", "none")]
+)
+def test_all_paths_give_the_same_iterations(persist, levels, n):
+    choices = {"preconditioner": levels[0], "deflation": levels[1], "device": "cuda"}
+    plain, other = (
+        run_through(Run(configure("two-layer", {"n": n}, **choices, stopping=Stopping(rtol=1e-8, check_every=every))))
+        for every in (1, 7)
+    )
+    assert plain.converged
+    assert other.converged
+    assert abs(plain.iterations - other.iterations) <= 1 + plain.iterations // 100
+    assert np.linalg.norm(plain.x - other.x) < 1e-8 * np.linalg.norm(plain.x)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_all_paths_compute_in_every_precision(persist, dtype):
+    system = LinearSystem(box_stencil((31, 43), dtype), np.random.default_rng(1).random(31 * 43).astype(dtype))
+    stopping = Stopping(rtol=1e-5, check_every=4)
+    host, found = (
+        run_through(Run(configure(GivenProblem(), device=name, stopping=stopping), system)) for name in ("cpu", "cuda")
+    )
+    assert found.converged
+    assert abs(found.iterations - host.iterations) <= 1
+    np.testing.assert_allclose(found.x, host.x, rtol=1e-3)
+
+
+def test_a_thousand_solves_keep_memory_flat(cuda):
+    import cupy  # pyright: ignore[reportMissingImports]
+
+    pool, used = cupy.get_default_memory_pool(), []
+    configuration = configure("two-layer", {"n": 24}, preconditioner="neumann:2", deflation="stripes", device="cuda")
+    system = configuration.problem.assemble()
+    for count in range(1000):
+        run_through(Run(configuration, system))
+        if count in (99, 999):
+            used.append(pool.used_bytes())
+    assert used[1] <= used[0]

@@ -1,0 +1,149 @@
+"""Stand-ins: sizes of the real matrices, symmetry, definiteness, and the same matrix from the same seed."""
+
+from __future__ import annotations
+
+import itertools
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.sparse import linalg
+
+from workbench.errors import InputError
+from workbench.problems import memory
+from workbench.problems.catalogue import catalogue
+from workbench.problems.stand_in import UNKNOWNS_A_NODE, StandIn
+from workbench.problems.thinned_grid import ThinnedGrid
+from workbench.run import solve
+
+PRINTED = {
+    "bcsstk15": (3948, 117816),
+    "gyro": (17361, 1021159),
+    "boneS01": (127224, 6715152),
+    "hood": (220542, 10768436),
+    "offshore": (259789, 4242673),
+    "Serena": (1391349, 64531701),
+    "Queen_4147": (4147110, 329499284),
+}
+"""N and entries as in Table 1 of the hybrid pipelined CG papers."""
+SCALES = {"bcsstk15": 0.2, "gyro": 0.05, "boneS01": 0.01, "hood": 5e-3, "offshore": 4e-3, "Serena": 7e-4}
+SCALES |= {"Queen_4147": 4e-4}
+
+
+def matrix_of(problem):
+    return problem.assemble().operator.to_csr()
+
+
+def test_there_is_one_for_each_matrix_of_the_papers():
+    assert set(UNKNOWNS_A_NODE) == set(PRINTED)
+    for name, (rows, entries) in PRINTED.items():
+        problem = StandIn(of=name)
+        assert (problem.unknowns, problem.entries) == (rows, entries)
+
+
+@pytest.mark.parametrize("name", ["bcsstk15", "gyro"])
+def test_size_and_entries_are_those_of_the_real_matrix(name):
+    csr = matrix_of(StandIn(of=name))
+    rows, entries = PRINTED[name]
+    assert csr.shape == (rows, rows)
+    assert abs(csr.nnz - entries) <= 0.02 * entries
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_smaller_ones_have_rows_as_long(name):
+    for scale in (SCALES[name], 0.02 + SCALES[name]):
+        problem = StandIn(of=name, scale=scale)
+        csr = matrix_of(problem)
+        assert abs(csr.shape[0] - scale * PRINTED[name][0]) <= UNKNOWNS_A_NODE[name]
+        mean = PRINTED[name][1] / PRINTED[name][0]
+        assert abs(csr.nnz / csr.shape[0] - mean) <= 0.02 * mean
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_it_is_symmetric_positive_definite_and_in_order(name):
+    csr = matrix_of(StandIn(of=name, scale=SCALES[name]))
+    assert abs(csr - csr.T).max() == 0
+    assert linalg.eigsh(csr, k=1, sigma=0, which="LM", return_eigenvectors=False)[0] > 0
+    assert np.count_nonzero(csr.data) == csr.nnz
+    assert csr.indices.dtype == csr.indptr.dtype == np.int32
+    assert sparse.csr_array((csr.data, csr.indices, csr.indptr), shape=csr.shape).has_canonical_format
+
+
+def test_unknowns_of_a_node_are_coupled_alike():
+    csr = matrix_of(StandIn(of="gyro", scale=0.05))
+    pattern = sparse.csr_array((np.ones(csr.nnz), csr.indices, csr.indptr), shape=csr.shape)
+    nodes = sparse.kron(sparse.eye_array(csr.shape[0] // 3), np.ones((3, 1)), format="csr")
+    assert set((nodes.T @ pattern @ nodes).data) == {9.0}
+
+
+def test_the_seed_decides():
+    first, again, other = (matrix_of(StandIn(scale=0.3, geometry_seed=seed)) for seed in (1, 1, 2))
+    assert (first != again).nnz == 0
+    assert np.array_equal(first.data, again.data)
+    assert (first != other).nnz > first.nnz // 4
+
+
+@pytest.mark.parametrize("each", [1, 3])
+def test_without_thinning_all_neighbours_in_the_box_are_there(each):
+    nodes, side = 60, 4
+    csr = ThinnedGrid(nodes, each, 10**9, seed=0).to_csr()
+    points = np.array(list(itertools.product(range(side), repeat=3))[:nodes])
+    far = np.abs(points[:, None, :] - points[None, :, :]).max(axis=2)
+    expected = np.kron(far <= 3, np.ones((each, each), bool))
+    np.testing.assert_array_equal(csr.toarray() != 0, expected)
+
+
+def test_blocks_of_nodes_leave_no_trace(monkeypatch):
+    whole = ThinnedGrid(500, 3, 60_000, seed=5).to_csr()
+    monkeypatch.setattr("workbench.problems.thinned_grid.NODES_A_BLOCK", 37)
+    pieces = ThinnedGrid(500, 3, 60_000, seed=5).to_csr()
+    assert np.array_equal(whole.indptr, pieces.indptr)
+    assert np.array_equal(whole.indices, pieces.indices)
+    np.testing.assert_allclose(whole.data, pieces.data, rtol=1e-14)
+
+
+def test_it_is_never_twice_in_memory():
+    tracemalloc.start()
+    try:
+        csr = matrix_of(StandIn(of="boneS01", scale=0.5))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 1.8 * (csr.data.nbytes + csr.indices.nbytes + csr.indptr.nbytes)
+
+
+def test_cg_solves_it():
+    problem = StandIn(of="boneS01", scale=0.02)
+    system = problem.assemble()
+    result = solve(system.operator, system.b, rtol=1e-8)
+    assert result.converged
+    np.testing.assert_allclose(system.operator.to_csr() @ result.x, system.b, atol=1e-6)
+
+
+def test_it_says_that_it_is_not_the_real_matrix():
+    assert StandIn(of="Serena").label == "stand-in for Serena"
+    assert StandIn(of="Serena", scale=0.25).label == "stand-in for Serena x 0.25"
+    assert "STAND-IN" in StandIn.title
+    assert StandIn(of="Serena").to_dict()["name"] == "stand-in"
+
+
+def test_refusals(monkeypatch):
+    with pytest.raises(InputError) as caught:
+        StandIn(of="bcsstk15", scale=0.1)
+    assert str(caught.value) == (
+        "stand-in: scale 0.1 leaves 396 unknowns of bcsstk15, at least 600 are needed; use a larger scale"
+    )
+    with pytest.raises(InputError, match=r"unknown of 'Queen'; did you mean Queen_4147\?"):
+        StandIn(of="Queen")
+
+    class Scarce:
+        available = 2**30
+
+    monkeypatch.setattr(memory.psutil, "virtual_memory", Scarce)
+    with pytest.raises(InputError, match=r"stand-in for Queen_4147 needs about 4.6 GiB of memory, .* use a smaller sc"):
+        StandIn(of="Queen_4147").assemble()
+
+
+def test_choices_are_in_the_registry_of_matrices():
+    assert set(UNKNOWNS_A_NODE) <= set(catalogue())

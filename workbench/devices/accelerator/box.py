@@ -1,0 +1,92 @@
+"""Box operators on an accelerator."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from workbench.devices.accelerator.dots import Dots
+from workbench.devices.accelerator.runtime import Vector
+from workbench.devices.kernels import box as texts
+
+SLAB = 8
+"""Planes that a group goes through are at least so many times the reach, since it reads `reach` more on either side."""
+
+
+def box_product(
+    device: Any, grid: tuple[int, int, int], reach: int, diagonal: float, coupling: float, dtype: np.dtype
+) -> BoxLines | BoxColumns:
+    """The product on a grid (nz, ny, nx), in the form that suits the device."""
+    wide_enough = not device.layout.chunked and device.layout.group >= texts.TILE_WIDTH
+    return (BoxColumns if wide_enough else BoxLines)(device, grid, reach, (diagonal - coupling, coupling), dtype)
+
+
+class _BoxProduct:
+    """out = own x + coupling S x, with (x, out), (out, out) and (x, x)."""
+
+    def __init__(
+        self, device: Any, grid: tuple[int, int, int], reach: int, weights: tuple[float, float], dtype: np.dtype
+    ) -> None:
+        self._device, self._grid, self._reach = device, grid, reach
+        self._size, self._dtype = math.prod(grid), np.dtype(dtype)
+        self._weights = [device.number(weight, self._dtype) for weight in weights]
+
+    @property
+    def flops(self) -> int:
+        add, multiply_add = (2, 8) if self._dtype.kind == "c" else (1, 2)
+        return (6 * self._reach * add + 2 * add + 3 * multiply_add) * self._size
+
+
+class BoxColumns(_BoxProduct):
+    """One sweep of tiles through the planes."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        device, (planes, rows, width) = self._device, self._grid
+        tall = device.layout.group // texts.TILE_WIDTH
+        tiles = -(-width // texts.TILE_WIDTH) * -(-rows // tall)
+        slabs = max(1, min(planes // (SLAB * self._reach), -(-device.layout.groups // tiles)))
+        self._groups = min(device.layout.groups, tiles * slabs)
+        self._kernel = device.kernel(texts.columns(self._reach), "columns", self._dtype)
+        self._sides = [np.int64(number) for number in (*self._grid, slabs)]
+        self._dots = Dots(device, self._dtype, self._groups)
+
+    def apply(self, x: Vector, out: Vector) -> Dots:
+        self._device.launch(self._kernel, self._groups, x, out, *self._weights, *self._sides, self._dots.partial)
+        return self._dots
+
+    @property
+    def traffic(self) -> int:
+        return 2 * self._size * self._dtype.itemsize
+
+
+class BoxLines(_BoxProduct):
+    """A sweep along each axis. Work space: two vectors."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        device = self._device
+        self._window = device.kernel(texts.window(), "window", self._dtype)
+        self._rows = device.kernel(texts.rows(self._reach), "rows", self._dtype)
+        self._work = [device.zeros(self._size, self._dtype) for _ in range(2)]
+        self._groups = device.layout.groups_for(self._size)
+        self._dots = Dots(device, self._dtype, self._groups)
+
+    def apply(self, x: Vector, out: Vector) -> Dots:
+        planes, rows, width = self._grid
+        first, second = self._work
+        self._sum(x, first, rows * width, planes, planes)
+        self._sum(first, second, width, rows, planes * rows)
+        numbers = (*self._weights, np.int64(width), self._dots.partial, np.int64(planes * rows))
+        self._device.launch(self._rows, self._groups, second, x, out, *numbers)
+        return self._dots
+
+    def _sum(self, x: Vector, y: Vector, inner: int, side: int, lines: int) -> None:
+        numbers = [np.int64(number) for number in (inner, side, self._reach, lines)]
+        self._device.launch(self._window, self._groups, x, y, *numbers)
+
+    @property
+    def traffic(self) -> int:
+        return 7 * self._size * self._dtype.itemsize

@@ -1,0 +1,118 @@
+"""Solves with factors without couplings between blocks, on an accelerator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from workbench.devices.accelerator.dots import Dots
+from workbench.devices.accelerator.products import Rows
+from workbench.devices.accelerator.runtime import Vector
+from workbench.devices.cpu.levels import levels_of_blocks
+from workbench.devices.kernels import products as texts
+from workbench.devices.kernels import wavefront
+
+SOLVING_GROUP = 32
+"""Work-items that share a block in solves: few rows of it can be worked on at a time."""
+MOST_ROWS = 256
+"""Grid rows of a block that a group works on with an item for each."""
+
+
+class BlockFactor:
+    """u = M^-1 r for M = (E + L) E^-1 (E + L^H) without couplings between blocks, with (r, u), (u, u) and (r, r).
+
+    On a processor a work-item goes through a block. Elsewhere a group does, level after level: rows of a level need
+    only rows of the levels before it, so 8 grid rows of n unknowns take n + 7 steps and not 8 n.
+    """
+
+    def __init__(self, device: Any, lower: sparse.csr_array, inverse: Vector, block: int, scale: float) -> None:
+        self._device, self._inverse = device, inverse
+        upper = sparse.csr_array(lower.conj().T.tocsr())
+        self._halves = [Rows(device, half.data, half.indices, half.indptr, 1) for half in (lower, upper)]
+        self._scale, blocks = device.number(scale, inverse.dtype), -(-inverse.size // block)
+        index = self._halves[0].index
+        if device.layout.chunked:
+            self._group, name, text = 1, "blocks", texts.BLOCKS
+            self._more = (np.int64(block), np.int64(inverse.size))
+        else:
+            self._group, name, text = min(SOLVING_GROUP, device.layout.group), "levels", texts.LEVELS
+            parts = levels_of_blocks(lower.indices, lower.indptr, block)
+            self._more = (*(device.array(part, index) for part in parts), np.int64(blocks))
+        self._kernel = device.kernel(text, name, inverse.dtype, index, self._group)
+        self._groups = max(1, min(device.layout.groups, blocks))
+        self._dots = Dots(device, inverse.dtype, self._groups)
+
+    def apply(self, r: Vector, u: Vector) -> Dots:
+        """u = M^-1 r. The two may not be the same vector."""
+        low, up = self._halves
+        arguments = (*low.arrays, *up.arrays, self._inverse, self._scale, r, u, self._dots.partial, *self._more)
+        self._device.launch(self._kernel, self._groups, *arguments, group=self._group)
+        return self._dots
+
+    @property
+    def traffic(self) -> int:
+        return sum(half.nbytes for half in self._halves) + 7 * self._inverse.nbytes
+
+    @property
+    def flops(self) -> int:
+        multiply_add = 8 if self._inverse.dtype.kind == "c" else 2
+        return 2 * (self._halves[0].entries * multiply_add + self._inverse.size)
+
+
+class GridBlockFactor:
+    """The same for a stencil in blocks of whole grid rows, where a group's items go along the rows of a block.
+
+    Reads r twice, 1/E, and the two bands within a block; on a processor `BlockFactor` is faster.
+    """
+
+    def __init__(
+        self, device: Any, lower: tuple[np.ndarray, ...], inverse: Vector, width: int, block: int, scale: float
+    ) -> None:
+        self._device, self._inverse = device, inverse
+        self._bands = [device.array(band, inverse.dtype) for band in lower[:2]]
+        self._rows, rows_a_block = inverse.size // width, block // width
+        self._group = SOLVING_GROUP
+        while self._group < rows_a_block:
+            self._group *= 2
+        self._kernel = device.kernel(
+            wavefront.wavefront(is_complex=inverse.dtype.kind == "c"), "wavefront", inverse.dtype, group=self._group
+        )
+        self._scale = device.number(scale, inverse.dtype)
+        self._groups = max(1, min(device.layout.groups, -(-self._rows // rows_a_block)))
+        self._more = (np.int32(width), np.int64(self._rows), np.int64(rows_a_block))
+        self._dots = Dots(device, inverse.dtype, self._groups)
+
+    @staticmethod
+    def takes(device: Any, strides: tuple[int, ...], width: int, block: int) -> bool:
+        """Whether blocks couple along a row and to the next row only, and a group has an item for every row."""
+        far = len(strides) == 2 or (len(strides) == 3 and block <= strides[2])
+        most = min(MOST_ROWS, device.layout.group)
+        return not device.layout.chunked and far and block % width == 0 and block // width <= most
+
+    def apply(self, r: Vector, u: Vector) -> Dots:
+        """u = M^-1 r. The two may not be the same vector."""
+        arguments = (*self._bands, self._inverse, self._scale, r, u, self._dots.partial, *self._more)
+        self._device.launch(self._kernel, self._groups, *arguments, group=self._group)
+        return self._dots
+
+    @property
+    def traffic(self) -> int:
+        return 11 * self._inverse.nbytes
+
+    @property
+    def flops(self) -> int:
+        return 6 * (8 if self._inverse.dtype.kind == "c" else 2) * self._inverse.size
+
+
+def lower_of_stencil(lower: tuple[np.ndarray, ...], strides: tuple[int, ...], block: int) -> sparse.csr_array:
+    """The strictly lower triangle of a stencil in CSR form, without couplings between blocks."""
+    size = lower[0].size
+    rows, columns, values = [], [], []
+    for low, stride in zip(lower, strides, strict=True):
+        row = np.flatnonzero(low)
+        row = row[row // block == (row - stride) // block]
+        rows, columns, values = [*rows, row], [*columns, row - stride], [*values, low[row]]
+    places = (np.concatenate(rows), np.concatenate(columns))
+    return sparse.csr_array(sparse.coo_array((np.concatenate(values), places), shape=(size, size)))
