@@ -39,11 +39,11 @@ def slow_kernels(accelerator, monkeypatch):
     one, other = (accelerator.zeros(JUNK, np.dtype(np.float64)) for _ in range(2))
     launch, count = runtime.launch, [0]
 
-    def late(*given):
+    def late(*given, **more):
         count[0] += 1
         if count[0] % 10 == 0:
             runtime.copy(one.handle, other.handle, one.nbytes)
-        launch(*given)
+        launch(*given, **more)
 
     monkeypatch.setattr(runtime, "launch", late)
 
