@@ -50,7 +50,7 @@ def test_a_matrix_larger_than_the_limit(capsys):
 def test_only_hybrid3_takes_it(capsys, solver):
     status, _, err = solve(capsys, "--solver", solver, "--memory-limit", "200kB")
     assert status == 2
-    assert err.startswith("workbench: device opencl may use 0.2 MB and 0.")
+    assert err.startswith("workbench: device opencl may use 0.18 of 0.2 MB for vectors and matrices, and 0.")
     assert err.count("\n") == 1
 
 

@@ -160,7 +160,7 @@ def test_a_budget_counts_what_is_held_and_forgets_what_is_dropped(accelerator):
     limited = accelerator.limited(10_000)
     held = limited.zeros(1000, np.dtype(np.float64))
     assert limited.budget.used == 8000
-    with pytest.raises(InputError, match=r"may use 0.01 MB and 0.016 MB are needed"):
+    with pytest.raises(InputError, match=r"may use 0.009 of 0.01 MB for vectors and matrices, and 0.016 MB are needed"):
         limited.zeros(1000, np.dtype(np.float64))
     del held
     assert limited.budget.used == 0

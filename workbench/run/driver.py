@@ -10,16 +10,15 @@ from typing import Any
 
 import numpy as np
 
-import workbench
 from workbench import devices
 from workbench.devices.rows import Rows
 from workbench.errors import DeviceError, InputError
-from workbench.machine.describe import describe_machine
 from workbench.problems import LinearSystem
 from workbench.recording import History
 from workbench.run.batch import MANY_ROWS, best_so_far, roots
 from workbench.run.breakdown import measured_energies
 from workbench.run.configuration import Configuration
+from workbench.run.outcome import provenance_of, summary_of
 from workbench.run.result import Result
 from workbench.run.setting import Setting, set_up
 from workbench.run.stopping import Norm, Reason
@@ -70,9 +69,9 @@ class Run:
         self.reason: Reason | None = None
         self.detail = ""
         self.iteration_seconds = 0.0
-        self._started_at = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        self.started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         self.setting: Setting = set_up(configuration, system, x0)
-        self._deflation_vectors = self.setting.projection.count if self.setting.projection else 0
+        self.deflation_vectors = self.setting.projection.count if self.setting.projection else 0
         self._stopping = configuration.stopping
         self._norm = Norm(self._stopping.norm)
         if self._norm is Norm.ERROR and self.setting.exact is None:
@@ -180,31 +179,7 @@ class Run:
         iterations = self.iterations
         residual = float(self.history["residual"][-1]) if self.history.count else math.nan
         reason = self.reason or Reason.CANCELLED
-        relative, true_relative = self._relative(residual), self._relative(true_residual)
-        operator = self.setting.operator
-        blocks = self.configuration
-        summary: dict[str, Any] = {
-            "problem": blocks.problem.to_dict(),
-            "N": operator.shape[0],
-            "nnz": operator.nnz,
-            "solver": self.setting.solver.spec,
-            "preconditioner": blocks.preconditioner.spec,
-            "deflation": blocks.deflation.spec,
-            "coarse": blocks.coarse.name if self._deflation_vectors else None,
-            "variant": blocks.variant.name if self._deflation_vectors else None,
-            "deflation_vectors": self._deflation_vectors,
-            "device": self.setting.device.name,
-            "iterations": iterations,
-            "converged": reason is Reason.CONVERGED,
-            "reason": f"{reason.sentence} ({self.detail})" if self.detail else reason.sentence,
-            "norm": blocks.stopping.norm,
-            "relative_residual": relative,
-            "true_relative_residual": true_relative,
-            "parted_at": self.history.parted_at,
-            "drift": self._relative_drift(),
-            "setup_seconds": self.setup_seconds,
-            "iteration_seconds": self.iteration_seconds,
-        }
+        relative, true_relative = self.relative(residual), self.relative(true_residual)
         return Result(
             x=self.x,
             converged=reason is Reason.CONVERGED,
@@ -216,8 +191,8 @@ class Run:
             setup_seconds=self.setup_seconds,
             iteration_seconds=self.iteration_seconds,
             history=self.history,
-            summary=summary,
-            provenance=self._provenance(),
+            summary=summary_of(self, relative, true_relative),
+            provenance=provenance_of(self),
             trace=self.trace,
         )
 
@@ -345,7 +320,7 @@ class Run:
             self._next_look = RECHECK * norm
         elif self._restarts == allowed_restarts:
             after = f" after {allowed_restarts} restarts" if allowed_restarts else ""
-            self._end(Reason.INACCURATE, f"true residual {self._relative(true_residual):.3g} of ||b||{after}")
+            self._end(Reason.INACCURATE, f"true residual {self.relative(true_residual):.3g} of ||b||{after}")
         else:
             self._restarts += 1
             self._next_look = self.threshold
@@ -372,7 +347,7 @@ class Run:
         if derived and (afresh := measured_energies(self.setting, self.workspace, solver.direction)):
             energies = f"(p, A p) = {afresh[0]:.6g} and (r, M^-1 r) = {afresh[1]:.6g}"
             if min(afresh) > 0:
-                truth = f"true residual {self._relative(self._true_residual()):.3g} of ||b||"
+                truth = f"true residual {self.relative(self._true_residual()):.3g} of ||b||"
                 self._end(Reason.ROUNDING, f"{detail} by the recurrence; computed afresh, {energies}; {truth}")
                 return
             detail += f"; computed afresh, {energies}"
@@ -401,13 +376,8 @@ class Run:
             return math.nan
         return projection.drift(self.workspace.vectors["r"])
 
-    def _relative_drift(self) -> float | None:
-        """The largest ||Z^H r||/||b|| that was measured, None where none was."""
-        measured = self.history["drift"]
-        measured = measured[np.isfinite(measured)]
-        return self._relative(float(measured.max())) if measured.size else None
-
-    def _relative(self, norm: float) -> float:
+    def relative(self, norm: float) -> float:
+        """A norm over ||b||, or as it is where b = 0."""
         return norm / self._norm_of_b if self._norm_of_b > 0 else norm
 
     def _end(self, reason: Reason, detail: str) -> None:
@@ -418,15 +388,6 @@ class Run:
             advice = self.configuration.coarse.advice
             detail += f"; {advice}" if advice else ""
         self.reason, self.detail = reason, detail
-
-    def _provenance(self) -> dict[str, Any]:
-        return {
-            "configuration": self.configuration.to_dict(),
-            "notes": list(self.setting.notes),
-            "started": self._started_at,
-            "workbench": workbench.__version__,
-            "machine": describe_machine(),
-        }
 
 
 def _root(square: float) -> float:
