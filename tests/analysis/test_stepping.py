@@ -9,7 +9,6 @@ from workbench.analysis.stepping import difference, walk
 from workbench.errors import InputError
 from workbench.run import Run, Stopping, configure, run_through
 
-
 STEPPED = sorted(name for name, solver in blocks.registered("solver").items() if solver.alike)
 
 
