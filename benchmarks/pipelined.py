@@ -52,6 +52,8 @@ class Library:
         """The first Python that can run it, None where none can."""
         if not self.variable:
             return sys.executable
+        if self.ranks and not shutil.which("mpiexec"):
+            return None
         named = os.environ.get(self.variable)
         candidates = [named] if named else [sys.executable, "python3", "/usr/bin/python3"]
         return next((python for python in candidates if shutil.which(python) and self._runs(python)), None)
@@ -77,8 +79,7 @@ class Library:
             "NUMBA_NUM_THREADS": threads,
             "OMP_NUM_THREADS": threads,
             "OPENBLAS_NUM_THREADS": threads,
-            # Open MPI: ranks are not bound to a core, as the threads of others are not. Cores are counted differently, and
-            # in containers everyone is root.
+            # Open MPI binds a rank to a core, as nobody else is, and refuses more ranks than it counts cores.
             "OMPI_MCA_rmaps_base_oversubscribe": "1",
             "OMPI_MCA_hwloc_base_binding_policy": "none",
             "OMPI_ALLOW_RUN_AS_ROOT": "1",
