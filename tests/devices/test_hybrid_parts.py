@@ -8,6 +8,7 @@ from scipy import sparse
 
 from tests.conftest import random_matrix
 from workbench import devices
+from workbench.devices.accelerator.budget import USABLE
 from workbench.devices.accelerator.parts import ElsewherePart, HerePart, PartedRows
 from workbench.devices.cpu.csr_part import CsrPart
 from workbench.devices.hybrid import Split, decompose, measure
@@ -129,7 +130,7 @@ def test_the_model_weighs_both_sides(accelerator):
 def test_what_does_not_fit_stays_on_the_cores(accelerator):
     matrix = box(16, 1)
     needed = bytes_needed(matrix, 13)
-    limited = accelerator.limited(int(needed[2000]) + 100_000)
+    limited = accelerator.limited(int((needed[2000] + 400_000) / USABLE))
     least = least_rows(limited, matrix, 13)
     assert 0 < least <= 2000
     rows, why = decompose(limited, matrix, 1.0, 13)

@@ -31,6 +31,12 @@ class Failing:
             raise DeviceError("device stub does not answer (the plug was pulled); restart Python")
         self._runtime.launch(*given, spread=spread)
 
+    def record(self, work):
+        """One by one, so that each is counted."""
+
+    def repeated(self, work, times, scalars):
+        """The same."""
+
     def download(self, *given):
         if self.left < 0:
             raise DeviceError("device stub does not answer (the plug was pulled); restart Python")
