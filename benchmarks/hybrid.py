@@ -26,6 +26,8 @@ from workbench.run.given import GivenProblem
 
 SIZES = {"poisson7": (16, 32, 64, 101, 159), "poisson27": (16, 32, 64, 101), "poisson125": (16, 32, 64)}
 """Unknowns a side: N from 4e3 to 4e6, and at most some 30 million non-zeros."""
+LARGEST_ON_CORES = 64
+"""Unknowns a side where the accelerator is the processor itself, which is there for tests."""
 ALONE = ("cg", "pipecg")
 SCHEDULES = ("hybrid1", "hybrid2", "hybrid3")
 SWITCHES = ("fused=no", "merged=no")
@@ -43,7 +45,9 @@ def figures(device: str = "", problems: tuple[str, ...] = (), sizes: tuple[int, 
         title = devices.device(device).runtime.title
     except InputError as sentence:
         return {"not run": str(sentence)}
-    chosen = {name: sizes or SIZES[name] for name in problems or SIZES}
+    chunked = devices.device(device).layout.chunked
+    usual = {name: [n for n in many if n <= LARGEST_ON_CORES or not chunked] for name, many in SIZES.items()}
+    chosen = {name: sizes or usual[name] for name in problems or SIZES}
     rows = [row(device, name, n) for name, many in chosen.items() for n in many]
     return {"device": device, "title": title, "rows": rows}
 

@@ -49,6 +49,7 @@ def kernels(dtype):
         yield products.csr(lanes, based=True, summed=False)
         yield products.csr(lanes, based=True, scaled=True, summed=False)
         yield products.csr(lanes, based=True)
+        yield from (products.csr(lanes, based=based, summed=False, part=True) for based in (True, False))
         yield deflation.runs(lanes)
     yield from (products.chebyshev(first=first) for first in (True, False))
     yield from (products.BLOCKS, products.LEVELS, wavefront.wavefront(is_complex=dtype.kind == "c"))

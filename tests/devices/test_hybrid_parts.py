@@ -13,7 +13,7 @@ from workbench.devices.cpu.csr_part import CsrPart
 from workbench.devices.hybrid import Split, decompose, measure
 from workbench.devices.hybrid.decomposition import bytes_needed, least_rows
 from workbench.devices.hybrid.sample import sampled_rows
-from workbench.devices.hybrid.split import split_rows
+from workbench.devices.hybrid.split import needed, split_rows
 from workbench.errors import InputError
 from workbench.problems.box_neighbours import box_neighbours
 
@@ -160,3 +160,19 @@ def test_a_budget_counts_what_is_held_and_forgets_what_is_dropped(accelerator):
     assert limited.budget.used == 0
     assert accelerator.limited(None) is accelerator
     assert devices.device("cpu").limited(None) is devices.device("cpu")
+
+
+@pytest.mark.parametrize("rows", [1, 20, 63])
+def test_what_a_side_needs_of_the_other_is_no_more_than_a_run(rows):
+    matrix = box_neighbours(4, 1)
+    dense = matrix.toarray() != 0
+    here, there = needed(matrix.indices, matrix.indptr, split_rows(matrix.indices, matrix.indptr, rows), rows)
+    read_here = rows + np.flatnonzero(dense[:rows, rows:].any(axis=0))
+    read_there = np.flatnonzero(dense[rows:, :rows].any(axis=0))
+    assert here == (read_here.min(), read_here.max() + 1)
+    assert there == (read_there.min(), read_there.max() + 1)
+
+
+def test_sides_without_a_coupling_need_nothing():
+    matrix = sparse.csr_array(np.eye(6))
+    assert needed(matrix.indices, matrix.indptr, split_rows(matrix.indices, matrix.indptr, 2), 2) == ((2, 2), (0, 0))

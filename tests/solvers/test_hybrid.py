@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import linalg
 
 from tests.conftest import box_stencil, random_matrix
 from workbench.devices.hybrid import Pair, Split
@@ -154,6 +155,12 @@ def test_the_third_refuses_an_empty_side(accelerator):
         Run(configure("poisson5", n=8, solver="hybrid3:share=1", device=accelerator.spec))
 
 
+def test_the_third_needs_the_entries(accelerator):
+    A = linalg.aslinearoperator(random_matrix(50).csr)
+    with pytest.raises(InputError, match="shares out the rows of A, and a LinearOperator does not show them"):
+        solve(A, np.ones(50), M="none", solver="hybrid3", device=accelerator.spec)
+
+
 def test_a_preconditioner_that_is_not_symmetric_is_refused(accelerator):
     A = random_matrix(50).csr
     solve(A, np.ones(50), M=lambda r: r / A.diagonal(), solver="hybrid1", device=accelerator.spec)
@@ -183,3 +190,26 @@ def test_a_matrix_that_is_not_positive_definite_ends_with_its_reason(accelerator
         found = solve(operator, np.ones(60), device=accelerator.spec, rtol=1e-12, solver=spec)
         assert found.reason is Reason.INDEFINITE
         assert np.isfinite(found.x).all()
+
+
+def test_halves_or_only_what_is_read(accelerator):
+    choices = {"n": 12, "rhs": "random", "device": accelerator.spec}
+    results = {}
+    for halves in ("yes", "no"):
+        run = Run(configure("poisson7", solver=f"hybrid3:share=0.5,halves={halves}", **choices), trace=True)
+        results[halves] = run_through(run)
+    copied = {
+        halves: sum(event.bytes for event in result.trace if event.name == "m" and event.iteration == 3)
+        for halves, result in results.items()
+    }
+    assert copied["yes"] == 12**3 * 8
+    # A plane of the grid each way.
+    assert copied["no"] == 2 * 12**2 * 8
+    assert results["yes"].x.tolist() == results["no"].x.tolist()
+
+
+def test_blocks_that_are_not_coupled_exchange_nothing(accelerator):
+    A = np.diag(np.repeat([1.0, 3.0, 10.0], 8))
+    result = solve(A, np.ones(24), M="none", rtol=1e-12, solver="hybrid3:share=0.5,halves=no", device=accelerator.spec)
+    assert result.iterations == 3
+    np.testing.assert_allclose(result.x, 1 / np.diag(A))

@@ -24,13 +24,13 @@ class Stream(Protocol):
 
     Calls return at once. The host's arrays must be contiguous, page-locked for the copy to be truly beside the
     kernels, and left alone until the signal is reached; so must the memory of the device. `after` is a signal of the
-    same runtime.
+    same runtime; `offset` counts bytes from the start of device memory.
     """
 
-    def to_host(self, values: np.ndarray, handle: Any, after: Any = None) -> Signal:
-        """Fill an array from the start of device memory, not before `after` is reached."""
+    def to_host(self, values: np.ndarray, handle: Any, after: Any = None, offset: int = 0) -> Signal:
+        """Fill an array from device memory, not before `after` is reached."""
         ...
 
-    def to_device(self, handle: Any, values: np.ndarray, after: Any = None) -> Signal:
-        """Copy an array to the start of device memory, not before `after` is reached."""
+    def to_device(self, handle: Any, values: np.ndarray, after: Any = None, offset: int = 0) -> Signal:
+        """Copy an array to device memory, not before `after` is reached."""
         ...

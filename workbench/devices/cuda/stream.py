@@ -35,13 +35,15 @@ class CudaStream:
         with guarded():
             self._stream = cupy.cuda.Stream(non_blocking=True)
 
-    def to_host(self, values: np.ndarray, handle: Any, after: CudaSignal | None = None) -> CudaSignal:
+    def to_host(self, values: np.ndarray, handle: Any, after: CudaSignal | None = None, offset: int = 0) -> CudaSignal:
         kind = self._cuda.runtime.memcpyDeviceToHost
-        return self._copy(values.ctypes.data, handle.data.ptr, values.nbytes, kind, after)
+        return self._copy(values.ctypes.data, handle.data.ptr + offset, values.nbytes, kind, after)
 
-    def to_device(self, handle: Any, values: np.ndarray, after: CudaSignal | None = None) -> CudaSignal:
+    def to_device(
+        self, handle: Any, values: np.ndarray, after: CudaSignal | None = None, offset: int = 0
+    ) -> CudaSignal:
         kind = self._cuda.runtime.memcpyHostToDevice
-        return self._copy(handle.data.ptr, values.ctypes.data, values.nbytes, kind, after)
+        return self._copy(handle.data.ptr + offset, values.ctypes.data, values.nbytes, kind, after)
 
     def _copy(self, target: int, source: int, nbytes: int, kind: int, after: CudaSignal | None) -> CudaSignal:
         with self._guarded():

@@ -46,7 +46,7 @@ def decompose(accelerator: Accelerator, matrix: sparse.csr_array, share: float |
     keeps on the accelerator. Cost where it is measured: the matrix or a sample is sent there, and 2 PRODUCTS + 2
     products are made. Raises InputError where not even a row fits.
     """
-    size, entries = (matrix.indptr.size - 1), int(matrix.indptr[-1])
+    size, entries = matrix.indptr.size - 1, int(matrix.indptr[-1])
     least = least_rows(accelerator, matrix, vectors)
     if share is None:
         speeds = measure(accelerator, matrix)
@@ -63,12 +63,14 @@ def decompose(accelerator: Accelerator, matrix: sparse.csr_array, share: float |
 def least_rows(accelerator: Accelerator, matrix: sparse.csr_array, vectors: int) -> int:
     """The fewest rows that the cores must take so that the others fit the accelerator, with all of their vectors."""
     needed = bytes_needed(matrix, vectors)
-    room = room_on(accelerator, (matrix.indptr.size - 1))
-    if needed[-1] > room:
+    room = room_on(accelerator, matrix.indptr.size - 1)
+    values = (int(matrix.indptr[-1]) - matrix.indptr[:-1].astype(np.int64)) * matrix.data.itemsize
+    fits = (needed <= room) & (values <= accelerator.runtime.largest)
+    if not fits[-1]:
         raise InputError(
             f"device {accelerator.name} may use {room / 1e6:.4g} MB, which is not enough for one row; raise the limit"
         )
-    return int(np.argmax(needed <= room))
+    return int(np.argmax(fits))
 
 
 def bytes_needed(matrix: sparse.csr_array, vectors: int) -> np.ndarray:
@@ -77,7 +79,8 @@ def bytes_needed(matrix: sparse.csr_array, vectors: int) -> np.ndarray:
     Values and indices of its rows, three pointers a row, so many vectors of its rows, and the cores' half of one.
     """
     item, index = matrix.data.itemsize, matrix.indices.itemsize
-    size, kept = (matrix.indptr.size - 1), np.arange((matrix.indptr.size - 1), dtype=np.int64)
+    size = matrix.indptr.size - 1
+    kept = np.arange(size, dtype=np.int64)
     entries = int(matrix.indptr[-1]) - matrix.indptr[:-1].astype(np.int64)
     return entries * (item + index) + (size - kept) * (POINTERS * index + vectors * item) + kept * item
 
@@ -92,9 +95,10 @@ def measure(accelerator: Accelerator, matrix: sparse.csr_array) -> Speeds:
 
     A matrix that does not fit the accelerator is replaced by rows that stand for it.
     """
-    size, item, index = (matrix.indptr.size - 1), matrix.data.itemsize, matrix.indices.itemsize
+    size, item, index = matrix.indptr.size - 1, matrix.data.itemsize, matrix.indices.itemsize
     room = room_on(accelerator, size) - 2 * size * item - (size + 1) * index
-    basis, largest = "five products of the whole matrix on both at once", room // (item + index)
+    basis = "five products of the whole matrix on both at once"
+    largest = min(room // (item + index), accelerator.runtime.largest // item)
     if matrix.nnz > largest:
         rows = sampled_rows(matrix.indptr, largest // 2)
         if not rows.size:

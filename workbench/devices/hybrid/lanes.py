@@ -34,6 +34,14 @@ class Copy:
     landed: Callable[[], None] = lambda: None
 
 
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """Page-locked host memory that is copied from or to the elements `first` and on of a vector of the accelerator."""
+
+    host: np.ndarray
+    first: int = 0
+
+
 class CpuSide:
     """All cores, in the calling thread: what is run is done when the call returns."""
 
@@ -97,16 +105,16 @@ class AcceleratorSide:
 class Link:
     """Copies between the sides, each way in a stream of its own, beside kernels and each other.
 
-    arrivals: page-locked host arrays by the name of the accelerator's vector that is copied there. departures: pairs of
-    a page-locked host array and the accelerator's vector that takes it.
+    arrivals: where the accelerator's vectors are copied to, by their names; departures: from where in host memory, and
+    to which of the accelerator's vectors.
     """
 
     def __init__(
         self,
         cpu: CpuSide,
         accelerator: AcceleratorSide,
-        arrivals: Mapping[str, np.ndarray],
-        departures: Mapping[str, tuple[np.ndarray, Vector]],
+        arrivals: Mapping[str, Part],
+        departures: Mapping[str, tuple[Part, Vector]],
     ) -> None:
         self._cpu, self._accelerator, self._runtime = cpu, accelerator, _runtime(accelerator.space)
         self._arrivals, self._departures = arrivals, departures
@@ -126,9 +134,10 @@ class Link:
         """
         made, ready = Copy([], []), self._runtime.mark()
         for name in names:
-            values, vector = self._departures[name]
-            signal = self._to_device.to_device(vector.handle, values, after=ready)
-            self._note(made, name, TO_DEVICE, values.nbytes, signal, CPU, ACCELERATOR)
+            part, vector = self._departures[name]
+            if part.host.size:
+                signal = self._to_device.to_device(vector.handle, part.host, ready, part.first * vector.itemsize)
+                self._note(made, name, TO_DEVICE, part.host.nbytes, signal, CPU, ACCELERATOR)
         return made
 
     def sums_to_host(self, **names: str) -> Copy:
@@ -137,7 +146,7 @@ class Link:
         They are set when the cores have waited for the copy.
         """
         there, here = self._accelerator.space, self._cpu.space
-        made = self._fetch([("scalars", there.scalars, self._scalars)])
+        made = self._fetch([("scalars", there.scalars, Part(self._scalars))])
 
         def landed() -> None:
             for name, target in names.items():
@@ -146,11 +155,12 @@ class Link:
         made.landed = landed
         return made
 
-    def _fetch(self, vectors: list[tuple[str, Any, np.ndarray]]) -> Copy:
+    def _fetch(self, vectors: list[tuple[str, Any, Part]]) -> Copy:
         made, ready = Copy([], []), self._runtime.mark()
-        for name, vector, values in vectors:
-            signal = self._to_host.to_host(values, vector.handle, after=ready)
-            self._note(made, name, TO_HOST, values.nbytes, signal, ACCELERATOR)
+        for name, vector, part in vectors:
+            if part.host.size:
+                signal = self._to_host.to_host(part.host, vector.handle, ready, part.first * vector.itemsize)
+                self._note(made, name, TO_HOST, part.host.nbytes, signal, ACCELERATOR)
         return made
 
     def _note(self, copy: Copy, name: str, lane: str, nbytes: int, signal: Signal, *behind: str) -> None:

@@ -13,7 +13,7 @@ from workbench.devices.clock import Clock, Recorder
 from workbench.devices.cpu import Cpu, memory
 from workbench.devices.cpu.device import Watch
 from workbench.devices.hybrid.clock import HybridClock
-from workbench.devices.hybrid.lanes import AcceleratorSide, CpuSide, Lanes, Link
+from workbench.devices.hybrid.lanes import AcceleratorSide, CpuSide, Lanes, Link, Part
 from workbench.devices.lines.plan import Inlined
 from workbench.devices.lines.workspace import Workspace
 
@@ -86,5 +86,5 @@ class PairWorkspace(Workspace):
         self.fuse = fused
         self.near = self.device.host_side(self, set(arrivals.values()), fuse=merged)
         cpu, accelerator = CpuSide(self.near), AcceleratorSide(self)
-        places = {name: self.near.vectors[there] for name, there in arrivals.items()}
+        places = {name: Part(self.near.vectors[there]) for name, there in arrivals.items()}
         return Lanes(cpu, accelerator, Link(cpu, accelerator, places, {}))

@@ -16,7 +16,7 @@ from workbench.devices.cpu import Cpu, memory
 from workbench.devices.cpu.csr_part import CsrPart
 from workbench.devices.cpu.device import Watch
 from workbench.devices.hybrid.clock import HybridClock
-from workbench.devices.hybrid.lanes import AcceleratorSide, CpuSide, Lanes, Link
+from workbench.devices.hybrid.lanes import AcceleratorSide, CpuSide, Lanes, Link, Part
 from workbench.devices.hybrid.pair import ElementWise
 from workbench.devices.lines.plan import Inlined
 from workbench.devices.lines.workspace import Workspace
@@ -54,6 +54,7 @@ class Split(Cpu):
             CsrPart(data, indices, indptr[:rows], splits[:rows]),
             CsrPart(data, indices, splits[:rows], indptr[1 : rows + 1], self.exchanged),
         )
+        self._needed_here, self._needed_there = needed(indices, indptr, splits, rows)
         held = PartedRows(accelerator, data, indices, indptr, splits, rows)
         self.arrived = accelerator.zeros(rows, data.dtype)
         self.far: tuple[Any, ...] = HerePart(accelerator, held), ElsewherePart(accelerator, held, self.arrived)
@@ -90,7 +91,7 @@ class Split(Cpu):
         assert isinstance(workspace, SplitWorkspace)
         return Watch(workspace.near)
 
-    def share_out(self, space: Workspace, *, fused: bool, merged: bool) -> Lanes:
+    def share_out(self, space: Workspace, *, fused: bool, merged: bool, halves: bool) -> Lanes:
         """Both halves of a workspace with b, x and M, with the operators A1 and A2 of section IV-C.2.
 
         A1 is the product with the columns of one's own unknowns; n = A2(v) is v plus that with the others', for which
@@ -126,8 +127,10 @@ class Split(Cpu):
         )
         self._x, self._far_x = x, far_x
         cpu, other = CpuSide(near), AcceleratorSide(far)
-        arrivals, departures = {"m": self.exchanged[rows:]}, {"m": (self.exchanged[:rows], self.arrived)}
-        return Lanes(cpu, other, Link(cpu, other, arrivals, departures))
+        here, there = ((rows, x.size), (0, rows)) if halves else (self._needed_here, self._needed_there)
+        arriving = Part(self.exchanged[slice(*here)], here[0] - rows)
+        leaving = Part(self.exchanged[slice(*there)], there[0])
+        return Lanes(cpu, other, Link(cpu, other, {"m": arriving}, {"m": (leaving, self.arrived)}))
 
 
 class SplitWorkspace(Workspace):
@@ -143,10 +146,13 @@ class SplitWorkspace(Workspace):
             return None
         return np.concatenate([halves[0][name], self.far.device.to_host(halves[1][name])])
 
-    def lanes(self, *, fused: bool, merged: bool) -> Lanes:
-        """Both halves and the link. fused, merged: as many lines a pass as the plan allows, on which side, else one."""
+    def lanes(self, *, fused: bool, merged: bool, halves: bool) -> Lanes:
+        """Both halves and the link. fused, merged: as many lines a pass as the plan allows, on which side, else one.
+
+        halves: copy each side's whole half of m, else the run of it that the other side's rows read.
+        """
         assert isinstance(self.device, Split)
-        lanes = self.device.share_out(self, fused=fused, merged=merged)
+        lanes = self.device.share_out(self, fused=fused, merged=merged, halves=halves)
         self.near, self.far = lanes.cpu.space, lanes.accelerator.space
         return lanes
 
@@ -159,3 +165,23 @@ def split_rows(indices: np.ndarray, indptr: np.ndarray, column: int) -> np.ndarr
     """
     before = np.add.reduceat(indices < column, indptr[:-1], dtype=indptr.dtype)
     return indptr[:-1] + before
+
+
+def needed(
+    indices: np.ndarray, indptr: np.ndarray, splits: np.ndarray, rows: int
+) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Which columns from `rows` on the rows before it read, and which before it the others read: first and last + 1.
+
+    Each is one run of columns, which holds others too where the matrix has no band. Cost: two looks at each row.
+    """
+    ends = indptr[1 : rows + 1]
+    beyond = np.flatnonzero(splits[:rows] < ends)
+    here = (
+        (int(indices[splits[:rows][beyond]].min()), int(indices[ends[beyond] - 1].max()) + 1) if beyond.size else None
+    )
+    starts = indptr[rows:-1]
+    before = np.flatnonzero(starts < splits[rows:])
+    there = (
+        (int(indices[starts[before]].min()), int(indices[splits[rows:][before] - 1].max()) + 1) if before.size else None
+    )
+    return here or (rows, rows), there or (0, 0)

@@ -31,16 +31,20 @@ class OpenCLStream:
         with errors:
             self._queue = cl.CommandQueue(context, properties=cl.command_queue_properties.PROFILING_ENABLE)
 
-    def to_host(self, values: np.ndarray, handle: Any, after: OpenCLSignal | None = None) -> OpenCLSignal:
-        return self._copy(values, handle, after)
+    def to_host(
+        self, values: np.ndarray, handle: Any, after: OpenCLSignal | None = None, offset: int = 0
+    ) -> OpenCLSignal:
+        return self._copy(values, handle, after, src_offset=offset)
 
-    def to_device(self, handle: Any, values: np.ndarray, after: OpenCLSignal | None = None) -> OpenCLSignal:
-        return self._copy(handle, values, after)
+    def to_device(
+        self, handle: Any, values: np.ndarray, after: OpenCLSignal | None = None, offset: int = 0
+    ) -> OpenCLSignal:
+        return self._copy(handle, values, after, dst_offset=offset)
 
-    def _copy(self, target: Any, source: Any, after: OpenCLSignal | None) -> OpenCLSignal:
+    def _copy(self, target: Any, source: Any, after: OpenCLSignal | None, **offset: int) -> OpenCLSignal:
         waits = [after.event] if after else None
         with self._errors:
-            event = self._cl.enqueue_copy(self._queue, target, source, is_blocking=False, wait_for=waits)
+            event = self._cl.enqueue_copy(self._queue, target, source, is_blocking=False, wait_for=waits, **offset)
             # Without this a driver may keep the copy to itself until somebody waits for it.
             self._queue.flush()
         return OpenCLSignal(event, self._errors)

@@ -64,7 +64,7 @@ class HybridAuto(HybridSolver):
             (ALONE, PipelinedCG()),
             ("hybrid1", Hybrid1(**switches)),
             ("hybrid2", Hybrid2(**switches)),
-            ("hybrid3", Hybrid3(**switches)),
+            ("hybrid3", Hybrid3(**switches, halves=False)),
         ):
             try:
                 solver.check(device, suits)

@@ -78,7 +78,8 @@ class Hybrid3(HybridSolver):
     How many rows each side gets is a matter of how fast it multiplies, measured by five products, or of `share`. Both
     halves of m are copied at the same time, N words in all; the updates that need no n, their dot products and the part
     of the product with one's own m hide that. Takes matrices that do not fit the accelerator, whose share is then what
-    does; the model is then measured on rows that stand for the matrix. M must be element-wise; no deflation.
+    does; the model is then measured on rows that stand for the matrix. M must be element-wise; no deflation. Where few
+    unknowns of one side couple with the other, as in a band, `halves=no` copies far less than the paper's N words.
     Cost of the setup: 12 products, and the accelerator's rows sent there. A matrix-free stencil is assembled first.
     Source: Tiwari, Vadhiyar (2022), section IV-C and Figures 3 and 4.
     """
@@ -91,6 +92,8 @@ class Hybrid3(HybridSolver):
 
     share: float = parameter(0.0, "the accelerator's part of the non-zeros; 0 measures it", low=0.0, high=1.0)
 
+    halves: bool = parameter(True, "copy whole halves of m, as the paper does, and not only what the other side reads")
+
     def check(self, device: Any, suits: Suits) -> None:
         super().check(device, suits)
         if suits.deflated:
@@ -98,12 +101,17 @@ class Hybrid3(HybridSolver):
 
     def placed(self, device: Any, operator: Operator) -> Any:
         """The two halves of the system. Raises InputError where a side has no row, and without the entries of A."""
+        if operator.nnz is None:
+            raise InputError(
+                "solver hybrid3 shares out the rows of A, and a LinearOperator does not show them; "
+                "pass a sparse matrix, or use solver hybrid2"
+            )
         matrix = operator.to_csr()
         rows, why = decompose(device, matrix, self.share or None, self.vectors)
         return Split(device, matrix, rows, why)
 
     def iterates(self, workspace: Any) -> Iterator[None]:
-        lanes = workspace.lanes(fused=self.fused, merged=self.merged)
+        lanes = workspace.lanes(fused=self.fused, merged=self.merged, halves=self.halves)
         cpu, accelerator, link = lanes.cpu, lanes.accelerator, lanes.link
         both = {
             "part1": PART1,
