@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any
 
 from workbench import blocks
+from workbench.devices.accelerator.clock import DeviceClock
 from workbench.devices.hybrid.clock import HybridClock
 from workbench.devices.rehearsal import Cut, Nothing, Pair, Side, Sizes, Split
 from workbench.devices.rehearsal.products import Product
@@ -59,7 +60,8 @@ def rehearse(
     runtime = Nothing()
     device = _device(method, runtime, sizes, on, cut)
     noted = Trace(NOBODY, REHEARSED, LEFT_OUT)
-    clock: Any = HybridClock(runtime, noted)  # pyright: ignore[reportArgumentType]
+    nothing: Any = runtime
+    clock: Any = (HybridClock if method.needs_accelerator else DeviceClock)(nothing, noted)
     space = device.workspace(
         sizes.size,
         sizes.dtype,
