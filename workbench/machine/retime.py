@@ -102,6 +102,8 @@ class _Model:
             what = f"{kernel.lane} bandwidth" if kernel.lane in COPIES else "memory bandwidth"
             if bandwidth.basis == "nominal":
                 notes[f"the {what} of {name} is nominal, which kernels do not reach: times are a lower bound"] = None
+            if bandwidth.basis == "assumed":
+                notes[f"the {what} of {name} is {bandwidth.source}"] = None
             if latency is None:
                 cost = "latency of a copy" if kernel.lane in COPIES else "cost of a launch"
                 notes[f"the profile {name} does not say the {cost}: it counts as zero, times are a lower bound"] = None
