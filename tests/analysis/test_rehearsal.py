@@ -102,14 +102,14 @@ def modelled(spec, machine=(CORES, GPU), sizes=BIG, **more):
 
 
 def test_cg_by_hand():
-    # The product 12 nnz + 4 (N + 1) + 16 N, r, s, 1/D read and r written, then those and x, p: 4 + 6 words in two sweeps.
+    # The product 12 nnz + 4 (N + 1) + 16 N, r, s, 1/D read and r written, then those and x, p: 10 words.
     moved = 600e6 + 4e6 + 4 + 16e6 + 10 * 8e6
     assert modelled("cg", on="cores") == pytest.approx(moved / 1e9 + 3e-3, rel=1e-12)
     assert modelled("cg") == pytest.approx(moved / 1e10 + 6e-3, rel=1e-12)
 
 
 def test_hybrid_1_by_hand():
-    # Updates of 20 words, three copies of 80 ms each that nothing hides, dot products of 3 words; the product is shorter.
+    # Updates of 20 words, three copies of 80 ms that nothing hides, dot products of 3; the product is shorter.
     updates, copies, dots = 20 * 8e6 / 1e10 + 2e-3, 3 * (8e6 / 1e8 + 5e-3), 3 * 8e6 / 1e9 + 1e-3
     assert modelled("hybrid1") == pytest.approx(updates + copies + dots, rel=1e-9)
     # A link that is fast: the product hides the copies and the dot products.

@@ -24,7 +24,9 @@ def test_every_number_is_plausible_and_sourced(name):
     numbers = {key: getattr(about, key) for key in QUANTITIES if getattr(about, key)}
     assert "bandwidth_nominal" in numbers
     assert all(len(number.source) > 10 for number in numbers.values())
-    assert all(number.source.startswith(("assumed", "the same")) for number in numbers.values() if number.basis == "assumed")
+    assert all(
+        number.source.startswith(("assumed", "the same")) for number in numbers.values() if number.basis == "assumed"
+    )
     assert 1e9 < about.bandwidth.value < 1e13
     assert about.bandwidth.value <= about.bandwidth_nominal.value
     assert all(1e-7 < numbers[key].value < 1e-3 for key in numbers if key.endswith("latency"))

@@ -76,8 +76,8 @@ def expected(
 ) -> Expected:
     """What an iteration takes on a machine by its bytes, bandwidths and latencies.
 
-    share: the accelerator's part of the rows in hybrid3; by default by the bandwidths, and never more than fits. cut: the
-    same with all numbers. Raises InputError for an unknown method and where the profiles lack a bandwidth.
+    share: the accelerator's part of the rows in hybrid3; by default by the bandwidths, and never more than fits. cut:
+    the same with all numbers. Raises InputError for an unknown method and where the profiles lack a bandwidth.
     """
     if isinstance(method, str):
         if method not in METHODS:

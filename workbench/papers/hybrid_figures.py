@@ -11,7 +11,7 @@ from workbench.analysis.sweep import unknowns_up_to
 from workbench.devices.rehearsal import Sizes
 from workbench.papers import hybrid_machines
 from workbench.papers.hybrid_machines import machine
-from workbench.papers.hybrid_model import MODEL, printed_best
+from workbench.papers.hybrid_model import MODEL, milliseconds, printed_best
 from workbench.papers.reproduction import Reproduction
 
 ENTRIES = 50
@@ -28,17 +28,19 @@ def crossover(max_n: int, tell: Callable[[str], None]) -> Reproduction:
     found = [all_expected(Sizes(n, ENTRIES * n), where) for n in unknowns]
     rows = [
         {"N": n, "best": best(each), "printed_best_hybrid": printed_best(n)}
-        | {name: None if each[name].seconds is None else 1e3 * each[name].seconds for name in METHODS}
+        | {name: milliseconds(each[name]) for name in METHODS}
         for n, each in zip(unknowns, found, strict=True)
     ]
     seconds = {name: [each[name].seconds for each in found] for name in METHODS}
-    title = f"modelled on {where.cores.title} with {where.accelerator.title}, {ENTRIES} entries a row"
+    title = f"modelled on {where.cores.title}\nwith {where.accelerator.title}, {ENTRIES} entries a row"
     notes = [
         "Milliseconds per iteration; a curve ends where the system does not fit the GPU.",
         *MODEL,
         *hybrid_machines.NOTES,
     ]
-    return Reproduction("crossover", title, rows, notes, figures.crossover(unknowns, seconds, title=title))
+    return Reproduction(
+        "crossover", title.replace("\n", " "), rows, notes, figures.crossover(unknowns, seconds, title=title)
+    )
 
 
 def timeline(max_n: int, tell: Callable[[str], None]) -> Reproduction:

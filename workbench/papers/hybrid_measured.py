@@ -38,10 +38,10 @@ def measured(max_n: int, tell: Callable[[str], None]) -> Reproduction:
         rows.append(row)
     about = describe_machine()
     notes = [
-        f"measured on {about['cpu']}, {about['cores_usable']} cores: the median of up to {ITERATIONS} iterations, in ms.",
+        f"measured on {about['cpu']}, {about['cores_usable']} cores: medians of up to {ITERATIONS} iterations, in ms.",
         why,
-        f"125-point Poisson problems as assembled matrices, and bcsstk15 where its file is at hand and {ROWS_PER_N} max-n "
-        "is no less than its rows. Other work on this machine makes all of them slower.",
+        f"125-point Poisson problems as assembled matrices, and bcsstk15 where its file is at hand and {ROWS_PER_N} "
+        "max-n is no less than its rows. Other work on this machine makes all of them slower.",
     ]
     return Reproduction("measured", "Milliseconds per iteration, measured", rows, notes)
 
@@ -64,7 +64,9 @@ def _accelerator() -> tuple[str, str]:
         except InputError as sentence:
             missing.append(str(sentence))
         else:
-            shared = " It is the processor itself, so that sharing work with it gains nothing." if _is_cpu(found) else ""
+            shared = (
+                " It is the processor itself, so that sharing work with it gains nothing." if _is_cpu(found) else ""
+            )
             return name, f"{found.note}.{shared}"
     return "", f"No accelerator here, so only the cores were measured: {'; '.join(missing)}"
 

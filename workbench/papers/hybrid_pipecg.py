@@ -66,7 +66,7 @@ def table1(max_n: int, tell: Progress) -> Reproduction:
     notes = [
         "The papers count entries that are stored as zeros; so do we here.",
         "A stand-in is generated and is not the matrix: its rows are as many, its entries within 2%.",
-        "The larger Poisson matrices have more entries than 32-bit indices can count, so that nobody here assembles them.",
+        "The larger Poisson matrices have more entries than 32-bit indices can count; they are not assembled here.",
     ]
     return Reproduction("table1", "Table 1: systems", rows, notes)
 
@@ -87,7 +87,7 @@ def _sizes(name: str, machines: str, size: int, entries: int, our_size: int, our
 def _found(name: str, max_n: int, tell: Progress) -> tuple[int, int, str]:
     """N, entries, and what they are of: the real file, or a stand-in that is built if it is small enough."""
     entry = catalogue()[name]
-    small = entry.N <= ROWS_PER_N * max_n
+    small = ROWS_PER_N * max_n >= entry.N
     if small and real_file(name):
         tell(f"table 1: {name}, the real file")
         operator = problem_from_text(spec_of(name)).assemble().operator
@@ -111,7 +111,7 @@ def iterations(max_n: int, tell: Progress) -> Reproduction:
         tell(f"iterations: poisson125, n = {n}")
         rows.append(_counted(f"poisson125, n = {n}", n**3, "poisson125", n=n))
     notes = [
-        "x* = 1/sqrt(N), b = A x*, x0 = 0, Jacobi, until sqrt((u, u)) <= 1e-5, at most 10000 iterations: the papers' rule.",
+        "x* = 1/sqrt(N), b = A x*, x0 = 0, Jacobi, until sqrt((u, u)) <= 1e-5, at most 10000 iterations, as in the papers.",
         "The papers print no iteration counts. `converged` is our own word: the true residual was computed and agrees.",
         f"Matrices of at most {ROWS_PER_N} max-n rows; a stand-in would have other counts, so there is none here.",
     ]

@@ -53,9 +53,9 @@ class Event:
 class Trace:
     """Events in the order in which they were noted, 24 bytes each.
 
-    label: `measured`, `modelled`, `replayed` or `rehearsed`. machine: on what, for people. notes: sentences on what a model had to
-    leave out. One thread adds events, any number read: an event counts only after it is written whole, and growing
-    replaces the array.
+    label: `measured`, `modelled`, `replayed` or `rehearsed`. machine: on what, for people. notes: sentences on what a
+    model had to leave out. One thread adds events, any number read: an event counts only after it is written
+    whole, and growing replaces the array.
     """
 
     def __init__(self, machine: str = "", label: str = MEASURED, notes: Sequence[str] = ()) -> None:

@@ -1,4 +1,4 @@
-"""Cores, an accelerator, and both together, none of which is there: programs are planned for them and nothing is run."""
+"""Cores, an accelerator, and both together, none of which is there: programs are planned and nothing is run."""
 
 from __future__ import annotations
 
