@@ -108,6 +108,18 @@ def best(found: dict[str, Expected]) -> str:
     return min((name for name in found if found[name].seconds is not None), key=lambda name: found[name].seconds or 0)
 
 
+def window(trace: Trace, first: int, last: int) -> Trace:
+    """The events of some iterations as a trace of their own that starts at 0; what they waited for before is left out."""
+    made, places = Trace(trace.machine, trace.label, trace.notes), {}
+    shown = [(place, event) for place, event in enumerate(trace) if first <= event.iteration <= last]
+    origin = min((event.start for _, event in shown), default=0.0)
+    for place, event in shown:
+        after = tuple(places[waited] for waited in event.after if waited in places)
+        moved = dataclasses.replace(event, start=event.start - origin, end=event.end - origin, after=after)
+        places[place] = made.append(moved)
+    return made
+
+
 def per_iteration(trace: Trace) -> float:
     """Seconds from the end of one iteration to that of the next, over the second half of a modelled trace.
 

@@ -49,7 +49,7 @@ def crossover(
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_major_formatter("{x:g}")
     axes.yaxis.set_minor_formatter(NullFormatter())
-    axes.grid(which="both", color="#e4e4e4", linewidth=0.5)
+    axes.grid(color="#e4e4e4", linewidth=0.5)
     axes.set_title(title, fontsize="medium", loc="left")
     figure.legend(loc="outside right center", fontsize="small", frameon=False)
     return figure

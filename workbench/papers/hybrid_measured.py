@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench import devices
-from workbench.errors import InputError
+from workbench.devices.present import accelerator_here
 from workbench.machine.describe import describe_machine
 from workbench.papers.hybrid_pipecg import ROWS_PER_N, real_file, spec_of
 from workbench.papers.reproduction import Reproduction
@@ -23,7 +22,7 @@ SHARED = ("hybrid1", "hybrid2", "hybrid3")
 
 def measured(max_n: int, tell: Callable[[str], None]) -> Reproduction:
     """Milliseconds per iteration on the cores, and on an accelerator of this machine if there is one."""
-    accelerator, why = _accelerator()
+    accelerator, why = accelerator_here()
     rows = []
     for label, problem, parameters in _cases(max_n):
         tell(f"measured: {label}")
@@ -53,26 +52,6 @@ def _cases(max_n: int) -> list[tuple[str, str, dict[str, Any]]]:
     if real_file("bcsstk15") and max_n * ROWS_PER_N >= 3948:
         cases.insert(0, ("bcsstk15", spec_of("bcsstk15"), {}))
     return cases
-
-
-def _accelerator() -> tuple[str, str]:
-    """The accelerator to take, empty where there is none, and a sentence about it."""
-    missing = []
-    for name in ("cuda", "opencl"):
-        try:
-            found = devices.device(name)
-        except InputError as sentence:
-            missing.append(str(sentence))
-        else:
-            shared = (
-                " It is the processor itself, so that sharing work with it gains nothing." if _is_cpu(found) else ""
-            )
-            return name, f"{found.note}.{shared}"
-    return "", f"No accelerator here, so only the cores were measured: {'; '.join(missing)}"
-
-
-def _is_cpu(device: Any) -> bool:
-    return bool(device.layout.chunked)
 
 
 def _milliseconds(

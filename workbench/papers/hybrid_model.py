@@ -201,9 +201,9 @@ def _claim_notes(rows: list[dict[str, Any]]) -> list[str]:
     if not above:
         return []
     return [
-        f"The model stays more than a tenth below print for: {'; '.join(above)}. Bytes and bandwidths give no more: the "
-        "printed baselines ran slower there than the bandwidth of their cores or GPU allows, or the assumed hosts are "
-        "wrong. Where memory bounds the share, no schedule is faster than 1/(1 - share) times the cores alone.",
+        f"The model stays more than a tenth below print for: {'; '.join(above)}. Bytes and bandwidths give no more: "
+        "the printed baselines ran slower there than the bandwidth of their cores or GPU allows, or the assumed hosts "
+        "are wrong. Where memory bounds the share, no schedule is faster than 1/(1 - share) times the cores alone.",
     ]
 
 

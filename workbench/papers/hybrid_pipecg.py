@@ -111,7 +111,7 @@ def iterations(max_n: int, tell: Progress) -> Reproduction:
         tell(f"iterations: poisson125, n = {n}")
         rows.append(_counted(f"poisson125, n = {n}", n**3, "poisson125", n=n))
     notes = [
-        "x* = 1/sqrt(N), b = A x*, x0 = 0, Jacobi, until sqrt((u, u)) <= 1e-5, at most 10000 iterations, as in the papers.",
+        "As in the papers: x* = 1/sqrt(N), b = A x*, Jacobi, until sqrt((u, u)) <= 1e-5, at most 10000 iterations.",
         "The papers print no iteration counts. `converged` is our own word: the true residual was computed and agrees.",
         f"Matrices of at most {ROWS_PER_N} max-n rows; a stand-in would have other counts, so there is none here.",
     ]

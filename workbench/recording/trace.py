@@ -160,7 +160,8 @@ class Trace:
             end = start + seconds(event)
             free[event.lane] = end
             ends.append(end)
-            made.append(dataclasses.replace(event, start=start, end=end))
+            number = made.kernel(event.name, event.lane, event.bytes, event.flops)
+            made.add(number, start, end, event.iteration, event.after)
         return made
 
     def to_dict(self) -> dict[str, Any]:

@@ -65,6 +65,7 @@ class Application:
 Line = Formula | Dot | Application
 
 
+@functools.lru_cache(maxsize=1024)
 def parse(text: str) -> tuple[Line, ...]:
     """The lines of a program, in order. Raises LinesError for anything outside the language."""
     source = textwrap.dedent(text)
