@@ -109,15 +109,29 @@ def best(found: dict[str, Expected]) -> str:
 
 
 def window(trace: Trace, first: int, last: int) -> Trace:
-    """The events of some iterations as a trace of their own that starts at 0; what they waited for before is left out."""
-    made, places = Trace(trace.machine, trace.label, trace.notes), {}
-    shown = [(place, event) for place, event in enumerate(trace) if first <= event.iteration <= last]
+    """What goes on from the beginning of one iteration to the end of another, as a trace that starts at 0.
+
+    What is under way when it begins is shown whole; what events waited for before is left out.
+    """
+    begun, ended = (_begin(trace, iteration) for iteration in (first, last + 1))
+    shown = [
+        (place, event)
+        for place, event in enumerate(trace)
+        if event.start < ended and (event.end > begun or event.start >= begun)
+    ]
     origin = min((event.start for _, event in shown), default=0.0)
+    made, places = Trace(trace.machine, trace.label, trace.notes), {}
     for place, event in shown:
         after = tuple(places[waited] for waited in event.after if waited in places)
         moved = dataclasses.replace(event, start=event.start - origin, end=event.end - origin, after=after)
         places[place] = made.append(moved)
     return made
+
+
+def _begin(trace: Trace, iteration: int) -> float:
+    """When the first event of an iteration starts; infinite where there is none."""
+    rows = trace.rows
+    return float(rows["start"][rows["iteration"] == iteration].min(initial=float("inf")))
 
 
 def per_iteration(trace: Trace) -> float:

@@ -7,7 +7,7 @@ from workbench.errors import InputError
 
 
 def accelerator_here() -> tuple[str, str]:
-    """The name of this machine's accelerator, cuda before opencl, and a sentence on it; the name is empty without one."""
+    """This machine's accelerator, cuda before opencl, and a sentence on it; the name is empty where there is none."""
     missing = []
     for name in ("cuda", "opencl"):
         try:

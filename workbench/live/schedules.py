@@ -7,9 +7,11 @@ import math
 from typing import Any
 
 import ipywidgets as widgets
+import numpy as np
 
 from workbench.analysis.schedules import METHODS, Expected, all_expected, best, window
 from workbench.analysis.sweep import Numbers, curves, unknowns_up_to
+from workbench.blocks import unknown_name
 from workbench.devices.rehearsal import Sizes
 from workbench.errors import InputError
 from workbench.figures.crossover import crossover
@@ -18,12 +20,14 @@ from workbench.papers.hybrid_machines import HOSTS, machine
 from workbench.recording import hidden_fraction
 
 GIGA, MICRO = 1e9, 1e-6
-WIDTH, DPI = 760, 110
+WIDTH, DPI = 760, 140
 """Pixels of the page that the curves take, and dots an inch of what is sent."""
 LARGEST, POINTS = 30_000_000, 11
 ITERATIONS = (4, 5)
 """Shown on the lanes: by then iterations have found their rhythm."""
 STYLE = {"description_width": "190px"}
+POSITIONS = 81
+"""Of a slider, in equal ratios, beside those of the machines that it can start from."""
 SLIDERS = {
     "cores": ("cores, GB/s", 5, 1000, GIGA),
     "accelerator": ("accelerator, GB/s", 20, 8000, GIGA),
@@ -39,8 +43,8 @@ class Schedules:
     """How long an iteration of each method takes on a machine of one's choice, by bytes, bandwidths and latencies.
 
     Nothing is solved: the solvers' own schedules are rehearsed and timed by the sliders' numbers. Display it, or `box`.
-    `sliders` by name, `unknowns`, `entries`, `method` and `like` are the controls; `seconds` is by method, None where
-    the system does not fit the accelerator. Raises InputError for an unknown machine or method.
+    `like` and `method` are dropdowns, `turn` moves the sliders; `seconds` is by method, None where the system does not
+    fit the accelerator. Raises InputError for an unknown machine or method.
     """
 
     def __init__(self, like: str = "k20m", method: str = "hybrid3") -> None:
@@ -49,24 +53,25 @@ class Schedules:
                 raise InputError(f"a {kind} is one of {', '.join(known)}, got {name!r}")
         self.like = widgets.Dropdown(options=tuple(HOSTS), value=like, description="start from", style=STYLE)
         self.method = widgets.Dropdown(options=tuple(METHODS), value=method, description="lanes of", style=STYLE)
-        self.sliders = {name: _slider(*about[:3]) for name, about in SLIDERS.items()}
-        self.unknowns = _slider("unknowns N", 1000, LARGEST, form=",.0f")
-        self.entries = _slider("entries a row, nnz/N", 3, 300)
-        self.unknowns.value, self.entries.value = 1e6, 50
+        machines = [Numbers.of(machine(name)) for name in HOSTS]
+        self.sliders = {
+            name: _slider(text, low, high, [getattr(numbers, name) / unit for numbers in machines])
+            for name, (text, low, high, unit) in SLIDERS.items()
+        }
+        self.sliders["unknowns"] = _slider("unknowns N", 1000, LARGEST, [1e6])
+        self.sliders["entries"] = _slider("entries a row, nnz/N", 3, 300, [50])
         self.told = widgets.HTML()
         self.lanes = TimelineView(height=190)
         self.picture = widgets.Image(format="png", width=WIDTH, layout={"object_fit": "contain"})
         self.seconds: dict[str, float | None] = {}
-        self._turned = True
-        self._take(like)
-        for control in (*self.sliders.values(), self.unknowns, self.entries, self.method):
+        self._quiet = False
+        self._start_from(like, unknowns=1e6, entries=50)
+        for control in (*self.sliders.values(), self.method):
             control.observe(lambda _change: self.show(), "value")
         self.like.observe(lambda change: self._start_from(change["new"]), "value")
-        rows = [self.like, *self.sliders.values(), self.unknowns, self.entries, self.method]
-        self.box = widgets.VBox(
-            [widgets.HBox([_column(rows[:5]), _column(rows[5:])]), self.told, self.lanes, self.picture]
-        )
-        self.show()
+        rows = [self.like, *self.sliders.values(), self.method]
+        controls = widgets.HBox([_column(rows[:5]), _column(rows[5:])])
+        self.box = widgets.VBox([controls, self.told, self.picture, self.lanes])
 
     def _ipython_display_(self) -> None:
         from IPython.display import display
@@ -78,12 +83,31 @@ class Schedules:
         """The machine that the sliders describe; a loop on the cores costs its bytes alone."""
         return Numbers(loop=0.0, **{name: self.sliders[name].value * SLIDERS[name][3] for name in SLIDERS})
 
+    def turn(self, **values: float) -> None:
+        """Move sliders by name to the positions nearest to these values, in the units that they show, all at once.
+
+        Raises InputError for a name that is no slider, and for values that are not positive.
+        """
+        for name, value in values.items():
+            if name not in self.sliders:
+                raise InputError(unknown_name("slider", name, self.sliders))
+            if not value > 0:
+                raise InputError(f"slider {name} needs a positive value, got {value}")
+        self._quiet = True
+        for name, value in values.items():
+            slider = self.sliders[name]
+            slider.value = min(
+                (option for _, option in slider.options), key=lambda option: abs(math.log(option / value))
+            )
+        self._quiet = False
+        self.show()
+
     def show(self) -> None:
-        """Model everything anew, unless a machine is just being taken over."""
-        if not self._turned:
+        """Model everything anew, unless several sliders are being turned."""
+        if self._quiet:
             return
-        chosen, rate = self.numbers.machine(), self.entries.value
-        size = round(self.unknowns.value)
+        chosen, rate = self.numbers.machine(), self.sliders["entries"].value
+        size = round(self.sliders["unknowns"].value)
         found = all_expected(Sizes(size, round(rate * size)), chosen)
         self.seconds = {name: each.seconds for name, each in found.items()}
         mine = found[self.method.value]
@@ -94,35 +118,23 @@ class Schedules:
             self.lanes.clear()
         unknowns = unknowns_up_to(LARGEST, POINTS)
         png = io.BytesIO()
-        title = f"modelled, {rate:.3g} entries a row"
+        title = f"modelled, {rate:.4g} entries a row"
         figure = crossover(unknowns, curves(chosen, rate, unknowns), title=title, at=size)
         figure.savefig(png, format="png", dpi=DPI)
         self.picture.value = png.getvalue()
 
-    def _start_from(self, name: str) -> None:
-        self._take(name)
-        self.show()
-
-    def _take(self, name: str) -> None:
-        """Put the sliders on a machine of the papers, in one go."""
-        self._turned = False
+    def _start_from(self, name: str, **more: float) -> None:
         numbers = Numbers.of(machine(name))
-        for key, (_, low, high, unit) in SLIDERS.items():
-            self.sliders[key].value = min(high, max(low, getattr(numbers, key) / unit))
-        self._turned = True
+        self.turn(**{key: getattr(numbers, key) / unit for key, (_text, _low, _high, unit) in SLIDERS.items()}, **more)
 
 
-def _slider(text: str, low: float, high: float, form: str = ".3g") -> Any:
-    return widgets.FloatLogSlider(
-        value=low,
-        base=10,
-        min=math.log10(low),
-        max=math.log10(high),
-        step=0.01,
-        description=text,
-        readout_format=form,
-        style=STYLE,
-        layout={"width": "100%"},
+def _slider(text: str, low: float, high: float, others: list[float]) -> Any:
+    """A slider over positions in equal ratios and a few others. It stands on a number of its list, so that the page
+    has nothing to round, which it would report as a turn."""
+    values = [float(f"{value:.3g}") for value in np.geomspace(low, high, POSITIONS)]
+    options = {f"{value:,.0f}" if value >= 1000 else f"{value:.4g}": value for value in sorted({*values, *others})}
+    return widgets.SelectionSlider(
+        options=list(options.items()), description=text, style=STYLE, layout={"width": "100%"}
     )
 
 
