@@ -110,10 +110,11 @@ class Schedules:
         size = round(self.sliders["unknowns"].value)
         found = all_expected(Sizes(size, round(rate * size)), chosen)
         self.seconds = {name: each.seconds for name, each in found.items()}
-        mine = found[self.method.value]
-        self.told.value = _sentence(self.method.value, found)
+        name = str(self.method.value)
+        mine = found[name]
+        self.told.value = _sentence(name, found)
         if mine.trace is not None:
-            self.lanes.show(window(mine.trace, *ITERATIONS), f"{self.method.value}, two iterations")
+            self.lanes.show(window(mine.trace, *ITERATIONS), f"{name}, two iterations")
         else:
             self.lanes.clear()
         unknowns = unknowns_up_to(LARGEST, POINTS)

@@ -6,7 +6,15 @@ from collections.abc import Callable
 
 from workbench.blocks import unknown_name
 from workbench.errors import InputError
-from workbench.papers import hybrid_figures, hybrid_measured, hybrid_model, hybrid_pipecg, two_level, two_level_figures
+from workbench.papers import (
+    hybrid_claims,
+    hybrid_figures,
+    hybrid_measured,
+    hybrid_model,
+    hybrid_pipecg,
+    two_level,
+    two_level_figures,
+)
 from workbench.papers.reproduction import Reproduction
 
 Target = Callable[[int, Callable[[str], None]], Reproduction]
@@ -26,7 +34,7 @@ PAPERS: dict[str, dict[str, Target]] = {
         "table1": hybrid_pipecg.table1,
         "iterations": hybrid_pipecg.iterations,
         "best": hybrid_model.best_table,
-        "claims": hybrid_model.claims,
+        "claims": hybrid_claims.claims,
         "crossover": hybrid_figures.crossover,
         "timeline": hybrid_figures.timeline,
         "measured": hybrid_measured.measured,
