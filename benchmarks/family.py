@@ -32,7 +32,7 @@ def measure(problem: str, n: int) -> dict[str, dict[str, float]]:
     """Milliseconds an iteration, the ratio to CG's, and the bytes for each unknown."""
     stopping = Stopping(rtol=1e-30, maxiter=ITERATIONS)
     system = configure(problem, n=n).problem.assemble()
-    names = sorted(blocks.registered("solver"))
+    names = sorted(name for name, solver in blocks.registered("solver").items() if not solver.needs_accelerator)
     inside: dict[str, list[float]] = {name: [] for name in names}
 
     def contestant(name: str) -> Callable[[], None]:

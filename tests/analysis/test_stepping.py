@@ -9,8 +9,10 @@ from workbench.analysis.stepping import difference, walk
 from workbench.errors import InputError
 from workbench.run import Run, Stopping, configure, run_through
 
+STEPPED = sorted(name for name, solver in blocks.registered("solver").items() if solver.alike)
 
-@pytest.mark.parametrize("name", sorted(set(blocks.registered("solver")) - {"pipecg-rr"}))
+
+@pytest.mark.parametrize("name", STEPPED)
 @pytest.mark.parametrize("first", ["jacobi", "neumann:2"])
 def test_it_walks_as_a_run_does(name, first):
     configuration = configure(

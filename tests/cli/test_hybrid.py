@@ -6,9 +6,8 @@ import pytest
 
 from workbench import devices
 from workbench.cli import main
-from workbench.cli.common import size
 from workbench.errors import InputError
-from workbench.run import Configuration, configure
+from workbench.run import Configuration, configure, read_size
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -24,13 +23,13 @@ def _opencl():
     [("4096", 4096), ("100MB", 10**8), ("1.5 kB", 1500), ("2GiB", 2**31), ("3KiB", 3072), ("7B", 7), ("1T", 10**12)],
 )
 def test_sizes(text, expected):
-    assert size(text) == expected
+    assert read_size(text) == expected
 
 
 @pytest.mark.parametrize("text", ["", "MB", "-1MB", "1 parsec", "1e6"])
 def test_what_is_no_size(text):
     with pytest.raises(InputError, match="a size is a number with B, KB"):
-        size(text)
+        read_size(text)
 
 
 def solve(capsys, *arguments):
@@ -51,7 +50,7 @@ def test_a_matrix_larger_than_the_limit(capsys):
 def test_only_hybrid3_takes_it(capsys, solver):
     status, _, err = solve(capsys, "--solver", solver, "--memory-limit", "200kB")
     assert status == 2
-    assert err.startswith("workbench: device opencl may use 0.2 MB and 0.")
+    assert err.startswith("workbench: device opencl may use 0.18 of 0.2 MB for vectors and matrices, and 0.")
     assert err.count("\n") == 1
 
 

@@ -70,6 +70,7 @@ def test_the_default_form_is_the_configuration_it_was_given():
         rhs="ones-scaled",
         x0="zero",
         seed=7,
+        memory_limit=123_456_789,
         stopping=Stopping(rtol=1e-8, norm="natural", maxiter=50),
     )
     assert Form(lambda: None, given).configuration() == given
@@ -86,9 +87,16 @@ def test_an_empty_iteration_limit_is_the_default(form):
     assert form.configuration().stopping.maxiter == 12
 
 
+def test_a_limit_of_memory_has_a_unit(form):
+    assert form.configuration().memory_limit is None
+    form.settings["memory_limit"].value = "100MB"
+    assert form.configuration().memory_limit == 10**8
+
+
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
+        ("memory_limit", "much", "a size is a number with B, KB"),
         ("rtol", "small", "rtol must be a number, got 'small'"),
         ("rtol", "-1", "rtol must be at least 0"),
         ("rtol", "0", "rtol and atol are both 0"),

@@ -48,6 +48,13 @@ def test_the_file_holds_to_the_trace_event_format(trace):
     assert len(flows["s"]) == sum(len(event.after) for event in trace)
 
 
+def test_a_span_too_short_for_a_rate_is_valid_json():
+    trace = Trace("m", "measured", [])
+    trace.append(Event("A", "cpu", 0.0, 5e-324, 10**12, 0, 0, ()))
+    (event,) = (event for event in to_chrome(trace)["traceEvents"] if event["ph"] == "X")
+    assert "GB/s" not in event["args"]
+
+
 @given(traces())
 def test_reading_it_back_gives_the_same_events(trace):
     again = from_chrome(json.loads(json.dumps(to_chrome(trace))))

@@ -13,7 +13,7 @@ from workbench.run import Run, Stopping, configure, run_through
 SCHEDULES = ("hybrid1", "hybrid2", "hybrid3:share=0.5")
 COPIES = ("copy to device", "copy to host")
 MAPPING = 50e-6
-"""Seconds by which the device's clock may be taken wrongly for the host's."""
+"""Seconds by which a device's times may be wrong: its clock is taken for the host's, and CUDA's spans are rounded."""
 RUNS = 12
 """On two cores, which are the accelerator as well, it is up to the system who runs when."""
 
@@ -49,7 +49,7 @@ def test_each_lane_does_one_thing_at_a_time(accelerator, spec):
     for lane in ("cpu", "accelerator", *COPIES):
         mine = [event for event in events if event.lane == lane]
         for one, next_one in itertools.pairwise(mine):
-            assert next_one.start >= one.end - 1e-6
+            assert next_one.start >= one.end - MAPPING
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import re
 from typing import Any
 
 from workbench.errors import InputError
@@ -27,15 +26,6 @@ def problem_arguments(parser: argparse.ArgumentParser) -> None:
 def parameters(chosen: argparse.Namespace) -> dict[str, str]:
     parameters = dict(_key_value(text) for text in chosen.param)
     return {**parameters, "n": chosen.n} if chosen.n is not None else parameters
-
-
-def size(text: str) -> int:
-    """Bytes from a text such as 100MB, 2GiB or 4096."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?", text.strip(), re.IGNORECASE)
-    if not found:
-        raise InputError(f"a size is a number with B, KB, MB, GB or KiB, MiB, GiB behind it, got {text!r}")
-    number, prefix, binary = found.groups()
-    return int(float(number) * (1024 if binary else 1000) ** (" KMGT".index(prefix.upper() or " ")))
 
 
 def finite(value: Any) -> Any:

@@ -16,7 +16,6 @@ from workbench.cli.common import (
     parameters,
     print_summary,
     problem_arguments,
-    size,
 )
 from workbench.errors import InputError
 
@@ -58,7 +57,7 @@ def add(verbs: Any) -> None:
 def _solve(chosen: argparse.Namespace) -> int:
     # Imported here because numba takes a second to import and the other commands need none of it.
     from workbench.recording import save, save_trace
-    from workbench.run import Run, Stopping, configure
+    from workbench.run import Run, Stopping, configure, read_size
 
     stopping = Stopping(
         rtol=chosen.rtol,
@@ -74,7 +73,7 @@ def _solve(chosen: argparse.Namespace) -> int:
         chosen.problem,
         parameters(chosen),
         stopping=stopping,
-        memory_limit=None if chosen.memory_limit is None else size(chosen.memory_limit),
+        memory_limit=None if chosen.memory_limit is None else read_size(chosen.memory_limit),
         **{name: getattr(chosen, name) for name in names},
     )
     # A long solve should not end with nowhere to put its result.

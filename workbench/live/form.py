@@ -11,7 +11,7 @@ import ipywidgets as widgets
 
 from workbench import devices
 from workbench.blocks import Block, Parameter, lookup, registered
-from workbench.run import Configuration, Norm, Stopping
+from workbench.run import Configuration, Norm, Stopping, read_size
 from workbench.run.configuration import RHS, STARTS
 
 SECOND_LEVEL = ("coarse", "variant")
@@ -129,13 +129,9 @@ class Form:
         }
         settings = [NORM, RTOL, MAXITER, RHS_FIELD, START, SEED, _device(configuration.device)]
         self.settings = {setting.name: field(setting) for setting in settings if setting is not MAXITER}
-        self.settings["maxiter"] = widgets.Text(
-            description="maxiter",
-            placeholder="10 N",
-            continuous_update=False,
-            tooltip=MAXITER.help,
-            style=dict(STYLE),
-            layout=dict(WIDE),
+        self.settings["maxiter"] = _optional("maxiter", "10 N", MAXITER.help)
+        self.settings["memory_limit"] = _optional(
+            "memory limit", "all, or 100MB", "memory of the device that a run may use"
         )
         self.load(configuration)
         for control in self.settings.values():
@@ -149,6 +145,7 @@ class Form:
                 _group("Method"),
                 *method,
                 self.settings["device"],
+                self.settings["memory_limit"],
                 _group("Stopping"),
                 *(self.settings[name] for name in ("norm", "rtol", "maxiter")),
             ]
@@ -166,6 +163,8 @@ class Form:
             rtol=float(RTOL.check("stopping", read["rtol"])),
             maxiter=int(MAXITER.check("stopping", maxiter)) if maxiter else None,
         )
+        limit = str(read["memory_limit"]).strip()
+        chosen |= {"memory_limit": read_size(limit) if limit else None}
         chosen |= {"device": str(read["device"]), "rhs": str(read["rhs"]), "x0": str(read["x0"])}
         return Configuration(**chosen, seed=int(SEED.check("run", read["seed"])), stopping=stopping)
 
@@ -182,6 +181,7 @@ class Form:
             "x0": configuration.x0,
             "seed": configuration.seed,
             "device": configuration.device,
+            "memory_limit": "" if configuration.memory_limit is None else str(configuration.memory_limit),
         }
         for name, control in self.settings.items():
             control.value = values[name]
@@ -203,6 +203,18 @@ def _device(asked_for: str) -> Parameter:
     """The devices of this machine, and the one that the caller has named, such as opencl:1."""
     choices = tuple(dict.fromkeys([*devices.names(), asked_for]))
     return Parameter("device", str, choices[0], "where arithmetic runs: the devices of this machine", choices=choices)
+
+
+def _optional(name: str, empty: str, about: str) -> widgets.Text:
+    """A field that may be left empty, which then means `empty`."""
+    return widgets.Text(
+        description=name,
+        placeholder=empty,
+        continuous_update=False,
+        tooltip=about,
+        style=dict(STYLE),
+        layout=dict(WIDE),
+    )
 
 
 def _group(title: str) -> widgets.HTML:

@@ -102,7 +102,7 @@ def _span(event: Event) -> dict[str, float]:
 def _arguments(place: int, event: Event) -> dict[str, Any]:
     rate = event.bytes / event.seconds / 1e9 if event.bytes and event.seconds > 0 else None
     known = {"event": place, "iteration": event.iteration, "bytes": event.bytes, "flops": event.flops}
-    # An event of next to no time has a rate beyond what JSON can write.
+    # A span too short for a clock has no rate that JSON could hold.
     known |= {"GB/s": round(rate, 3)} if rate and math.isfinite(rate) else {}
     return known | ({"after": list(event.after)} if event.after else {})
 

@@ -34,13 +34,24 @@ class History:
 
     def append(self, **row: float) -> None:
         """Add one row; columns that are not given hold NaN."""
-        if self._count == self._columns["residual"].size:
-            self._columns = {
-                name: np.concatenate([column, np.empty_like(column)]) for name, column in self._columns.items()
-            }
+        self._make_room(1)
         for name, column in self._columns.items():
             column[self._count] = row.get(name, np.nan)
         self._count += 1
+
+    def extend(self, **columns: np.ndarray) -> None:
+        """Add rows, given as columns of one length; columns that are not given hold NaN."""
+        (size,) = {column.size for column in columns.values()}
+        self._make_room(size)
+        for name, column in self._columns.items():
+            column[self._count : self._count + size] = columns.get(name, np.nan)
+        self._count += size
+
+    def _make_room(self, size: int) -> None:
+        while self._count + size > self._columns["residual"].size:
+            self._columns = {
+                name: np.concatenate([column, np.empty_like(column)]) for name, column in self._columns.items()
+            }
 
     def confirm(self, iteration: int, true_residual: float) -> None:
         """Note ||b - A x|| as computed afresh at an iteration."""

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 from workbench.errors import InputError
 from workbench.operators import as_operator
 from workbench.problems import LinearSystem
-from workbench.run.configuration import Configuration, configure
+from workbench.run.configuration import Configuration, configure, read_size
 from workbench.run.driver import Run
 from workbench.run.given import GivenDeflation, GivenPreconditioner, GivenProblem
 from workbench.run.recycling import RitzKeeper
@@ -31,6 +31,7 @@ __all__ = [
     "Stopping",
     "configure",
     "race",
+    "read_size",
     "run_through",
     "solve",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -131,3 +132,12 @@ def configure(
         seed=seed,
         stopping=stopping or Stopping(),
     )
+
+
+def read_size(text: str) -> int:
+    """Bytes from a text such as 100MB, 2GiB or 4096. Raises InputError for any other."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?", text.strip(), re.IGNORECASE)
+    if not found:
+        raise InputError(f"a size is a number with B, KB, MB, GB or KiB, MiB, GiB behind it, got {text!r}")
+    number, prefix, binary = found.groups()
+    return int(float(number) * (1024 if binary else 1000) ** (" KMGT".index(prefix.upper() or " ")))

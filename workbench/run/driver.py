@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-import workbench
 from workbench import devices
+from workbench.devices.rows import Rows
 from workbench.errors import DeviceError, InputError
-from workbench.machine.describe import describe_machine
 from workbench.problems import LinearSystem
 from workbench.recording import History
+from workbench.run.batch import MANY_ROWS, best_so_far, roots
 from workbench.run.breakdown import measured_energies
 from workbench.run.configuration import Configuration
+from workbench.run.outcome import provenance_of, summary_of
 from workbench.run.result import Result
 from workbench.run.setting import Setting, set_up
 from workbench.run.stopping import Norm, Reason
@@ -68,9 +69,9 @@ class Run:
         self.reason: Reason | None = None
         self.detail = ""
         self.iteration_seconds = 0.0
-        self._started_at = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+        self.started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         self.setting: Setting = set_up(configuration, system, x0)
-        self._deflation_vectors = self.setting.projection.count if self.setting.projection else 0
+        self.deflation_vectors = self.setting.projection.count if self.setting.projection else 0
         self._stopping = configuration.stopping
         self._norm = Norm(self._stopping.norm)
         if self._norm is Norm.ERROR and self.setting.exact is None:
@@ -143,12 +144,13 @@ class Run:
         else:
             self._watch.make(self._generator, count, alike=self.setting.solver.alike)
         rows = self._rows()
-        seconds = (time.perf_counter() - begun) / len(rows)
-        for place, row in enumerate(rows, start=1):
+        seconds = (time.perf_counter() - begun) / rows.count
+        for place in range(self._record_at_once(rows, seconds), rows.count):
             self.iteration_seconds += seconds
-            norm = self._record(row, last=place == len(rows))
+            last = place == rows.count - 1
+            norm = self._record(rows, place, last=last)
             if self.reason is None:
-                self._judge(norm, last=place == len(rows))
+                self._judge(norm, last=last)
         self._measure_now_and_then()
         if self._clock:
             self._clock.resolve()
@@ -177,31 +179,7 @@ class Run:
         iterations = self.iterations
         residual = float(self.history["residual"][-1]) if self.history.count else math.nan
         reason = self.reason or Reason.CANCELLED
-        relative, true_relative = self._relative(residual), self._relative(true_residual)
-        operator = self.setting.operator
-        blocks = self.configuration
-        summary: dict[str, Any] = {
-            "problem": blocks.problem.to_dict(),
-            "N": operator.shape[0],
-            "nnz": operator.nnz,
-            "solver": self.setting.solver.spec,
-            "preconditioner": blocks.preconditioner.spec,
-            "deflation": blocks.deflation.spec,
-            "coarse": blocks.coarse.name if self._deflation_vectors else None,
-            "variant": blocks.variant.name if self._deflation_vectors else None,
-            "deflation_vectors": self._deflation_vectors,
-            "device": self.setting.device.name,
-            "iterations": iterations,
-            "converged": reason is Reason.CONVERGED,
-            "reason": f"{reason.sentence} ({self.detail})" if self.detail else reason.sentence,
-            "norm": blocks.stopping.norm,
-            "relative_residual": relative,
-            "true_relative_residual": true_relative,
-            "parted_at": self.history.parted_at,
-            "drift": self._relative_drift(),
-            "setup_seconds": self.setup_seconds,
-            "iteration_seconds": self.iteration_seconds,
-        }
+        relative, true_relative = self.relative(residual), self.relative(true_residual)
         return Result(
             x=self.x,
             converged=reason is Reason.CONVERGED,
@@ -213,8 +191,8 @@ class Run:
             setup_seconds=self.setup_seconds,
             iteration_seconds=self.iteration_seconds,
             history=self.history,
-            summary=summary,
-            provenance=self._provenance(),
+            summary=summary_of(self, relative, true_relative),
+            provenance=provenance_of(self),
             trace=self.trace,
         )
 
@@ -252,11 +230,31 @@ class Run:
             return self._error_norm(), plain
         return math.sqrt(abs(space.scalar(norms[self._norm]))), plain
 
-    def _record(self, scalars: dict[str, Any], *, last: bool) -> float:
+    def _record_at_once(self, rows: Rows, seconds: float) -> int:
+        """Append all rows but the last if none of them can end the run, and return how many were appended.
+
+        Looking at them one by one takes longer than an iteration of a small problem on a GPU.
+        """
+        if rows.count < MANY_ROWS:
+            return 0
+        columns = {norm.value: roots(rows.column(square)) for norm, square in _SQUARES.items()}
+        norms, at = columns[self._norm.value], self.history.count + np.arange(rows.count - 1)
+        best, found = best_so_far(self._best, norms, at)
+        highest = DIVERGENCE * max(self._scale, self._first_norm())
+        going_on = (norms > self._next_look) & (norms <= highest) & (at - found <= self._stopping.stagnation)
+        if not np.all(going_on & (rows.column("delta") > 0) & (rows.column("gamma") > 0)):
+            return 0
+        columns |= {name: rows.column(name) for name in ("alpha", "beta")}
+        self.history.extend(**columns, seconds=self.iteration_seconds + seconds * np.arange(1, rows.count))
+        self.iteration_seconds += seconds * (rows.count - 1)
+        self._best = float(best[-1]), int(found[-1])
+        return rows.count - 1
+
+    def _record(self, rows: Rows, place: int, *, last: bool) -> float:
         """Append a row to the history and return the norm of choice. last: the vectors are those of this row."""
 
         def scalar(name: str) -> float:
-            return float(np.real(scalars.get(name, math.nan)))
+            return rows.scalar(place, name)
 
         # The recurrence's scalars of a step that was not made yet are zero, not values.
         first = self.history.count == 0
@@ -322,7 +320,7 @@ class Run:
             self._next_look = RECHECK * norm
         elif self._restarts == allowed_restarts:
             after = f" after {allowed_restarts} restarts" if allowed_restarts else ""
-            self._end(Reason.INACCURATE, f"true residual {self._relative(true_residual):.3g} of ||b||{after}")
+            self._end(Reason.INACCURATE, f"true residual {self.relative(true_residual):.3g} of ||b||{after}")
         else:
             self._restarts += 1
             self._next_look = self.threshold
@@ -349,7 +347,7 @@ class Run:
         if derived and (afresh := measured_energies(self.setting, self.workspace, solver.direction)):
             energies = f"(p, A p) = {afresh[0]:.6g} and (r, M^-1 r) = {afresh[1]:.6g}"
             if min(afresh) > 0:
-                truth = f"true residual {self._relative(self._true_residual()):.3g} of ||b||"
+                truth = f"true residual {self.relative(self._true_residual()):.3g} of ||b||"
                 self._end(Reason.ROUNDING, f"{detail} by the recurrence; computed afresh, {energies}; {truth}")
                 return
             detail += f"; computed afresh, {energies}"
@@ -378,13 +376,8 @@ class Run:
             return math.nan
         return projection.drift(self.workspace.vectors["r"])
 
-    def _relative_drift(self) -> float | None:
-        """The largest ||Z^H r||/||b|| that was measured, None where none was."""
-        measured = self.history["drift"]
-        measured = measured[np.isfinite(measured)]
-        return self._relative(float(measured.max())) if measured.size else None
-
-    def _relative(self, norm: float) -> float:
+    def relative(self, norm: float) -> float:
+        """A norm over ||b||, or as it is where b = 0."""
         return norm / self._norm_of_b if self._norm_of_b > 0 else norm
 
     def _end(self, reason: Reason, detail: str) -> None:
@@ -395,15 +388,6 @@ class Run:
             advice = self.configuration.coarse.advice
             detail += f"; {advice}" if advice else ""
         self.reason, self.detail = reason, detail
-
-    def _provenance(self) -> dict[str, Any]:
-        return {
-            "configuration": self.configuration.to_dict(),
-            "notes": list(self.setting.notes),
-            "started": self._started_at,
-            "workbench": workbench.__version__,
-            "machine": describe_machine(),
-        }
 
 
 def _root(square: float) -> float:

@@ -8,30 +8,31 @@ from workbench.devices.accelerator.runtime import Vector
 from workbench.errors import InputError
 
 USABLE = 0.9
-"""Of a device's memory, where no limit is given: its driver and kernels take some as well."""
+"""Of a device's memory, or of the limit given in its place: the driver, compiled kernels and gaps take some as well."""
 
 
 class Budget:
     """Counts the bytes of vectors from their making until they are dropped, and refuses those beyond the limit.
 
-    limit: bytes, None for whatever the device gives. memory: bytes of the device. where: the device's name.
+    limit: bytes that the device is taken to have, None for its own. memory: bytes of the device. where: its name. Of
+    either, `USABLE` is for vectors and matrices.
     """
 
     def __init__(self, limit: int | None, memory: int, where: str) -> None:
         self.limit, self.used = limit, 0
-        self._memory, self._where = memory, where
+        self._memory, self._where = memory if limit is None else limit, where
 
     @property
     def room(self) -> int:
         """Bytes that can still be taken."""
-        return int(USABLE * self._memory) if self.limit is None else self.limit - self.used
+        return int(USABLE * self._memory) - self.used
 
     def need(self, nbytes: int, way_out: str = "") -> None:
         """Raise InputError where there is no room for so many bytes more; way_out ends the sentence."""
         if nbytes > self.room:
             raise InputError(
-                f"device {self._where} may use {(self.room + self.used) / 1e6:.4g} MB and "
-                f"{(self.used + nbytes) / 1e6:.4g} MB are needed; "
+                f"device {self._where} may use {(self.room + self.used) / 1e6:.4g} of {self._memory / 1e6:.4g} MB "
+                f"for vectors and matrices, and {(self.used + nbytes) / 1e6:.4g} MB are needed; "
                 + (way_out or "take a smaller problem, raise the memory limit, or use device cpu")
             )
 

@@ -11,6 +11,7 @@ from workbench.devices.accelerator.programs import RECORDED_AT
 from workbench.devices.kernels import scalars as kernels
 from workbench.devices.kernels.prelude import STOP
 from workbench.devices.lines.workspace import Workspace
+from workbench.devices.rows import Rows
 
 
 class Watch:
@@ -67,8 +68,8 @@ class Watch:
     def _note(self) -> None:
         self._device.launch(self._keep, 1, self._space.scalars, self._rows, np.int32(self.every), *self._slots)
 
-    def rows(self) -> list[dict[str, Any]]:
-        """The rows since the watch was armed, by name; waits for the device."""
+    def rows(self) -> Rows:
+        """The rows since the watch was armed; waits for the device."""
         self._device.fetch(self._rows, self._kept)
         count, table = int(np.real(self._kept[-1])), self._kept[:-1].reshape(self.every, STOP)
-        return [{name: table[k, slot].item() for name, slot in self._space.slots.items()} for k in range(count)]
+        return Rows(table[:count], self._space.slots)

@@ -23,6 +23,7 @@ from workbench.devices.cpu.triangular import CsrFactor, StencilFactor
 from workbench.devices.lines.reference import accumulator
 from workbench.devices.lines.stepwise import StepByStep
 from workbench.devices.lines.workspace import Lines, Workspace
+from workbench.devices.rows import Rows
 from workbench.errors import InputError
 
 
@@ -259,10 +260,9 @@ class Watch:
         for _ in range(count):
             next(recurrence)
 
-    def rows(self) -> list[dict[str, Any]]:
-        """The row of the last iteration, by name."""
-        values = self._workspace.scalars
-        return [{name: values[slot].item() for name, slot in self._workspace.slots.items()}]
+    def rows(self) -> Rows:
+        """The row of the last iteration."""
+        return Rows(self._workspace.scalars[None], self._workspace.slots)
 
 
 class CoarseLevel:

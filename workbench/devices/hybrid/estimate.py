@@ -1,6 +1,7 @@
 """What an iteration of each schedule takes, by the bytes that it moves: which to choose, not how long a run will be.
 
-Words per unknown of a sweep count every vector that it reads or writes once, with element-wise M.
+Words per unknown of a sweep count every vector that it reads or writes once, with element-wise M. The copies of hybrid
+3 count as whole halves of m.
 """
 
 from __future__ import annotations

@@ -19,6 +19,8 @@ ROUNDS = 5
 REPEATS = 5
 """Sweeps or products between two looks at the clock, so that waiting for an accelerator counts little."""
 LAUNCHES = 100
+VECTORS = 8
+"""Of these so many fit the accelerator: half of them are made."""
 LARGEST = 1 << 22
 """Elements of a sweep or copy that is timed: more than caches hold, and no more than a moment takes."""
 
@@ -48,8 +50,8 @@ def measured_rates(accelerator: Accelerator, size: int, dtype: np.dtype, product
 
     Costs some dozen sweeps and copies, and a few hundred launches: a tenth of a second or so.
     """
-    cpu, elements = Cpu(), min(size, LARGEST)
-    runtime = accelerator.runtime
+    cpu, runtime = Cpu(), accelerator.runtime
+    elements = max(1, min(size, LARGEST, accelerator.budget.room // (VECTORS * dtype.itemsize)))
     near, far = _sweep_bandwidth(cpu, elements, dtype), _sweep_bandwidth(accelerator, elements, dtype)
     stream, vector = runtime.stream(), accelerator.zeros(elements, dtype)
     large = runtime.pinned(vector.nbytes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Number
 from typing import Any
 
@@ -60,7 +60,7 @@ class Workspace:
         self.added: list[str] = []
         """Names of the vectors that the programs allocated here."""
         self.repeatable = True
-        """Whether all programs are, see `Compiled.repeatable`."""
+        """Whether all programs that run again and again are, see `Compiled.repeatable`."""
         for name, vector in vectors.items():
             self._check_vector(name, vector)
             self.vectors[name] = vector
@@ -87,7 +87,8 @@ class Workspace:
         offers = {name: getattr(operator, "offers", tuple(DOT_PLACES)) for name, operator in self.operators.items()}
         plans = [plan.plan(lines, vectors, persistent, offers, fuse=self.fuse) for lines in inlined]
         made = tuple(Compiled(self, lines, steps, vectors) for lines, steps in zip(inlined, plans, strict=True))
-        self.repeatable = self.repeatable and all(program.repeatable for program in made)
+        # A program that comes before the others is over when a run stops.
+        self.repeatable = self.repeatable and all(program.repeatable for program in made[1:] or made)
         return made
 
     def scalar(self, name: str) -> Any:
@@ -172,8 +173,9 @@ class Compiled:
             return False
         carried = _read_first(self.lines, self._vectors)
         return not any(
-            step.target in carried and step.argument in {later.target for later in applications[place:]}
-            for place, step in enumerate(applications)
+            step.target in carried and step.argument in _written(self.steps[place:])
+            for place, step in enumerate(self.steps)
+            if isinstance(step, plan.Apply)
         )
 
     @property
@@ -313,6 +315,11 @@ def _operands(line: Line) -> tuple[str, ...]:
     if isinstance(line, Application):
         return (line.argument,)
     return line.names if isinstance(line, Formula) else (line.left, line.right)
+
+
+def _written(steps: Sequence[plan.Step]) -> set[str]:
+    """The vectors that steps change."""
+    return {name for step in steps for name in ((step.target,) if isinstance(step, plan.Apply) else step.stores)}
 
 
 def _read_first(lines: Iterable[Line], vectors: frozenset[str]) -> set[str]:

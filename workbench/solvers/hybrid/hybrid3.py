@@ -91,7 +91,6 @@ class Hybrid3(HybridSolver):
     both_precondition: ClassVar[bool] = True
 
     share: float = parameter(0.0, "the accelerator's part of the non-zeros; 0 measures it", low=0.0, high=1.0)
-
     halves: bool = parameter(True, "copy whole halves of m, as the paper does, and not only what the other side reads")
 
     def check(self, device: Any, suits: Suits) -> None:
@@ -126,23 +125,23 @@ class Hybrid3(HybridSolver):
         here = dict(zip(both, half, strict=True))
         sums = {f"{name}_part": f"{name}_there" for name in SUMS}
 
-        def together(name: str) -> None:
-            accelerator.run(there[name])
-            cpu.run(here[name])
+        # The accelerator is asked first for all that it can do without the cores, and works while they do theirs. Each
+        # side waits for both copies: one brings what part 2 needs, and part 2 overwrites what the other one takes.
 
-        def exchanged(name: str) -> None:
+        def exchange(after: str) -> None:
             copies = link.to_host("m"), link.to_device("m")
-            together("part1")
-            # Each side waits for both: one brings what it needs, and it then overwrites what the other takes.
+            accelerator.run(there["part1"])
             accelerator.wait(*copies)
-            accelerator.run(there[name])
+            accelerator.run(there[after])
+            cpu.run(here["part1"])
             cpu.wait(*copies)
-            cpu.run(here[name])
+            cpu.run(here[after])
 
         def recurrence() -> Iterator[None]:
-            together("exchange_x")
-            exchanged("after_x")  # line 1: r, u
-            exchanged("after_u")  # line 1: w; line 3: m
+            accelerator.run(there["exchange_x"])
+            cpu.run(here["exchange_x"])
+            exchange("after_x")  # line 1: r, u
+            exchange("after_u")  # line 1: w; line 3: m
             cpu.wait(link.sums_to_host(**sums))
             cpu.run(begin)  # line 2
             yield
@@ -150,15 +149,16 @@ class Hybrid3(HybridSolver):
                 cpu.run(scalars)  # lines 5 to 9
                 copies = link.to_host("m"), link.to_device("m")
                 accelerator.take(cpu, "alpha", "beta")
-                together("updates")  # lines 11 to 16, 18 and 20
-                together("part1")  # line 22, the part with one's own m
+                # Lines 11 to 16, 18 and 20; line 22 with one's own m; the rest of it, and lines 10, 17, 19 and 21.
+                accelerator.run(there["updates"], there["part1"])
                 accelerator.wait(*copies)
-                accelerator.run(there["part2"])  # lines 22, 10, 17, 19 and 21
+                accelerator.run(there["part2"])
                 ready = link.sums_to_host(**sums)
+                cpu.run(here["updates"], here["part1"])
                 cpu.wait(*copies)
                 cpu.run(here["part2"])
                 cpu.wait(ready)
-                cpu.run(totals)
+                cpu.run(totals)  # lines 18 to 20: both sides' parts
                 yield
 
         return recurrence()

@@ -1,0 +1,25 @@
+"""The scalars of some iterations in a row, as a watch hands them to the driver."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+
+class Rows:
+    """table: a row an iteration, shape (count, slots), valid until the watch is asked again; slots: columns by name."""
+
+    def __init__(self, table: np.ndarray, slots: Mapping[str, int]) -> None:
+        self._table, self._slots = table, slots
+        self.count = len(table)
+
+    def scalar(self, place: int, name: str) -> float:
+        """The real part of a scalar in one row, NaN where the recurrence has no such scalar."""
+        slot = self._slots.get(name, -1)
+        return float(self._table[place, slot].real) if slot >= 0 else np.nan
+
+    def column(self, name: str) -> np.ndarray:
+        """The same in all rows but the last, shape (count - 1,)."""
+        slot = self._slots.get(name, -1)
+        return np.real(self._table[:-1, slot]) if slot >= 0 else np.full(self.count - 1, np.nan)
