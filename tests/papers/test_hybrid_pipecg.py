@@ -108,3 +108,9 @@ def test_measured_says_where():
     made = reproduce("hybrid-pipecg", "measured", max_n=16)
     assert made.notes[0].startswith("measured on ")
     assert all(row["cg cpu"] > 0 and row["pipecg cpu"] > 0 for row in made.rows)
+
+
+def test_against_a_sweep_for_every_line_the_model_sides_with_print():
+    rows = [row for row in reproduce("hybrid-pipecg", "claims").rows if isinstance(row["printed"], str)]
+    agreeing = [row for row in rows if (row["printed"] == "above 1") == (row["modelled_library"] > 1)]
+    assert (len(agreeing), len(rows)) == (12, 14)
