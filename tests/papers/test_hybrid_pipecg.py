@@ -114,3 +114,7 @@ def test_against_a_sweep_for_every_line_the_model_sides_with_print():
     rows = [row for row in reproduce("hybrid-pipecg", "claims").rows if isinstance(row["printed"], str)]
     agreeing = [row for row in rows if (row["printed"] == "above 1") == (row["modelled_library"] > 1)]
     assert (len(agreeing), len(rows)) == (12, 14)
+
+
+def test_the_entries_a_row_that_docs_and_notebook_name():
+    assert [round(needed_entries(machine(name), "hybrid1")) for name in ("k20m", "v100")] == [54, 157]
