@@ -8,7 +8,7 @@ from workbench.data_files import data_folder
 from workbench.errors import InputError
 from workbench.machine.profile import QUANTITIES, Number, Profile, load_profile, profile, profiles
 
-PAPERS = {"k20m", "k40", "v100", "c2070", "rtx2080s", "q9550", "i5-8250u"}
+PAPERS = {"k20m", "k40", "v100", "c2070", "rtx2080s", "q9550", "i5-8250u", "xeon-16", "xeon-32"}
 
 
 def test_the_machines_of_the_papers_are_there():
@@ -24,6 +24,9 @@ def test_every_number_is_plausible_and_sourced(name):
     numbers = {key: getattr(about, key) for key in QUANTITIES if getattr(about, key)}
     assert "bandwidth_nominal" in numbers
     assert all(len(number.source) > 10 for number in numbers.values())
+    assert all(
+        number.source.startswith(("assumed", "the same")) for number in numbers.values() if number.basis == "assumed"
+    )
     assert 1e9 < about.bandwidth.value < 1e13
     assert about.bandwidth.value <= about.bandwidth_nominal.value
     assert all(1e-7 < numbers[key].value < 1e-3 for key in numbers if key.endswith("latency"))

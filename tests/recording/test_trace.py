@@ -96,7 +96,7 @@ def test_what_is_no_event_is_refused_in_a_sentence(event, sentence):
 
 
 def test_an_unknown_label_is_refused():
-    with pytest.raises(InputError, match="a trace is measured, modelled, replayed, got 'guessed'"):
+    with pytest.raises(InputError, match="a trace is measured, modelled, replayed, rehearsed, got 'guessed'"):
         Trace("m", "guessed")
 
 

@@ -13,8 +13,12 @@ from workbench.cli.common import CONVERGED, finite
 def add(verbs: Any) -> None:
     """Add the command."""
     again = verbs.add_parser("reproduce", help="make a paper's table or figure again, its numbers beside ours")
-    again.add_argument("paper", help="two-level")
-    again.add_argument("target", help="table1 to table4, fig1, fig9 to fig12")
+    again.add_argument("paper", help="two-level, or hybrid-pipecg")
+    again.add_argument(
+        "target",
+        help="two-level: table1 to table4, fig1, fig9 to fig12; hybrid-pipecg: table1, iterations, best, claims, "
+        "crossover, timeline, measured",
+    )
     again.add_argument("--max-n", type=int, default=512, metavar="N", help="largest n, points per side (default 512)")
     again.add_argument("--json", action="store_true", help="print JSON")
     again.add_argument("--picture", metavar="FILE", help="where the picture goes (default PAPER_TARGET.svg here)")

@@ -2,6 +2,7 @@
 
 from workbench.figures.boundaries import Boundaries, boundaries
 from workbench.figures.convergence import convergence
+from workbench.figures.crossover import crossover
 from workbench.figures.parting import parting
 from workbench.figures.pattern import pattern, pattern_counts
 from workbench.figures.style import CURVES, CurveStyle, curve_style, save
@@ -15,6 +16,7 @@ __all__ = [
     "CurveStyle",
     "boundaries",
     "convergence",
+    "crossover",
     "curve_style",
     "kernel_table",
     "parting",

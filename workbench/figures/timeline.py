@@ -30,7 +30,7 @@ def timeline(
     width: float = 7.5,
     height: float | None = None,
 ) -> Figure:
-    """Boxes on lanes; `measured`, `modelled` or `replayed` and the machine stand above.
+    """Boxes on lanes; the trace's label (`measured`, `modelled`, ...) and the machine stand above.
 
     iterations: first and last, both shown; by default the two in the middle of the trace. Sizes in inches. Raises
     InputError when nothing was noted in the window, or more than can be seen.

@@ -15,7 +15,7 @@ from workbench.data_files import data_folder
 from workbench.errors import InputError
 
 KINDS = ("cpu", "gpu")
-BASES = ("nominal", "measured")
+BASES = ("nominal", "measured", "assumed")
 QUANTITIES = {
     "bandwidth_nominal": "B/s",
     "bandwidth_measured": "B/s",
@@ -33,7 +33,10 @@ QUANTITIES = {
 
 @dataclasses.dataclass(frozen=True)
 class Number:
-    """A number and where it comes from. basis: `nominal`, what a maker promises, or `measured`."""
+    """A number and where it comes from.
+
+    basis: `nominal`, what a maker promises, `measured`, or `assumed`, where nobody says; then the source says why so.
+    """
 
     value: float
     basis: str

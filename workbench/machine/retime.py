@@ -11,6 +11,8 @@ from workbench.machine.profile import Number, Profile
 
 Rescheduled = TypeVar("Rescheduled", covariant=True)
 MODELLED = "modelled"
+REHEARSED = "rehearsed"
+"""Of a trace whose events have no times of their own; what states no bytes then counts nothing, as its notes say."""
 TIMES_CACHE = 4
 """A kernel that moves less than this many times the last-level cache may find a part of its vectors there."""
 COPIES = {TO_DEVICE: "to_device", TO_HOST: "to_host"}
@@ -21,6 +23,7 @@ class Trace(Protocol[Rescheduled]):
 
     kernels: list[Any]
     label: str
+    notes: list[str]
 
     def rescheduled(
         self, seconds: Callable[[Any], float], machine: str, label: str, notes: Sequence[str] = ()
@@ -78,10 +81,12 @@ class _Model:
 
     def notes(self, trace: Trace[Any]) -> list[str]:
         """Sentences on what the profiles could not tell."""
-        notes: dict[str, None] = {}
+        rehearsed = trace.label == REHEARSED
+        notes: dict[str, None] = dict.fromkeys(trace.notes if rehearsed else ())
         for kernel in trace.kernels:
             if not kernel.bytes and not kernel.flops:
-                notes[f"{kernel.name} states no bytes: it keeps its {trace.label} time"] = None
+                if not rehearsed:
+                    notes[f"{kernel.name} states no bytes: it keeps its {trace.label} time"] = None
                 continue
             profile = self._of[kernel.lane]
             name = profile.name
@@ -97,6 +102,8 @@ class _Model:
             what = f"{kernel.lane} bandwidth" if kernel.lane in COPIES else "memory bandwidth"
             if bandwidth.basis == "nominal":
                 notes[f"the {what} of {name} is nominal, which kernels do not reach: times are a lower bound"] = None
+            if bandwidth.basis == "assumed":
+                notes[f"the {what} of {name} is {bandwidth.source}"] = None
             if latency is None:
                 cost = "latency of a copy" if kernel.lane in COPIES else "cost of a launch"
                 notes[f"the profile {name} does not say the {cost}: it counts as zero, times are a lower bound"] = None

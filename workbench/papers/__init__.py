@@ -6,7 +6,15 @@ from collections.abc import Callable
 
 from workbench.blocks import unknown_name
 from workbench.errors import InputError
-from workbench.papers import two_level, two_level_figures
+from workbench.papers import (
+    hybrid_claims,
+    hybrid_figures,
+    hybrid_measured,
+    hybrid_model,
+    hybrid_pipecg,
+    two_level,
+    two_level_figures,
+)
 from workbench.papers.reproduction import Reproduction
 
 Target = Callable[[int, Callable[[str], None]], Reproduction]
@@ -21,7 +29,16 @@ PAPERS: dict[str, dict[str, Target]] = {
         "fig10": two_level_figures.fig10,
         "fig11": two_level_figures.fig11,
         "fig12": two_level_figures.fig12,
-    }
+    },
+    "hybrid-pipecg": {
+        "table1": hybrid_pipecg.table1,
+        "iterations": hybrid_pipecg.iterations,
+        "best": hybrid_model.best_table,
+        "claims": hybrid_claims.claims,
+        "crossover": hybrid_figures.crossover,
+        "timeline": hybrid_figures.timeline,
+        "measured": hybrid_measured.measured,
+    },
 }
 SMALLEST = 16
 

@@ -12,8 +12,9 @@ import numpy as np
 from workbench.devices.clock import LANES
 from workbench.errors import InputError
 
-MEASURED, MODELLED, REPLAYED = LABELS = ("measured", "modelled", "replayed")
-"""Three words that are never mixed: timed here, computed from a machine's profile, or run again from a recording."""
+MEASURED, MODELLED, REPLAYED, REHEARSED = LABELS = ("measured", "modelled", "replayed", "rehearsed")
+"""Four words that are never mixed: timed here, computed from a machine's profile, run again from a recording, or noted
+by a schedule that ran on nothing and took no time."""
 
 _ROW = np.dtype([("start", np.float64), ("end", np.float64), ("kernel", np.int32), ("iteration", np.int32)])
 
@@ -52,9 +53,9 @@ class Event:
 class Trace:
     """Events in the order in which they were noted, 24 bytes each.
 
-    label: `measured`, `modelled` or `replayed`. machine: on what, for people. notes: sentences on what a model had to
-    leave out. One thread adds events, any number read: an event counts only after it is written whole, and growing
-    replaces the array.
+    label: `measured`, `modelled`, `replayed` or `rehearsed`. machine: on what, for people. notes: sentences on what a
+    model had to leave out. One thread adds events, any number read: an event counts only after it is written
+    whole, and growing replaces the array.
     """
 
     def __init__(self, machine: str = "", label: str = MEASURED, notes: Sequence[str] = ()) -> None:
@@ -159,7 +160,8 @@ class Trace:
             end = start + seconds(event)
             free[event.lane] = end
             ends.append(end)
-            made.append(dataclasses.replace(event, start=start, end=end))
+            number = made.kernel(event.name, event.lane, event.bytes, event.flops)
+            made.add(number, start, end, event.iteration, event.after)
         return made
 
     def to_dict(self) -> dict[str, Any]:

@@ -77,7 +77,12 @@ class HybridClock:
         self.wait(lane, [self._latest[other]] if other in self._latest else [])
 
     def note(self, name: str, lane: str, work: Work, span: Span) -> Noted:
-        """Something whose span is in the time of the recorder."""
+        """Something whose span is in the time of the recorder.
+
+        The host is one of the cores: what it asks others for begins after what the cores did before.
+        """
+        if lane != CPU:
+            self.follow(lane, CPU)
         after = tuple(dict.fromkeys(self._waiting.pop(lane, ())))
         made = Noted(name, lane, work, span, self.iteration, after)
         self._noted.append(made)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import functools
 import sys
 import textwrap
 
@@ -34,7 +35,7 @@ class Formula:
     expression: ast.expr
     text: str
 
-    @property
+    @functools.cached_property
     def names(self) -> tuple[str, ...]:
         """The names that the expression reads, each once, in order."""
         found = [node.id for node in ast.walk(self.expression) if isinstance(node, ast.Name)]
@@ -64,6 +65,7 @@ class Application:
 Line = Formula | Dot | Application
 
 
+@functools.lru_cache(maxsize=1024)
 def parse(text: str) -> tuple[Line, ...]:
     """The lines of a program, in order. Raises LinesError for anything outside the language."""
     source = textwrap.dedent(text)

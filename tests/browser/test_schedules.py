@@ -1,0 +1,46 @@
+"""The schedules in real JupyterLab: sliders move the sentence, the lanes and the curves."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+_spec = importlib.util.spec_from_file_location("workbench_test_lab_of_schedules", Path(__file__).with_name("lab.py"))
+assert _spec is not None
+assert _spec.loader is not None
+lab = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(lab)
+
+PICTURE = ".jp-OutputArea-output img.widget-image"
+LANES = ".wb-timeline canvas.wb-canvas"
+
+
+def test_sliders_move_the_sentence_the_lanes_and_the_curves(page, lab_url):
+    page.set_viewport_size({"width": 1280, "height": 1150})
+    lab.open_notebook(page, lab_url, "04_pipelined_and_hybrid.ipynb")
+    lab.run_all(page)
+    page.wait_for_selector(PICTURE, timeout=120_000)
+    # The cell after the widget starts from a V100 and asks for hybrid 1.
+    told = page.locator(".widget-html", has_text="modelled:")
+    told.locator("text=hybrid1").first.wait_for(timeout=60_000)
+    sentence, picture = told.inner_text(), page.locator(PICTURE).get_attribute("src")
+    slider = page.locator(".widget-slider", has_text="link each way").get_by_role("slider")
+    slider.focus()
+    page.keyboard.press("End")
+    page.wait_for_function("src => document.querySelector('img.widget-image').src !== src", arg=picture)
+    page.wait_for_function(
+        "before => [...document.querySelectorAll('.widget-html')].some("
+        "box => box.innerText.includes('modelled:') && box.innerText !== before)",
+        arg=sentence,
+    )
+    lanes = page.locator(LANES).last
+    lanes.scroll_into_view_if_needed()
+    page.wait_for_function("at => [...document.querySelectorAll(at)].at(-1).dataset.label === 'modelled'", arg=LANES)
+    assert "copy to host" in lanes.get_attribute("data-lanes")
+    page.eval_on_selector(".widget-dropdown", "box => box.scrollIntoView()")
+    page.wait_for_function(f"() => ({lab.KERNEL_STATUS})() === 'idle'", timeout=60_000)
+    page.wait_for_timeout(500)

@@ -1,0 +1,68 @@
+"""The schedules' widget: a turn moves the sentence, the lanes and the curves."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.errors import InputError
+from workbench.live import Schedules
+
+
+@pytest.fixture(scope="module")
+def schedules():
+    return Schedules("k20m", "hybrid1")
+
+
+def test_it_says_what_the_method_takes_and_which_is_the_fastest(schedules):
+    schedules.like.value = "k40"
+    schedules.like.value = "k20m"
+    fastest = min(schedules.seconds, key=lambda name: schedules.seconds[name])
+    assert f"{1e3 * schedules.seconds['hybrid1']:.3g} ms per iteration" in schedules.told.value
+    assert fastest in schedules.told.value
+    assert schedules.lanes.trace.label == "modelled"
+    assert {event.lane for event in schedules.lanes.trace} == {"cpu", "accelerator", "copy to host"}
+
+
+def test_every_slider_moves_the_picture_and_the_times(schedules):
+    schedules.like.value = "v100"
+    for name in schedules.sliders:
+        if name == "memory":
+            continue
+        before = dict(schedules.seconds), schedules.picture.value
+        slider = schedules.sliders[name]
+        schedules.turn(**{name: slider.value * 3})
+        assert schedules.seconds != before[0], name
+        assert schedules.picture.value != before[1], name
+        assert bytes(schedules.picture.value).startswith(b"\x89PNG")
+
+
+def test_a_small_memory_leaves_hybrid_3(schedules):
+    schedules.like.value = "k20m"
+    schedules.turn(unknowns=6e6, entries=120)
+    assert schedules.seconds["hybrid1"] is None
+    assert schedules.seconds["hybrid3"] is not None
+    assert "cannot run: it needs" in schedules.told.value
+    assert schedules.lanes.trace is None
+    schedules.turn(unknowns=1e6, entries=50)
+    assert schedules.lanes.trace is not None
+
+
+def test_numbers_of_a_machine_are_positions_of_the_sliders(schedules):
+    schedules.like.value = "v100"
+    schedules.like.value = "h200"
+    assert schedules.numbers.accelerator == pytest.approx(4.045e12, rel=1e-12)
+    assert schedules.numbers.memory == pytest.approx(141e9, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("act", "sentence"),
+    [
+        (lambda _: Schedules("k80"), "a machine is one of k20m, k40, v100, h200, got 'k80'"),
+        (lambda _: Schedules("k20m", "hybrid"), "a method is one of .*, got 'hybrid'"),
+        (lambda shown: shown.turn(links=3), "unknown slider 'links'; did you mean link"),
+        (lambda shown: shown.turn(link=0), "slider link needs a positive value, got 0"),
+    ],
+)
+def test_wrong_words_are_sentences(schedules, act, sentence):
+    with pytest.raises(InputError, match=sentence):
+        act(schedules)

@@ -1,0 +1,120 @@
+"""The hybrid PIPECG papers: sizes as printed, counts by their rule, and a model that says what it assumes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from workbench.papers import PAPERS, reproduce
+from workbench.papers.hybrid_machines import HOSTS, machine
+from workbench.papers.hybrid_model import needed_entries, printed_best, systems
+
+
+@pytest.fixture(autouse=True)
+def no_downloads(monkeypatch, tmp_path):
+    """Nothing is in the cache, and nothing can be fetched."""
+    monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
+    monkeypatch.setenv("WORKBENCH_SUITESPARSE_URL", (tmp_path / "nowhere").as_uri())
+    monkeypatch.delenv("WORKBENCH_MATRICES", raising=False)
+
+
+@pytest.mark.parametrize("target", sorted(PAPERS["hybrid-pipecg"]))
+def test_every_target_runs_small(target):
+    made = reproduce("hybrid-pipecg", target, max_n=16)
+    assert made.rows
+    assert made.notes
+    assert all(set(row) == set(made.rows[0]) for row in made.rows)
+    assert json.dumps(made.to_dict())
+    assert made.text().count("\n") >= len(made.rows) + 3
+    assert (made.figure is not None) == (target in ("crossover", "timeline"))
+
+
+def test_sizes_are_those_printed():
+    rows = reproduce("hybrid-pipecg", "table1", max_n=40).rows
+    assert len(rows) == 14
+    for row in rows:
+        assert row["N"] == row["printed_N"]
+        assert abs(row["nnz_off_percent"]) <= 2
+        assert ("poisson125" in row["ours_is"]) == ("Poisson" in row["matrix"])
+    assert next(row for row in rows if row["matrix"] == "bcsstk15")["ours_is"] == "a stand-in, built"
+
+
+def test_the_real_matrix_is_taken_where_it_is_at_hand(monkeypatch, real_matrices):
+    monkeypatch.setenv("WORKBENCH_MATRICES", str(real_matrices))
+    (row, *_) = reproduce("hybrid-pipecg", "table1", max_n=40).rows
+    assert row["ours_is"] == "the real file"
+    assert (row["N"], row["nnz"]) == (3948, 117816)
+    (row, *_) = reproduce("hybrid-pipecg", "iterations", max_n=40).rows
+    assert row["said"] == "converged"
+    assert abs(row["cg"] - row["pipecg"]) <= 0.02 * row["cg"]
+
+
+def test_a_matrix_that_cannot_be_had_says_so():
+    rows = reproduce("hybrid-pipecg", "iterations", max_n=40).rows
+    assert rows[0]["cg"] is None
+    assert "bcsstk15" in rows[0]["said"]
+    assert all(row["said"] == "converged" for row in rows[1:])
+
+
+def test_what_does_not_fit_the_papers_gpus_does_not_fit_in_the_model():
+    rows = reproduce("hybrid-pipecg", "best").rows
+    at = {(row["machine"], row["matrix"]): row for row in rows}
+    for name, _, machines in systems():
+        for where in machines:
+            fits = at[where, name]["hybrid1_ms"] is not None
+            assert fits == ("Poisson" not in name), (name, where)
+            assert at[where, name]["hybrid3_ms"] is not None
+    assert all(row["best"] in ("hybrid3", "cg cpu", "pipecg cpu") for row in rows if row["hybrid1_ms"] is None)
+
+
+def test_the_printed_ranges():
+    assert [printed_best(n) for n in (3948, 36000, 36001, 259789, 1391349, 10**7)] == [
+        "hybrid1",
+        "hybrid1",
+        "hybrid2",
+        "hybrid2",
+        "hybrid3",
+        "hybrid3",
+    ]
+
+
+def test_from_so_many_entries_on_the_product_hides_the_copies():
+    from workbench.analysis.schedules import expected
+    from workbench.devices.rehearsal import Sizes
+
+    where = machine("v100")
+    enough = needed_entries(where, "hybrid1")
+    n = 4 * 10**6
+    alone, shared = [], []
+    for entries in (0.5 * enough, 1.2 * enough):
+        sizes = Sizes(n, round(n * entries))
+        alone.append(expected("pipecg gpu", sizes, where).seconds)
+        shared.append(expected("hybrid1", sizes, where).seconds)
+    assert shared[0] > 1.3 * alone[0]
+    assert shared[1] < 1.05 * alone[1]
+
+
+def test_what_is_assumed_is_said():
+    for target in ("best", "claims", "crossover"):
+        notes = " ".join(reproduce("hybrid-pipecg", target).notes)
+        assert "assumed" in notes
+        assert "modelled" in notes
+    for name in HOSTS:
+        assert machine(name).accelerator.to_host_latency is not None
+
+
+def test_measured_says_where():
+    made = reproduce("hybrid-pipecg", "measured", max_n=16)
+    assert made.notes[0].startswith("measured on ")
+    assert all(row["cg cpu"] > 0 and row["pipecg cpu"] > 0 for row in made.rows)
+
+
+def test_against_a_sweep_for_every_line_the_model_sides_with_print():
+    rows = [row for row in reproduce("hybrid-pipecg", "claims").rows if isinstance(row["printed"], str)]
+    agreeing = [row for row in rows if (row["printed"] == "above 1") == (row["modelled_library"] > 1)]
+    assert (len(agreeing), len(rows)) == (12, 14)
+
+
+def test_the_entries_a_row_that_docs_and_notebook_name():
+    assert [round(needed_entries(machine(name), "hybrid1")) for name in ("k20m", "v100")] == [54, 157]

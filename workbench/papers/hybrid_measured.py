@@ -1,0 +1,66 @@
+"""Tiwari, Vadhiyar: all methods run here, where the systems and the machine allow it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from workbench.devices.present import accelerator_here
+from workbench.machine.describe import describe_machine
+from workbench.papers.hybrid_pipecg import ROWS_PER_N, real_file, spec_of
+from workbench.papers.reproduction import Reproduction
+from workbench.problems import LinearSystem
+from workbench.run import Configuration, Run, Stopping, configure, run_through
+
+SIDES = (16, 32)
+ITERATIONS = 40
+ALONE = ("cg", "pipecg")
+SHARED = ("hybrid1", "hybrid2", "hybrid3")
+
+
+def measured(max_n: int, tell: Callable[[str], None]) -> Reproduction:
+    """Milliseconds per iteration on the cores, and on an accelerator of this machine if there is one."""
+    accelerator, why = accelerator_here()
+    rows = []
+    for label, problem, parameters in _cases(max_n):
+        tell(f"measured: {label}")
+        system = configure(problem, parameters).problem.assemble()
+        operator = system.operator
+        row: dict[str, Any] = {"system": label, "N": operator.shape[0], "nnz": operator.nnz}
+        for solver in ALONE:
+            row[f"{solver} cpu"] = _milliseconds(problem, parameters, solver, "cpu", system)
+        for solver in (*ALONE, *SHARED):
+            name = f"{solver} {accelerator}" if accelerator else f"{solver} accelerator"
+            row[name] = _milliseconds(problem, parameters, solver, accelerator, system) if accelerator else None
+        rows.append(row)
+    about = describe_machine()
+    notes = [
+        f"measured on {about['cpu']}, {about['cores_usable']} cores: medians of up to {ITERATIONS} iterations, in ms.",
+        why,
+        f"125-point Poisson problems as assembled matrices, and bcsstk15 where its file is at hand and {ROWS_PER_N} "
+        "max-n is no less than its rows. Other work on this machine makes all of them slower.",
+    ]
+    return Reproduction("measured", "Milliseconds per iteration, measured", rows, notes)
+
+
+def _cases(max_n: int) -> list[tuple[str, str, dict[str, Any]]]:
+    cases: list[tuple[str, str, dict[str, Any]]] = [
+        (f"poisson125, n = {n}", "poisson125", {"n": n}) for n in SIDES if n <= max_n
+    ]
+    if real_file("bcsstk15") and max_n * ROWS_PER_N >= 3948:
+        cases.insert(0, ("bcsstk15", spec_of("bcsstk15"), {}))
+    return cases
+
+
+def _milliseconds(
+    problem: str, parameters: dict[str, Any], solver: str, device: str, system: LinearSystem
+) -> float | None:
+    stopping = Stopping(rtol=1e-14, maxiter=ITERATIONS, check_every=1)
+    chosen: Configuration = configure(
+        problem, parameters, solver=solver, device=device, rhs="random", x0="zero", stopping=stopping
+    )
+    result = run_through(Run(chosen, system))
+    steps = np.diff(result.history["seconds"])[1:]
+    return float(1e3 * np.median(steps)) if steps.size else None
