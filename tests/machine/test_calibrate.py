@@ -16,7 +16,8 @@ def test_this_machine_becomes_a_profile(tmp_path, monkeypatch):
     assert made.bandwidth.basis == made.launch_latency.basis == "measured"
     assert 1e8 < made.bandwidth.value < 1e13
     assert 1e-7 < made.launch_latency.value < 1e-2
-    assert made.flops is None
+    assert made.flops.basis == "measured"
+    assert 1e7 < made.flops.value < 1e14
     path = tmp_path / "here.toml"
     path.write_text(made.to_toml())
     assert profile(str(path)) == made

@@ -104,3 +104,15 @@ def test_solve_and_session_trace_too():
     session = Session(configure("poisson5", n=8, stopping=Stopping(maxiter=3)), trace=True)
     assert len(session.wait().trace) > 3
     assert session.run.trace is session.result.trace
+
+
+def test_two_traced_runs_at_once_on_one_device(accelerator):
+    configuration = configure("two-layer", n=40, preconditioner="neumann:2", device=accelerator.spec)
+    alone = run_through(Run(configuration, trace=True))
+    sessions = [Session(configuration, trace=True) for _ in range(2)]
+    for session in sessions:
+        session.start()
+    for session in sessions:
+        found = session.wait(60)
+        assert found.iterations == alone.iterations
+        assert {kernel.name for kernel in found.trace.kernels} == {kernel.name for kernel in alone.trace.kernels}

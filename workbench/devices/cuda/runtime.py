@@ -71,7 +71,7 @@ class Cuda:
         self._cooperates = bool(properties.get("cooperativeLaunch", 0))
         self._collected: list[persistent.Launch] | None = None
         self._only_kernels = True
-        self._launches = 0
+        self._thread = threading.local()
         self._zero: Any = None
 
     def allocate(self, nbytes: int) -> Handle:
@@ -122,7 +122,7 @@ class Cuda:
                 self._collected.append(persistent.Launch(text, name, groups, group, arguments, spread))
                 return
             function((groups,), (group,), arguments, stream=self._stream)
-            self._launches += 1
+            self._launched()
 
     def synchronize(self) -> None:
         with self._guarded():
@@ -165,6 +165,7 @@ class Cuda:
         def repeat() -> None:
             with self._guarded():
                 graph.launch(self._stream)
+                self._launched()
 
         return repeat
 
@@ -181,14 +182,24 @@ class Cuda:
 
         return self.record(all_of_them)
 
+    @property
+    def _launches_here(self) -> int:
+        """Launches that this thread has asked for."""
+        return getattr(self._thread, "launches", 0)
+
+    def _launched(self) -> None:
+        self._thread.launches = self._launches_here + 1
+
     def _collect(self, work: Callable[[], None]) -> list[persistent.Launch]:
         """The launches that `work` asks for, none of which is carried out; empty where it asks for something else."""
         collected: list[persistent.Launch] = []
-        self._collected, self._only_kernels, self.recording = collected, True, True
-        try:
-            work()
-        finally:
-            self._collected, self.recording = None, False
+        # Other threads wait, as what they launch in the meantime would be taken for a part of it.
+        with self._guarded():
+            self._collected, self._only_kernels, self.recording = collected, True, True
+            try:
+                work()
+            finally:
+                self._collected, self.recording = None, False
         return collected if self._only_kernels else []
 
     def _iterations(self, launches: list[persistent.Launch], times: int, scalars: Handle) -> Callable[[], None]:
@@ -207,14 +218,14 @@ class Cuda:
             with self._guarded():
                 given = (scalars, door, np.int32(times), *arguments)
                 function((groups,), (group,), given, stream=self._stream, enable_cooperative_groups=True)
-                self._launches += 1
+                self._launched()
 
         return repeat
 
     def timed(self, work: Callable[[], Any], name: str) -> tuple[Any, Span | None]:
         events = self._cupy.cuda.Event(), self._cupy.cuda.Event()
         with self._guarded():
-            before = self._launches
+            before = self._launches_here
             events[0].record(self._stream)
         self._cupy.cuda.nvtx.RangePush(name)
         try:
@@ -222,7 +233,7 @@ class Cuda:
         finally:
             self._cupy.cuda.nvtx.RangePop()
         with self._guarded():
-            if self._launches == before:
+            if self._launches_here == before:
                 return returned, None
             events[1].record(self._stream)
         return returned, lambda: (self._since_zero(events[0]), self._since_zero(events[1]))

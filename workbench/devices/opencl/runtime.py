@@ -50,7 +50,7 @@ class OpenCL:
         with self._errors():
             self._context = cl.Context([device])
             self._queue = cl.CommandQueue(self._context, properties=cl.command_queue_properties.PROFILING_ENABLE)
-        self._asked: list[Any] | None = None
+        self._thread = threading.local()
         probe = self.compile(PROBE, "probe")
         self.launch(probe, 1, 1, (self.allocate(4),))
         self.synchronize()
@@ -140,11 +140,13 @@ class OpenCL:
         """Neither one iteration nor many."""
 
     def timed(self, work: Callable[[], Any], name: str) -> tuple[Any, Span | None]:
-        outer, self._asked = self._asked, []
+        # What other threads ask for in the meantime is theirs.
+        outer, asked = getattr(self._thread, "asked", None), []
+        self._thread.asked = asked
         try:
-            returned, asked = work(), self._asked
+            returned = work()
         finally:
-            self._asked = outer
+            self._thread.asked = outer
         if outer is not None:
             outer += asked
         if not asked:
@@ -159,8 +161,9 @@ class OpenCL:
             return 1e-9 * marker.profile.end
 
     def _note(self, event: Any) -> None:
-        if self._asked is not None:
-            self._asked.append(event)
+        asked = getattr(self._thread, "asked", None)
+        if asked is not None:
+            asked.append(event)
 
     def _errors(self) -> _Errors:
         return _Errors(self)
