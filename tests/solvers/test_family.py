@@ -1,5 +1,7 @@
 """Every solver of the family against `cg`, by hand on tiny systems, and in every precision."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -140,11 +142,15 @@ def test_flexible_cg_bears_a_preconditioner_that_changes_where_cg_does_not():
     b = np.random.default_rng(0).random(900)
     inverse = 1 / operator.diagonal()
 
-    def changing():
-        rng = np.random.default_rng(7)
-        return lambda r: inverse * r * (0.2 + rng.random(r.size))
+    def changing(from_call):
+        rng, calls = np.random.default_rng(7), itertools.count(1)
+        return lambda r: inverse * r * (0.2 + rng.random(r.size) if next(calls) > from_call else 1)
 
-    cg, flexible = (solve(operator, b, M=changing(), rtol=1e-8, maxiter=2000, solver=name) for name in ("cg", "fcg"))
+    with pytest.raises(InputError, match="not symmetric.*or use solver fcg"):
+        solve(operator, b, M=changing(0))
+    # One that changes later than it is tried.
+    choices = {"rtol": 1e-8, "maxiter": 2000}
+    cg, flexible = (solve(operator, b, M=changing(3), solver=name, **choices) for name in ("cg", "fcg"))
     assert flexible.converged
     assert flexible.iterations < cg.iterations
 

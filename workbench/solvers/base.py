@@ -60,7 +60,7 @@ class Solver(Block):
     needs_accelerator: ClassVar[bool] = False
     """It shares work between an accelerator and the cores, and is no text of one iteration."""
 
-    checks_symmetry: ClassVar[bool] = False
+    checks_symmetry: ClassVar[bool] = True
     """A preconditioner given as a function is tried on two vectors first."""
 
     def check(self, device: Any, suits: Suits) -> None:

@@ -20,6 +20,7 @@ class FlexibleCG(Solver):
 
     name: ClassVar[str] = "fcg"
     title: ClassVar[str] = "flexible CG (Polak-Ribiere beta)"
+    checks_symmetry: ClassVar[bool] = False
 
     start: ClassVar[str] = """
         s = A(x)

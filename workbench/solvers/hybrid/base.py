@@ -23,7 +23,6 @@ class HybridSolver(Solver):
     alike: ClassVar[bool] = False
     measures_energies: ClassVar[bool] = False
     needs_accelerator: ClassVar[bool] = True
-    checks_symmetry: ClassVar[bool] = True
     vectors: ClassVar[int] = 0
     """Vectors of all unknowns on the accelerator, the driver's residual included; M's are counted as they are made."""
     both_precondition: ClassVar[bool] = False
