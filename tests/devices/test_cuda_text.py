@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import workbench.run  # noqa: F401  registers every block
 from tests.conftest import box_stencil
-from workbench import blocks, preconditioners
+from workbench import blocks
 from workbench.devices.accelerator import Accelerator
 from workbench.devices.cuda.persistent import Launch, fit_together, meetings, source
 from workbench.devices.cuda.runtime import LAYOUT
@@ -19,7 +20,7 @@ from workbench.devices.kernels import box, deflation, passes, products, scalars,
 from workbench.devices.kernels.prelude import END, prelude
 from workbench.devices.lines.language import Formula, parse
 from workbench.devices.lines.plan import Pass, plan
-from workbench.solvers.cg import CG
+from workbench.operators import Matrix
 
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
 BODY = """
@@ -113,22 +114,27 @@ class Recorder:
         self.launches.append(Launch(*function, groups, group, arguments, spread))
 
 
-def launches_of(preconditioner, dtype, n=12):
+def launches_of(preconditioner, dtype, n=12, solver="cg", *, as_csr=False):
     """What one iteration launches, and the scalars that it works on."""
     device = Accelerator(Recorder())
     operator = box_stencil((n, n), dtype)
-    bound = blocks.find(preconditioners.Preconditioner.kind, preconditioner).setup(operator, device)
+    operator = Matrix(operator.to_csr()) if as_csr else operator
+    bound = blocks.find("preconditioner", preconditioner).setup(operator, device)
     vectors = {name: device.zeros(n * n, np.dtype(dtype)) for name in "bx"}
-    space = device.workspace(
-        n * n, np.dtype(dtype), vectors=vectors, operators={"A": operator.bind(device), "M": bound}
-    )
-    recurrence = CG().iterates(space)
+    operators = {"A": device.csr(*parts(operator), 0) if as_csr else operator.bind(device), "M": bound}
+    space = device.workspace(n * n, np.dtype(dtype), vectors=vectors, operators=operators)
+    recurrence = blocks.find("solver", solver).iterates(space)
     watch = device.watch(space, 8)
     watch.arm("rr", 1e-3)
     next(recurrence)
     device.runtime.launches.clear()
     watch.make(recurrence, 1)
     return device.runtime.launches, space.scalars.handle
+
+
+def parts(operator):
+    csr = operator.to_csr()
+    return csr.data, csr.indices, csr.indptr
 
 
 @needs_nvcc
@@ -140,6 +146,15 @@ def test_nvcc_compiles_an_iteration_as_one_kernel(tmp_path, preconditioner, dtyp
     text, arguments = source(launches, scalars)
     assert all(argument is not scalars for argument in arguments)
     compile_with_nvcc(text, tmp_path)
+
+
+@needs_nvcc
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_steps_take_turns_with_local_memory(tmp_path, dtype):
+    """Together they would want more than a group may have."""
+    launches, scalars = launches_of("neumann:2", dtype, solver="pipe-pr-cg", as_csr=True)
+    assert fit_together(launches)
+    compile_with_nvcc(source(launches, scalars)[0], tmp_path)
 
 
 def test_groups_meet_three_times_in_an_iteration_of_cg():

@@ -8,19 +8,19 @@ import numpy as np
 
 from workbench.devices.lines.workspace import Workspace
 from workbench.run.setting import Setting
+from workbench.solvers import Solver
 
 
-def measured_energies(setting: Setting, workspace: Workspace, direction: str) -> tuple[float, float] | None:
-    """(d, A d) and (r, M^-1 r) with new products; None where the recurrence stores no residual.
+def measured_energies(setting: Setting, workspace: Workspace, solver: Solver) -> tuple[float, float] | None:
+    """(d, A d) and (r, M^-1 r) with new products, for the direction and the residual that a solver names.
 
-    direction: d as a formula of what the workspace holds. Where u is not stored it is M^-1 r, and Lanczos vectors v are
-    multiples of r. Costs a product with each operator.
+    None where the recurrence stores no residual; where it stores no u, u is M^-1 r. Costs a product with each operator.
     """
-    r = next((found for name in ("r", "v") if (found := workspace.gathered(name)) is not None), None)
-    if r is None:
+    direction, residual = solver.direction, solver.residual
+    names = _names(direction) | _names(residual)
+    vectors = {name: found for name in names if (found := workspace.gathered(name)) is not None}
+    if not _names(residual) & set(vectors):
         return None
-    names = {node.id for node in ast.walk(ast.parse(direction)) if isinstance(node, ast.Name)}
-    vectors = {"r": r} | {name: found for name in names if (found := workspace.gathered(name)) is not None}
     scalars = [name for name in names if workspace.has_scalar(name)]
     operators = {"A": setting.A, "M": setting.M}
     space = Workspace(
@@ -29,6 +29,12 @@ def measured_energies(setting: Setting, workspace: Workspace, direction: str) ->
     for name in scalars:
         space.set_scalar(name, workspace.scalar(name))
     made = "u = g\n" if "u" in names - set(vectors) else ""
-    (measure,) = space.lines(f"g = M(r)\ngamma = (r, g)\n{made}d = {direction}\ns = A(d)\nenergy = (d, s)")
+    (measure,) = space.lines(
+        f"e = {residual}\ng = M(e)\nnatural = (e, g)\n{made}d = {direction}\nt = A(d)\nenergy = (d, t)"
+    )
     measure()
-    return float(np.real(space.scalar("energy"))), float(np.real(space.scalar("gamma")))
+    return float(np.real(space.scalar("energy"))), float(np.real(space.scalar("natural")))
+
+
+def _names(formula: str) -> set[str]:
+    return {node.id for node in ast.walk(ast.parse(formula)) if isinstance(node, ast.Name)}

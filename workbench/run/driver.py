@@ -128,8 +128,7 @@ class Run:
             try:
                 self._advance(most)
             except DeviceError as lost:
-                self._end(Reason.DEVICE_LOST, f"at iteration {self.iterations}: {lost}")
-                self._release()
+                self._lose(lost)
         return self.reason is None
 
     def _advance(self, most: int | None) -> None:
@@ -155,8 +154,9 @@ class Run:
         if self._clock:
             self._clock.resolve()
 
-    def _release(self) -> None:
-        """Let go of all that lies on a lost device, and of the device, so that the next run makes a new one."""
+    def _lose(self, lost: DeviceError) -> None:
+        """End with the device, and let go of the run's memory there; the next run asks for the device anew."""
+        self._end(Reason.DEVICE_LOST, f"at iteration {self.iterations}: {lost}")
         self.setting.release()
         self._generator, self.workspace = iter(()), None
         self._watch = self._rows = self._residual = self._clock = None
@@ -173,7 +173,12 @@ class Run:
 
     def result(self) -> Result:
         """The outcome; valid at any time, final once `step` has returned False."""
-        true_residual = self._true_residual() if self.reason is not Reason.DEVICE_LOST else math.nan
+        true_residual = math.nan
+        if self.reason is not Reason.DEVICE_LOST:
+            try:
+                true_residual = self._true_residual()
+            except DeviceError as lost:
+                self._lose(lost)
         if self._clock:
             self._clock.resolve()
         iterations = self.iterations
@@ -344,7 +349,7 @@ class Run:
         detail = f"{name} = {value:.6g} at iteration {self.iterations}"
         solver = self.setting.solver
         derived = not solver.measures_energies
-        if derived and (afresh := measured_energies(self.setting, self.workspace, solver.direction)):
+        if derived and (afresh := measured_energies(self.setting, self.workspace, solver)):
             energies = f"(p, A p) = {afresh[0]:.6g} and (r, M^-1 r) = {afresh[1]:.6g}"
             if min(afresh) > 0:
                 truth = f"true residual {self.relative(self._true_residual()):.3g} of ||b||"

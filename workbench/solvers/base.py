@@ -53,6 +53,8 @@ class Solver(Block):
     matrix."""
     direction: ClassVar[str] = "p"
     """The direction that delta belongs to, as a formula of what an iteration that broke down leaves behind."""
+    residual: ClassVar[str] = "r"
+    """The same for the residual that gamma belongs to."""
     restarts: ClassVar[int] = 0
     """How often the driver may begin anew from b - A x when that and the recurrence have parted. A restart makes
     another method of a method, and would hide how accurate it is."""

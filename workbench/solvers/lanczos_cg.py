@@ -25,6 +25,9 @@ class LanczosCG(Solver):
     name: ClassVar[str] = "lanczos-cg"
     title: ClassVar[str] = "Lanczos-CG (direct Lanczos)"
     measures_energies: ClassVar[bool] = False
+    # Where eta is not positive gamma is still that of the residual before, whose Lanczos vector is o by then.
+    direction: ClassVar[str] = "sqrt(gamma)*p"
+    residual: ClassVar[str] = "sqrt(gamma)/older*o"
 
     # With weight = offdiagonal = 0 in the first iteration, what p and o held before does not matter.
     start: ClassVar[str] = """

@@ -23,7 +23,9 @@ BY_EVERY_GROUP = ("finish", "keep")
 """Kernels of one group that work on scalars only; whatever else they write, every group writes alike."""
 MOST_ARGUMENTS = 500
 """CUDA passes 4 KB of arguments."""
-_KERNEL = re.compile(r"KERNEL (\w+)\(([^)]*)\)")
+ARENA = 46 * 1024
+"""Bytes of local memory for whichever step is being made; with the scalars it is what any CUDA device gives a group."""
+_KERNEL = re.compile(r"KERNEL (\w+)\(([^)]*)\)\s*\{")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -132,7 +134,7 @@ def _call(launch: Launch, name: str, names: list[str]) -> str:
 
 
 def _as_function(body: str) -> str:
-    return _KERNEL.sub(r"DEVICE void \1(const I64 groups_of_step, const I64 group_of_step, \2)", body)
+    return _KERNEL.sub(r"DEVICE void \1(const I64 groups_of_step, const I64 group_of_step, \2) { I64 taken = 0;", body)
 
 
 # Loads through the read-only cache, which RESTRICT allows, would not see what other groups wrote in the same launch.
@@ -145,6 +147,11 @@ _HEAD = f"""
 #define GROUP_ID group_of_step
 #undef GLOBAL_ID
 #define GLOBAL_ID (group_of_step*GROUP + LOCAL_ID)
+/* Steps take turns with local memory, which would add up if each declared its own. */
+extern __shared__ __align__(16) char arena[];
+#undef SHARED
+#define SHARED(type, name, size) \\
+    type* const name = (type*)(arena + taken); taken += ((size)*sizeof(type) + 15)/16*16
 #define ROOM {ROOM}
 DEVICE I64 least(I64 a, I64 b) {{ return a < b ? a : b; }}
 /* Every group comes to the door and waits until as many have come as there are; the count goes on and on. */
@@ -162,7 +169,7 @@ DEVICE void meet(unsigned* door) {{
 _LOOP = """
 extern "C" __global__ void __launch_bounds__(GROUP) iterations(W* scalars, unsigned* door, const int times{declared})
 {{
-    SHARED(W, mine, ROOM);
+    __shared__ W mine[ROOM];
     for (int k = threadIdx.x; k < ROOM; k += GROUP) mine[k] = scalars[k];
     BARRIER;
     for (int time = 0; time < times && W_REAL(mine[STOP]) == 0; time++) {{

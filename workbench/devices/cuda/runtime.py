@@ -173,8 +173,10 @@ class Cuda:
         launches = self._collect(work) if self.persist is not False and self._cooperates else []
         if launches and persistent.fit_together(launches):
             touched = {number: handle for launch in launches for number, handle in launch.handles.items()}
-            if self.persist or sum(handle.nbytes for handle in touched.values()) <= self._cache:
-                return self._iterations(launches, times, scalars)
+            fits = self.persist or sum(handle.nbytes for handle in touched.values()) <= self._cache
+            repeat = self._iterations(launches, times, scalars) if fits else None
+            if repeat:
+                return repeat
 
         def all_of_them() -> None:
             for _ in range(times):
@@ -202,12 +204,14 @@ class Cuda:
                 self._collected, self.recording = None, False
         return collected if self._only_kernels else []
 
-    def _iterations(self, launches: list[persistent.Launch], times: int, scalars: Handle) -> Callable[[], None]:
-        """So many iterations as one cooperative launch, as many groups as the chip holds at once."""
+    def _iterations(self, launches: list[persistent.Launch], times: int, scalars: Handle) -> Callable[[], None] | None:
+        """So many iterations as one cooperative launch, by as many groups as the chip holds; None if it is none."""
         text, arguments = persistent.source(launches, scalars)
-        function, group = self.compile(text, persistent.NAME), launches[0].group
+        function, group, arena = self.compile(text, persistent.NAME), launches[0].group, persistent.ARENA
         with self._guarded():
-            held = self._cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(function.ptr, group, 0)
+            held = self._cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(function.ptr, group, arena)
+        if not held:
+            return None
         most = max(launch.groups for launch in launches)
         wanted = -(-most // (SWEEP_GROUPS_A_GROUP * self._multiprocessors))
         groups = min(held, wanted, MOST_GROUPS_A_MULTIPROCESSOR) * self._multiprocessors
@@ -217,7 +221,7 @@ class Cuda:
             self.clear(door, DOOR)
             with self._guarded():
                 given = (scalars, door, np.int32(times), *arguments)
-                function((groups,), (group,), given, stream=self._stream, enable_cooperative_groups=True)
+                function((groups,), (group,), given, arena, self._stream, enable_cooperative_groups=True)
                 self._launched()
 
         return repeat
@@ -249,7 +253,8 @@ class Cuda:
         return self._since_zero(event)
 
     def _since_zero(self, event: Any) -> float:
-        return 1e-3 * self._cupy.cuda.get_elapsed_time(self._zero, event)
+        with self._guarded():
+            return 1e-3 * self._cupy.cuda.get_elapsed_time(self._zero, event)
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:

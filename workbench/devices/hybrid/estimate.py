@@ -12,6 +12,8 @@ from workbench.devices.hybrid.rates import Rates
 
 UPDATES = 20
 """Lines 10 to 17 and 21 in one sweep: ten vectors and 1/D read, nine written."""
+ALONE = 15
+"""The same where u and q = M^-1 s are no vectors of their own, and with the dot products: all of pipelined CG but A."""
 DOTS = 3
 """w, r and u read."""
 HIDING = 10
@@ -48,17 +50,18 @@ def iteration_seconds(rates: Rates, size: int, dtype: np.dtype) -> dict[str, flo
     launches = SMALL_KERNELS * rates.accelerator_launch
     product = rates.accelerator_launch + rates.product_accelerator
     hidden = max(to_host(1), cpu(HIDING))
+    alone = rates.accelerator_launch if rates.repeated else launches + 2 * rates.accelerator_launch
     far = rates.product_cpu / (rates.product_cpu + rates.product_accelerator)
     near = 1 - far
     halves = max(
-        cpu(near * FIRST_HALF) + near * rates.product_cpu,
-        accelerator(far * FIRST_HALF) + product * far,
+        cpu(near * FIRST_HALF) + near * rates.product_cpu * rates.assembled,
+        accelerator(far * FIRST_HALF) + far * (rates.accelerator_launch + rates.product_accelerator * rates.assembled),
         to_host(far),
         to_device(near),
     )
     return {
-        "pipecg-cpu": rates.product_cpu + cpu(UPDATES),
-        "pipecg": launches + product + accelerator(UPDATES),
+        "pipecg-cpu": rates.product_cpu + cpu(ALONE),
+        "pipecg": alone + rates.product_accelerator + ALONE * word / rates.accelerator_bandwidth,
         "hybrid1": launches + accelerator(UPDATES) + max(product, 2 * rates.to_host_latency + to_host(3) + cpu(DOTS)),
         "hybrid2": launches + max(accelerator(UPDATES) + product, hidden + cpu(NEEDING_N)),
         "hybrid3": launches + halves + max(cpu(near * SECOND_HALF), accelerator(far * SECOND_HALF)) + to_host(0),

@@ -29,7 +29,9 @@ LARGEST = 1 << 22
 class Rates:
     """Bandwidths in bytes per second, latencies in seconds; product_*: seconds of one product with A; basis: in words.
 
-    cpu_launch and accelerator_launch: what a kernel costs beside its bytes.
+    cpu_launch and accelerator_launch: what a kernel costs beside its bytes. repeated: the launches of iterations that
+    are made on the accelerator alone are recorded and cost the host nothing. assembled: how many times as long products
+    take with the assembled matrix, which hybrid 3 needs.
     """
 
     cpu_bandwidth: float
@@ -43,6 +45,8 @@ class Rates:
     product_cpu: float
     product_accelerator: float
     basis: str
+    repeated: bool = False
+    assembled: float = 1.0
 
 
 def measured_rates(accelerator: Accelerator, size: int, dtype: np.dtype, products: tuple[float, float]) -> Rates:
@@ -80,6 +84,7 @@ def measured_rates(accelerator: Accelerator, size: int, dtype: np.dtype, product
         *to_device,
         *products,
         basis="measured just now",
+        repeated=accelerator.layout.language == "cuda",
     )
 
 

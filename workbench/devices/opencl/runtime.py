@@ -184,8 +184,14 @@ class _Errors:
             return
         where = f"device {self._runtime.name} ({self._runtime.title})"
         text = str(error)
-        if "ALLOCATION_FAILURE" in text or "OUT_OF_RESOURCES" in text or "OUT_OF_HOST_MEMORY" in text:
+        if "ALLOCATION_FAILURE" in text or "OUT_OF_HOST_MEMORY" in text:
             raise InputError(f"{where} is out of memory; take a smaller problem or device cpu") from None
+        if "OUT_OF_RESOURCES" in text:
+            # Drivers say so for either.
+            raise DeviceError(
+                f"{where} is out of memory, or a kernel failed ({text.splitlines()[0]}); take a smaller problem, or "
+                "restart Python"
+            ) from None
         if "BUILD_PROGRAM_FAILURE" in text or "COMPILE" in text:
             said = [line.strip() for line in text.splitlines() if "error" in line.lower()]
             raise InputError(

@@ -40,8 +40,21 @@ class HybridAuto(HybridSolver):
     accelerator: str = parameter("", "profile of the accelerator and its link; empty measures")
 
     def chosen(self, device: Any, operator: Operator, suits: Suits, profile: Callable[[str], Any]) -> Choice:
+        if bool(self.cpu) != bool(self.accelerator):
+            raise InputError("solver hybrid needs two profiles, cpu and accelerator, or neither; then it measures")
         possible, refused = self._possible(device, operator, suits)
-        rates = self._rates(device, operator, profile, fits=ALONE in possible)
+        if self.cpu:
+            traffic = stored_bytes(operator) + 2 * operator.shape[0] * operator.dtype.itemsize
+            rates = profile_rates(profile(self.cpu), profile(self.accelerator), traffic)
+        else:
+            try:
+                rates = self._measured(device, operator, fits=ALONE in possible)
+            except InputError as sentence:
+                why = f"solver hybrid chose {_described(CORES, device)}, as nothing else can run here"
+                return Choice(possible[CORES], devices.device("cpu"), (why, *refused, str(sentence)))
+        if self.cpu or ALONE in possible:
+            # What does not fit was measured as the assembled matrix.
+            rates = dataclasses.replace(rates, assembled=_times_assembled(operator))
         expected = iteration_seconds(rates, operator.shape[0], operator.dtype)
         best, placed = self._fastest(possible, expected, device, operator, refused)
         others = ", ".join(f"{name} {expected[name]:.3g}" for name in possible if name != best)
@@ -70,6 +83,8 @@ class HybridAuto(HybridSolver):
                 solver.check(device, suits)
                 if name != "hybrid3":
                     solver.placed(device, operator)
+                elif operator.nnz is None:
+                    raise InputError("it shares out the entries of A, which a LinearOperator does not show")
                 possible[name] = solver
             except InputError as sentence:
                 refused.append(f"{name} cannot run: {sentence}")
@@ -86,13 +101,9 @@ class HybridAuto(HybridSolver):
                 refused.append(f"{name} cannot run: {sentence}")
         raise AssertionError("the cores have no limit")
 
-    def _rates(self, device: Any, operator: Operator, profile: Callable[[str], Any], *, fits: bool) -> Rates:
+    def _measured(self, device: Any, operator: Operator, *, fits: bool) -> Rates:
+        """Raises InputError where not even rows that stand for the matrix have room."""
         size, dtype = operator.shape[0], operator.dtype
-        if self.cpu and self.accelerator:
-            traffic = stored_bytes(operator) + 2 * size * dtype.itemsize
-            return profile_rates(profile(self.cpu), profile(self.accelerator), traffic)
-        if self.cpu or self.accelerator:
-            raise InputError("solver hybrid needs two profiles, cpu and accelerator, or neither; then it measures")
         if fits:
             sides = devices.device("cpu"), device
             near, far = (product_seconds(side, operator.bind(side), size, dtype) for side in sides)
@@ -101,6 +112,15 @@ class HybridAuto(HybridSolver):
             speeds = measure(device, matrix)
             near, far = matrix.nnz / speeds.cpu, matrix.nnz / speeds.accelerator
         return measured_rates(device, size, dtype, (near, far))
+
+
+def _times_assembled(operator: Operator) -> float:
+    """Bytes of a product with the assembled matrix over those of the operator as it is."""
+    if operator.nnz is None:
+        return 1.0
+    vectors = 2 * operator.shape[0] * operator.dtype.itemsize
+    assembled = operator.nnz * (operator.dtype.itemsize + 4) + 4 * operator.shape[0]
+    return max(1.0, (assembled + vectors) / (stored_bytes(operator) + vectors))
 
 
 def _described(best: str, device: Any) -> str:
