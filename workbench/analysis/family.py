@@ -1,7 +1,8 @@
 """What an iteration of each solver costs, counted from its lines: nothing here is typed by hand.
 
 Products, updates and reductions are the method's own, read from its general text. Vectors, sweeps and bytes are those
-of the program that the planner makes of it for a preconditioner, on a small problem; they do not depend on the size.
+of the program that the planner makes of it for a preconditioner, on a small problem; on stencils they do not depend on
+the size, and the bytes of an assembled matrix follow its entries a row.
 """
 
 from __future__ import annotations

@@ -14,7 +14,9 @@ def add(verbs: Any) -> None:
     """Add the command."""
     family = verbs.add_parser("family", help="what an iteration of each solver costs, counted from its lines")
     family.add_argument("--problem", default="poisson7", help="a registered problem with n (default poisson7)")
-    family.add_argument("--n", type=int, default=8, help="unknowns per side (default 8; costs do not depend on it)")
+    family.add_argument(
+        "--n", type=int, default=8, help="unknowns per side (default 8; on stencils it does not matter)"
+    )
     family.add_argument("--preconditioner", default="jacobi", metavar="BLOCK", help="first level (default jacobi)")
     family.add_argument("--precision", default="float64", help="float64 (default), float32, complex128 or complex64")
     family.add_argument("--json", action="store_true", help="print JSON")

@@ -149,7 +149,7 @@ def _sentence(name: str, found: dict[str, Expected]) -> str:
     other = found[fastest].seconds or 0.0
     ahead = f"the fastest is <b>{fastest}</b> with {1e3 * other:.3g} ms" if fastest != name else "the fastest"
     if mine.seconds is None:
-        return f"modelled: <b>{name}</b> cannot run: it {mine.why}; {ahead}."
+        return f"modelled: <b>{name}</b> cannot run: {mine.why}; {ahead}."
     hidden = hidden_fraction(mine.trace) if mine.trace is not None else None
     copies = "" if hidden is None else f"; {hidden:.0%} of its copies are hidden behind computing"
     return f"modelled: <b>{name}</b> takes {1e3 * mine.seconds:.3g} ms per iteration, {ahead}{copies}."

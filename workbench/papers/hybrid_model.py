@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from workbench.analysis.schedules import METHODS, Expected, Machine, all_expected, best
+from workbench.devices.hybrid.estimate import DOTS, HIDING, NEEDING_N, UPDATES
 from workbench.devices.rehearsal import Sizes
 from workbench.papers import hybrid_machines
 from workbench.papers.hybrid_machines import HOSTS, machine
@@ -13,8 +14,6 @@ from workbench.papers.hybrid_pipecg import printed
 from workbench.papers.reproduction import Reproduction
 
 HYBRIDS = ("hybrid1", "hybrid2", "hybrid3")
-UPDATES, DOTS, NEEDING_N = 20, 3, 8
-"""Words per unknown: of the accelerator's fused sweep, the dot products, and what hybrid 2 does after the copy."""
 MODEL = (
     "Times are modelled: every kernel and copy of our own schedules as rehearsed, latency + bytes/bandwidth, and "
     "nothing for what a processor wastes. Setup and hybrid 3's measuring are left out, which the papers' times hold.",
@@ -99,7 +98,7 @@ def needed_entries(where: Machine, hybrid: str) -> float:
     if hybrid == "hybrid1":
         other = 8 * DOTS * (1 / link + 1 / near)
         return max(0.0, (other * far - product_fixed) / entry)
-    other = 8 * (max(1 / link, 10 / near) + NEEDING_N / near)
+    other = 8 * (max(1 / link, HIDING / near) + NEEDING_N / near)
     return max(0.0, (other * far - product_fixed - 8 * UPDATES) / entry)
 
 

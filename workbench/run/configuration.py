@@ -138,6 +138,8 @@ def read_size(text: str) -> int:
     """Bytes from a text such as 100MB, 2GiB or 4096. Raises InputError for any other."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?", text.strip(), re.IGNORECASE)
     if not found:
-        raise InputError(f"a size is a number with B, KB, MB, GB or KiB, MiB, GiB behind it, got {text!r}")
+        raise InputError(
+            f"a size is a number, with KB, MB, GB, TB or KiB, MiB, GiB, TiB behind it, or bytes, got {text!r}"
+        )
     number, prefix, binary = found.groups()
     return int(float(number) * (1024 if binary else 1000) ** (" KMGT".index(prefix.upper() or " ")))

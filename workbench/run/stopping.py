@@ -86,7 +86,6 @@ class Stopping:
             raise InputError(f"max_seconds must be above 0, got {self.max_seconds}")
         if self.stagnation < 1:
             raise InputError(f"stagnation must be at least 1 iteration, got {self.stagnation}")
-
         if self.check_every is not None and not 1 <= self.check_every <= 10_000:
             raise InputError(f"check_every must be 1 to 10000 iterations, got {self.check_every}")
         if self.true_every is not None and self.true_every < 1:

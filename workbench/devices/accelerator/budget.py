@@ -12,7 +12,7 @@ USABLE = 0.9
 
 
 class Budget:
-    """Counts the bytes of vectors from their making until they are dropped, and refuses those beyond the limit.
+    """Refuses vectors beyond the limit; where one was given, it counts their bytes until they are dropped.
 
     limit: bytes that the device is taken to have, None for its own. memory: bytes of the device. where: its name. Of
     either, `USABLE` is for vectors and matrices.

@@ -4,9 +4,10 @@ from workbench.devices.hybrid.decomposition import decompose, measure
 from workbench.devices.hybrid.estimate import iteration_seconds
 from workbench.devices.hybrid.pair import Pair
 from workbench.devices.hybrid.rates import Rates, measured_rates, product_seconds, profile_rates
-from workbench.devices.hybrid.split import Split
+from workbench.devices.hybrid.split import SUMS, Split
 
 __all__ = [
+    "SUMS",
     "Pair",
     "Rates",
     "Split",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from workbench.blocks import parameter, register
-from workbench.devices.hybrid import Split, decompose
+from workbench.devices.hybrid import SUMS, Split, decompose
 from workbench.errors import InputError
 from workbench.operators import Operator
 from workbench.solvers.base import Suits
@@ -60,7 +60,6 @@ PART2 = """
     m = M(w)
 """
 """n = v + the product with m of the other side, then lines 10, 17, 19 and 21."""
-SUMS = "gamma", "omega", "uu", "rr"
 TOTALS = """
     gamma = gamma_part + gamma_there
     omega = omega_part + omega_there
