@@ -1,0 +1,206 @@
+"""How near the kernels of a traced run come to what the machine can do, live or of a recording."""
+
+from __future__ import annotations
+
+import functools
+import html
+
+import ipywidgets as widgets
+from matplotlib.figure import Figure
+
+from workbench import figures
+from workbench.analysis.roofline import Spot, spots
+from workbench.devices.clock import ACCELERATOR, CPU
+from workbench.errors import InputError
+from workbench.live._stream import Publisher
+from workbench.live._watching import Watched, Watching, paint, picture
+from workbench.live.controls import button
+from workbench.machine.calibrate import calibrate
+from workbench.machine.describe import machine_line
+from workbench.machine.profile import Profile, profile, profiles
+from workbench.recording import Record, Trace
+from workbench.run import Result, Run, Session
+
+HERE = "this machine, measured"
+NOBODY = "no machine"
+HINT = "Trace the run to see its kernels: Session(configuration, trace=True)."
+STYLE = {"description_width": "70px"}
+HEADINGS = ("", "kernel", "calls", "time [ms]", "share", "GB/s", "of the limit", "flop/B", "Gflop/s")
+
+
+class RooflineView(Watching):
+    """A mark per kernel under the machine's roof, sized by its share of the time, and the numbers in a table.
+
+    run: traced; a session is followed. machine: a profile, its name, or the .toml file that `workbench calibrate`
+    wrote; by default this machine is measured when no run goes on, which takes a second, unless the trace was made on
+    another. Bytes are counted by the lines, so kernels whose vectors lie in a cache stand above the roof. `figures()`
+    is the picture, for `figures.save`. Raises InputError for an unknown machine.
+    """
+
+    def __init__(
+        self,
+        run: Session | Run | Result | Record | Trace,
+        machine: str | Profile | None = None,
+        *,
+        publisher: Publisher | None = None,
+    ) -> None:
+        super().__init__(publisher)
+        self._trace = run if isinstance(run, Trace) else None
+        self.watched = None if isinstance(run, Trace) else Watched(run)
+        given = profile(machine) if isinstance(machine, str) else machine
+        self._profiles = {**profiles(), **({given.name: given} if given else {})}
+        choice = given.name if given else self._home()
+        named = [(made.title, name) for name, made in self._profiles.items()]
+        self.machine = widgets.Dropdown(
+            options=[(NOBODY, NOBODY), (HERE, HERE), *named], value=choice, description="roof of", style=STYLE
+        )
+        self.lane = widgets.Dropdown(options=[CPU], description="lane", style=STYLE, layout={"width": "200px"})
+        self.again = button("Measure again", "measure this machine's bandwidth anew", self.measure, width="130px")
+        self.told, self.table, self.picture = widgets.HTML(), widgets.HTML(), picture()
+        self.box = widgets.VBox(
+            [widgets.HBox([self.machine, self.lane, self.again]), self.told, self.picture, self.table]
+        )
+        self._figures: dict[str, Figure] = {}
+        self._moving = False
+        self.show()
+        for control in (self.machine, self.lane):
+            control.observe(self._turned, "value")
+        self.publisher.add(self.publish)
+
+    @property
+    def trace(self) -> Trace | None:
+        """What is shown."""
+        return self._trace or (self.watched.trace if self.watched else None)
+
+    @property
+    def busy(self) -> bool:
+        """The run goes on, so nothing else may be measured."""
+        return self.watched is not None and self.watched.busy
+
+    def figures(self) -> dict[str, Figure]:
+        """The picture as it stands, by the name `roofline`."""
+        return dict(self._figures)
+
+    def measure(self) -> None:
+        """Measure this machine anew; does nothing while the run goes on."""
+        if not self.busy:
+            _this_machine.cache_clear()
+            self.show()
+
+    def extent(self) -> object:
+        trace = self.trace
+        return (trace.count if trace else -1), self.busy, self.watched.error if self.watched else ""
+
+    def draw(self) -> None:
+        trace = self.trace
+        self.again.disabled = self.busy or self.machine.value != HERE
+        if trace is None or not trace.count:
+            error = self.watched.error if self.watched else ""
+            self.told.value = html.escape(error or ("No events yet." if trace else HINT))
+            return
+        self._offer_lanes(trace)
+        try:
+            found = spots(trace, str(self.lane.value))
+            roof, note = self._roof()
+            self._draw_picture(trace, found, roof)
+        except InputError as error:
+            self.told.value = html.escape(str(error))
+            return
+        self.told.value = _sentence(found, roof) + (f"<br>{html.escape(note)}" if note else "")
+        self.table.value = _table(found, roof)
+
+    def _turned(self, _change: object) -> None:
+        if not self._moving:
+            self.show()
+
+    def _draw_picture(self, trace: Trace, found: list[Spot], roof: Profile | None) -> None:
+        flops = roof.flops.value if roof and roof.flops else None
+        self._figures["roofline"] = figures.roofline(
+            found,
+            roof.bandwidth.value if roof else None,
+            flops,
+            basis=f"{roof.bandwidth.basis} on {roof.title}" if roof else "",
+            title=f"kernels {trace.label} on {trace.machine}",
+        )
+        paint(self.picture, self._figures["roofline"])
+
+    def _roof(self) -> tuple[Profile | None, str]:
+        """The machine's limits, and a sentence where there are none."""
+        match str(self.machine.value):
+            case name if name == NOBODY:
+                return None, "Choose the machine that the trace was made on to see how near its limit the kernels are."
+            case name if name != HERE:
+                return self._profiles[name], ""
+        if self.busy:
+            return None, "The machine's limit is measured when the run is over or held."
+        device = self.watched.device if self.watched and self.lane.value == ACCELERATOR else "cpu"
+        return _this_machine(device), ""
+
+    def _offer_lanes(self, trace: Trace) -> None:
+        """Lanes that compute; copies have no operations."""
+        there = [lane for lane in (CPU, ACCELERATOR) if lane in {kernel.lane for kernel in list(trace.kernels)}]
+        if there and list(self.lane.options) != there:
+            self._moving = True
+            self.lane.options = there
+            self._moving = False
+        self.lane.disabled = len(there) < 2
+
+    def _home(self) -> str:
+        """The machine that the trace was made on, or modelled for, if it is known."""
+        trace = self.trace
+        if trace is None or trace.machine == machine_line():
+            return HERE
+        return next((name for name, made in self._profiles.items() if made.title == trace.machine), NOBODY)
+
+
+@functools.cache
+def _this_machine(device: str) -> Profile:
+    return calibrate("this", device)
+
+
+def _sentence(found: list[Spot], roof: Profile | None) -> str:
+    """What the kernels do together."""
+    seconds, moved = (sum(getattr(spot, what) for spot in found if spot.bytes) for what in ("seconds", "bytes"))
+    rate = moved / seconds if seconds > 0 else 0.0
+    told = f"{len(found)} kernels, together <b>{rate / 1e9:.3g} GB/s</b>"
+    if roof:
+        limit = roof.bandwidth
+        told += (
+            f", {rate / limit.value:.0%} of the {limit.value / 1e9:.3g} GB/s {limit.basis} on {html.escape(roof.title)}"
+        )
+        if any((spot.bandwidth or 0) > limit.value for spot in found):
+            told += "; above the roof stands what the caches serve"
+    return told + "."
+
+
+def _table(found: list[Spot], roof: Profile | None) -> str:
+    head = "".join(f'<th scope="col"{_side(name)}>{name}</th>' for name in HEADINGS)
+    rows = "".join(_row(number, spot, roof) for number, spot in enumerate(found, 1))
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _row(number: int, spot: Spot, roof: Profile | None) -> str:
+    limit = (roof.bandwidth.value, roof.flops.value if roof.flops else None) if roof else None
+    share = spot.of_roof(*limit) if limit else None
+    cells = [
+        str(number),
+        f"<code>{html.escape(spot.kernel)}</code>",
+        f"{spot.calls:,}",
+        f"{1e3 * spot.seconds:.3g}",
+        f"{spot.share:.0%}",
+        _known(spot.bandwidth, 1e9),
+        "–" if share is None else f"{share:.0%}",
+        _known(spot.intensity, 1),
+        _known(spot.flop_rate, 1e9),
+    ]
+    return f"<tr>{''.join(f'<td{_side(name)}>{cell}</td>' for name, cell in zip(HEADINGS, cells, strict=True))}</tr>"
+
+
+def _known(value: float | None, unit: float) -> str:
+    return "–" if value is None else f"{value / unit:.3g}"
+
+
+def _side(heading: str) -> str:
+    """Words begin and numbers end at one place, on a page that has no style sheet of ours too."""
+    side = "left" if heading in ("", "kernel") else "right"
+    return f' style="text-align: {side}; padding: 2px 8px; white-space: nowrap"'
