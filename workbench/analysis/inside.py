@@ -12,18 +12,19 @@ from workbench.errors import InputError
 from workbench.recording import History
 
 LONGEST = 1000
-"""Iterations of which Ritz values are shown: all of them for one picture take half a second then."""
+"""Iterations of which Ritz values are shown. The cost grows with their square, and more columns than pixels show
+nothing."""
 SHARE = 0.999
-"""Of the smallest eigenvalue, for the Gauss-Radau bound: rounding has made the computed one a little too large or small,
-and the bound holds only below the spectrum."""
+"""Of the smallest eigenvalue, for the Gauss-Radau bound, which holds only below the spectrum: rounding may have made
+the computed eigenvalue too large."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Estimates:
     """||e_k||_A by iteration as seen after iteration k; every column starts at iteration 0.
 
-    lower: Hestenes-Stiefel, shape (k - delay + 1,), or empty before there are `delay` iterations. upper: Gauss-Radau, of
-    the same shape; None where no eigenvalue is known. true: shape (k + 1,); None where the solution is not known.
+    lower: Hestenes-Stiefel, shape (k - delay + 1,), or empty before there are `delay` iterations. upper: Gauss-Radau,
+    of the same shape; None where no eigenvalue is known. true: shape (k + 1,); None where the solution is not known.
     bound_so_far: the CG bound with the condition number of the Ritz values; bound: with the exact one, or None. Both
     are scaled by the error at the start, true or as good as it is known after k iterations (`start`).
     """

@@ -21,8 +21,9 @@ LARGEST = 4096
 def spectrum(configuration: Configuration, system: LinearSystem | None = None) -> np.ndarray:
     """The eigenvalues, ascending, shape (N,), of what the configuration's CG works on: M^-1 A, or M^-1 P A by DEF1.
 
-    Deflation gives as many zeros as it has vectors. system: taken in place of assembling the problem. Cost: 10 N^3 flops and 24 N^2 bytes. Raises InputError for more
-    than 4096 unknowns and for other variants than def1, whose preconditioners are not Hermitian.
+    Deflation gives as many zeros as it has vectors. system: taken in place of assembling the problem. Cost: 10 N^3
+    flops and 24 N^2 bytes. Raises InputError for more than 4096 unknowns and for other variants than def1, whose
+    preconditioners are not Hermitian.
     """
     if configuration.deflation.name != "none" and configuration.variant.name != "def1":
         raise InputError(f"the spectrum of variant {configuration.variant.name} is not offered; use def1")
@@ -32,11 +33,11 @@ def spectrum(configuration: Configuration, system: LinearSystem | None = None) -
         raise InputError(
             f"exact spectra take dense algebra and stop at {LARGEST} unknowns, got {size}; use Ritz values"
         )
-    system = _columns(setting, setting.A)
+    matrix = _columns(setting, setting.A)
     first = setting.device.applied(setting.M) if isinstance(setting.M, ElementWise) else setting.M
     inverse = _columns(setting, first)
     root = linalg.cholesky((inverse + inverse.conj().T) / 2, lower=True)
-    symmetric = root.conj().T @ system @ root
+    symmetric = root.conj().T @ matrix @ root
     return linalg.eigvalsh((symmetric + symmetric.conj().T) / 2)
 
 

@@ -11,6 +11,7 @@ import ipywidgets as widgets
 from matplotlib.figure import Figure
 
 from workbench.errors import InputError
+from workbench.figures.convergence import block_names
 from workbench.live._stream import Publisher
 from workbench.problems import LinearSystem
 from workbench.recording import History, Record, Trace
@@ -71,8 +72,7 @@ class Watched:
         """Problem and blocks."""
         if isinstance(self.given, (Session, Run)):
             return f"{self.given.configuration.problem.label}, {self.given.configuration.label}"
-        blocks = [str(self.given.summary[kind]) for kind in ("solver", "preconditioner", "deflation")]
-        return " + ".join(block for block in blocks if block != "none")
+        return f"{self.given.summary['problem']['name']}, {block_names(self.given.summary)}"
 
     @property
     def unknowns(self) -> int | None:

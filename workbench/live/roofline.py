@@ -32,9 +32,9 @@ class RooflineView(Watching):
     """A mark per kernel under the machine's roof, sized by its share of the time, and the numbers in a table.
 
     run: traced; a session is followed. machine: a profile, its name, or the .toml file that `workbench calibrate`
-    wrote; by default this machine is measured when no run goes on, which takes a second, unless the trace was made on
-    another. Bytes are counted by the lines, so kernels whose vectors lie in a cache stand above the roof. `figures()`
-    is the picture, for `figures.save`. Raises InputError for an unknown machine.
+    wrote. By default this machine is measured as soon as the run does not go on; for a trace that was made elsewhere
+    choose a machine. Bytes are counted by the lines, so kernels whose vectors lie in a cache stand above the roof.
+    `figures()` is the picture, for `figures.save`. Raises InputError for an unknown machine.
     """
 
     def __init__(
@@ -155,6 +155,7 @@ class RooflineView(Watching):
 
 @functools.cache
 def _this_machine(device: str) -> Profile:
+    """Measured once for all views."""
     return calibrate("this", device)
 
 
