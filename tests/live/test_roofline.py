@@ -59,6 +59,7 @@ def test_another_machine_is_another_roof(result):
     view.machine.value = "k20m"
     assert view.picture.value != before[0]
     assert "K20m" in view.told.value != before[1]
+    assert "not on the machine whose roof this is" in view.told.value
     assert view.again.disabled
     view.machine.value = module.NOBODY
     assert "of the" not in view.told.value.split("<br>")[0]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 from workbench.errors import InputError
 from workbench.live import SpectrumView
+from workbench.live._watching import Watched
 from workbench.recording import load, save
 from workbench.run import Run, Session, Stopping, configure, run_through, solve
 
@@ -86,28 +89,55 @@ def test_a_session_is_followed_and_the_slider_stays_where_it_was_put():
     assert "After <b>3</b> iterations" in view.told.value
 
 
-def test_while_a_run_goes_on_it_is_painted_a_tenth_of_the_time_and_no_spectrum_is_asked_for(eventually):
-    session = Session(configure("poisson5", n=512, preconditioner="none", stopping=Stopping(rtol=1e-12)))
+def test_a_session_is_painted_while_it_runs(eventually):
+    session = Session(configure("poisson5", n=700, preconditioner="none", stopping=Stopping(rtol=1e-12)))
     view = SpectrumView(session)
     session.start()
     try:
         eventually(lambda: "After" in view.told.value, 60)
-        view.show()
         assert session.alive
-        drawn, view._next = view.told.value, float("inf")
-        done = session.run.iterations
-        eventually(lambda: session.run.iterations > done)
         assert view.publish() is True
-        assert view.told.value == drawn
         assert not view.why
-        view._next = 0.0
-        view.publish()
-        assert view.told.value != drawn
     finally:
         session.stop()
         session.wait(60)
     view.publish()
     assert "Exact spectra are computed up to" in view.why
+
+
+def test_while_a_run_goes_on_painting_waits_its_turn_and_no_spectrum_is_computed(monkeypatch):
+    run = Run(configure("two-layer", n=12))
+    for _ in range(4):
+        run.step()
+    monkeypatch.setattr(Watched, "busy", True)
+    view = SpectrumView(run)
+    assert "After <b>3</b> iterations" in view.told.value
+    began = time.monotonic()
+    view.show()
+    # Nine times as long as the paint took.
+    assert view._next - time.monotonic() > 8 * (time.monotonic() - began)
+    run.step()
+    view._next = float("inf")
+    view.publish()
+    assert "After <b>3</b> iterations" in view.told.value
+    view._next = 0.0
+    view.publish()
+    assert "After <b>4</b> iterations" in view.told.value
+    assert not view.exact
+    monkeypatch.setattr(Watched, "busy", False)
+    view.publish()
+    assert view.exact
+
+
+def test_a_recurrence_that_parted_from_the_truth_is_told():
+    stopping = Stopping(rtol=1e-11, true_every=5)
+    result = run_through(Run(configure("two-layer", n=24, solver="pipecg", stopping=stopping)))
+    assert result.history.parted_at is not None
+    view = SpectrumView(result)
+    sentence = f"At iteration {result.history.parted_at} the true residual had left"
+    assert sentence in view.told.value
+    view.slider.value = result.history.parted_at - 1
+    assert sentence not in view.told.value
 
 
 def test_large_problems_and_runs_in_memory_say_why_there_is_no_exact_spectrum():

@@ -61,14 +61,14 @@ def usable(history: History) -> int:
 
 
 def ritz_columns(history: History, iteration: int, most: int = 48) -> dict[int, np.ndarray]:
-    """Ritz values by iteration, ascending, of at most so many iterations from 1 to the one given, evenly spaced.
+    """Ritz values by iteration, ascending, of at most so many iterations up to the one given, evenly spaced.
 
     Cost: O(most k^2) for k iterations. Raises InputError for iterations that the run has not made.
     """
     if iteration < 1 or most < 1:
         raise InputError(f"Ritz values begin with iteration 1, and one column; got {iteration} and {most}")
-    chosen = np.unique(np.linspace(iteration, 1, most).round().astype(int))
-    return {int(k): ritz_values(history, int(k)) for k in chosen}
+    every = -(-iteration // most)
+    return {k: ritz_values(history, k) for k in range(iteration, 0, -every)}
 
 
 def nonzero(values: np.ndarray) -> np.ndarray:

@@ -21,7 +21,7 @@ WIDTH, DPI = 760, 140
 """Pixels of the page that a picture takes, and dots an inch of what is sent: sharp on fine screens too."""
 SHARE = 0.1
 """Of the time while a run goes on that painting may take: Matplotlib keeps Python's lock, which the run needs too."""
-_PAINTING = threading.RLock()
+_PAINTING = threading.Lock()
 """Matplotlib serves one thread at a time."""
 
 
@@ -127,7 +127,7 @@ class Watching:
 
     def show(self) -> None:
         """Draw now, whatever the pace."""
-        with self._lock, _PAINTING:
+        with self._lock:
             begun = time.monotonic()
             self._shown = self.extent()
             self.draw()

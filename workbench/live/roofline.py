@@ -55,7 +55,9 @@ class RooflineView(Watching):
             options=[(NOBODY, NOBODY), (HERE, HERE), *named], value=choice, description="roof of", style=STYLE
         )
         self.lane = widgets.Dropdown(options=[CPU], description="lane", style=STYLE, layout={"width": "200px"})
-        self.again = button("Measure again", "measure this machine's bandwidth anew", self.measure, width="130px")
+        self.again = button(
+            "Measure again", "measure this machine anew, where its own roof is shown", self.measure, width="130px"
+        )
         self.told, self.table, self.picture = widgets.HTML(), widgets.HTML(), picture()
         self.box = widgets.VBox(
             [widgets.HBox([self.machine, self.lane, self.again]), self.told, self.picture, self.table]
@@ -130,11 +132,17 @@ class RooflineView(Watching):
             case name if name == NOBODY:
                 return None, "Choose the machine that the trace was made on to see how near its limit the kernels are."
             case name if name != HERE:
-                return self._profiles[name], ""
+                return self._profiles[name], self._elsewhere(name)
         if self.busy:
             return None, "The machine's limit is measured when the run is over or held."
         device = self.watched.device if self.watched and self.lane.value == ACCELERATOR else "cpu"
         return _this_machine(device), ""
+
+    def _elsewhere(self, name: str) -> str:
+        """A word of caution where the kernels did not run on the machine whose roof is shown."""
+        if self.trace is None or self._home() in (name, NOBODY):
+            return ""
+        return f"The kernels are {self.trace.label} on {self.trace.machine}, not on the machine whose roof this is."
 
     def _offer_lanes(self, trace: Trace) -> None:
         """Lanes that compute; copies have no operations."""
@@ -204,4 +212,4 @@ def _known(value: float | None, unit: float) -> str:
 def _side(heading: str) -> str:
     """Words begin and numbers end at one place, on a page that has no style sheet of ours too."""
     side = "left" if heading in ("", "kernel") else "right"
-    return f' style="text-align: {side}; padding: 2px 8px; white-space: nowrap"'
+    return f' style="text-align: {side}; padding: 2px 8px; line-height: 1.5; white-space: nowrap"'

@@ -21,7 +21,7 @@ from workbench.run import Result, Run, Session
 EXACT = 1024
 """Unknowns up to which the exact spectra are computed unasked: three dense matrices of 8 MB."""
 DELAYS = (1, 20)
-STYLE = {"description_width": "130px"}
+STYLE = {"description_width": "initial"}
 
 
 class SpectrumView(Watching):
@@ -47,8 +47,10 @@ class SpectrumView(Watching):
         self.exact = dict(exact) if exact is not None else {}
         self.why = ""
         """Why there is no exact spectrum, in a sentence."""
-        self.slider = widgets.IntSlider(1, 1, 1, description="iteration", style=STYLE, layout={"width": "60%"})
-        self.delay = widgets.IntSlider(4, *DELAYS, description="estimates look ahead", style=STYLE)
+        self.slider = widgets.IntSlider(1, 1, 1, description="iteration", style=STYLE, layout={"width": "55%"})
+        self.delay = widgets.IntSlider(
+            4, *DELAYS, description="estimates look ahead", style=STYLE, layout={"width": "40%"}
+        )
         self.told = widgets.HTML()
         self.pictures = {name: picture() for name in ("ritz", "estimates", "levels")}
         controls = widgets.HBox([self.slider, self.delay])
@@ -75,7 +77,8 @@ class SpectrumView(Watching):
         if watched is None or watched.history is None:
             return watched is not None and watched.error
         wanted = not (self.exact or self.why or watched.busy)
-        return watched.history.count, watched.busy, wanted
+        # Beyond the longest there is nothing more to see.
+        return min(watched.history.count - 1, LONGEST + 1), watched.busy, wanted
 
     def draw(self) -> None:
         watched = self.watched
@@ -140,9 +143,14 @@ class SpectrumView(Watching):
             self._levels_drawn = True
 
     def _footnotes(self, watched: Watched) -> str:
-        notes = [self.why] if self.why else []
-        if watched.history is not None and watched.history.count - 1 > LONGEST:
-            notes.append(f"Shown are the first {LONGEST:,} of {watched.history.count - 1:,} iterations.")
+        notes, history = [self.why] if self.why else [], watched.history
+        if history is not None and history.count - 1 > LONGEST:
+            notes.append(f"Shown are the first {LONGEST:,} iterations.")
+        if history is not None and history.parted_at is not None:
+            notes.append(
+                f"At iteration {history.parted_at} the true residual had left the recurrence's; from there on neither "
+                f"Ritz values nor estimates can be trusted."
+            )
         return "".join(f"<br>{html.escape(note)}" for note in notes)
 
 
