@@ -55,9 +55,7 @@ class RooflineView(Watching):
             options=[(NOBODY, NOBODY), (HERE, HERE), *named], value=choice, description="roof of", style=STYLE
         )
         self.lane = widgets.Dropdown(options=[CPU], description="lane", style=STYLE, layout={"width": "200px"})
-        self.again = button(
-            "Measure again", "measure this machine anew, where its own roof is shown", self.measure, width="130px"
-        )
+        self.again = button("Measure again", "measure this machine anew, for its own roof", self.measure, width="130px")
         self.told, self.table, self.picture = widgets.HTML(), widgets.HTML(), picture()
         self.box = widgets.VBox(
             [widgets.HBox([self.machine, self.lane, self.again]), self.told, self.picture, self.table]

@@ -146,9 +146,10 @@ class SpectrumView(Watching):
         notes, history = [self.why] if self.why else [], watched.history
         if history is not None and history.count - 1 > LONGEST:
             notes.append(f"Shown are the first {LONGEST:,} iterations.")
-        if history is not None and history.parted_at is not None:
+        parted = history.parted_at if history is not None else None
+        if parted is not None and parted <= self.slider.value:
             notes.append(
-                f"At iteration {history.parted_at} the true residual had left the recurrence's; from there on neither "
+                f"At iteration {parted} the true residual had left the recurrence's; from there on neither "
                 f"Ritz values nor estimates can be trusted."
             )
         return "".join(f"<br>{html.escape(note)}" for note in notes)
