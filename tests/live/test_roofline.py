@@ -9,9 +9,10 @@ import pytest
 from workbench.errors import InputError
 from workbench.live import RooflineView
 from workbench.live import roofline as module
+from workbench.machine.describe import machine_line
 from workbench.machine.profile import Number, Profile, profile
 from workbench.machine.retime import retime
-from workbench.recording import load, save
+from workbench.recording import Event, Trace, load, save
 from workbench.run import Run, Session, configure, run_through
 
 MINE = Profile("mine", "my machine", "cpu", Number(20e9, "nominal", "a test"), flops=Number(5e9, "nominal", "a test"))
@@ -98,6 +99,27 @@ def test_a_trace_made_elsewhere_waits_for_a_choice(result, measured, tmp_path):
     assert view.machine.value == module.NOBODY
     assert "Choose the machine" in view.told.value
     assert measured == ["cpu"]
+
+
+def test_a_lane_has_the_roof_of_its_own_device(measured):
+    trace = Trace(machine_line())
+    trace.append(Event("A", "cpu", 0.0, 1.0, bytes=10**9, flops=10**8))
+    trace.append(Event("A", "accelerator", 0.0, 1.0, bytes=10**10, flops=10**9))
+    view = RooflineView(trace)
+    assert not view.lane.disabled
+    assert measured == ["cpu"]
+    view.lane.value = "accelerator"
+    assert measured == ["cpu"]
+    assert "does not say on which accelerator" in view.told.value
+    assert "10 GB/s" in view.told.value
+
+
+def test_what_cannot_be_placed_leaves_no_old_picture(result):
+    trace = Trace("nowhere")
+    trace.append(Event("E^-1", "cpu", 0.0, 1.0))
+    view = RooflineView(trace, MINE)
+    assert "none has a place under a roof" in view.told.value
+    assert view.picture.layout.display == "none"
 
 
 def test_an_untraced_run_and_an_unknown_machine_are_sentences(result):

@@ -12,6 +12,7 @@ from workbench import figures
 from workbench.analysis.roofline import Spot, spots
 from workbench.devices.clock import ACCELERATOR, CPU
 from workbench.errors import InputError
+from workbench.live._spots import sentence, table
 from workbench.live._stream import Publisher
 from workbench.live._watching import Watched, Watching, paint, picture
 from workbench.live.controls import button
@@ -25,7 +26,6 @@ HERE = "this machine, measured"
 NOBODY = "no machine"
 HINT = "Trace the run to see its kernels: Session(configuration, trace=True)."
 STYLE = {"description_width": "70px"}
-HEADINGS = ("", "kernel", "calls", "time [ms]", "share", "GB/s", "of the limit", "flop/B", "Gflop/s")
 
 
 class RooflineView(Watching):
@@ -89,7 +89,7 @@ class RooflineView(Watching):
 
     def extent(self) -> object:
         trace = self.trace
-        return (trace.count if trace else -1), self.busy, self.watched.error if self.watched else ""
+        return trace.count if trace else -1, self.busy, self.watched.error if self.watched else ""
 
     def draw(self) -> None:
         trace = self.trace
@@ -105,9 +105,10 @@ class RooflineView(Watching):
             self._draw_picture(trace, found, roof)
         except InputError as error:
             self.told.value = html.escape(str(error))
+            self.table.value, self.picture.layout.display = "", "none"
             return
-        self.told.value = _sentence(found, roof) + (f"<br>{html.escape(note)}" if note else "")
-        self.table.value = _table(found, roof)
+        self.told.value = sentence(found, roof) + (f"<br>{html.escape(note)}" if note else "")
+        self.table.value = table(found, roof)
 
     def _turned(self, _change: object) -> None:
         if not self._moving:
@@ -126,15 +127,18 @@ class RooflineView(Watching):
 
     def _roof(self) -> tuple[Profile | None, str]:
         """The machine's limits, and a sentence where there are none."""
-        match str(self.machine.value):
-            case name if name == NOBODY:
-                return None, "Choose the machine that the trace was made on to see how near its limit the kernels are."
-            case name if name != HERE:
-                return self._profiles[name], self._elsewhere(name)
+        name = str(self.machine.value)
+        if name == NOBODY:
+            return None, "Choose the machine that the trace was made on to see how near its limit the kernels are."
+        if name != HERE:
+            return self._profiles[name], self._elsewhere(name)
         if self.busy:
             return None, "The machine's limit is measured when the run is over or held."
-        device = self.watched.device if self.watched and self.lane.value == ACCELERATOR else "cpu"
-        return _this_machine(device), ""
+        if self.lane.value == CPU:
+            return _this_machine("cpu"), ""
+        if self.watched is None:
+            return None, "The trace does not say on which accelerator it was made; choose the machine."
+        return _this_machine(self.watched.device), ""
 
     def _elsewhere(self, name: str) -> str:
         """A word of caution where the kernels did not run on the machine whose roof is shown."""
@@ -163,51 +167,3 @@ class RooflineView(Watching):
 def _this_machine(device: str) -> Profile:
     """Measured once for all views."""
     return calibrate("this", device)
-
-
-def _sentence(found: list[Spot], roof: Profile | None) -> str:
-    """What the kernels do together."""
-    seconds, moved = (sum(getattr(spot, what) for spot in found if spot.bytes) for what in ("seconds", "bytes"))
-    rate = moved / seconds if seconds > 0 else 0.0
-    told = f"{len(found)} kernels, together <b>{rate / 1e9:.3g} GB/s</b>"
-    if roof:
-        limit = roof.bandwidth
-        told += (
-            f", {rate / limit.value:.0%} of the {limit.value / 1e9:.3g} GB/s {limit.basis} on {html.escape(roof.title)}"
-        )
-        if any((spot.bandwidth or 0) > limit.value for spot in found):
-            told += "; above the roof stands what the caches serve"
-    return told + "."
-
-
-def _table(found: list[Spot], roof: Profile | None) -> str:
-    head = "".join(f'<th scope="col"{_side(name)}>{name}</th>' for name in HEADINGS)
-    rows = "".join(_row(number, spot, roof) for number, spot in enumerate(found, 1))
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-
-
-def _row(number: int, spot: Spot, roof: Profile | None) -> str:
-    limit = (roof.bandwidth.value, roof.flops.value if roof.flops else None) if roof else None
-    share = spot.of_roof(*limit) if limit else None
-    cells = [
-        str(number),
-        f"<code>{html.escape(spot.kernel)}</code>",
-        f"{spot.calls:,}",
-        f"{1e3 * spot.seconds:.3g}",
-        f"{spot.share:.0%}",
-        _known(spot.bandwidth, 1e9),
-        "–" if share is None else f"{share:.0%}",
-        _known(spot.intensity, 1),
-        _known(spot.flop_rate, 1e9),
-    ]
-    return f"<tr>{''.join(f'<td{_side(name)}>{cell}</td>' for name, cell in zip(HEADINGS, cells, strict=True))}</tr>"
-
-
-def _known(value: float | None, unit: float) -> str:
-    return "–" if value is None else f"{value / unit:.3g}"
-
-
-def _side(heading: str) -> str:
-    """Words begin and numbers end at one place, on a page that has no style sheet of ours too."""
-    side = "left" if heading in ("", "kernel") else "right"
-    return f' style="text-align: {side}; padding: 2px 8px; line-height: 1.5; white-space: nowrap"'
