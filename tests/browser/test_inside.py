@@ -33,7 +33,7 @@ def test_sliders_and_menus_move_the_pictures(page, lab_url):
     slider = page.locator(".widget-slider", has_text="iteration").nth(1).get_by_role("slider")
     slider.focus()
     page.keyboard.press("Home")
-    told.nth(1).locator("text=After 1 iterations").wait_for()
+    told.nth(1).locator("text=After 1 iteration").wait_for()
     for _ in range(2):
         page.keyboard.press("PageUp")
     page.wait_for_function(CHANGED, arg=[3, before[3]])
