@@ -160,8 +160,8 @@ def _sentence(values: np.ndarray, found: Estimates, exact: np.ndarray | None) ->
     beside = "" if exact is None else f" (exact: {exact[-1] / exact[0]:.4g})"
     iterations = "iterations" if values.size > 1 else "iteration"
     told = (
-        f"After <b>{values.size}</b> {iterations} Ritz values reach from {values[0]:.4g} to {values[-1]:.4g}: effective "
-        f"condition number <b>{values[-1] / values[0]:.4g}</b>{beside}."
+        f"After <b>{values.size}</b> {iterations} Ritz values reach from {values[0]:.4g} to {values[-1]:.4g}: "
+        f"effective condition number <b>{values[-1] / values[0]:.4g}</b>{beside}."
     )
     if not found.lower.size:
         return f"{told} The error estimates look further ahead than this run has gone."
