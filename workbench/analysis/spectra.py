@@ -11,43 +11,46 @@ from workbench.blocks import find
 from workbench.deflation import Deflation
 from workbench.errors import InputError
 from workbench.preconditioners import ElementWise, Preconditioner
+from workbench.problems import LinearSystem
 from workbench.run import Configuration
 from workbench.run.setting import Setting, set_up
 
 LARGEST = 4096
 
 
-def spectrum(configuration: Configuration) -> np.ndarray:
+def spectrum(configuration: Configuration, system: LinearSystem | None = None) -> np.ndarray:
     """The eigenvalues, ascending, shape (N,), of what the configuration's CG works on: M^-1 A, or M^-1 P A by DEF1.
 
-    Deflation gives as many zeros as it has vectors. Cost: 10 N^3 flops and 24 N^2 bytes. Raises InputError for more
-    than 4096 unknowns and for other variants than def1, whose preconditioners are not Hermitian.
+    Deflation gives as many zeros as it has vectors. system: taken in place of assembling the problem. Cost: 10 N^3
+    flops and 24 N^2 bytes. Raises InputError for more than 4096 unknowns and for other variants than def1, whose
+    preconditioners are not Hermitian.
     """
     if configuration.deflation.name != "none" and configuration.variant.name != "def1":
         raise InputError(f"the spectrum of variant {configuration.variant.name} is not offered; use def1")
-    setting = set_up(configuration)
+    setting = set_up(configuration, system)
     size = setting.operator.shape[0]
     if size > LARGEST:
         raise InputError(
             f"exact spectra take dense algebra and stop at {LARGEST} unknowns, got {size}; use Ritz values"
         )
-    system = _columns(setting, setting.A)
+    matrix = _columns(setting, setting.A)
     first = setting.device.applied(setting.M) if isinstance(setting.M, ElementWise) else setting.M
     inverse = _columns(setting, first)
     root = linalg.cholesky((inverse + inverse.conj().T) / 2, lower=True)
-    symmetric = root.conj().T @ system @ root
+    symmetric = root.conj().T @ matrix @ root
     return linalg.eigvalsh((symmetric + symmetric.conj().T) / 2)
 
 
-def spectra(configuration: Configuration) -> dict[str, np.ndarray]:
+def spectra(configuration: Configuration, system: LinearSystem | None = None) -> dict[str, np.ndarray]:
     """Eigenvalues before and after each level: "A", "M^-1 A" and, where there is a second level, "M^-1 P A"."""
     plain, alone = find("preconditioner", "none"), find("deflation", "none")
     assert isinstance(plain, Preconditioner)
     assert isinstance(alone, Deflation)
     one_level = dataclasses.replace(configuration, deflation=alone)
-    found = {"A": spectrum(dataclasses.replace(one_level, preconditioner=plain)), "M^-1 A": spectrum(one_level)}
+    no_level = dataclasses.replace(one_level, preconditioner=plain)
+    found = {"A": spectrum(no_level, system), "M^-1 A": spectrum(one_level, system)}
     if configuration.deflation.name != "none":
-        found["M^-1 P A"] = spectrum(configuration)
+        found["M^-1 P A"] = spectrum(configuration, system)
     return found
 
 

@@ -3,8 +3,12 @@
 from workbench.figures.boundaries import Boundaries, boundaries
 from workbench.figures.convergence import convergence
 from workbench.figures.crossover import crossover
+from workbench.figures.estimates import error_estimates
+from workbench.figures.levels import levels
 from workbench.figures.parting import parting
 from workbench.figures.pattern import pattern, pattern_counts
+from workbench.figures.ritz import ritz
+from workbench.figures.roofline import roofline
 from workbench.figures.style import CURVES, CurveStyle, curve_style, save
 from workbench.figures.subdomains import section, subdomains
 from workbench.figures.timeline import timeline
@@ -18,10 +22,14 @@ __all__ = [
     "convergence",
     "crossover",
     "curve_style",
+    "error_estimates",
     "kernel_table",
+    "levels",
     "parting",
     "pattern",
     "pattern_counts",
+    "ritz",
+    "roofline",
     "save",
     "section",
     "subdomains",

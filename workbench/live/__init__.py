@@ -3,8 +3,20 @@
 from workbench.live.convergence import ConvergenceView
 from workbench.live.explorer import Explorer, explore
 from workbench.live.field import FieldView
+from workbench.live.roofline import RooflineView
 from workbench.live.schedules import Schedules
+from workbench.live.spectrum import SpectrumView
 from workbench.live.stepper import Stepper
 from workbench.live.timeline import TimelineView
 
-__all__ = ["ConvergenceView", "Explorer", "FieldView", "Schedules", "Stepper", "TimelineView", "explore"]
+__all__ = [
+    "ConvergenceView",
+    "Explorer",
+    "FieldView",
+    "RooflineView",
+    "Schedules",
+    "SpectrumView",
+    "Stepper",
+    "TimelineView",
+    "explore",
+]

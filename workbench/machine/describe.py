@@ -35,6 +35,12 @@ def describe_machine() -> dict[str, Any]:
     }
 
 
+def machine_line() -> str:
+    """The machine in a line, as traces say where they were made. Two machines alike have the same."""
+    about = describe_machine()
+    return ", ".join([about["cpu"], f"{about['cores_usable']} cores", *about["gpus"]])
+
+
 def nvidia_boards(folder: Path = NVIDIA_BOARDS) -> list[str]:
     """The names of NVIDIA's boards, as the kernel driver lists them; empty without one."""
     names = []

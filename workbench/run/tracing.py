@@ -7,7 +7,7 @@ from typing import Any
 from workbench.deflation.projection import Projection
 from workbench.deflation.variants import TwoLevel
 from workbench.devices.clock import Clock
-from workbench.machine.describe import describe_machine
+from workbench.machine.describe import machine_line
 from workbench.recording import Trace
 from workbench.run.setting import Setting
 
@@ -18,8 +18,7 @@ def start_trace(setting: Setting) -> tuple[Trace, Clock]:
     Workspaces put the clock around the steps of their programs. Products with A outside them, and what a deflation does
     around A and M, are noted by timed methods put in front of those objects' own.
     """
-    about = describe_machine()
-    trace = Trace(machine=", ".join([about["cpu"], f"{about['cores_usable']} cores", *about["gpus"]]))
+    trace = Trace(machine=machine_line())
     clock = setting.device.clock(trace)
     _time(clock, setting.bound, "apply", "A", setting.bound.traffic, setting.bound.flops)
     for owner in (setting.projection, setting.M):

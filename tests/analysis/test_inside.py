@@ -1,0 +1,112 @@
+"""What a run tells as it goes: by hand on diagonal matrices, and against exact spectra and true errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from workbench.analysis import estimates, ritz_columns, spectra
+from workbench.analysis.inside import nonzero, until, usable
+from workbench.errors import InputError
+from workbench.operators import as_operator
+from workbench.problems import LinearSystem
+from workbench.run import Run, Stopping, configure, run_through, solve
+
+
+def small(deflation="none", **more):
+    stopping = Stopping(rtol=1e-8, norm="error")
+    configuration = configure("two-layer", n=12, rhs="ones-scaled", deflation=deflation, stopping=stopping, **more)
+    return configuration, run_through(Run(configuration)).history
+
+
+def test_ritz_values_of_a_diagonal_matrix_become_its_entries():
+    entries = np.array([1.0, 2.0, 5.0, 10.0])
+    history = solve(sparse.diags_array(entries).tocsr(), np.ones(4), M="none", rtol=1e-10).history
+    columns = ritz_columns(history, usable(history))
+    assert list(columns) == [4, 3, 2, 1]
+    # After one iteration it is the Rayleigh quotient of r = (1, 1, 1, 1).
+    assert columns[1] == pytest.approx([4.5])
+    assert columns[4] == pytest.approx(entries, rel=1e-10)
+    # Each column lies between the neighbours of the next one (Cauchy's interlacing).
+    for k in (1, 2, 3):
+        assert np.all(columns[k] > columns[k + 1][:-1])
+        assert np.all(columns[k] < columns[k + 1][1:])
+
+
+def test_columns_are_spread_evenly_and_end_at_the_iteration():
+    _, history = small()
+    columns = ritz_columns(history, 20, most=6)
+    assert list(columns) == [20, 16, 12, 8, 4]
+    assert [values.size for values in columns.values()] == list(columns)
+
+
+def test_the_past_is_what_was_known_then():
+    _, history = small()
+    early = until(history, 7)
+    assert early.count == 8
+    assert early["alpha"][1:].tolist() == history["alpha"][1:8].tolist()
+    full = estimates(history, 30, delay=4)
+    past = estimates(history, 7, delay=4)
+    assert past.lower.tolist() == full.lower[:4].tolist()
+
+
+@pytest.mark.parametrize("deflation", ["none", "stripes:1"])
+@pytest.mark.parametrize("delay", [1, 4, 10])
+def test_the_estimates_enclose_the_true_error_before_and_after_deflation(deflation, delay):
+    configuration, history = small(deflation)
+    exact = next(reversed(spectra(configuration).values()))
+    found = estimates(history, history.count - 1, delay, exact)
+    true = found.true[: found.lower.size]
+    assert np.all(found.lower <= true * (1 + 1e-6))
+    assert np.all(found.upper >= true * (1 - 1e-6))
+    assert found.start == found.true[0]
+    assert np.all(found.true <= found.bound * (1 + 1e-9))
+    # The Ritz values lie inside the spectrum, so their condition number promises more.
+    assert np.all(found.bound_so_far <= found.bound * (1 + 1e-9))
+
+
+def test_before_the_delay_there_are_no_estimates_yet():
+    configuration, history = small()
+    found = estimates(history, 3, delay=4, exact=spectra(configuration)["M^-1 A"])
+    assert found.lower.size == found.upper.size == 0
+    assert found.bound_so_far.size == 4
+
+
+def test_an_unknown_solution_leaves_the_true_error_out():
+    history = run_through(Run(configure("two-layer", n=12))).history
+    found = estimates(history, 20)
+    assert found.true is None
+    assert found.upper is None
+    assert found.bound is None
+    # As good as it is known: the sum over all iterations that were seen.
+    energy = history["alpha"][1:21] * history["natural"][:20] ** 2
+    assert found.start == pytest.approx(np.sqrt(energy.sum()))
+
+
+def test_zeros_are_told_from_small_eigenvalues():
+    assert nonzero(np.array([-1e-17, 1e-16, 1e-9, 1.0])).tolist() == [1e-9, 1.0]
+
+
+def test_spectra_of_a_system_in_memory():
+    entries = np.array([1.0, 2.0, 4.0])
+    system = LinearSystem(as_operator(sparse.diags_array(entries).tocsr()), np.ones(3))
+    configuration = configure("poisson5", preconditioner="jacobi")
+    found = spectra(configuration, system)
+    assert found["A"] == pytest.approx(entries)
+    assert found["M^-1 A"] == pytest.approx(np.ones(3))
+
+
+def test_iterations_after_a_negative_step_do_not_count():
+    _, history = small()
+    arrays = history.to_arrays()
+    arrays["alpha"][6] = -1.0
+    assert usable(type(history).from_arrays(arrays)) == 5
+
+
+def test_steepest_descent_and_wrong_iterations_are_refused():
+    history = run_through(Run(configure("poisson5", n=6, solver="sd"))).history
+    with pytest.raises(InputError, match="this run has no beta, so it tells no Ritz values; take a run of cg"):
+        usable(history)
+    with pytest.raises(InputError, match="begin with iteration 1"):
+        ritz_columns(history, 0)

@@ -1,0 +1,49 @@
+"""The look inside in real JupyterLab: sliders and menus move the pictures and the words."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+_spec = importlib.util.spec_from_file_location("workbench_test_lab_of_inside", Path(__file__).with_name("lab.py"))
+assert _spec is not None
+assert _spec.loader is not None
+lab = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(lab)
+
+CHANGED = "([at, before]) => document.querySelectorAll('img.widget-image')[at].src !== before"
+
+
+def test_sliders_and_menus_move_the_pictures(page, lab_url):
+    page.set_viewport_size({"width": 1280, "height": 1300})
+    lab.open_notebook(page, lab_url, "05_look_inside.ipynb")
+    lab.run_all(page)
+    told = page.locator(".widget-html", has_text="Ritz values reach")
+    # The roofline comes last; the first view has its exact spectrum when its run is over.
+    page.locator(".widget-html", has_text="kernels, together").wait_for(timeout=90_000)
+    pictures = page.locator("img.widget-image")
+    page.wait_for_function("() => [...document.querySelectorAll('img.widget-image')].every(i => i.naturalWidth > 0)")
+    assert pictures.count() == 7
+    before = [pictures.nth(at).get_attribute("src") for at in range(7)]
+    sentence = told.nth(1).inner_text()
+    slider = page.locator(".widget-slider", has_text="iteration").nth(1).get_by_role("slider")
+    slider.focus()
+    page.keyboard.press("Home")
+    told.nth(1).locator("text=After 1 iteration").wait_for()
+    for _ in range(2):
+        page.keyboard.press("PageUp")
+    page.wait_for_function(CHANGED, arg=[3, before[3]])
+    page.wait_for_function(CHANGED, arg=[4, before[4]])
+    assert told.nth(1).inner_text() != sentence
+    menu = page.locator(".widget-dropdown", has_text="roof of").locator("select")
+    menu.select_option(label="NVIDIA Tesla V100, 32 GB")
+    page.locator(".widget-html", has_text="on NVIDIA Tesla V100").wait_for()
+    page.wait_for_function(CHANGED, arg=[6, before[6]])
+    pictures.nth(6).scroll_into_view_if_needed()
+    page.screenshot(path=Path(__file__).parent / "screenshots" / "test_inside_roofline.png")
+    page.locator(".widget-slider", has_text="iteration").nth(1).evaluate("box => box.scrollIntoView()")
+    page.wait_for_timeout(500)

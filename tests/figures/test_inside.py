@@ -1,0 +1,84 @@
+"""The pictures of what is inside a run hold the numbers that they are given."""
+
+import numpy as np
+import pytest
+
+from workbench.analysis import Estimates, Spot
+from workbench.errors import InputError
+from workbench.figures import error_estimates, levels, ritz, roofline, save
+
+COLUMNS = {1: np.array([4.5]), 2: np.array([1.5, 8.0])}
+
+
+def lines(axes):
+    return {line.get_label(): line for line in axes.get_lines()}
+
+
+def test_ritz_values_stand_at_their_iterations_beside_the_spectrum():
+    axes, strip = ritz(COLUMNS, np.array([1.0, 2.0, 10.0]), last=9).axes
+    drawn = lines(axes)
+    assert drawn["Ritz values"].get_xydata().tolist() == [[1, 4.5], [2, 1.5], [2, 8]]
+    assert drawn["smallest and largest"].get_ydata().tolist() == [4.5, 1.5]
+    assert drawn["of iteration 2"].get_ydata().tolist() == [1.5, 8]
+    assert axes.get_xlim()[1] > 9
+    assert [segment[0][1] for segment in strip.collections[0].get_segments()] == [1, 2, 10]
+    assert len(ritz(COLUMNS).axes) == 1
+
+
+def test_what_deflation_removes_is_counted_and_coloured():
+    (axes,) = levels(
+        {
+            "A": np.array([1e-6, 1.0]),
+            "M^-1 A": np.array([0.01, 0.02, 0.5, 2.0]),
+            "M^-1 P A": np.array([1e-18, 1e-17, 0.5, 2.0]),
+        }
+    ).axes
+    words = [text.get_text() for text in axes.texts]
+    assert "κ = 1e+06" in words
+    assert "κ = 200" in words
+    assert "κ = 4\n2 zeros" in words
+    assert "2 below all that deflation leaves" in words
+
+
+def test_estimates_draw_only_what_is_known():
+    one = np.array([1.0, 0.1])
+    known = Estimates(one, 2 * one, 1.5 * one, 1.0, 3 * one, 4 * one)
+    assert {"CG bound, exact κ", "Gauss-Radau, upper bound", "true error"} <= set(lines(error_estimates(known).axes[0]))
+    unknown = Estimates(np.empty(0), None, None, 1.0, 3 * one, None)
+    (axes,) = error_estimates(unknown).axes
+    assert list(lines(axes)) == ["CG bound, κ of the Ritz values so far"]
+
+
+SPOTS = [Spot("A", 3, 5.0, 0.9, 10**9, 10**8), Spot("E^-1", 1, 0.5, 0.1, 0, 0)]
+
+
+def test_the_roof_rises_with_the_bandwidth_and_ends_at_the_operations():
+    (axes,) = roofline(SPOTS, 4e9, 1e9, basis="measured", title="kernels").axes
+    intensity, rate = axes.get_lines()[0].get_data()
+    np.testing.assert_allclose(rate, np.minimum(4 * intensity, 1.0))
+    assert rate[-1] == 1.0
+    assert axes.get_title(loc="left") == "kernels\nroof, measured: 4 GB/s, 1 Gflop/s"
+    assert axes.collections[0].get_offsets().tolist() == [[0.1, 0.02]]
+
+
+def test_the_area_of_a_mark_grows_with_the_time_and_every_kernel_is_in_the_legend():
+    smaller = Spot("A", 3, 5.0, 0.3, 10**9, 10**8)
+    sizes = [roofline([spot]).axes[0].collections[0].get_sizes()[0] for spot in (SPOTS[0], smaller)]
+    assert sizes[0] > 2 * sizes[1]
+    (legend,) = roofline(SPOTS).legends
+    assert [text.get_text() for text in legend.get_texts()] == ["1  A  90%", "2  E^-1  10%"]
+    assert "no roof" in roofline(SPOTS).axes[0].get_title(loc="left")
+
+
+@pytest.mark.parametrize("ending", ["svg", "pdf", "png"])
+def test_they_are_written_in_every_format(ending, tmp_path):
+    assert save(roofline(SPOTS, 4e9), tmp_path / f"roof.{ending}").stat().st_size > 1000
+
+
+def test_nothing_to_draw_is_a_sentence():
+    with pytest.raises(InputError, match="no Ritz values to draw"):
+        ritz({})
+    with pytest.raises(InputError, match="no spectrum to draw"):
+        levels({})
+    with pytest.raises(InputError, match="none has a place under a roof"):
+        roofline(SPOTS[1:])

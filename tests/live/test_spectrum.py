@@ -1,0 +1,174 @@
+"""The spectrum's widget: it replays a run that has ended and follows one that goes on."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from workbench.errors import InputError
+from workbench.live import SpectrumView
+from workbench.live._watching import Watched
+from workbench.recording import load, save
+from workbench.run import Run, Session, Stopping, configure, run_through, solve
+
+
+@pytest.fixture(scope="module")
+def result():
+    configuration = configure(
+        "two-layer", n=12, deflation="stripes:1", rhs="ones-scaled", stopping=Stopping(rtol=1e-8, norm="error")
+    )
+    return run_through(Run(configuration))
+
+
+@pytest.fixture(scope="module")
+def view(result):
+    return SpectrumView(result)
+
+
+def pngs(view):
+    return {name: bytes(picture.value) for name, picture in view.pictures.items()}
+
+
+def test_it_shows_the_last_iteration_of_a_run_that_has_ended(view, result):
+    assert view.slider.max == result.iterations
+    view.slider.value = view.slider.max
+    assert f"After <b>{result.iterations}</b> iterations" in view.told.value
+    assert "exact: " in view.told.value
+    assert "the true error was" in view.told.value
+    assert set(view.figures()) == {"ritz", "estimates", "levels"}
+    assert all(png.startswith(b"\x89PNG") for png in pngs(view).values())
+    assert list(view.exact) == ["A", "M^-1 A", "M^-1 P A"]
+
+
+def test_the_slider_moves_the_pictures_and_the_words(view):
+    view.slider.value = view.slider.max
+    before, told = pngs(view), view.told.value
+    view.slider.value = 9
+    after = pngs(view)
+    assert before["ritz"] != after["ritz"]
+    assert before["estimates"] != after["estimates"]
+    assert before["levels"] == after["levels"]
+    assert view.told.value != told
+    assert "At iteration 5 " in view.told.value
+
+
+def test_the_delay_moves_the_estimates(view):
+    view.slider.value = 20
+    view.delay.value = 4
+    before = pngs(view)["estimates"]
+    view.delay.value = 10
+    assert "At iteration 10 " in view.told.value
+    assert pngs(view)["estimates"] != before
+    view.slider.value = 5
+    assert "further ahead than this run has gone" in view.told.value
+    view.delay.value = 4
+
+
+def test_a_loaded_run_is_replayed_with_its_exact_spectrum(result, tmp_path, view):
+    loaded = SpectrumView(load(save(result.record(), tmp_path / "a.run.npz")))
+    np.testing.assert_allclose(loaded.own, view.own, rtol=1e-12)
+    assert loaded.slider.max == result.iterations
+
+
+def test_a_session_is_followed_and_the_slider_stays_where_it_was_put():
+    session = Session(configure("two-layer", n=12))
+    view = SpectrumView(session)
+    assert "No iterations yet" in view.told.value
+    assert view.slider.disabled
+    session.start()
+    session.wait(60)
+    assert view.publish() is False
+    assert view.slider.value == view.slider.max == session.result.iterations
+    assert not view.slider.disabled
+    view.slider.value = 3
+    view.show()
+    assert view.slider.value == 3
+    assert "After <b>3</b> iterations" in view.told.value
+
+
+def test_a_session_is_painted_while_it_runs(eventually):
+    session = Session(configure("poisson5", n=700, preconditioner="none", stopping=Stopping(rtol=1e-12)))
+    view = SpectrumView(session)
+    session.start()
+    try:
+        eventually(lambda: "After" in view.told.value, 60)
+        assert session.alive
+        assert view.publish() is True
+        assert not view.why
+    finally:
+        session.stop()
+        session.wait(60)
+    view.publish()
+    assert "Exact spectra are computed up to" in view.why
+
+
+def test_while_a_run_goes_on_painting_waits_its_turn_and_no_spectrum_is_computed(monkeypatch):
+    run = Run(configure("two-layer", n=12))
+    for _ in range(4):
+        run.step()
+    monkeypatch.setattr(Watched, "busy", True)
+    view = SpectrumView(run)
+    assert "After <b>3</b> iterations" in view.told.value
+    began = time.monotonic()
+    view.show()
+    # Nine times as long as the paint took.
+    assert view._next - time.monotonic() > 8 * (time.monotonic() - began)
+    run.step()
+    view._next = float("inf")
+    view.publish()
+    assert "After <b>3</b> iterations" in view.told.value
+    view._next = 0.0
+    view.publish()
+    assert "After <b>4</b> iterations" in view.told.value
+    assert not view.exact
+    monkeypatch.setattr(Watched, "busy", False)
+    view.publish()
+    assert view.exact
+
+
+def test_a_recurrence_that_parted_from_the_truth_is_told():
+    stopping = Stopping(rtol=1e-11, true_every=5)
+    result = run_through(Run(configure("two-layer", n=24, solver="pipecg", stopping=stopping)))
+    assert result.history.parted_at is not None
+    view = SpectrumView(result)
+    sentence = f"At iteration {result.history.parted_at} the true residual had left"
+    assert sentence in view.told.value
+    view.slider.value = result.history.parted_at - 1
+    assert sentence not in view.told.value
+
+
+def test_large_problems_and_runs_in_memory_say_why_there_is_no_exact_spectrum():
+    large = run_through(Run(configure("poisson5", n=40)))
+    view = SpectrumView(large)
+    assert "Exact spectra are computed up to 1,024 unknowns, and here are 1,600" in view.told.value
+    assert "an upper bound needs the smallest eigenvalue" in view.told.value
+    matrix = sparse.diags_array(np.arange(1.0, 9.0)).tocsr()
+    given = solve(matrix, np.ones(8), M="none", rtol=1e-10)
+    assert "No exact spectrum: " in SpectrumView(given).told.value
+    told = SpectrumView(given, exact={"A": np.arange(1.0, 9.0)}).told.value
+    assert "(exact: 8)" in told
+    assert "was between" in told
+
+
+def test_steepest_descent_has_no_ritz_values():
+    run = run_through(Run(configure("poisson5", n=6, solver="sd")))
+    with pytest.raises(InputError, match="no beta"):
+        SpectrumView(run)
+    session = Session(configure("poisson5", n=6, solver="sd"))
+    session.start()
+    session.wait(60)
+    with pytest.raises(InputError, match="no beta"):
+        SpectrumView(session)
+
+
+def test_a_session_that_failed_says_why():
+    session = Session(configure("poisson5", n=6, device="opencl:99"))
+    view = SpectrumView(session)
+    session.start()
+    with pytest.raises(InputError):
+        session.wait(60)
+    view.publish()
+    assert view.told.value not in ("", "No iterations yet: start the session, or step it.")

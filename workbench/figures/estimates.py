@@ -1,0 +1,45 @@
+"""The A-norm of the error between its bounds, beside the CG bound."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from workbench.analysis.inside import Estimates
+from workbench.figures.style import COLOURS, DASHES, new_figure
+
+
+def error_estimates(
+    found: Estimates, *, last: int | None = None, title: str = "", width: float = 7.5, height: float = 3.4
+) -> Figure:
+    """Semilogarithmic plot of ||e||_A against iterations: true, lower, upper, and the bounds by condition numbers.
+
+    last: the right end of the axis. Sizes in inches.
+    """
+    figure = new_figure(width, height)
+    axes = figure.add_subplot()
+    curves = (
+        ("CG bound, exact κ", found.bound, COLOURS[2], (0.0, DASHES[1])),
+        ("CG bound, κ of the Ritz values so far", found.bound_so_far, COLOURS[5], (0.0, DASHES[2])),
+        ("Gauss-Radau, upper bound", found.upper, COLOURS[1], (0.0, DASHES[3])),
+        ("Hestenes-Stiefel, lower bound", found.lower, COLOURS[0], "-"),
+    )
+    for label, values, colour, dash in curves:
+        if values is not None and values.size:
+            axes.semilogy(values, color=colour, ls=dash, lw=1.4, label=label)
+    if found.true is not None:
+        every = max(1, found.true.size // 40)
+        axes.semilogy(found.true, "o", color="#000000", ms=3.5, mfc="none", markevery=every, label="true error")
+    axes.set_yscale("log")
+    axes.set(
+        xlabel="iteration", ylabel="‖e‖ in the A-norm", xlim=(0, (max(last or 0, found.bound_so_far.size - 1)) + 0.5)
+    )
+    # The CG bound may stay up while the error falls, and must not squeeze what is measured.
+    measured = [values[values > 0] for values in (found.lower, found.upper, found.true) if values is not None]
+    values = np.concatenate([*measured, [found.start]])
+    values = values[np.isfinite(values)]
+    axes.set_ylim(values.min() / 3, values.max() * 5)
+    axes.grid(color="#e4e4e4", linewidth=0.5)
+    axes.set_title(title, fontsize="medium", loc="left")
+    figure.legend(loc="outside lower center", ncols=3, fontsize="small", frameon=False)
+    return figure

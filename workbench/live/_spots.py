@@ -1,0 +1,59 @@
+"""Kernels under a roof in words and numbers."""
+
+from __future__ import annotations
+
+import html
+
+from workbench.analysis.roofline import Spot
+from workbench.machine.profile import Profile
+
+HEADINGS = ("", "kernel", "calls", "time [ms]", "share", "GB/s", "of the limit", "flop/B", "Gflop/s")
+
+
+def sentence(found: list[Spot], roof: Profile | None) -> str:
+    """What the kernels do together."""
+    seconds, moved = (sum(getattr(spot, what) for spot in found if spot.bytes) for what in ("seconds", "bytes"))
+    rate = moved / seconds if seconds > 0 else 0.0
+    told = f"{len(found)} kernels, together <b>{rate / 1e9:.3g} GB/s</b>"
+    if roof:
+        limit = roof.bandwidth
+        told += (
+            f", {rate / limit.value:.0%} of the {limit.value / 1e9:.3g} GB/s {limit.basis} on {html.escape(roof.title)}"
+        )
+        if any((spot.bandwidth or 0) > limit.value for spot in found):
+            told += "; above the roof stands what the caches serve"
+    return told + "."
+
+
+def table(found: list[Spot], roof: Profile | None) -> str:
+    """The numbers of every kernel as an HTML table."""
+    head = "".join(f'<th scope="col"{_side(name)}>{name}</th>' for name in HEADINGS)
+    rows = "".join(_row(number, spot, roof) for number, spot in enumerate(found, 1))
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _row(number: int, spot: Spot, roof: Profile | None) -> str:
+    limit = (roof.bandwidth.value, roof.flops.value if roof.flops else None) if roof else None
+    share = spot.of_roof(*limit) if limit else None
+    cells = [
+        str(number),
+        f"<code>{html.escape(spot.kernel)}</code>",
+        f"{spot.calls:,}",
+        f"{1e3 * spot.seconds:.3g}",
+        f"{spot.share:.0%}",
+        _known(spot.bandwidth, 1e9),
+        "–" if share is None else f"{share:.0%}",
+        _known(spot.intensity, 1),
+        _known(spot.flop_rate, 1e9),
+    ]
+    return f"<tr>{''.join(f'<td{_side(name)}>{cell}</td>' for name, cell in zip(HEADINGS, cells, strict=True))}</tr>"
+
+
+def _known(value: float | None, unit: float) -> str:
+    return "–" if value is None else f"{value / unit:.3g}"
+
+
+def _side(heading: str) -> str:
+    """Words begin and numbers end at one place, on a page that has no style sheet of ours too."""
+    side = "left" if heading in ("", "kernel") else "right"
+    return f' style="text-align: {side}; padding: 2px 8px; line-height: 1.5; white-space: nowrap"'

@@ -1,0 +1,169 @@
+"""How near the kernels of a traced run come to what the machine can do, live or of a recording."""
+
+from __future__ import annotations
+
+import functools
+import html
+
+import ipywidgets as widgets
+from matplotlib.figure import Figure
+
+from workbench import figures
+from workbench.analysis.roofline import Spot, spots
+from workbench.devices.clock import ACCELERATOR, CPU
+from workbench.errors import InputError
+from workbench.live._spots import sentence, table
+from workbench.live._stream import Publisher
+from workbench.live._watching import Watched, Watching, paint, picture
+from workbench.live.controls import button
+from workbench.machine.calibrate import calibrate
+from workbench.machine.describe import machine_line
+from workbench.machine.profile import Profile, profile, profiles
+from workbench.recording import Record, Trace
+from workbench.run import Result, Run, Session
+
+HERE = "this machine, measured"
+NOBODY = "no machine"
+HINT = "Trace the run to see its kernels: Session(configuration, trace=True)."
+STYLE = {"description_width": "70px"}
+
+
+class RooflineView(Watching):
+    """A mark per kernel under the machine's roof, sized by its share of the time, and the numbers in a table.
+
+    run: traced; a session is followed. machine: a profile, its name, or the .toml file that `workbench calibrate`
+    wrote. By default this machine is measured as soon as the run does not go on; for a trace that was made elsewhere
+    choose a machine. Bytes are counted by the lines, so kernels whose vectors lie in a cache stand above the roof.
+    `figures()` is the picture, for `figures.save`. Raises InputError for an unknown machine.
+    """
+
+    def __init__(
+        self,
+        run: Session | Run | Result | Record | Trace,
+        machine: str | Profile | None = None,
+        *,
+        publisher: Publisher | None = None,
+    ) -> None:
+        super().__init__(publisher)
+        self._trace = run if isinstance(run, Trace) else None
+        self.watched = None if isinstance(run, Trace) else Watched(run)
+        given = profile(machine) if isinstance(machine, str) else machine
+        self._profiles = {**profiles(), **({given.name: given} if given else {})}
+        choice = given.name if given else self._home()
+        named = [(made.title, name) for name, made in self._profiles.items()]
+        self.machine = widgets.Dropdown(
+            options=[(NOBODY, NOBODY), (HERE, HERE), *named], value=choice, description="roof of", style=STYLE
+        )
+        self.lane = widgets.Dropdown(options=[CPU], description="lane", style=STYLE, layout={"width": "200px"})
+        self.again = button("Measure again", "measure this machine anew, for its own roof", self.measure, width="130px")
+        self.told, self.table, self.picture = widgets.HTML(), widgets.HTML(), picture()
+        self.box = widgets.VBox(
+            [widgets.HBox([self.machine, self.lane, self.again]), self.told, self.picture, self.table]
+        )
+        self._figures: dict[str, Figure] = {}
+        self._moving = False
+        self.show()
+        for control in (self.machine, self.lane):
+            control.observe(self._turned, "value")
+        self.publisher.add(self.publish)
+
+    @property
+    def trace(self) -> Trace | None:
+        """What is shown."""
+        return self._trace or (self.watched.trace if self.watched else None)
+
+    @property
+    def busy(self) -> bool:
+        """The run goes on, so nothing else may be measured."""
+        return self.watched is not None and self.watched.busy
+
+    def figures(self) -> dict[str, Figure]:
+        """The picture as it stands, by the name `roofline`."""
+        return dict(self._figures)
+
+    def measure(self) -> None:
+        """Measure this machine anew; does nothing while the run goes on."""
+        if not self.busy:
+            _this_machine.cache_clear()
+            self.show()
+
+    def extent(self) -> object:
+        trace = self.trace
+        return trace.count if trace else -1, self.busy, self.watched.error if self.watched else ""
+
+    def draw(self) -> None:
+        trace = self.trace
+        self.again.disabled = self.busy or self.machine.value != HERE
+        if trace is None or not trace.count:
+            error = self.watched.error if self.watched else ""
+            self.told.value = html.escape(error or ("No events yet." if trace else HINT))
+            return
+        self._offer_lanes(trace)
+        try:
+            found = spots(trace, str(self.lane.value))
+            roof, note = self._roof()
+            self._draw_picture(trace, found, roof)
+        except InputError as error:
+            self.told.value = html.escape(str(error))
+            self.table.value, self.picture.layout.display = "", "none"
+            return
+        self.told.value = sentence(found, roof) + (f"<br>{html.escape(note)}" if note else "")
+        self.table.value = table(found, roof)
+
+    def _turned(self, _change: object) -> None:
+        if not self._moving:
+            self.show()
+
+    def _draw_picture(self, trace: Trace, found: list[Spot], roof: Profile | None) -> None:
+        flops = roof.flops.value if roof and roof.flops else None
+        self._figures["roofline"] = figures.roofline(
+            found,
+            roof.bandwidth.value if roof else None,
+            flops,
+            basis=f"{roof.bandwidth.basis} on {roof.title}" if roof else "",
+            title=f"kernels {trace.label} on {trace.machine}",
+        )
+        paint(self.picture, self._figures["roofline"])
+
+    def _roof(self) -> tuple[Profile | None, str]:
+        """The machine's limits, and a sentence where there are none."""
+        name = str(self.machine.value)
+        if name == NOBODY:
+            return None, "Choose the machine that the trace was made on to see how near its limit the kernels are."
+        if name != HERE:
+            return self._profiles[name], self._elsewhere(name)
+        if self.busy:
+            return None, "The machine's limit is measured when the run is over or held."
+        if self.lane.value == CPU:
+            return _this_machine("cpu"), ""
+        if self.watched is None:
+            return None, "The trace does not say on which accelerator it was made; choose the machine."
+        return _this_machine(self.watched.device), ""
+
+    def _elsewhere(self, name: str) -> str:
+        """A word of caution where the kernels did not run on the machine whose roof is shown."""
+        if self.trace is None or self._home() in (name, NOBODY):
+            return ""
+        return f"The kernels are {self.trace.label} on {self.trace.machine}, not on the machine whose roof this is."
+
+    def _offer_lanes(self, trace: Trace) -> None:
+        """Lanes that compute; copies have no operations."""
+        there = [lane for lane in (CPU, ACCELERATOR) if lane in {kernel.lane for kernel in list(trace.kernels)}]
+        if there and list(self.lane.options) != there:
+            self._moving = True
+            self.lane.options = there
+            self._moving = False
+        self.lane.disabled = len(there) < 2
+
+    def _home(self) -> str:
+        """The machine that the trace was made on, or modelled for, if it is known."""
+        trace = self.trace
+        if trace is None or trace.machine == machine_line():
+            return HERE
+        return next((name for name, made in self._profiles.items() if made.title == trace.machine), NOBODY)
+
+
+@functools.cache
+def _this_machine(device: str) -> Profile:
+    """Measured once for all views."""
+    return calibrate("this", device)

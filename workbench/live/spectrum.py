@@ -1,0 +1,174 @@
+"""What a run finds out about its problem, live or replayed: Ritz values, condition number, how large the error is."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+
+import ipywidgets as widgets
+import numpy as np
+from matplotlib.figure import Figure
+
+from workbench import figures
+from workbench.analysis.inside import LONGEST, Estimates, estimates, nonzero, ritz_columns, usable
+from workbench.analysis.spectra import spectra
+from workbench.errors import InputError
+from workbench.live._stream import Publisher
+from workbench.live._watching import Watched, Watching, paint, picture
+from workbench.recording import Record
+from workbench.run import Result, Run, Session
+
+EXACT = 1024
+"""Unknowns up to which the exact spectra are computed unasked: three dense matrices of 8 MB."""
+DELAYS = (1, 20)
+STYLE = {"description_width": "initial"}
+
+
+class SpectrumView(Watching):
+    """Ritz values growing with the iterations, the error between its bounds, and what each level does to the spectrum.
+
+    `SpectrumView(session)` follows a run; of a result or a loaded run the slider replays the iterations. Display it, or
+    `box`; `slider` chooses the iteration, `delay` how far the error estimates look ahead. exact: eigenvalues by name,
+    those of what CG works on last, in place of those that are computed up to 1024 unknowns. `figures()` are the
+    pictures, for `figures.save`. Raises InputError for a run without beta, such as one of sd.
+    """
+
+    def __init__(
+        self,
+        run: Session | Run | Result | Record,
+        *,
+        exact: Mapping[str, np.ndarray] | None = None,
+        publisher: Publisher | None = None,
+    ) -> None:
+        super().__init__(publisher)
+        watched = self.watched = Watched(run)
+        if watched.over and watched.history is not None:
+            usable(watched.history)
+        self.exact = dict(exact) if exact is not None else {}
+        self.why = ""
+        """Why there is no exact spectrum, in a sentence."""
+        self.slider = widgets.IntSlider(1, 1, 1, description="iteration", style=STYLE, layout={"width": "55%"})
+        self.delay = widgets.IntSlider(
+            4, *DELAYS, description="estimates look ahead", style=STYLE, layout={"width": "40%"}
+        )
+        self.told = widgets.HTML()
+        self.pictures = {name: picture() for name in ("ritz", "estimates", "levels")}
+        controls = widgets.HBox([self.slider, self.delay])
+        self.box = widgets.VBox([controls, self.told, *self.pictures.values()])
+        self._figures: dict[str, Figure] = {}
+        self._moving = False
+        self._levels_drawn = False
+        self.show()
+        for control in (self.slider, self.delay):
+            control.observe(self._turned, "value")
+        self.publisher.add(self.publish)
+
+    def figures(self) -> dict[str, Figure]:
+        """The pictures as they stand: `ritz`, `estimates` and, where the spectra are known, `levels`."""
+        return dict(self._figures)
+
+    @property
+    def own(self) -> np.ndarray | None:
+        """The exact eigenvalues of what CG works on, zeros included; None where they are not known."""
+        return next(reversed(self.exact.values())) if self.exact else None
+
+    def extent(self) -> object:
+        watched = self.watched
+        if watched is None or watched.history is None:
+            return watched is not None and watched.error
+        wanted = not (self.exact or self.why or watched.busy)
+        # Beyond the longest there is nothing more to see.
+        return min(watched.history.count - 1, LONGEST + 1), watched.busy, wanted
+
+    def draw(self) -> None:
+        watched = self.watched
+        if watched is None:
+            return
+        try:
+            count = usable(watched.history) if watched.history is not None else 0
+        except InputError as error:
+            self.told.value = html.escape(str(error))
+            return
+        self._look_up(watched)
+        self._move_slider(count)
+        self._draw_levels(watched)
+        if not count or watched.history is None:
+            self.told.value = html.escape(watched.error) or "No iterations yet: start the session, or step it."
+            return
+        at, known = self.slider.value, self.own
+        columns = ritz_columns(watched.history, at)
+        found = estimates(watched.history, at, self.delay.value, known)
+        positive = nonzero(known) if known is not None else None
+        self._figures["ritz"] = figures.ritz(columns, positive, last=count, title=watched.title)
+        self._figures["estimates"] = figures.error_estimates(found, last=count)
+        for name in ("ritz", "estimates"):
+            paint(self.pictures[name], self._figures[name])
+        self.told.value = _sentence(columns[at], found, positive) + self._footnotes(watched)
+
+    def _turned(self, _change: object) -> None:
+        if not self._moving:
+            self.show()
+
+    def _look_up(self, watched: Watched) -> None:
+        """Compute the exact spectra once, and never while the run needs the machine."""
+        size = watched.unknowns
+        if self.exact or self.why or watched.busy or size is None:
+            return
+        if size > EXACT:
+            self.why = (
+                f"Exact spectra are computed up to {EXACT:,} unknowns, and here are {size:,}; up to 4096 pass "
+                f"exact=spectra(configuration)."
+            )
+            return
+        try:
+            self.exact = spectra(*watched.described())
+        except InputError as error:
+            self.why = f"No exact spectrum: {error}."
+
+    def _move_slider(self, count: int) -> None:
+        """Lengthen the slider; where it stood at its end, it stays there."""
+        slider = self.slider
+        self._moving = True
+        follows = slider.value == slider.max
+        slider.max = max(1, count)
+        if follows:
+            slider.value = slider.max
+        slider.disabled = count < 2
+        self._moving = False
+
+    def _draw_levels(self, watched: Watched) -> None:
+        if self.exact and not self._levels_drawn:
+            self._figures["levels"] = figures.levels(self.exact, title="exact spectra, level after level")
+            paint(self.pictures["levels"], self._figures["levels"])
+            self._levels_drawn = True
+
+    def _footnotes(self, watched: Watched) -> str:
+        notes, history = [self.why] if self.why else [], watched.history
+        if history is not None and history.count - 1 > LONGEST:
+            notes.append(f"Shown are the first {LONGEST:,} iterations.")
+        parted = history.parted_at if history is not None else None
+        if parted is not None and parted <= self.slider.value:
+            notes.append(
+                f"At iteration {parted} the true residual had left the recurrence's; from there on neither "
+                f"Ritz values nor estimates can be trusted."
+            )
+        return "".join(f"<br>{html.escape(note)}" for note in notes)
+
+
+def _sentence(values: np.ndarray, found: Estimates, exact: np.ndarray | None) -> str:
+    """The numbers of the pictures."""
+    beside = "" if exact is None else f" (exact: {exact[-1] / exact[0]:.4g})"
+    iterations = "iterations" if values.size > 1 else "iteration"
+    told = (
+        f"After <b>{values.size}</b> {iterations} Ritz values reach from {values[0]:.4g} to {values[-1]:.4g}: "
+        f"effective condition number <b>{values[-1] / values[0]:.4g}</b>{beside}."
+    )
+    if not found.lower.size:
+        return f"{told} The error estimates look further ahead than this run has gone."
+    at, low = found.lower.size - 1, found.lower[-1]
+    if found.upper is None:
+        told += f" At iteration {at} ‖e‖ was at least {low:.3g}; an upper bound needs the smallest eigenvalue."
+    else:
+        told += f" At iteration {at} ‖e‖ was between {low:.3g} and {found.upper[-1]:.3g}"
+        told += "." if found.true is None else f"; the true error was {found.true[at]:.3g}."
+    return told
