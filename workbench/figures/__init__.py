@@ -3,6 +3,7 @@
 from workbench.figures.boundaries import Boundaries, boundaries
 from workbench.figures.convergence import convergence
 from workbench.figures.crossover import crossover
+from workbench.figures.heatmap import heatmap
 from workbench.figures.parting import parting
 from workbench.figures.pattern import pattern, pattern_counts
 from workbench.figures.style import CURVES, CurveStyle, curve_style, save
@@ -18,6 +19,7 @@ __all__ = [
     "convergence",
     "crossover",
     "curve_style",
+    "heatmap",
     "kernel_table",
     "parting",
     "pattern",

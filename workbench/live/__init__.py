@@ -3,8 +3,10 @@
 from workbench.live.convergence import ConvergenceView
 from workbench.live.explorer import Explorer, explore
 from workbench.live.field import FieldView
+from workbench.live.race import RaceView
 from workbench.live.schedules import Schedules
 from workbench.live.stepper import Stepper
+from workbench.live.sweep import SweepView
 from workbench.live.timeline import TimelineView
 
-__all__ = ["ConvergenceView", "Explorer", "FieldView", "Schedules", "Stepper", "TimelineView", "explore"]
+__all__ = ["ConvergenceView", "Explorer", "FieldView", "RaceView", "Schedules", "Stepper", "SweepView", "TimelineView", "explore"]
