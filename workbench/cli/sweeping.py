@@ -42,7 +42,9 @@ def _sweep(chosen: argparse.Namespace) -> int:
     from workbench.run.sweep_files import plain, to_csv
 
     if chosen.csv and not Path(chosen.csv).parent.is_dir():
-        raise InputError(f"cannot write {chosen.csv}: there is no folder {Path(chosen.csv).parent}; choose another place")
+        raise InputError(
+            f"cannot write {chosen.csv}: there is no folder {Path(chosen.csv).parent}; choose another place"
+        )
     over: dict[str, list[str]] = {name: getattr(chosen, name) for name in SWEPT if getattr(chosen, name)}
     for text in chosen.param:
         key, value = key_value(text)

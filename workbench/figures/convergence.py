@@ -31,9 +31,9 @@ def convergence(
     """Semilogarithmic plot of ||r||/||b|| against iterations, one curve a run, rings where b - A x was computed afresh.
 
     labels: one per run, by default its blocks. tolerance: drawn as a line. positions: where the samples of each run lie
-    on the x axis, shape (iterations + 1,), such as its seconds; by default their numbers. drift: draw ||Z^T r||/||b|| of deflated
-    runs, dotted, which should stay near rounding. Rings are smaller where there are many, as with true_every. Sizes
-    in inches.
+    on the x axis, shape (iterations + 1,), such as its seconds; by default their numbers. drift: draw ||Z^T r||/||b||
+    of deflated runs, dotted, which should stay near rounding. Rings are smaller where there are many, as with
+    true_every. Sizes in inches.
     """
     figure = new_figure(width, height)
     axes = figure.add_subplot()

@@ -25,8 +25,8 @@ def heatmap(
 ) -> Figure:
     """Cells coloured by the logarithm of their values, each with its number; hatched where there is none.
 
-    values: shape (rows, columns), positive or zero, NaN where nothing came out. label: what they are, with the unit. Sizes in
-    inches, the height by default that of the rows. Raises InputError where shapes do not fit, for negative values,
+    values: shape (rows, columns), at least 0, NaN where nothing came out. label: what they are, with the unit. Sizes
+    in inches, the height by default that of the rows. Raises InputError where shapes do not fit, for negative values,
     and where there is no value at all.
     """
     values = np.asarray(values, dtype=np.float64)

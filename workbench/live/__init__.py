@@ -9,4 +9,14 @@ from workbench.live.stepper import Stepper
 from workbench.live.sweep import SweepView
 from workbench.live.timeline import TimelineView
 
-__all__ = ["ConvergenceView", "Explorer", "FieldView", "RaceView", "Schedules", "Stepper", "SweepView", "TimelineView", "explore"]
+__all__ = [
+    "ConvergenceView",
+    "Explorer",
+    "FieldView",
+    "RaceView",
+    "Schedules",
+    "Stepper",
+    "SweepView",
+    "TimelineView",
+    "explore",
+]

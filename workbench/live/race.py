@@ -31,7 +31,7 @@ SAY_PERIOD = 0.5
 
 
 class RaceView:
-    """Runs side by side. `RaceView(*configurations)`; display it, then press Start. Buttons' methods work from code too.
+    """Runs side by side. Display `RaceView(*configurations)` and press Start; the buttons' methods work from code too.
 
     Without a configuration it is on the two-layer problem, n = 256, and has no lane yet. New lanes solve the first
     configuration's problem with the blocks that the form says. folder: where exports go, by default exports/ beside the
@@ -248,7 +248,9 @@ class _Row:
         self.lane, self.curve = lane, curve
         self.text = widgets.HTML()
         self.pause = button("Pause", f"hold lane {lane.number}, or let it go on", lambda: toggle(lane), width="68px")
-        self.stop = button("Stop", f"end lane {lane.number}; what it has computed stays", lambda: stop(lane), width="60px")
+        self.stop = button(
+            "Stop", f"end lane {lane.number}; what it has computed stays", lambda: stop(lane), width="60px"
+        )
         self.remove = button("Remove", f"take lane {lane.number} away", lambda: remove(lane), width="76px")
         self.box = _row("wb-lane", self.text, self.pause, self.stop, self.remove)
 

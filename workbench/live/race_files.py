@@ -8,7 +8,7 @@ from pathlib import Path
 from workbench import figures
 from workbench.errors import InputError
 from workbench.live.convergence import Curve
-from workbench.live.export import export, slug
+from workbench.live.export import export, make_folder, slug
 from workbench.live.runs import Ended
 from workbench.run import Lane
 
@@ -48,6 +48,6 @@ def export_race(
         positions=[curves[run.number].positions(measure) for run in counted],
         xlabel=XLABELS[measure],
     )
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     stem = slug(f"race {runs[0].configuration.problem.label} {runs[0].record.provenance['started']} {measure}")
     return [figures.save(figure, folder / f"{stem}.{kind}")]

@@ -48,7 +48,11 @@ def sentence(found: Standings) -> str:
     """The winner at the tolerance and by how much it leads, or why there is none."""
     at = f"At a relative residual of {found.tolerance:.3g}"
     if not found.finished:
-        first = f"{at} there is no winner yet." if found.open else f"{at} there is no winner: no lane reached it before its own tolerance."
+        first = (
+            f"{at} there is no winner yet."
+            if found.open
+            else f"{at} there is no winner: no lane reached it before its own tolerance."
+        )
         return " ".join([first, *_left_out(found)])
     first = found.finished[0]
     counted = "" if found.measure == "iterations" else f" ({first.iterations:,} iterations)"
@@ -110,5 +114,5 @@ def _state(lane: Lane) -> str:
 
 
 def _cells(name: str, texts: tuple[str, ...]) -> str:
-    cells = [f'<span{" class=wb-number" if place > 2 else ""}>{text}</span>' for place, text in enumerate(texts)]
+    cells = [f"<span{' class=wb-number' if place > 2 else ''}>{text}</span>" for place, text in enumerate(texts)]
     return f'<div class="{name}">{"".join(cells)}</div>'

@@ -6,6 +6,7 @@ import io
 import itertools
 import math
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from workbench import figures
 from workbench.errors import InputError
 from workbench.figures.heatmap import heatmap
 from workbench.live.controls import button
-from workbench.live.export import slug
+from workbench.live.export import make_folder, slug
 from workbench.live.sorttable import SortTable
 from workbench.live.status import StatusLine
 from workbench.problems import Problem
@@ -31,6 +32,8 @@ VALUES = {
     "setup and iteration seconds": "seconds",
 }
 SHOWN = ("N", "iterations", "setup_seconds", "iteration_seconds", "true_relative_residual", "reason")
+SHOW_PERIOD = 0.5
+"""Seconds between two looks at the rows while the sweep goes on."""
 WIDTH, DPI = 680, 160
 """Pixels of the page that the heat map takes, and dots an inch of what is sent."""
 
@@ -62,6 +65,8 @@ class SweepView:
         self._name = problem if isinstance(problem, str) else problem.label
         self._cancel = threading.Event()
         self._thread: threading.Thread | None = None
+        self._drawing = threading.Lock()
+        self._next = 0.0
         self._run = button("Run", "run every combination", self.run, style="primary")
         self._stop = button("Stop", "end the sweep; the rows so far stay", self.stop, style="danger")
         self.bar = widgets.IntProgress(0, 0, self.runs, layout={"width": "280px"})
@@ -88,7 +93,8 @@ class SweepView:
         if self._thread is not None and self._thread.is_alive():
             return
         self._cancel.clear()
-        self.rows, self.result = [], None
+        self.rows, self.result, self._next = [], None, 0.0
+        self.bar.value = 0
         self._thread = threading.Thread(target=self._work, name="workbench-sweep", daemon=True)
         self._thread.start()
         self._enable()
@@ -118,8 +124,9 @@ class SweepView:
         """Write "csv" or "json" with all rows, or the heat map as "svg" or "png". Raises InputError before the end."""
         if self.result is None:
             raise InputError("the sweep has not ended; wait, or press Stop")
-        self.folder.mkdir(parents=True, exist_ok=True)
-        path = self.folder / f"{slug(f'sweep {self._name} {self.result.provenance["started"]}')}.{kind}"
+        make_folder(self.folder)
+        started = self.result.provenance["started"]
+        path = self.folder / f"{slug(f'sweep {self._name} {started}')}.{kind}"
         match kind:
             case "csv":
                 return to_csv(self.result, path)
@@ -139,6 +146,7 @@ class SweepView:
     def _work(self) -> None:
         self.status.say(f"{self._name}: running, 0 of {self.runs} runs done", "busy", "running")
         self.result = self._ask()
+        self._show()
         done = f"{len(self.rows)} of {self.runs} runs done"
         failed = sum(not row["converged"] for row in self.rows)
         told = f", {failed} did not converge" if failed else ""
@@ -149,9 +157,18 @@ class SweepView:
     def _progress(self, done: int, of: int, row: Row) -> None:
         self.rows = [*self.rows, row]
         self.bar.value = done
+        # Short runs must not wait for pictures of each of them.
+        if time.monotonic() < self._next:
+            return
         self.status.say(f"{self._name}: running, {done} of {of} runs done", "busy", "running")
+        self._show()
+        self._next = time.monotonic() + SHOW_PERIOD
+
+    def _show(self) -> None:
         names = [*self.over, *SHOWN]
-        self.table.show([name.replace("_", " ") for name in names], [[one[name] for name in names] for one in self.rows])
+        self.table.show(
+            [name.replace("_", " ") for name in names], [[one[name] for name in names] for one in self.rows]
+        )
         self._draw()
 
     def _enable(self, *, over: bool = False) -> None:
@@ -161,15 +178,18 @@ class SweepView:
             control.disabled = self.result is None
 
     def _draw(self) -> None:
-        try:
-            figure = self._heatmap()
-        except InputError as reason:
-            self.note.value, self.picture.layout.display = str(reason), "none"
-            return
-        png = io.BytesIO()
-        figure.savefig(png, format="png", dpi=DPI)
-        others = [name for name in self.over if name not in (self.down.value, self.across.value)]
-        best = f" The smallest over {' and '.join(others)}." if any(len(self.over[name]) > 1 for name in others) else ""
+        # Asked for by the sweep's thread and by the page, and Matplotlib serves one at a time.
+        with self._drawing:
+            try:
+                figure = self._heatmap()
+            except InputError as reason:
+                self.note.value, self.picture.layout.display = str(reason), "none"
+                return
+            png = io.BytesIO()
+            figure.savefig(png, format="png", dpi=DPI)
+        others = [name for name, values in self.over.items() if len(values) > 1]
+        others = [name for name in others if name not in (self.down.value, self.across.value)]
+        best = f" Each cell is the smallest over {' and '.join(others)}." if others else ""
         self.note.value = f"Hatched: not run yet, or not converged.{best}"
         self.picture.value, self.picture.layout.display = png.getvalue(), ""
 

@@ -1,4 +1,4 @@
-"""A race: several runs side by side in one thread, an iteration each in turn, so that no clock counts another's work."""
+"""A race: runs side by side in one thread, an iteration each in turn, so that no clock counts another's work."""
 
 from __future__ import annotations
 
@@ -86,10 +86,10 @@ class Lane:
 class Race:
     """Any number of runs, one iteration of each in turn, in a thread that lives as long as a lane has not ended.
 
-    Each lane's own clock is its run's `iteration_seconds` (in s), which counts its own iterations alone. What lanes still
-    share are the caches: vectors that would stay in one alone may be pushed out by the other lanes. On an accelerator a
-    turn is `check_every` iterations. A lane's setup is a turn too, and the others wait for it, since work beside them would
-    be on their clocks. All methods return at once but `wait`, and may be called while lanes run.
+    Each lane's own clock is its run's `iteration_seconds` (in s), which counts its own iterations alone. What lanes
+    still share are the caches: vectors that would stay in one alone may be pushed out by the other lanes. On an
+    accelerator a turn is `check_every` iterations. A lane's setup is a turn too, and the others wait for it, since work
+    beside them would be on their clocks. All methods return at once but `wait`, and may be called while lanes run.
     """
 
     def __init__(self, configurations: Iterable[Configuration] = ()) -> None:

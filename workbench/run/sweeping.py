@@ -77,10 +77,11 @@ def sweep(
 ) -> Sweep:
     """Run the cartesian product of the values in `over`, the last name varying fastest.
 
-    over: values by name, such as {"n": [64, 128], "deflation": ["none", "stripes"]}; names are `CHOICES` or parameters of
-    the problem. choices: what stays the same, as in `configure`. cancelled is asked between iterations; the run under way
-    then ends and has its row, as with Ctrl-C. Raises InputError for unknown names and wrong values before anything runs; a
-    combination that cannot be solved has a row that says why.
+    over: values by name, such as {"n": [64, 128], "deflation": ["none", "stripes"]}; names are `CHOICES` or parameters
+    of the problem. choices: what stays the same, as in `configure`. cancelled is asked between iterations; the run
+    under way then ends and has its row, as with Ctrl-C. The setup of the first run of a method includes compiling it.
+    Raises InputError for unknown names and wrong values before anything runs; a combination that cannot be solved has a
+    row that says why.
     """
     points = combinations(problem, over, stopping=stopping, **choices)
     begun = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
@@ -109,6 +110,8 @@ def combinations(
     problem: str | Problem, over: Mapping[str, Sequence[Any]], *, stopping: Stopping | None = None, **choices: Any
 ) -> list[tuple[Row, Configuration]]:
     """The runs of a sweep: the values of each and its whole configuration. Raises InputError as `sweep` does."""
+    if not over:
+        raise InputError("sweep: there is nothing to sweep; give at least one choice with its values, such as n")
     for name, values in over.items():
         if isinstance(values, str) or not len(values):
             raise InputError(f"sweep: {name} needs a list with at least one value, got {values!r}")

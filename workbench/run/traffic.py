@@ -18,9 +18,9 @@ def iteration_bytes(setting: Setting) -> int | None:
     """Bytes that a plain iteration reads and writes, A, M and the second level included.
 
     What comes only now and then is left out: residual replacements, confirmed true residuals, looks at the drift. None
-    for solvers whose work is shared between two devices, and where A or M is a function that tells nothing of its bytes.
-    For a run that has been made, as some parts of M learn their sizes when they are first applied. Cost: planning, some
-    milliseconds.
+    for solvers whose work is shared between two devices, and where A or M is a function that tells nothing of its
+    bytes. For a run that has been made, as some parts of M learn their sizes when they are first applied. Cost:
+    planning, some milliseconds.
     """
     if setting.solver.needs_accelerator or 0 in (setting.bound.traffic, _first_level(setting)):
         return None
