@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter, MaxNLocator
 
 from workbench.figures.style import curve_style, new_figure
 from workbench.recording import Record
@@ -23,6 +24,8 @@ def convergence(
     tolerance: float | None = None,
     positions: Sequence[np.ndarray] | None = None,
     xlabel: str = "iteration",
+    xunit: str = "",
+    legend: str = "inside",
     drift: bool = False,
     title: str = "",
     width: float = 5.5,
@@ -31,9 +34,10 @@ def convergence(
     """Semilogarithmic plot of ||r||/||b|| against iterations, one curve a run, rings where b - A x was computed afresh.
 
     labels: one per run, by default its blocks. tolerance: drawn as a line. positions: where the samples of each run lie
-    on the x axis, shape (iterations + 1,), such as its seconds; by default their numbers. drift: draw ||Z^T r||/||b||
-    of deflated runs, dotted, which should stay near rounding. Rings are smaller where there are many, as with
-    true_every. Sizes in inches.
+    on the x axis, shape (iterations + 1,), such as its seconds; by default their numbers. xunit: written behind them
+    with a prefix that suits, as in ms. legend: inside, or below where many long names would hide curves. drift: draw
+    ||Z^T r||/||b|| of deflated runs, dotted, which should stay near rounding. Rings are smaller where there are many,
+    as with true_every. Sizes in inches.
     """
     figure = new_figure(width, height)
     axes = figure.add_subplot()
@@ -69,11 +73,16 @@ def convergence(
     if tolerance:
         axes.axhline(tolerance, color="#666666", linewidth=0.8, linestyle=(0, (1, 2)), label="tolerance")
     axes.set_xlabel(xlabel)
+    if xunit:
+        axes.xaxis.set_major_locator(MaxNLocator(6))
+        axes.xaxis.set_major_formatter(EngFormatter(xunit))
     axes.set_ylabel("relative residual ‖r‖ / ‖b‖")
     axes.set_title(title)
     axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
-    if names:
+    if names and legend == "below":
+        figure.legend(loc="outside lower left", fontsize="small", frameon=False)
+    elif names:
         axes.legend(fontsize="small", framealpha=0.9)
     return figure
 

@@ -13,11 +13,12 @@ from workbench.live.runs import Ended
 from workbench.run import Lane
 
 KINDS = {"svg": "Picture (SVG)", "png": "Picture (PNG)", "csv": "Tables (CSV)", "run": "Run files"}
-XLABELS = {
-    "iterations": "iteration",
-    "seconds": "iteration time on each run's own clock, s",
-    "bytes": "bytes read and written by the iterations",
+XAXES = {
+    "iterations": ("iteration", ""),
+    "seconds": ("iteration time on each run's own clock", "s"),
+    "bytes": ("read and written by the iterations", "B"),
 }
+"""What the axis says, and its unit."""
 
 
 def export_race(
@@ -41,12 +42,16 @@ def export_race(
     counted = [run for run in runs if measure != "bytes" or curves[run.number].iteration_bytes is not None]
     if not counted:
         raise InputError("the bytes of no lane are counted; choose iterations or seconds for the picture")
+    xlabel, xunit = XAXES[measure]
     figure = figures.convergence(
         [run.record for run in counted],
         [f"{run.number}: {run.configuration.label}" for run in counted],
         tolerance=tolerance,
         positions=[curves[run.number].positions(measure) for run in counted],
-        xlabel=XLABELS[measure],
+        xlabel=xlabel,
+        xunit=xunit,
+        legend="below",
+        height=3.4 + 0.2 * len(counted),
     )
     make_folder(folder)
     stem = slug(f"race {runs[0].configuration.problem.label} {runs[0].record.provenance['started']} {measure}")
