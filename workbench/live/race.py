@@ -36,6 +36,10 @@ class RaceView:
     Without a configuration it is on the two-layer problem, n = 256, and has no lane yet. New lanes solve the first
     configuration's problem with the blocks that the form says. folder: where exports go, by default exports/ beside the
     notebook.
+
+    Clocks are wall clocks: what others take from the cores, this page's own updates among them, is on the clock of the
+    lane whose turn it was, and shows as a flat piece against seconds. Times to quote come from `Race(...).wait()` on a
+    quiet machine.
     """
 
     def __init__(self, *configurations: Configuration, folder: str | Path | None = None) -> None:
@@ -44,7 +48,7 @@ class RaceView:
         self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
         self.publisher = Publisher()
         self.convergence = ConvergenceView(publisher=self.publisher)
-        self.measure = widgets.ToggleButtons(options=MEASURES, description="against", style={"button_width": "90px"})
+        self.measure = widgets.ToggleButtons(options=MEASURES, style={"button_width": "90px"})
         self.status, self.winner, self.saved = StatusLine(), StatusLine(), StatusLine()
         self.tolerance = ToleranceSlider(self.base.stopping.rtol or 1e-6, self._marked, self._complain)
         self.fields = {kind: BlockFields(kind, lambda: None, getattr(self.base, kind).name) for kind in ADDED}
@@ -131,11 +135,13 @@ class RaceView:
         return self.box._repr_mimebundle_(**options)
 
     def _layout(self) -> widgets.Box:
-        player = _row("wb-buttons", self._start, self._pause, self._stop, self.measure)
+        player = _row("wb-buttons", self._start, self._pause, self._stop, widgets.Label("against"), self.measure)
         adding = _row("wb-adding", *(fields.box for fields in self.fields.values()), self._add)
         exports = _row("wb-buttons", *self._exports.values())
         aim = _row("wb-buttons", self.tolerance.slider, self.tolerance.number)
-        parts = [player, self.status, self.convergence, aim, self.winner, self.table, adding, exports, self.saved]
+        more = widgets.HTML("One more lane, with").add_class("wb-title")
+        views = [player, self.status, self.convergence, aim, self.winner, self.table]
+        parts = [*views, more, adding, exports, self.saved]
         box = widgets.VBox(parts)
         box.add_class("wb-explorer").add_class("wb-race")
         return box

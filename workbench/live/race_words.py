@@ -9,7 +9,7 @@ from workbench.live.runs import SHORT, relative, seconds, swatch
 from workbench.run import Lane, State
 from workbench.run.standings import Finish, Standings
 
-HEADINGS = ("", "lane", "state", "iterations", "seconds", "bytes", "‖r‖\u2009/\u2009‖b‖", "at tolerance")
+HEADINGS = ("", "lane", "state", "iterations", "seconds", "bytes", "‖r‖\u2009/\u2009‖b‖", "to tolerance")
 UNITS = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0))
 
 

@@ -81,7 +81,7 @@ class SweepView:
         for control in (self.down, self.across, self.value):
             control.observe(lambda _change: self._draw(), "value")
         self._exports = [
-            button(text, "write it into the folder exports/", lambda kind=kind: self._export(kind), width="118px")
+            button(text, "write it into the folder exports/", lambda kind=kind: self._export(kind), width="132px")
             for kind, text in (("csv", "Table (CSV)"), ("json", "Table (JSON)"), ("svg", "Heat map (SVG)"))
         ]
         self.box = self._layout()
