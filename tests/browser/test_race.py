@@ -24,7 +24,8 @@ view = RaceView(*(configure("two-layer", n=192, preconditioner="jacobi", deflati
 view"""
 SWEEP = """\
 from workbench.live import SweepView
-SweepView("two-layer", {"n": [16, 32, 64], "preconditioner": ["jacobi", "neumann:2"], "deflation": ["none", "stripes"]})"""
+levels = {"preconditioner": ["jacobi", "neumann:2"], "deflation": ["none", "stripes"]}
+SweepView("two-layer", {"n": [16, 32, 64], **levels})"""
 
 
 def open_cell(page, lab_url, lab_folder, name, code):

@@ -79,18 +79,38 @@ def test_a_lanes_clock_does_not_count_the_others(monkeypatch):
     assert second.run.iteration_seconds == 500
 
 
-def test_turns_are_taken_one_iteration_each(monkeypatch):
+@pytest.fixture
+def steps(monkeypatch):
+    """The runs that made a step, in order."""
     seen = []
     made = Run.step
     monkeypatch.setattr(Run, "step", lambda run, most=None: seen.append(run) or made(run, most))
-    race = Race([endless(), endless(), endless()])
+    return seen
+
+
+def test_turns_of_no_length_are_one_iteration_each(steps):
+    race = Race([endless(), endless(), endless()], turn_seconds=0)
     race.start()
-    until(lambda: len(seen) > 300)
+    until(lambda: len(steps) > 300)
     race.stop()
     race.wait(20)
     # Setups come in the first round, so that from the second on the order is the lanes'.
     runs = [lane.run for lane in race.lanes]
-    assert seen[:300] == runs * 100
+    assert steps[:300] == runs * 100
+
+
+def test_long_turns_go_on_until_a_lane_has_ended(steps):
+    race = Race([lane_of(), lane_of()], turn_seconds=1000)
+    race.wait(60)
+    first, second = (lane.run for lane in race.lanes)
+    # The start is a step as well.
+    assert steps == [first] * (first.iterations + 1) + [second] * (second.iterations + 1)
+
+
+@pytest.mark.parametrize("seconds", [-1.0, float("nan"), float("inf")])
+def test_a_turn_has_a_length(seconds):
+    with pytest.raises(InputError, match="turn_seconds must be a finite number of at least 0"):
+        Race(turn_seconds=seconds)
 
 
 def test_a_lane_that_fails_says_why_and_the_others_go_on(monkeypatch):

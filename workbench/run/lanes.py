@@ -1,8 +1,10 @@
-"""A race: runs side by side in one thread, an iteration each in turn, so that no clock counts another's work."""
+"""A race: runs side by side in one thread, a few iterations each in turn, so that no clock counts another's work."""
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import Iterable
 
 from workbench.errors import InputError
@@ -13,6 +15,8 @@ from workbench.run.session import State
 from workbench.run.traffic import iteration_bytes
 
 ENDED = (State.DONE, State.FAILED)
+TURN_SECONDS = 0.03
+"""Long enough for caches to count for little, short enough for eyes that watch all lanes at once."""
 STOPPED_EARLY = "stopped before it began"
 
 
@@ -84,15 +88,20 @@ class Lane:
 
 
 class Race:
-    """Any number of runs, one iteration of each in turn, in a thread that lives as long as a lane has not ended.
+    """Any number of runs, a few iterations of each in turn, in a thread that lives as long as a lane has not ended.
 
-    Each lane's own clock is its run's `iteration_seconds` (in s), which counts its own iterations alone. What lanes
-    still share are the caches: vectors that would stay in one alone may be pushed out by the other lanes. On an
-    accelerator a turn is `check_every` iterations. A lane's setup is a turn too, and the others wait for it, since work
-    beside them would be on their clocks. All methods return at once but `wait`, and may be called while lanes run.
+    Each lane's own clock is its run's `iteration_seconds` (in s), which counts its own iterations alone. A turn goes on
+    for `turn_seconds`, at least one iteration; 0 makes it one (on an accelerator `check_every` of them). Short turns
+    are the more even, but lanes share the caches: the first iterations of a turn fetch vectors that the other lanes
+    pushed out. A lane's setup is a turn too, and the others wait for it, since work beside them would be on their
+    clocks. All methods return at once but `wait`, and may be called while lanes run. Raises InputError for turn_seconds
+    below 0.
     """
 
-    def __init__(self, configurations: Iterable[Configuration] = ()) -> None:
+    def __init__(self, configurations: Iterable[Configuration] = (), *, turn_seconds: float = TURN_SECONDS) -> None:
+        if not (math.isfinite(turn_seconds) and turn_seconds >= 0):
+            raise InputError(f"turn_seconds must be a finite number of at least 0, got {turn_seconds}")
+        self._turn_seconds = turn_seconds
         self._condition = threading.Condition()
         self._lanes: list[Lane] = []
         self._thread: threading.Thread | None = None
@@ -188,9 +197,12 @@ class Race:
     def _work(self) -> None:
         while turns := self._next_turns():
             for lane in turns:
-                # It may have been held or removed since.
-                if lane.ready and lane in self._lanes:
+                until = time.monotonic() + self._turn_seconds
+                # It may be held or removed at any time.
+                while lane.ready and lane in self._lanes:
                     lane.turn()
+                    if time.monotonic() >= until:
+                        break
 
     def _next_turns(self) -> list[Lane]:
         """The lanes that can go on, waited for while all are held; none when all have ended."""
