@@ -46,6 +46,20 @@ def test_the_winner_is_named_by_the_measure_that_is_chosen(view, eventually):
     eventually(lambda: f"by seconds: {duration(best.amount)}" in view.winner.text)
 
 
+def test_a_lane_that_was_held_up_is_named_where_seconds_decide(view, eventually):
+    finished(view, eventually)
+    first, second = view.race.lanes
+    for lane in (first, second):
+        even = np.arange(lane.run.history.count) * 1e-3
+        lane.run.history._columns["seconds"][: even.size] = even
+    first.run.history._columns["seconds"][5 : first.run.history.count] += 1.0
+    view.measure.value = "seconds"
+    eventually(lambda: f"lane 1 ({first.configuration.label}): held up by other work" in view.winner.text)
+    assert f"lane 2 ({second.configuration.label}): held" not in view.winner.text
+    view.measure.value = "iterations"
+    eventually(lambda: "by iterations" in view.winner.text and "held up" not in view.winner.text)
+
+
 def test_the_tolerance_is_dragged_or_typed(view, eventually):
     finished(view, eventually)
     view.tolerance.slider.value = 1e-2

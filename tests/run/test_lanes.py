@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 
+import numpy as np
 import pytest
 
 from workbench.errors import InputError
 from workbench.run import Race, Run, State, configure, run_through
-from workbench.run.standings import standings
+from workbench.run.standings import held_up_seconds, standings
 from workbench.run.stopping import Reason, Stopping
 
 CHOICES = (
@@ -238,6 +239,14 @@ def test_bytes_are_those_of_the_plan_and_unknown_for_functions():
     # Sixteen words an unknown with Jacobi on seven points; the 5-point stencil has one band less to read.
     assert jacobi == 15 * 8 * 24 * 24
     assert plain < jacobi
+
+
+def test_iterations_that_were_held_up_are_told_from_the_others():
+    # Nine iterations of 1 s, one of 21 s: 20 s were others'.
+    clock = np.cumsum([5.0, 1, 1, 1, 1, 21, 1, 1, 1, 1, 1])
+    assert held_up_seconds(clock) == 20
+    assert held_up_seconds(np.arange(10.0)) == 0
+    assert held_up_seconds(np.array([1.0])) == 0
 
 
 @pytest.mark.parametrize("tolerance", [0.0, -1.0, float("nan")])

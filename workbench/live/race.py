@@ -38,8 +38,8 @@ class RaceView:
     notebook.
 
     Clocks are wall clocks: what others take from the cores, this page's own updates among them, is on the clock of the
-    lane whose turn it was, and shows as a flat piece against seconds. Times to quote come from `Race(...).wait()` on a
-    quiet machine.
+    lane whose turn it was. It shows as a flat piece against seconds, and the lane is named below the plot. Times to
+    quote come from `Race(...).wait()` on a quiet machine.
     """
 
     def __init__(self, *configurations: Configuration, folder: str | Path | None = None) -> None:

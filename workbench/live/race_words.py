@@ -7,9 +7,11 @@ import html
 from workbench.figures import CurveStyle
 from workbench.live.runs import SHORT, relative, seconds, swatch
 from workbench.run import Lane, State
-from workbench.run.standings import Finish, Standings
+from workbench.run.standings import Finish, Standings, held_up_seconds
 
 HEADINGS = ("", "lane", "state", "iterations", "seconds", "bytes", "‖r‖\u2009/\u2009‖b‖", "to tolerance")
+NOTABLE = 0.1
+"""A lane that was held up for a larger share of its time is named."""
 UNITS = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0))
 
 
@@ -72,6 +74,14 @@ def amount(count: float) -> str:
     return f"{count / size:.3g} {unit}" if count / size < 999.5 else f"{count / size:.0f} {unit}"
 
 
+def _disturbed(found: Standings) -> list[Lane]:
+    """Where seconds decide, the lanes whose clocks ran while others had the cores for more than a tenth of the time."""
+    if found.measure != "seconds":
+        return []
+    clocks = [(finish.lane, finish.lane.run.history["seconds"]) for finish in found.finished if finish.lane.run]
+    return [lane for lane, clock in clocks if held_up_seconds(clock) > NOTABLE * clock[-1]]
+
+
 def _name(lane: Lane) -> str:
     return f"lane {lane.number} ({lane.configuration.label})"
 
@@ -85,6 +95,7 @@ def _left_out(found: Standings) -> list[str]:
     reasons = (
         (found.open, "may still come in before it" if found.finished else "may still reach it"),
         (found.parted, "parted from the true residual before, so not counted"),
+        (_disturbed(found), "held up by other work on this machine, so its seconds are too many"),
         (found.uncounted, "left out, since bytes cannot be counted"),
     )
     return [f"{', '.join(_name(lane) for lane in lanes)}: {why}." for lanes, why in reasons if lanes]

@@ -15,6 +15,10 @@ from workbench.run.lanes import Lane
 MEASURES = ("iterations", "seconds", "bytes")
 
 
+HELD_UP = 5.0
+"""An iteration that takes this many times the median of its run was held up by other work on the machine."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Finish:
     """Where a lane first had ||r|| <= tolerance ||b||, by its recurrence.
@@ -73,6 +77,19 @@ def standings(lanes: Sequence[Lane], tolerance: float, measure: str = "iteration
     best = finished[0].amount if finished else math.inf
     still = tuple(lane for lane, amount in running if amount < best)
     return Standings(tolerance, measure, tuple(finished), still, tuple(parted), tuple(uncounted))
+
+
+def held_up_seconds(seconds: np.ndarray) -> float:
+    """How much of a run's clock, in s, went to iterations that were held up: what they took beyond the median.
+
+    seconds: a history's column, shape (iterations + 1,). The kernels of an iteration hardly differ from one to the
+    next, so that one which takes `HELD_UP` times the median has waited for a core or for Python.
+    """
+    each = np.diff(seconds)
+    if not each.size:
+        return 0.0
+    median = float(np.median(each))
+    return float((each[each > HELD_UP * median] - median).sum())
 
 
 def _spent(lane: Lane, measure: str) -> np.ndarray | None:
