@@ -54,8 +54,8 @@ def test_a_lane_that_was_held_up_is_named_where_seconds_decide(view, eventually)
         lane.run.history._columns["seconds"][: even.size] = even
     first.run.history._columns["seconds"][5 : first.run.history.count] += 1.0
     view.measure.value = "seconds"
-    eventually(lambda: f"lane 1 ({first.configuration.label}): held up by other work" in view.winner.text)
-    assert f"lane 2 ({second.configuration.label}): held" not in view.winner.text
+    eventually(lambda: f"Lane 1 ({first.configuration.label}): held up by other work" in view.winner.text)
+    assert f"ane 2 ({second.configuration.label}): held" not in view.winner.text
     view.measure.value = "iterations"
     eventually(lambda: "by iterations" in view.winner.text and "held up" not in view.winner.text)
 

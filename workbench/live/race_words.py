@@ -98,7 +98,8 @@ def _left_out(found: Standings) -> list[str]:
         (_disturbed(found), "held up by other work on this machine, so its seconds are too many"),
         (found.uncounted, "left out, since bytes cannot be counted"),
     )
-    return [f"{', '.join(_name(lane) for lane in lanes)}: {why}." for lanes, why in reasons if lanes]
+    told = [f"{', '.join(_name(lane) for lane in lanes)}: {why}." for lanes, why in reasons if lanes]
+    return [text[0].upper() + text[1:] for text in told]
 
 
 def _amount(finish: Finish, measure: str) -> str:
