@@ -14,16 +14,15 @@ import numpy as np
 
 from workbench import blocks
 from workbench.blocks import unknown_name
-from workbench.devices.lines.counting import CountingDevice
 from workbench.devices.lines.dependence import waiting
 from workbench.devices.lines.kinds import infer_vectors
 from workbench.devices.lines.language import Application, Formula, parse
-from workbench.devices.lines.workspace import Workspace
 from workbench.errors import InputError
 from workbench.operators import Stencil, as_operator
 from workbench.problems import LinearSystem
 from workbench.run import configure
 from workbench.run.setting import Setting, set_up
+from workbench.run.traffic import planning_workspace
 from workbench.solvers import Solver
 
 
@@ -81,7 +80,7 @@ def cost(solver: Solver, setting: Setting) -> Cost:
     applied = [line.operator for line in lines if isinstance(line, Application)]
     waits = waiting(solver.iterate)
     # What the solver itself compiles makes its vectors; a second workspace has the two programs to look at.
-    space, other = _workspace(setting), _workspace(setting)
+    space, other = planning_workspace(setting), planning_workspace(setting)
     solver.iterates(space)
     _, iterate = other.lines(*solver.texts(other))
     return Cost(
@@ -96,11 +95,6 @@ def cost(solver: Solver, setting: Setting) -> Cost:
         sweeps=iterate.passes,
         bytes_per_unknown=iterate.bytes / space.size,
     )
-
-
-def _workspace(setting: Setting) -> Workspace:
-    vectors, operators = {"b": setting.seen_b, "x": setting.x}, {"A": setting.A, "M": setting.M}
-    return Workspace(CountingDevice(), setting.b.size, setting.b.dtype, vectors=vectors, operators=operators)
 
 
 def table(costs: list[Cost]) -> list[tuple[str, ...]]:

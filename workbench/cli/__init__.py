@@ -7,7 +7,7 @@ import sys
 from typing import NoReturn
 
 import workbench
-from workbench.cli import advising, comparing, listing, reproducing, solving, timing
+from workbench.cli import advising, comparing, listing, reproducing, solving, sweeping, timing
 from workbench.cli.common import NOT_CONVERGED, WRONG_INPUT
 from workbench.errors import InputError
 
@@ -42,6 +42,6 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="workbench", description="A workbench for conjugate gradient methods.")
     parser.add_argument("--version", action="version", version=f"workbench {workbench.__version__}")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="COMMAND")
-    for group in (solving, advising, comparing, reproducing, timing, listing):
+    for group in (solving, sweeping, advising, comparing, reproducing, timing, listing):
         group.add(verbs)
     return parser

@@ -24,7 +24,7 @@ def problem_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def parameters(chosen: argparse.Namespace) -> dict[str, str]:
-    parameters = dict(_key_value(text) for text in chosen.param)
+    parameters = dict(key_value(text) for text in chosen.param)
     return {**parameters, "n": chosen.n} if chosen.n is not None else parameters
 
 
@@ -51,7 +51,8 @@ def print_summary(summary: dict[str, Any], notes: list[str]) -> None:
             print(f"{name.replace('_', ' '):{width}}  {shown}")
 
 
-def _key_value(text: str) -> tuple[str, str]:
+def key_value(text: str) -> tuple[str, str]:
+    """What --param takes. Raises InputError for any other text."""
     key, equals, value = text.partition("=")
     if not equals or not key:
         raise InputError(f"--param takes KEY=VALUE, got {text!r}")

@@ -1,4 +1,4 @@
-"""Residual against iteration, several runs in one picture."""
+"""Residual against iteration, or what else a run spends, several runs in one picture."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter, MaxNLocator
 
 from workbench.figures.style import curve_style, new_figure
 from workbench.recording import Record
@@ -21,6 +22,10 @@ def convergence(
     labels: Sequence[str] | None = None,
     *,
     tolerance: float | None = None,
+    positions: Sequence[np.ndarray] | None = None,
+    xlabel: str = "iteration",
+    xunit: str = "",
+    legend: str = "inside",
     drift: bool = False,
     title: str = "",
     width: float = 5.5,
@@ -28,9 +33,11 @@ def convergence(
 ) -> Figure:
     """Semilogarithmic plot of ||r||/||b|| against iterations, one curve a run, rings where b - A x was computed afresh.
 
-    labels: one per run, by default its blocks. tolerance: drawn as a line. drift: draw ||Z^T r||/||b|| of deflated
-    runs, dotted, which should stay near rounding. Rings are smaller where there are many, as with true_every. Sizes
-    in inches.
+    labels: one per run, by default its blocks. tolerance: drawn as a line. positions: where the samples of each run lie
+    on the x axis, shape (iterations + 1,), such as its seconds; by default their numbers. xunit: written behind them
+    with a prefix that suits, as in ms. legend: inside, or below where many long names would hide curves. drift: draw
+    ||Z^T r||/||b|| of deflated runs, dotted, which should stay near rounding. Rings are smaller where there are many,
+    as with true_every. Sizes in inches.
     """
     figure = new_figure(width, height)
     axes = figure.add_subplot()
@@ -40,8 +47,9 @@ def convergence(
     for index, (record, name) in enumerate(zip(records, names, strict=True)):
         style = curve_style(index)
         relative = relative_residual(record)
+        places = np.arange(relative.size) if positions is None else positions[index]
         axes.semilogy(
-            np.arange(relative.size),
+            places,
             np.where(relative > 0, relative, np.nan),
             color=style.colour,
             linestyle=style.linestyle,
@@ -52,35 +60,40 @@ def convergence(
             label=name,
         )
         if drift:
-            _draw_drift(axes, record, style.colour, name)
+            _draw_drift(axes, record, places, style.colour, name)
         confirmed = record.history.true_residuals
         if confirmed.size:
             rings = confirmed[:, 1] / _scale(record)
             size = ring["markersize"] if len(rings) <= MARKS else 4
-            axes.semilogy(confirmed[:, 0], rings, label="_ring", **{**ring, "markersize": size})
+            axes.semilogy(places[confirmed[:, 0].astype(int)], rings, label="_ring", **{**ring, "markersize": size})
             ringed = True
     if ringed:
         # One entry for all of them, after the runs.
         axes.plot([], [], label="true residual", **ring)
     if tolerance:
         axes.axhline(tolerance, color="#666666", linewidth=0.8, linestyle=(0, (1, 2)), label="tolerance")
-    axes.set_xlabel("iteration")
+    axes.set_xlabel(xlabel)
+    if xunit:
+        axes.xaxis.set_major_locator(MaxNLocator(6))
+        axes.xaxis.set_major_formatter(EngFormatter(xunit))
     axes.set_ylabel("relative residual ‖r‖ / ‖b‖")
     axes.set_title(title)
     axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
-    if names:
+    if names and legend == "below":
+        figure.legend(loc="outside lower left", fontsize="small", frameon=False)
+    elif names:
         axes.legend(fontsize="small", framealpha=0.9)
     return figure
 
 
-def _draw_drift(axes: Axes, record: Record, colour: str, name: str) -> None:
+def _draw_drift(axes: Axes, record: Record, places: np.ndarray, colour: str, name: str) -> None:
     measured = record.history["drift"]
-    places = np.flatnonzero(measured > 0)
-    if places.size:
-        values = measured[places] / _scale(record)
+    known = np.flatnonzero(measured > 0)
+    if known.size:
+        values = measured[known] / _scale(record)
         label = f"‖Zᵀr‖ / ‖b‖ of {name}"
-        axes.semilogy(places, values, color=colour, linestyle=(0, (1, 1.5)), linewidth=1.0, label=label)
+        axes.semilogy(places[known], values, color=colour, linestyle=(0, (1, 1.5)), linewidth=1.0, label=label)
 
 
 def block_names(summary: dict[str, Any]) -> str:

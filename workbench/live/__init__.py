@@ -3,20 +3,24 @@
 from workbench.live.convergence import ConvergenceView
 from workbench.live.explorer import Explorer, explore
 from workbench.live.field import FieldView
+from workbench.live.race import RaceView
 from workbench.live.roofline import RooflineView
 from workbench.live.schedules import Schedules
 from workbench.live.spectrum import SpectrumView
 from workbench.live.stepper import Stepper
+from workbench.live.sweep import SweepView
 from workbench.live.timeline import TimelineView
 
 __all__ = [
     "ConvergenceView",
     "Explorer",
     "FieldView",
+    "RaceView",
     "RooflineView",
     "Schedules",
     "SpectrumView",
     "Stepper",
+    "SweepView",
     "TimelineView",
     "explore",
 ]

@@ -11,29 +11,38 @@ from typing import Any
 import numpy as np
 import traitlets
 
+from workbench.blocks import unknown_name
+from workbench.errors import InputError
 from workbench.figures import curve_style
 from workbench.figures.convergence import block_names, relative_residual
 from workbench.live._assets import module
 from workbench.live._stream import PAINTS, PERIOD, RATE, Publisher
 from workbench.live._view import StreamView
 from workbench.recording import History, Record
-from workbench.run import Norm, Run, Session, State
+from workbench.run import Lane, Norm, Run, Session, State
 
 MOST_SAMPLES = 1 << 18
 """Samples in one message, a megabyte; what is left goes with the next."""
+AXES = ("iterations", "seconds", "bytes")
+"""What residuals are drawn against: seconds of each run's own clock, bytes that its iterations read and write."""
 
 
 @dataclasses.dataclass(eq=False)
 class Curve:
-    """One run on the plot. `session` is set as long as the run may grow; later only its history is kept."""
+    """One run on the plot. `session` is set as long as the run may grow; later only its history is kept.
+
+    marked: a relative residual that is drawn in place of the run's own tolerance.
+    """
 
     key: int
     label: str
     style: int
-    session: Session | None = None
+    session: Session | Lane | None = None
     history: History | None = None
     norm_of_b: float = 1.0
     tolerance: float = 0.0
+    marked: float | None = None
+    iteration_bytes: int | None = None
     live: bool = False
     sent: int = 0
     told: tuple[Any, ...] = ()
@@ -58,6 +67,7 @@ class Curve:
         state = self.session.state
         run = self.session.run
         if run is not None and self.history is None:
+            self.iteration_bytes = getattr(self.session, "iteration_bytes", None)
             self._begin(run)
         self.live = state in (State.SETUP, State.RUNNING)
         if state in (State.DONE, State.FAILED):
@@ -84,14 +94,37 @@ class Curve:
     def state(self) -> tuple[Any, ...]:
         """What the browser must know at once."""
         confirmed = 0 if self.history is None else len(self.history.true_residuals)
-        return self.label, self.live, self.tolerance, confirmed
+        return self.label, self.live, self.line, confirmed
 
-    def news(self, most: int) -> tuple[dict[str, Any], np.ndarray] | None:
-        """What the browser does not have yet, at most so many samples; None when there is nothing."""
-        fresh = np.empty(0)
+    @property
+    def line(self) -> float:
+        """The relative residual at which a line is drawn, 0 for none."""
+        return self.tolerance if self.marked is None else self.marked
+
+    def positions(self, axis: str) -> np.ndarray:
+        """Where each sample lies on one of the `AXES`, shape (iterations + 1,); NaN where its bytes are not counted."""
+        assert self.history is not None
+        if axis == "seconds":
+            return self.history["seconds"]
+        iterations = np.arange(self.history.count, dtype=np.float64)
+        if axis == "iterations":
+            return iterations
+        return iterations * (np.nan if self.iteration_bytes is None else self.iteration_bytes)
+
+    def news(self, most: int, axis: str = "iterations") -> tuple[dict[str, Any], np.ndarray] | None:
+        """What the browser does not have yet, at most so many samples; None when there is nothing.
+
+        Beside the message, the samples' relative residuals, and where the axis is not iterations their positions after
+        them, float32.
+        """
+        fresh, positions = np.empty(0), np.empty(0)
         rings: list[list[float]] = []
         if self.history is not None:
-            fresh = self.history["residual"][self.sent : self.history.count][:most] / self.norm_of_b
+            # The positions first: the history may grow before the residuals are taken.
+            places = self.positions(axis)
+            fresh = self.history["residual"][self.sent : places.size][:most] / self.norm_of_b
+            if axis != "iterations":
+                positions = places[self.sent :][: fresh.size]
             confirmed = self.history.true_residuals
             finite = confirmed[np.isfinite(confirmed[:, 1])].tolist()
             rings = [[iteration, value / self.norm_of_b] for iteration, value in finite]
@@ -103,13 +136,13 @@ class Curve:
             "first": self.sent,
             "count": fresh.size,
             "live": self.live,
-            "tolerance": self.tolerance,
+            "tolerance": self.line,
             "rings": rings,
             **dataclasses.asdict(curve_style(self.style)),
         }
         self.sent += fresh.size
         self.told = self.state
-        return message, fresh.astype(np.float32)
+        return message, np.concatenate([fresh, positions]).astype(np.float32)
 
     def forget(self) -> None:
         """The browser has nothing of this curve any more."""
@@ -138,6 +171,8 @@ class ConvergenceView(StreamView):
     def __init__(self, *sessions: Session, publisher: Publisher | None = None, **traits: Any) -> None:
         self._curves: list[Curve] = []
         self._keys = itertools.count(1)
+        self._axis = self._sent_axis = AXES[0]
+        self._marked: float | None = None
         self._rewound = True
         self._next = 0.0
         self._changed = threading.Event()
@@ -150,7 +185,26 @@ class ConvergenceView(StreamView):
         """The runs on the plot, oldest first."""
         return tuple(self._curves)
 
-    def watch(self, session: Session, label: str = "") -> Curve:
+    @property
+    def axis(self) -> str:
+        """What residuals are drawn against, one of `AXES`. Bytes are known of the lanes of a race."""
+        return self._axis
+
+    @axis.setter
+    def axis(self, name: str) -> None:
+        if name not in AXES:
+            raise InputError(unknown_name("axis", name, AXES))
+        self._axis = name
+        self._anew()
+
+    def mark(self, tolerance: float | None) -> None:
+        """Draw one line at this relative residual in place of every run's own tolerance; None for those again."""
+        self._marked = tolerance
+        for curve in self._curves:
+            curve.marked = tolerance
+        self.publisher.wake()
+
+    def watch(self, session: Session | Lane, label: str = "") -> Curve:
         """Follow a run, started or not, beside those that are there; its label is by default that of its blocks."""
         configuration = session.configuration
         label = label or configuration.label
@@ -166,8 +220,12 @@ class ConvergenceView(StreamView):
     def clear(self) -> None:
         """Take away all runs that have ended."""
         self._curves = [curve for curve in self._curves if curve.session is not None]
-        self._changed.set()
-        self.publisher.wake()
+        self._anew()
+
+    def drop(self, curve: Curve) -> None:
+        """Take one run away, ended or not."""
+        self._curves = [other for other in self._curves if other is not curve]
+        self._anew()
 
     def publish(self) -> bool:
         goes_on = [curve.look() for curve in self._curves]
@@ -190,16 +248,17 @@ class ConvergenceView(StreamView):
 
     def _send_news(self) -> None:
         messages, samples, room = [], [], MOST_SAMPLES
+        axis = self._sent_axis
         for curve in self._curves:
-            news = curve.news(room)
+            news = curve.news(room, axis)
             if news:
                 messages.append(news[0])
                 samples.append(news[1])
-                room -= news[1].size
+                room = max(0, room - news[1].size)
         if messages or self._rewound:
             buffer = np.concatenate(samples).tobytes() if samples else b""
             pace = {"paints": PAINTS, "milliseconds": 1000 / RATE}
-            self.link.send({"reset": self._rewound, "curves": messages, "pace": pace}, buffer)
+            self.link.send({"reset": self._rewound, "curves": messages, "pace": pace, "axis": axis}, buffer)
             self._rewound = False
             # A little early, so that a tick that comes in time is never put off to the next.
             self._next = time.monotonic() + 0.9 * PERIOD
@@ -207,9 +266,15 @@ class ConvergenceView(StreamView):
     def _rewind(self) -> None:
         for curve in self._curves:
             curve.forget()
+        self._sent_axis = self._axis
         self._rewound = True
 
+    def _anew(self) -> None:
+        self._changed.set()
+        self.publisher.wake()
+
     def _add(self, curve: Curve) -> Curve:
+        curve.marked = self._marked
         self._curves = [*self._curves, curve]
         self.publisher.wake()
         return curve

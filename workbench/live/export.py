@@ -36,10 +36,7 @@ def export(kind: str, runs: Sequence[Ended], field: Figure | None, folder: Path)
         raise InputError("there is no run to export yet; press Run first")
     if kind == "trace" and not any(run.record.trace for run in runs):
         raise InputError('no run has a trace; tick "trace" before you press Run')
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot make the folder {folder}: {error.strerror}") from None
+    make_folder(folder)
     match kind:
         case "csv":
             return [to_csv(run.record, folder / f"{file_stem(run)}.csv") for run in runs]
@@ -49,6 +46,14 @@ def export(kind: str, runs: Sequence[Ended], field: Figure | None, folder: Path)
             traced = [(run.record.trace, file_stem(run)) for run in runs if run.record.trace]
             return [save_trace(trace, folder / f"{stem}{TRACE_ENDING}") for trace, stem in traced]
     return _pictures(kind, runs, field, folder)
+
+
+def make_folder(folder: Path) -> None:
+    """The folder where exports go, made where it is not there. Raises InputError when that fails."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make the folder {folder}: {error.strerror}") from None
 
 
 def file_stem(run: Ended) -> str:

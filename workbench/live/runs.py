@@ -71,7 +71,7 @@ def _row(run: Ended) -> str:
     sentence = summary["reason"]
     because = SHORT.get(run.reason, run.reason.sentence.partition(";")[0])
     cells = [
-        _swatch(curve_style(run.style)),
+        swatch(curve_style(run.style)),
         html.escape(f"{run.number}: {run.configuration.label}"),
         html.escape(run.configuration.problem.label),
         f"{summary['N']:,}",
@@ -94,7 +94,8 @@ def _number(heading: str) -> str:
     return "" if heading in ("", "run", "problem", "ended") else ' class="wb-number"'
 
 
-def _swatch(style: CurveStyle) -> str:
+def swatch(style: CurveStyle) -> str:
+    """A short piece of the curve, as SVG."""
     colour = "currentColor" if style.colour == "#000000" else style.colour
     dash = f' stroke-dasharray="{" ".join(f"{length:g}" for length in style.dash)}"' if style.dash else ""
     return (

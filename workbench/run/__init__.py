@@ -14,14 +14,18 @@ from workbench.problems import LinearSystem
 from workbench.run.configuration import Configuration, configure, read_size
 from workbench.run.driver import Run
 from workbench.run.given import GivenDeflation, GivenPreconditioner, GivenProblem
+from workbench.run.lanes import Lane, Race
 from workbench.run.recycling import RitzKeeper
 from workbench.run.result import Result
 from workbench.run.session import Session, State
 from workbench.run.stopping import Norm, Reason, Stopping
+from workbench.run.sweeping import Sweep, sweep
 
 __all__ = [
     "Configuration",
+    "Lane",
     "Norm",
+    "Race",
     "Reason",
     "Result",
     "RitzKeeper",
@@ -29,11 +33,13 @@ __all__ = [
     "Session",
     "State",
     "Stopping",
+    "Sweep",
     "configure",
     "race",
     "read_size",
     "run_through",
     "solve",
+    "sweep",
 ]
 
 

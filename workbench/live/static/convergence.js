@@ -1,6 +1,6 @@
 import { theme, onPage } from "./theme.js";
 import { link, copied } from "./link.js";
-import { grouped, short } from "./axes.js";
+import { short } from "./axes.js";
 import { drawPolyline, drawMarker } from "./curve.js";
 import { Plot } from "./plot.js";
 import { startDrawing } from "./engine.js";
@@ -35,7 +35,7 @@ function render({ model, el }) {
     }
     if (!synchronous) return anyLive();
     const fresh = copied(buffer, Float32Array);
-    if (!inOrder(content.curves, fresh)) {
+    if (!inOrder(content, fresh)) {
       synchronous = false;
       wire.ask();
       return true;
@@ -46,13 +46,15 @@ function render({ model, el }) {
   }
 
   // Notes what has come; false when something before it is missing.
-  function inOrder(news, fresh) {
+  function inOrder(content, fresh) {
+    // Positions follow the residuals of a curve where its samples' numbers are not their positions.
+    const columns = content.axis === "iterations" ? 1 : 2;
     let used = 0;
-    for (const told of news) {
+    for (const told of content.curves) {
       const curve = curves.get(told.key) ?? { total: 0, last: NaN };
       if (curve.total !== told.first) return false;
-      used += told.count;
-      const last = told.count ? fresh[used - 1] : curve.last;
+      const last = told.count ? fresh[used + told.count - 1] : curve.last;
+      used += columns * told.count;
       curves.set(told.key, { ...told, total: told.first + told.count, last });
     }
     return true;
@@ -63,9 +65,9 @@ function render({ model, el }) {
   }
 
   // What is on the canvas, in words, and in numbers for whoever tests or measures.
-  function painted({ seq, count, curves: number, live, paints }) {
+  function painted({ seq, count, curves: number, live, paints, axis }) {
     wire.painted(seq);
-    Object.assign(canvas.dataset, { count, curves: number, live, paints });
+    Object.assign(canvas.dataset, { count, curves: number, live, paints, axis });
     const parts = [...curves.values()].map(({ label, total, last, live: goes }) => {
       const state = `${goes ? "running" : "at rest"}, iteration ${total - 1}, relative residual ${short(last)}`;
       return `${label}: ${total ? state : "setting up"}`;
@@ -76,7 +78,7 @@ function render({ model, el }) {
   function showReadout({ k, rows }) {
     readout.hidden = rows === null;
     if (!rows) return;
-    readout.replaceChildren(element("div", "", `iteration ${grouped(k)}`));
+    readout.replaceChildren(element("div", "", k));
     for (const { key, colour, text } of rows) {
       const row = element("div", "", `${text}  ${curves.get(key)?.label ?? ""}`);
       row.style.setProperty("--wb-curve", colour);

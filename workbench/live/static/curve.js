@@ -4,17 +4,15 @@ export class Samples {
   constructor() {
     this.count = 0;
     this.values = new Float32Array(1024);
+    // Where each sample lies along the picture; null where that is its number.
+    this.positions = null;
     [this.low, this.high] = [Infinity, 0];
   }
 
-  append(fresh) {
+  append(fresh, positions) {
     const needed = this.count + fresh.length;
-    if (needed > this.values.length) {
-      const larger = new Float32Array(Math.max(needed, 2 * this.values.length));
-      larger.set(this.values.subarray(0, this.count));
-      this.values = larger;
-    }
-    this.values.set(fresh, this.count);
+    this.values = extended(this.values, this.count, fresh);
+    if (positions) this.positions = extended(this.positions ?? new Float32Array(1024), this.count, positions);
     for (const value of fresh) {
       if (!(value > 0) || value === Infinity) continue;
       this.low = Math.min(this.low, value);
@@ -22,6 +20,32 @@ export class Samples {
     }
     this.count = needed;
   }
+
+  at(k) {
+    return this.positions ? this.positions[k] : k;
+  }
+
+  // The last of the first `shown` samples that lies at or before a position, -1 where none does.
+  before(position, shown) {
+    let [low, high] = [0, shown];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.at(middle) <= position) low = middle + 1;
+      else high = middle;
+    }
+    return low - 1;
+  }
+}
+
+function extended(array, count, fresh) {
+  const needed = count + fresh.length;
+  let roomy = array;
+  if (needed > array.length) {
+    roomy = new Float32Array(Math.max(needed, 2 * array.length));
+    roomy.set(array.subarray(0, count));
+  }
+  roomy.set(fresh, count);
+  return roomy;
 }
 
 // The points of a polyline from one sample up to another, as a flat list x, y, x, y. Where several samples share a pixel column, the first, the smallest,
@@ -38,9 +62,10 @@ export function outline(samples, toX, toY, from, end) {
   };
   for (let k = from; k < end; k += 1) {
     const value = samples.values[k];
-    if (!(value > 0) || value === Infinity) continue;
+    const position = samples.at(k);
+    if (!(value > 0) || value === Infinity || Number.isNaN(position)) continue;
     const y = toY(value);
-    const exact = toX(k);
+    const exact = toX(position);
     const x = Math.round(exact * 2) / 2;
     if (column && column.x === x) {
       column.low = Math.min(column.low, y);

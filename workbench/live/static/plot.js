@@ -1,11 +1,12 @@
-import { drawAxes, linearTicks, decadeTicks, powerOfTen, grouped, short, roundUp, line, label } from "./axes.js";
+import { drawAxes, decadeTicks, powerOfTen, short, line, label } from "./axes.js";
+import { RULERS } from "./rulers.js";
 import { Samples, outline, lengthOf, drawPolyline, drawMarker } from "./curve.js";
 import { Stage } from "./stage.js";
 import { onPage } from "./theme.js";
 import { atMost } from "./throttle.js";
 
-// The convergence plot as numbers in, strokes out: relative residual, logarithmic, against iterations, all runs in one
-// picture.
+// The convergence plot as numbers in, strokes out: relative residual, logarithmic, against iterations, seconds or bytes,
+// all runs in one picture.
 
 const MARGIN = { left: 64, top: 10, right: 24, bottom: 42 };
 const MARKS = 8;
@@ -17,6 +18,7 @@ export class Plot extends Stage {
     super();
     this.hear = hear;
     this.curves = new Map();
+    this.axis = "iterations";
     [this.cursor, this.reading] = [null, false];
     [this.seq, this.paints] = [0, 0];
     // How many paints what came last is spread over, how many of them are left, and the timer of the next one.
@@ -27,13 +29,17 @@ export class Plot extends Stage {
     this.report = atMost(REPORT_MS, () => this.hidden || this.hear(this.state()));
   }
 
+  get ruler() {
+    return RULERS[this.axis];
+  }
+
   outdated() {
     this.drawnAs = "";
   }
 
-  // cursor: {x} in pixels, {by} iterations from where it is, or null to take it away.
+  // cursor: {x} in pixels, {by} steps from where it is, or null to take it away.
   point({ cursor }) {
-    this.cursor = cursor?.by === undefined ? cursor : { k: (this.cursor?.k ?? 0) + cursor.by };
+    this.cursor = cursor?.by === undefined ? cursor : { k: (this.cursor?.k ?? 0) + cursor.by * this.ruler.step(this.frame?.extent ?? 0) };
     this.schedule();
   }
 
@@ -42,11 +48,12 @@ export class Plot extends Stage {
       this.curves.clear();
       this.drawnAs = "";
     }
+    this.axis = content.axis;
     let used = 0;
+    const take = (count) => fresh.subarray(used, (used += count));
     for (const told of content.curves) {
       const curve = this.curves.get(told.key) ?? { samples: new Samples(), shown: 0 };
-      curve.samples.append(fresh.subarray(used, used + told.count));
-      used += told.count;
+      curve.samples.append(take(told.count), this.ruler.counts ? null : take(told.count));
       this.curves.set(told.key, Object.assign(curve, told));
     }
     [this.seq, this.pace] = [content.seq, content.pace];
@@ -71,7 +78,8 @@ export class Plot extends Stage {
   state() {
     const all = [...this.curves.values()];
     const live = all.some((curve) => curve.live);
-    return { kind: "painted", seq: this.seq, paints: this.paints, count: all.at(-1)?.shown ?? 0, curves: all.length, live };
+    const { seq, paints, axis } = this;
+    return { kind: "painted", seq, paints, axis, count: all.at(-1)?.shown ?? 0, curves: all.length, live };
   }
 
   draw() {
@@ -83,14 +91,15 @@ export class Plot extends Stage {
   picture(curves) {
     const fresh = curves.some((curve) => curve.drawn !== curve.shown);
     const [low, high] = exponents(curves);
-    const longest = curves.reduce((most, curve) => Math.max(most, curve.samples.count - 1), 10);
-    const grows = curves.some((curve) => curve.live && curve.samples.count - 1 === longest);
-    const iterations = roundUp(longest, grows);
+    const ends = curves.map(({ samples }) => (samples.count && samples.at(samples.count - 1)) || 0);
+    const longest = Math.max(this.ruler.least, ...ends);
+    const grows = curves.some((curve, place) => curve.live && ends[place] === longest);
+    const extent = this.ruler.bound(longest, grows);
     const states = curves.map(({ key, live, rings, tolerance }) => [key, live, rings.length, tolerance]);
-    const as = JSON.stringify([low, high, iterations, states]);
+    const as = JSON.stringify([low, high, extent, states]);
     // What is read out lies over the curves.
     if (this.cursor || as !== this.drawnAs) {
-      this.frame = this.frameOf(low, high, iterations);
+      this.frame = this.frameOf(low, high, extent);
       this.drawAnew(curves);
       this.drawnAs = this.cursor ? "" : as;
     } else {
@@ -100,29 +109,30 @@ export class Plot extends Stage {
   }
 
   // Where the axes lie, and how values become pixels.
-  frameOf(low, high, iterations) {
+  frameOf(low, high, extent) {
     const right = this.width - MARGIN.right;
     const box = { left: MARGIN.left, top: MARGIN.top, right, bottom: this.height - MARGIN.bottom };
     return {
       box,
       low,
       high,
-      iterations,
-      apart: Math.max(1, Math.round(iterations / MARKS)),
-      toX: (k) => box.left + (k / iterations) * (box.right - box.left),
+      extent,
+      apart: this.ruler.counts ? Math.max(1, Math.round(extent / MARKS)) : extent / MARKS,
+      toX: (position) => box.left + (position / extent) * (box.right - box.left),
       toY: (value) => box.bottom - ((Math.log10(value) - low) / (high - low)) * (box.bottom - box.top),
     };
   }
 
   drawAnew(curves) {
     const { context, palette } = this;
-    const { box, low, high, iterations, toX, toY } = this.frame;
+    const { box, low, high, extent, toX, toY } = this.frame;
     this.wipe();
     const most = Math.max(3, Math.min(8, (box.right - box.left) / 80));
+    const { ticks, title } = this.ruler.axis(extent, most);
     drawAxes(context, box, palette, {
-      xTicks: linearTicks(0, iterations, most).map((k) => [toX(k), grouped(k)]),
+      xTicks: ticks.map(([position, text]) => [toX(position), text]),
       yTicks: decadeTicks(low, high, 9).map((exponent) => [toY(10 ** exponent), powerOfTen(exponent)]),
-      xTitle: "iteration",
+      xTitle: title,
       yTitle: "relative residual ‖r‖ / ‖b‖",
       grid: true,
     });
@@ -156,20 +166,22 @@ export class Plot extends Stage {
     const points = outline(samples, toX, toY, Math.max(0, drawn - 1), shown);
     drawPolyline(this.context, points, own, dash, curve.length);
     curve.length += lengthOf(points);
-    for (let k = Math.ceil(drawn / apart) * apart; k < shown; k += apart) {
-      if (samples.values[k] > 0) drawMarker(this.context, marker, toX(k), toY(samples.values[k]), own, this.palette.paper);
+    const stretch = (k) => Math.floor(samples.at(k) / apart);
+    for (let k = drawn; k < shown; k += 1) {
+      if (!(samples.values[k] > 0) || !(stretch(k) > (k > 0 ? stretch(k - 1) : -1))) continue;
+      drawMarker(this.context, marker, toX(samples.at(k)), toY(samples.values[k]), own, this.palette.paper);
     }
     curve.drawn = shown;
   }
 
-  drawRings({ rings }) {
+  drawRings({ rings, samples }) {
     const { context, frame } = this;
     for (const [k, value] of rings) {
-      if (!(value > 0)) continue;
+      if (!(value > 0) || k >= samples.count || Number.isNaN(samples.at(k))) continue;
       context.strokeStyle = this.palette.ink;
       context.lineWidth = 1.2;
       context.beginPath();
-      context.arc(frame.toX(k), frame.toY(value), 7, 0, 2 * Math.PI);
+      context.arc(frame.toX(samples.at(k)), frame.toY(value), 7, 0, 2 * Math.PI);
       context.stroke();
     }
   }
@@ -189,28 +201,31 @@ export class Plot extends Stage {
     }
   }
 
+  // What each curve has reached at the cursor, whose `k` is a position on the axis.
   readOut(curves) {
-    const longest = Math.max(0, ...curves.map((curve) => curve.shown - 1));
+    const longest = Math.max(0, ...curves.map(({ samples, shown }) => (shown && samples.at(shown - 1)) || 0));
     if (this.cursor === null || longest === 0) {
       if (this.reading) this.hear({ kind: "readout", rows: null });
       this.reading = false;
       return;
     }
     this.reading = true;
-    const { box, iterations, toX, toY } = this.frame;
+    const { box, extent, toX, toY } = this.frame;
     const { x } = this.cursor;
-    const k = x === undefined ? this.cursor.k : Math.round(((x - box.left) / (box.right - box.left)) * iterations);
-    this.cursor = { k: Math.max(0, Math.min(longest, k)) };
+    const pointed = x === undefined ? this.cursor.k : this.ruler.round(((x - box.left) / (box.right - box.left)) * extent);
+    this.cursor = { k: Math.max(0, Math.min(longest, pointed)) };
     line(this.context, this.palette.soft, toX(this.cursor.k), box.top, toX(this.cursor.k), box.bottom);
     const rows = [];
     for (const { samples, shown, colour, marker, key } of curves) {
-      const value = samples.values[this.cursor.k];
-      if (this.cursor.k >= shown || !(value > 0)) continue;
+      if (!shown || !(this.cursor.k <= samples.at(shown - 1))) continue;
+      const k = samples.before(this.cursor.k, shown);
+      const value = samples.values[k];
+      if (!(value > 0)) continue;
       const own = onPage(colour, this.palette);
-      drawMarker(this.context, marker, toX(this.cursor.k), toY(value), own, this.palette.paper, 5);
+      drawMarker(this.context, marker, toX(samples.at(k)), toY(value), own, this.palette.paper, 5);
       rows.push({ key, colour: own, text: short(value) });
     }
-    this.hear({ kind: "readout", k: this.cursor.k, rows });
+    this.hear({ kind: "readout", k: this.ruler.say(this.cursor.k), rows });
   }
 }
 

@@ -1,6 +1,6 @@
 import { grouped, linearTicks } from "./axes.js";
 
-// Times, amounts and rates in words, and the ticks of an axis of time.
+// Times, amounts and rates in words, and the ticks of axes of time and of bytes.
 
 const TIMES = [["ns", 1e9, 1e-6], ["µs", 1e6, 1e-3], ["ms", 1e3, 1], ["s", 1, Infinity]];
 const AMOUNTS = [["B", 1, 1e3], ["kB", 1e-3, 1e6], ["MB", 1e-6, 1e9], ["GB", 1e-9, 1e12], ["TB", 1e-12, Infinity]];
@@ -43,6 +43,14 @@ export function timeAxis(from, to, most) {
   if (!base) return { ticks, title: `time from the start of the run, ${unit}` };
   const digits = Math.max(0, -Math.round(Math.log10(coarse * 1e3)));
   return { ticks, title: `time after ${written(base * 1e3, digits)} ms, ${unit}` };
+}
+
+// The same for an axis of bytes from 0 on.
+export function amountAxis(to, most) {
+  const [unit, factor] = AMOUNTS.find(([, , bound]) => to < bound) ?? AMOUNTS.at(-1);
+  const values = linearTicks(0, to * factor, most);
+  const decimals = Math.max(0, -Math.floor(Math.log10(values[1] - values[0]) + 1e-9));
+  return { ticks: values.map((value) => [value / factor, written(value, decimals)]), title: unit };
 }
 
 function written(value, decimals) {

@@ -1,0 +1,105 @@
+"""A race and a sweep in real JupyterLab: lanes come while others run, the winner changes with tolerance and axis."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+_spec = importlib.util.spec_from_file_location("workbench_test_lab_of_race", Path(__file__).with_name("lab.py"))
+assert _spec is not None
+assert _spec.loader is not None
+lab = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(lab)
+
+CURVES = ".wb-convergence canvas.wb-canvas"
+RACE = """\
+from workbench.live import RaceView
+from workbench.run import configure
+view = RaceView(*(configure("two-layer", n=192, preconditioner="jacobi", deflation=d) for d in ("none", "stripes")))
+view"""
+SWEEP = """\
+from workbench.live import SweepView
+levels = {"preconditioner": ["jacobi", "neumann:2"], "deflation": ["none", "stripes"]}
+SweepView("two-layer", {"n": [16, 32, 64], **levels})"""
+
+
+def open_cell(page, lab_url, lab_folder, name, code):
+    """Open and run a notebook of one cell."""
+    cell = {"cell_type": "code", "id": "a", "execution_count": None, "metadata": {}, "outputs": [], "source": code}
+    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+    notebook = {"cells": [cell], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
+    (lab_folder / "notebooks" / name).write_text(json.dumps(notebook), encoding="utf-8")
+    lab.open_notebook(page, lab_url, name)
+    lab.run_all(page)
+    page.wait_for_selector(".wb-race", timeout=60_000)
+    page.eval_on_selector(".wb-race", "box => box.scrollIntoView()")
+
+
+def shut(page):
+    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+
+
+def seen(page, name):
+    return page.eval_on_selector(CURVES, f"canvas => canvas.dataset.{name}")
+
+
+def until_seen(page, name, value):
+    page.wait_for_function(f"at => document.querySelector(at)?.dataset.{name} === '{value}'", arg=CURVES)
+
+
+def press(page, name):
+    page.get_by_role("button", name=name, exact=True).first.click()
+
+
+def test_lanes_race_and_the_winner_follows_tolerance_and_axis(page, lab_url, lab_folder):
+    page.set_viewport_size({"width": 1280, "height": 1000})
+    open_cell(page, lab_url, lab_folder, "race.ipynb", RACE)
+    press(page, "Start")
+    page.get_by_label("preconditioner", exact=True).select_option("neumann")
+    press(page, "Add lane")
+    until_seen(page, "curves", "3")
+    winner = page.locator(".wb-status").nth(1)
+    page.locator(".wb-status", has_text="all have ended").wait_for(timeout=30_000)
+    page.wait_for_function("() => document.querySelectorAll('.wb-status')[1].textContent.includes('by iterations:')")
+    before = winner.inner_text()
+    number = page.locator(".wb-race input[type=text]").first
+    number.fill("1e-3")
+    number.press("Enter")
+    page.wait_for_function("() => document.querySelectorAll('.wb-status')[1].textContent.includes('of 0.001 ')")
+    assert winner.inner_text() != before
+    press(page, "bytes")
+    until_seen(page, "axis", "bytes")
+    page.wait_for_function("() => document.querySelectorAll('.wb-status')[1].textContent.includes('by bytes:')")
+    press(page, "seconds")
+    until_seen(page, "axis", "seconds")
+    page.wait_for_function("() => document.querySelectorAll('.wb-status')[1].textContent.includes('by seconds:')")
+    assert page.locator(".wb-lane").count() == 3
+    page.locator(CURVES).hover(position={"x": 150, "y": 80})
+    page.locator(".wb-readout:not([hidden])").wait_for()
+    page.wait_for_timeout(300)
+    shut(page)
+
+
+def test_a_sweep_fills_its_table_which_is_sorted_by_a_press(page, lab_url, lab_folder):
+    page.set_viewport_size({"width": 1280, "height": 1050})
+    open_cell(page, lab_url, lab_folder, "sweep.ipynb", SWEEP)
+    press(page, "Run")
+    page.locator(".wb-status", has_text="12 of 12 runs done").wait_for(timeout=30_000)
+    column = "table.wb-table td:nth-child(5)"
+    iterations = [int(text.replace(",", "")) for text in page.locator(column).all_inner_texts()]
+    assert len(iterations) == 12
+    heading = page.get_by_role("button", name="iterations", exact=True)
+    heading.click()
+    page.wait_for_selector("th[aria-sort=ascending]")
+    assert [int(text) for text in page.locator(column).all_inner_texts()] == sorted(iterations)
+    page.get_by_role("button", name="iterations ▲").click()
+    page.wait_for_selector("th[aria-sort=descending]")
+    assert [int(text) for text in page.locator(column).all_inner_texts()] == sorted(iterations, reverse=True)
+    page.wait_for_selector(".jp-OutputArea-output img.widget-image")
+    page.wait_for_timeout(500)
+    shut(page)

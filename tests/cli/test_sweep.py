@@ -1,0 +1,53 @@
+"""`workbench sweep`."""
+
+import csv
+import json
+
+import pytest
+
+from workbench.cli import main
+
+
+def test_it_prints_a_row_a_run(capsys):
+    assert main(["sweep", "two-layer", "--n", "8", "16", "--deflation", "none", "stripes"]) == 0
+    head, *rows = capsys.readouterr().out.splitlines()
+    assert head.split()[:4] == ["n", "deflation", "N", "iterations"]
+    assert [row.split()[:3] for row in rows] == [
+        ["8", "none", "64"],
+        ["8", "stripes", "64"],
+        ["16", "none", "256"],
+        ["16", "stripes", "256"],
+    ]
+
+
+def test_json_and_csv_say_the_same(capsys, tmp_path):
+    asked = ["sweep", "two-layer", "--n", "8", "--param", "contrast=10", "--param", "contrast=1e3"]
+    assert main([*asked, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["over"] == {"n": ["8"], "contrast": ["10", "1e3"]}
+    assert found["provenance"]["configuration"]["problem"]["parameters"]["contrast"] == 10
+    path = tmp_path / "sweep.csv"
+    assert main([*asked, "--csv", str(path)]) == 0
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    assert [int(row["iterations"]) for row in csv.DictReader(lines)] == [row["iterations"] for row in found["rows"]]
+
+
+def test_exit_status_1_where_a_run_does_not_converge(capsys):
+    assert main(["sweep", "two-layer", "--n", "16", "--maxiter", "2"]) == 1
+    assert "iteration limit" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--n", "x"], "n must be a whole number"),
+        (["--n", "8", "8"], "8 twice"),
+        (["--preconditioner", "jacobbi"], "did you mean jacobi"),
+        (["--param", "contrast"], "KEY=VALUE"),
+        (["--n", "8", "--csv", "/nowhere/x.csv"], "there is no folder"),
+        ([], "nothing to sweep"),
+    ],
+)
+def test_wrong_input_is_one_sentence(capsys, arguments, sentence):
+    assert main(["sweep", "two-layer", *arguments]) == 2
+    assert sentence in capsys.readouterr().err

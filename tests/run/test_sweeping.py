@@ -1,0 +1,94 @@
+"""Sweeps: every combination once, each as a single run would go."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+
+import pytest
+
+from workbench.errors import InputError
+from workbench.run import Run, configure, run_through, sweep
+from workbench.run.sweep_files import plain, to_csv, to_json
+
+OVER = {"n": [8, 16], "preconditioner": ["jacobi", "neumann:2"], "deflation": ["none", "stripes"]}
+
+
+def test_rows_are_those_of_single_runs_in_order():
+    seen = []
+    found = sweep("two-layer", OVER, progress=lambda done, of, row: seen.append((done, of, row)))
+    assert [tuple(row[name] for name in OVER) for row in found.rows] == list(itertools.product(*OVER.values()))
+    for row in found.rows:
+        alone = run_through(Run(configure("two-layer", **{name: row[name] for name in OVER})))
+        assert row["iterations"] == alone.iterations
+        assert row["true_relative_residual"] == alone.true_relative_residual
+        assert row["N"] == row["n"] ** 2
+    assert found.converged
+    assert seen == [(place, 8, row) for place, row in enumerate(found.rows, 1)]
+
+
+def test_a_sweep_is_cancelled_between_iterations():
+    asked = itertools.count()
+    found = sweep("two-layer", OVER, cancelled=lambda: next(asked) >= 5)
+    assert found.cancelled
+    assert not found.converged
+    (row,) = found.rows
+    # Asked once before the run and after each step, the start being the first.
+    assert row["iterations"] == 4
+    assert row["reason"].startswith("stopped by the user")
+
+
+def test_what_cannot_be_solved_has_a_row_that_says_why():
+    found = sweep("two-layer", {"deflation": ["eigenvectors:400", "none"]}, n=8)
+    bad, good = found.rows
+    assert "400 vectors" in bad["reason"]
+    assert bad["iterations"] is None
+    assert good["converged"]
+    assert not found.converged
+
+
+def test_ctrl_c_keeps_the_rows(monkeypatch):
+    def interrupt(run, most=None):
+        raise KeyboardInterrupt
+
+    def progress(done, of, row):
+        monkeypatch.setattr(Run, "step", interrupt)
+
+    found = sweep("two-layer", {"n": [8, 16, 24]}, progress=progress)
+    assert [row["converged"] for row in found.rows] == [True, False]
+    assert found.cancelled
+
+
+def test_files_hold_rows_and_provenance(tmp_path):
+    found = sweep("two-layer", {"n": [8], "preconditioner": ["jacobi", "neumann:2"]})
+    lines = to_csv(found, tmp_path / "a.csv").read_text(encoding="utf-8").splitlines()
+    notes = dict(line[2:].split(": ", 1) for line in lines if line.startswith("#"))
+    assert json.loads(notes["configuration"])["problem"]["parameters"]["n"] == 8
+    assert json.loads(notes["machine"])["cpu"]
+    rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    assert [int(row["iterations"]) for row in rows] == [row["iterations"] for row in found.rows]
+    assert json.loads(to_json(found, tmp_path / "a.json").read_text(encoding="utf-8")) == plain(found)
+    with pytest.raises(InputError, match="choose another place"):
+        to_csv(found, tmp_path / "nowhere" / "a.csv")
+
+
+@pytest.mark.parametrize(
+    ("over", "more", "sentence"),
+    [
+        ({}, {}, "nothing to sweep"),
+        ({"n": []}, {}, "at least one value"),
+        ({"n": "64"}, {}, "at least one value"),
+        ({"n": [8, 8]}, {}, "8 twice"),
+        ({"n": [8, "x"]}, {}, "n must be a whole number"),
+        ({"solver": ["cg", "pipecgg"]}, {}, "did you mean pipecg"),
+        ({"size": [8]}, {}, "unknown parameter 'size'"),
+        ({"solver": ["cg"]}, {"solver": "sd"}, "give it once"),
+        ({"seed": ["x"]}, {}, "seed must be a whole number"),
+        ({"n": list(range(10_001))}, {}, "at most 10000 runs"),
+    ],
+)
+def test_wrong_values_are_told_before_anything_runs(over, more, sentence, monkeypatch):
+    monkeypatch.setattr("workbench.run.sweeping.Run", None)
+    with pytest.raises(InputError, match=sentence):
+        sweep("two-layer", over, **more)

@@ -1,0 +1,40 @@
+"""Files of sweeps: a table as CSV, or everything as JSON; both say where the rows come from."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from workbench.recording.files import write
+from workbench.run.sweeping import Sweep
+
+
+def to_csv(sweep: Sweep, path: str | Path) -> Path:
+    """Write a row a run, provenance in comment lines that start with #. Raises InputError where that fails."""
+    text = io.StringIO()
+    for key, value in {**sweep.provenance, "cancelled": sweep.cancelled}.items():
+        text.write(f"# {key}: {json.dumps(value)}\n")
+    table = csv.DictWriter(text, sweep.columns, lineterminator="\n")
+    table.writeheader()
+    table.writerows(sweep.rows)
+    return write(Path(path), text.getvalue().encode())
+
+
+def to_json(sweep: Sweep, path: str | Path) -> Path:
+    """Write over, rows, cancelled and provenance as one object. Raises InputError where that fails."""
+    return write(Path(path), json.dumps(plain(sweep), indent=1).encode())
+
+
+def plain(sweep: Sweep) -> dict[str, Any]:
+    """The sweep for JSON, which has no NaN and no infinity; both become null."""
+    whole = sweep.to_dict()
+    rows = [{name: _finite(value) for name, value in row.items()} for row in whole["rows"]]
+    return {**whole, "rows": rows}
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,166 @@
+"""A sweep: one run after another for every combination of some choices, as rows of plain data."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import workbench
+from workbench.errors import InputError
+from workbench.machine.describe import describe_machine
+from workbench.problems import Problem
+from workbench.run.configuration import Configuration, configure
+from workbench.run.driver import Run
+from workbench.run.stopping import Reason, Stopping
+
+CHOICES = ("solver", "preconditioner", "deflation", "coarse", "variant", "device", "rhs", "x0", "seed")
+"""What of a configuration can be swept beside the parameters of its problem."""
+OUTCOME = (
+    "N",
+    "nnz",
+    "deflation_vectors",
+    "iterations",
+    "converged",
+    "reason",
+    "relative_residual",
+    "true_relative_residual",
+    "setup_seconds",
+    "iteration_seconds",
+)
+"""What a row says of a run beside the choices, as in its summary; of a run that failed only why, the rest None."""
+MOST_RUNS = 10_000
+
+Row = dict[str, Any]
+Progress = Callable[[int, int, Row], None]
+"""Called after every run with the number of runs done, that of all, and the row."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Sweep:
+    """The rows of a sweep, in the order in which they ran: the choices by name, then `OUTCOME`, seconds in s.
+
+    over: the values of each choice that was swept. cancelled: it ended before all were run. provenance: the first
+    configuration in full, versions, machine and time.
+    """
+
+    over: dict[str, list[Any]]
+    rows: list[Row]
+    cancelled: bool
+    provenance: dict[str, Any]
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of a row's fields."""
+        return [*self.over, *OUTCOME]
+
+    @property
+    def converged(self) -> bool:
+        """Every combination was run and converged."""
+        return not self.cancelled and all(row["converged"] for row in self.rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return dataclasses.asdict(self)
+
+
+def sweep(
+    problem: str | Problem,
+    over: Mapping[str, Sequence[Any]],
+    *,
+    stopping: Stopping | None = None,
+    progress: Progress | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    **choices: Any,
+) -> Sweep:
+    """Run the cartesian product of the values in `over`, the last name varying fastest.
+
+    over: values by name, such as {"n": [64, 128], "deflation": ["none", "stripes"]}; names are `CHOICES` or parameters
+    of the problem. choices: what stays the same, as in `configure`. cancelled is asked between iterations; the run
+    under way then ends and has its row, as with Ctrl-C. The setup of the first run of a method includes compiling it.
+    Raises InputError for unknown names and wrong values before anything runs; a combination that cannot be solved has a
+    row that says why.
+    """
+    points = combinations(problem, over, stopping=stopping, **choices)
+    begun = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    rows: list[Row] = []
+    stopped = False
+    for chosen, configuration in points:
+        stopped = cancelled is not None and cancelled()
+        if stopped:
+            break
+        row, stopped = _run(chosen, configuration, cancelled or (lambda: False))
+        rows.append(row)
+        if progress:
+            progress(len(rows), len(points), row)
+        if stopped:
+            break
+    provenance = {
+        "configuration": points[0][1].to_dict(),
+        "started": begun,
+        "workbench": workbench.__version__,
+        "machine": describe_machine(),
+    }
+    return Sweep({name: list(values) for name, values in over.items()}, rows, stopped, provenance)
+
+
+def combinations(
+    problem: str | Problem, over: Mapping[str, Sequence[Any]], *, stopping: Stopping | None = None, **choices: Any
+) -> list[tuple[Row, Configuration]]:
+    """The runs of a sweep: the values of each and its whole configuration. Raises InputError as `sweep` does."""
+    if not over:
+        raise InputError("sweep: there is nothing to sweep; give at least one choice with its values, such as n")
+    for name, values in over.items():
+        if isinstance(values, str) or not len(values):
+            raise InputError(f"sweep: {name} needs a list with at least one value, got {values!r}")
+        if name in choices:
+            raise InputError(f"sweep: {name} is given as fixed and as swept; give it once")
+        told = [str(value) for value in values]
+        twice = next((value for value in told if told.count(value) > 1), None)
+        if twice is not None:
+            raise InputError(f"sweep: {name} has the value {twice} twice; give each value once")
+    points = list(itertools.islice(itertools.product(*over.values()), MOST_RUNS + 1))
+    if len(points) > MOST_RUNS:
+        raise InputError(f"a sweep has at most {MOST_RUNS} runs; give fewer values")
+    parameters = [name for name in over if name not in CHOICES]
+    made = []
+    for point in points:
+        chosen = dict(zip(over, point, strict=True))
+        own = {name: chosen[name] for name in parameters}
+        rest = {name: value for name, value in chosen.items() if name not in parameters}
+        rest |= {"seed": _whole(rest["seed"])} if "seed" in rest else {}
+        made.append((chosen, configure(problem, stopping=stopping, **choices, **rest, **own)))
+    return made
+
+
+def _run(chosen: Row, configuration: Configuration, cancelled: Callable[[], bool]) -> tuple[Row, bool]:
+    """The row of one run, and whether it was cancelled."""
+    run, stopped = None, False
+    try:
+        run = Run(configuration)
+        while not stopped and run.step():
+            stopped = cancelled()
+    except KeyboardInterrupt:
+        stopped = True
+    # Hours of rows must not be lost to one run, whatever went wrong with it.
+    except Exception as error:
+        return _no_row(chosen, str(error) or type(error).__name__), False
+    if run is None:
+        return _no_row(chosen, Reason.CANCELLED.sentence), True
+    if stopped:
+        run.cancel()
+    summary = run.result().summary
+    return {**chosen, **{name: summary[name] for name in OUTCOME}}, stopped
+
+
+def _no_row(chosen: Row, reason: str) -> Row:
+    return {**chosen, **dict.fromkeys(OUTCOME), "converged": False, "reason": reason}
+
+
+def _whole(seed: Any) -> int:
+    try:
+        return int(seed)
+    except (TypeError, ValueError):
+        raise InputError(f"seed must be a whole number, got {seed!r}") from None
