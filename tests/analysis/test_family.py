@@ -58,7 +58,7 @@ def test_products_are_those_that_a_counting_operator_sees(name, costs):
 
 
 @pytest.mark.parametrize("name", EVERY)
-@pytest.mark.parametrize("first", ["jacobi", "neumann:2", "none"])
+@pytest.mark.parametrize("first", ["jacobi", "neumann:2"])
 def test_vectors_and_bytes_are_those_of_the_arrays_that_a_run_holds_and_moves(name, first, costs, monkeypatch):
     from workbench.devices.cpu.device import Cpu
 

@@ -18,6 +18,16 @@ def test_every_element_is_computed(size, chunks):
     np.testing.assert_allclose(a, b + 3.0 * c, rtol=1e-15)
 
 
+@pytest.mark.parametrize("size", [1, 7, 4099])
+def test_the_update_is_in_place(size):
+    random = np.random.default_rng(size)
+    a, b = random.random(size), random.random(size)
+    expected = a + 1e-9 * b
+    triad._update(a, b, b, 3)
+    np.testing.assert_allclose(a, expected, rtol=1e-15)
+    assert triad.update_bandwidth(seconds=0.01, array_bytes=1 << 20).median > 1e8
+
+
 def test_first_touch_reaches_every_element():
     a, b, c = (np.full(1001, np.nan) for _ in range(3))
     triad._touch(a, b, c, 3)

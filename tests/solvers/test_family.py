@@ -57,8 +57,10 @@ def test_it_ends_in_as_many_steps_as_there_are_distinct_eigenvalues(name):
 
 
 @pytest.mark.parametrize("name", OF_CG)
-@pytest.mark.parametrize("first", ["none", "jacobi", "neumann:2"])
-@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+@pytest.mark.parametrize(
+    ("first", "dtype"),
+    [("none", np.float64), ("jacobi", np.float64), ("neumann:2", np.float64), ("jacobi", np.complex128)],
+)
 def test_it_walks_the_path_of_cg(name, first, dtype):
     operator = random_matrix(61, dtype, seed=4)
     rng = np.random.default_rng(1)

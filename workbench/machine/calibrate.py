@@ -13,7 +13,7 @@ import numpy as np
 from workbench import devices
 from workbench.devices.accelerator import measure
 from workbench.devices.cpu.launching import LAUNCHES, launch_latency
-from workbench.devices.cpu.triad import triad_bandwidth
+from workbench.devices.cpu.triad import update_bandwidth
 from workbench.errors import InputError
 from workbench.machine import processor
 from workbench.machine.doctor import triad_array_bytes
@@ -89,17 +89,17 @@ def _operations(cache: int | None) -> Number | None:
 def _processor(name: str, seconds: float) -> Profile:
     total, free = processor.memory()
     cache = processor.last_level_cache()
-    triad = triad_bandwidth(seconds, triad_array_bytes(cache, free))
+    update = update_bandwidth(seconds, triad_array_bytes(cache, free))
     told = "the operating system, container limits included"
     return Profile(
         name=name,
-        title=f"{processor.model()}, {triad.threads} cores",
+        title=f"{processor.model()}, {update.threads} cores",
         kind="cpu",
         bandwidth_measured=Number(
-            triad.median,
+            update.median,
             "measured",
-            f"triad a = b + 3 c on {triad.threads} threads, median of {triad.repeats}, {triad.array_bytes} bytes each, "
-            f"24 bytes an element; best {triad.best:.4g}",
+            f"update a = a + s b on {update.threads} threads, median of {update.repeats}, {update.array_bytes} bytes "
+            f"each, 24 bytes an element; best {update.best:.4g}",
         ),
         launch_latency=Number(
             launch_latency(), "measured", f"a kernel on all cores that touches a word each, median of {LAUNCHES}"

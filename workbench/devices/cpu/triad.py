@@ -1,10 +1,14 @@
-"""The memory bandwidth of the processor, by a triad a = b + s c over arrays that no cache holds."""
+"""The memory bandwidth of the processor, by a triad a = b + s c or an update a = a + s b on arrays that no cache holds.
+
+The update tells what the bus moves: its target's lines are read because they count, where a triad fetches them in vain.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import statistics
 import time
+from typing import Any
 
 import numba
 import numpy as np
@@ -43,6 +47,16 @@ def _triad(a, b, c, chunks):
             A[i] = B[i] + 3.0 * C[i]
 
 
+@njit(parallel=True, nogil=True, cache=True)
+def _update(a, b, c, chunks):
+    n = a.size
+    for k in prange(chunks):
+        A = a[n * k // chunks : n * (k + 1) // chunks]
+        B = b[n * k // chunks : n * (k + 1) // chunks]
+        for i in range(A.size):
+            A[i] = A[i] + 1e-9 * B[i]
+
+
 # Each thread is the first to write the part that it will use, which places that part in its own processor's memory.
 @njit(parallel=True, nogil=True, cache=True)
 def _touch(a, b, c, chunks):
@@ -63,15 +77,24 @@ def triad_bandwidth(seconds: float = 0.5, array_bytes: int = DEFAULT_ARRAY_BYTES
     `array_bytes` should be several times the last-level cache; three such arrays are allocated for the time being.
     Costs 2 s more the first time on a machine, for compiling. Raises MemoryError where the arrays do not fit.
     """
+    return _bandwidth(_triad, seconds, array_bytes)
+
+
+def update_bandwidth(seconds: float = 0.5, array_bytes: int = DEFAULT_ARRAY_BYTES) -> Triad:
+    """The same for the update, which moves as many bytes an element."""
+    return _bandwidth(_update, seconds, array_bytes)
+
+
+def _bandwidth(kernel: Any, seconds: float, array_bytes: int) -> Triad:
     a, b, c = (np.empty(max(1, array_bytes // 8)) for _ in range(3))
     threads = numba.get_num_threads()
     launch(a.size, _touch, a, b, c, threads)
-    launch(a.size, _triad, a, b, c, threads)
+    launch(a.size, kernel, a, b, c, threads)
     times: list[float] = []
     end = time.perf_counter() + seconds
     while len(times) < MINIMAL_REPEATS or time.perf_counter() < end:
         start = time.perf_counter()
-        launch(a.size, _triad, a, b, c, threads)
+        launch(a.size, kernel, a, b, c, threads)
         times.append(time.perf_counter() - start)
     moved = BYTES_PER_ELEMENT * a.size
     return Triad(moved / statistics.median(times), moved / min(times), len(times), a.nbytes, threads)
