@@ -72,4 +72,5 @@ def test_a_schedule_that_does_not_wait_is_found_out(accelerator, monkeypatch, sp
             copy.landed()
 
     monkeypatch.setattr(lanes.CpuSide, "wait", wait)
-    assert history(accelerator, spec) != expected
+    # Where other work holds up the cores, a copy may still be there in time.
+    assert any(history(accelerator, spec) != expected for _ in range(20))
