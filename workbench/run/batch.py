@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 MANY_ROWS = 4
 """From here on array operations are faster than a look at every row."""
 
 
+def root(square: float) -> float:
+    """The square root, with NaN for what rounding or an indefinite M made negative."""
+    return math.sqrt(square) if square >= 0 else math.nan
+
+
 def roots(squares: np.ndarray) -> np.ndarray:
-    """Square roots, with NaN for what rounding or an indefinite M made negative."""
+    """The same of many."""
     return np.sqrt(np.where(squares >= 0, squares, np.nan))
 
 

@@ -15,7 +15,7 @@ from workbench.devices.rows import Rows
 from workbench.errors import DeviceError, InputError
 from workbench.problems import LinearSystem
 from workbench.recording import History
-from workbench.run.batch import MANY_ROWS, best_so_far, roots
+from workbench.run.batch import MANY_ROWS, best_so_far, root, roots
 from workbench.run.breakdown import measured_energies
 from workbench.run.configuration import Configuration
 from workbench.run.outcome import provenance_of, summary_of
@@ -264,9 +264,9 @@ class Run:
         # The recurrence's scalars of a step that was not made yet are zero, not values.
         first = self.history.count == 0
         row = {
-            "residual": _root(scalar("rr")),
-            "preconditioned": _root(scalar("uu")),
-            "natural": _root(scalar("gamma")),
+            "residual": root(scalar("rr")),
+            "preconditioned": root(scalar("uu")),
+            "natural": root(scalar("gamma")),
             "alpha": math.nan if first else scalar("alpha"),
             "beta": math.nan if first else scalar("beta"),
             "drift": self._drift() if last and self.history.count >= self._next_drift else math.nan,
@@ -393,8 +393,3 @@ class Run:
             advice = self.configuration.coarse.advice
             detail += f"; {advice}" if advice else ""
         self.reason, self.detail = reason, detail
-
-
-def _root(square: float) -> float:
-    """sqrt, with NaN for what rounding or an indefinite M made negative."""
-    return math.sqrt(square) if square >= 0 else math.nan

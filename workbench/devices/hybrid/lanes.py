@@ -96,7 +96,6 @@ class AcceleratorSide:
                 self.space.set_scalar(name, cpu.space.scalar(name))
 
         if isinstance(clock, HybridClock):
-            clock.follow(ACCELERATOR, CPU)
             clock.timed(take, ", ".join(names), lambda: (0, 0))()
         else:
             take()
@@ -137,7 +136,7 @@ class Link:
             part, vector = self._departures[name]
             if part.host.size:
                 signal = self._to_device.to_device(vector.handle, part.host, ready, part.first * vector.itemsize)
-                self._note(made, name, TO_DEVICE, part.host.nbytes, signal, CPU, ACCELERATOR)
+                self._note(made, name, TO_DEVICE, part.host.nbytes, signal, ACCELERATOR)
         return made
 
     def sums_to_host(self, **names: str) -> Copy:

@@ -23,10 +23,8 @@ class CountingDevice:
         self, steps: Sequence[plan.Step], workspace: Any, vectors: Collection[str], kernels: dict[int, Any]
     ) -> list[Callable[[], None]]:
         """Make the vectors that the steps would work on."""
-        for step in steps:
-            names = (step.argument, step.target) if isinstance(step, plan.Apply) else (*step.loads, *step.stores)
-            for name in names:
-                workspace.vector(name)
+        for name in plan.touched(steps):
+            workspace.vector(name)
         return []
 
     def together(self, runs: list[Callable[[], None]], workspace: Any) -> list[Callable[[], None]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 
 from workbench.devices.lines.kinds import infer_vectors
-from workbench.devices.lines.language import Application, Dot, Formula, Line, parse
+from workbench.devices.lines.language import Application, Dot, Line, operands, parse
 
 ITERATIONS = 6
 """Enough for the chains to settle; the looked-at iteration lies in the middle."""
@@ -56,22 +56,12 @@ def _written_out(lines: tuple[Line, ...]) -> list[_Value]:
     newest: dict[str, int] = {}
     for iteration in range(ITERATIONS):
         for line in lines:
-            operands = [values[newest[name]] for name in _operands(line) if name in newest]
-            depth = max((value.depth for value in operands), default=0) + isinstance(line, Dot)
-            made_of = frozenset({len(values)}).union(*(value.made_of for value in operands))
+            read = [values[newest[name]] for name in operands(line) if name in newest]
+            depth = max((value.depth for value in read), default=0) + isinstance(line, Dot)
+            made_of = frozenset({len(values)}).union(*(value.made_of for value in read))
             newest[line.target] = len(values)
             values.append(_Value(line, iteration, depth, made_of))
     return values
-
-
-def _operands(line: Line) -> tuple[str, ...]:
-    match line:
-        case Application():
-            return (line.argument,)
-        case Formula():
-            return line.names
-        case Dot():
-            return (line.left, line.right)
 
 
 def _depth(values: list[_Value], iteration: int, vectors: frozenset[str]) -> int:

@@ -66,6 +66,17 @@ Line = Formula | Dot | Application
 
 
 @functools.lru_cache(maxsize=1024)
+def operands(line: Line) -> tuple[str, ...]:
+    """The names that a line reads."""
+    match line:
+        case Application():
+            return (line.argument,)
+        case Formula():
+            return line.names
+        case Dot():
+            return (line.left, line.right)
+
+
 def parse(text: str) -> tuple[Line, ...]:
     """The lines of a program, in order. Raises LinesError for anything outside the language."""
     source = textwrap.dedent(text)

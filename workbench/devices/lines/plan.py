@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Protocol, runtime_checkable
 
 from workbench.devices.lines.language import Application, Dot, Formula, Line
@@ -66,6 +66,12 @@ def step_name(step: Step) -> str:
     if isinstance(step, Apply):
         return step.operator
     return "; ".join(dict.fromkeys(line.text.strip() for line in step.body or step.scalars))
+
+
+def touched(steps: Iterable[Step]) -> Iterator[str]:
+    """The vectors that steps read or write, in order; a name may come more than once."""
+    for step in steps:
+        yield from (step.argument, step.target) if isinstance(step, Apply) else (*step.loads, *step.stores)
 
 
 def inline(lines: Collection[Line], operators: Mapping[str, object]) -> tuple[Line, ...]:

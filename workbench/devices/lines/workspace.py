@@ -13,7 +13,7 @@ import numpy as np
 from workbench.blocks import unknown_name
 from workbench.devices.clock import Clock
 from workbench.devices.lines import kinds, plan
-from workbench.devices.lines.language import Application, Formula, Line, LinesError, parse
+from workbench.devices.lines.language import Formula, Line, LinesError, operands, parse
 from workbench.devices.lines.reference import accumulator
 from workbench.devices.lines.stepwise import DOT_PLACES
 
@@ -283,7 +283,7 @@ class Lines:
     def _check_given(self, values: Mapping[str, Any]) -> None:
         used = {line.target for line in self._lines}
         for line in self._lines:
-            used.update(line.names if isinstance(line, Formula) else _operands(line))
+            used.update(line.names if isinstance(line, Formula) else operands(line))
         for name in values:
             if name not in used:
                 raise LinesError(f"{name} was given but no line uses it: {unknown_name('name', name, sorted(used))}")
@@ -311,12 +311,6 @@ def _check_numbers(values: Mapping[str, Any], dtype: np.dtype) -> None:
             raise LinesError(f"{name} is the complex number {value}, but the vectors are {dtype}; make them complex")
 
 
-def _operands(line: Line) -> tuple[str, ...]:
-    if isinstance(line, Application):
-        return (line.argument,)
-    return line.names if isinstance(line, Formula) else (line.left, line.right)
-
-
 def _written(steps: Sequence[plan.Step]) -> set[str]:
     """The vectors that steps change."""
     return {name for step in steps for name in ((step.target,) if isinstance(step, plan.Apply) else step.stores)}
@@ -327,13 +321,13 @@ def _read_first(lines: Iterable[Line], vectors: frozenset[str]) -> set[str]:
     read: set[str] = set()
     written: set[str] = set()
     for line in lines:
-        read |= vectors.intersection(_operands(line)) - written
+        read |= vectors.intersection(operands(line)) - written
         written.add(line.target)
     return read
 
 
 def _refuse_lost(lines: list[Line], vectors: frozenset[str], persistent: set[str]) -> None:
-    read = {name for line in lines for name in _operands(line)}
+    read = {name for line in lines for name in operands(line)}
     for line in lines:
         if line.target in vectors and line.target not in persistent | read:
             raise LinesError(

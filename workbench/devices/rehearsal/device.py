@@ -40,10 +40,8 @@ class Side:
         self, steps: Sequence[plan.Step], workspace: Any, vectors: Collection[str], kernels: dict[int, Any]
     ) -> list[Callable[[], None]]:
         """One call a step that runs nothing. The vectors that the steps would work on are made, to be counted."""
-        for step in steps:
-            names = (step.argument, step.target) if isinstance(step, plan.Apply) else (*step.loads, *step.stores)
-            for name in names:
-                workspace.vector(name)
+        for name in plan.touched(steps):
+            workspace.vector(name)
         return [self._launch if _launches(step, first=step is steps[0]) else _nothing for step in steps]
 
     def together(self, runs: list[Callable[[], None]], workspace: Any) -> list[Callable[[], None]]:
