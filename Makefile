@@ -3,9 +3,8 @@
 
 PYTHON ?= python3
 ARGS ?=
-# Fast tests first: those in the browser come last. `make test TESTS=tests/machine` runs a part.
-LATE = tests/browser
-TESTS ?= $(filter-out $(LATE) %/__pycache__,$(patsubst %/.,%,$(wildcard tests/*/. tests/test_*.py))) $(wildcard $(LATE))
+# `make test TESTS=tests/machine` runs a part.
+TESTS ?=
 
 TOUR = notebooks/00_tour.ipynb
 VENV_PYTHON = .venv/bin/python
@@ -30,7 +29,7 @@ lab: python ## start JupyterLab on the tour; ARGS are passed on: make lab ARGS="
 
 test: develop ## run all tests, those in the browser last; ARGS go to pytest: make test ARGS="-k stencil -x"
 	@WORKBENCH_CHROMIUM="$$($(VENV_PYTHON) scripts/chromium.py)" && export WORKBENCH_CHROMIUM && \
-		$(VENV_PYTHON) -m pytest $(TESTS) $(ARGS)
+		$(VENV_PYTHON) scripts/run_tests.py $(TESTS) -- $(ARGS)
 
 check: develop ## check style, types and the layers of imports
 	$(VENV_PYTHON) -m ruff check .

@@ -49,10 +49,8 @@ def test_no_python_at_all_is_told_in_one_sentence():
 
 
 @needs_make
-def test_the_browser_tests_run_last_and_none_is_left_out():
-    printed = make("--dry-run", "--always-make", "test", "PYTHON=python3").stdout
-    paths = re.findall(r"tests/[\w.]+", printed.split(" -m pytest ")[1])
-    present = {f"tests/{file.relative_to(ROOT / 'tests').parts[0]}" for file in (ROOT / "tests").rglob("test_*.py")}
-    assert present <= set(paths)
-    if "tests/browser" in present:
-        assert paths[-1] == "tests/browser"
+def test_what_make_test_is_given_reaches_the_script_that_runs_the_tests():
+    printed = make(
+        "--dry-run", "--always-make", "test", "PYTHON=python3", "TESTS=tests/machine", "ARGS=-k stencil"
+    ).stdout
+    assert "scripts/run_tests.py tests/machine -- -k stencil" in printed

@@ -1,0 +1,46 @@
+"""Which tests run side by side, and which alone."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+_spec = importlib.util.spec_from_file_location("workbench_run_tests", ROOT / "scripts" / "run_tests.py")
+run_tests = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(run_tests)
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """What pytest would be called with; every call ends with the status that the test puts into `codes`."""
+    made, codes = [], []
+    monkeypatch.setattr(run_tests, "pytest", lambda words: (made.append(list(words)), codes.pop(0) if codes else 0)[1])
+    return made, codes
+
+
+def test_without_a_path_all_tests_run_and_those_in_the_browser_last(calls):
+    assert run_tests.main(["--"]) == 0
+    together, alone = calls[0]
+    assert alone[-1] == "tests/browser"
+    found = {word for word in together + alone if word.startswith("tests/")}
+    files = {path.relative_to(ROOT).parts[:2] for path in (ROOT / "tests").rglob("test_*.py")}
+    assert found == {"/".join(parts) for parts in files}
+    assert {f"tests/{name}" for name in run_tests.SHARING} <= set(together)
+
+
+def test_a_path_is_run_with_its_kind_and_arguments_reach_pytest(calls):
+    run_tests.main(["tests/machine", "tests/solvers/test_cg.py::test_it", "--", "-k", "this or that"])
+    together, alone = calls[0]
+    assert "tests/solvers/test_cg.py::test_it" in together
+    assert together[-2:] == ["-k", "this or that"]
+    assert alone == ["tests/machine", "-k", "this or that"]
+
+
+@pytest.mark.parametrize(
+    ("codes", "expected"), [((0, 0), 0), ((5, 0), 0), ((0, 5), 0), ((5, 5), 5), ((1, 0), 1), ((0, 2), 2), ((5, 1), 1)]
+)
+def test_a_part_that_fails_is_told_and_an_empty_one_only_when_both_are(calls, codes, expected):
+    calls[1].extend(codes)
+    assert run_tests.main(["tests/machine", "tests/solvers", "--"]) == expected
+    assert len(calls[0]) == 2
