@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARING = ("analysis", "contracts", "deflation", "devices", "operators", "papers", "preconditioners", "solvers")
-"""Folders of tests that bear company: none of them looks at a clock, or at how much memory or how many threads are there."""
+"""Folders of tests that bear company: none of them looks at a clock, or counts the memory or the threads in use."""
 LAST = "browser"
 MOST = 4
 """Processes at most: each compiles what it needs, and takes half a gigabyte."""
