@@ -53,20 +53,26 @@ class PoissonFormulas(Problem):
         except InputError as error:
             raise InputError(f"{self.name}: in {name}, {error}") from None
 
-    def coefficients(self) -> dict[str, np.ndarray]:
-        """The coefficient of each axis by name, shape (n, n) or (n, n, n); those of equal formulas are one array.
-
-        Raises InputError with the place where one is not positive and finite.
-        """
-        found: dict[str, np.ndarray] = {}
-        made: dict[Formula, np.ndarray] = {}
+    @property
+    def distinct(self) -> dict[str, tuple[str, ...]]:
+        """The coefficients that differ, each with the names it goes by: {"a": ("a", "b")} where both are the same."""
+        names: dict[Formula, tuple[str, ...]] = {}
         for name in ("a", *self.others):
-            formula = self.formula(name)
-            if formula not in made:
-                made[formula] = self.on_cells(formula)
-                self._check(name, made[formula])
-            found[name] = made[formula]
-        return found
+            names[self.formula(name)] = (*names.get(self.formula(name), ()), name)
+        return {shared[0]: shared for shared in names.values()}
+
+    def values(self, name: str) -> np.ndarray:
+        """A coefficient or "f" at the centres of all cells, shape (n, n) or (n, n, n). Cost: one array of N words.
+
+        Raises InputError with the place where a coefficient is not positive and finite, or f is not finite.
+        """
+        values = self.on_cells(self.formula(name))
+        finite = np.isfinite(values)
+        if name == "f":
+            self._check(name, values, finite, "finite", "change the formula there")
+        else:
+            self._check(name, values, finite & (values > 0), "positive and finite", "try max(1e-3, ...) around it")
+        return values
 
     def on_cells(self, formula: Formula) -> np.ndarray:
         """A formula at the centres of all cells, shape (n, n) or (n, n, n). Cost: one array of N words."""
@@ -85,33 +91,27 @@ class PoissonFormulas(Problem):
     def assemble(self, seed: int = 0) -> LinearSystem:
         n, size = self.n, self.n**self.dimensions
         check_memory(8 * (2 * self.dimensions + 3) * size, f"a grid of {size} cells", "use a smaller n")
-        coefficients = list(self.coefficients().values())
-        right = self.on_cells(self.formula("f"))
-        if not np.isfinite(right).all():
-            raise InputError(f"{self.name}: f must be finite, {self._first('f', right, np.isfinite(right))}")
+        made = {name: self.values(name) for name in self.distinct}
+        along = [made[first] for axis in ("a", *self.others) for first, names in self.distinct.items() if axis in names]
+        right = self.values("f")
         closed = is_closed(self.sides, self.dimensions)
         b = right.reshape(-1)
         return LinearSystem(
-            assemble_diffusion(coefficients, self.sides, scale=float(n) ** 2),
+            assemble_diffusion(along, self.sides, scale=float(n) ** 2),
             without_mean(b) if closed else b,
             grid=right.shape,
-            coefficient=coefficients[0].reshape(-1),
+            coefficient=along[0].reshape(-1),
+            coefficient_name="coefficient a",
             constant_nullspace=closed,
         )
 
-    def _check(self, name: str, values: np.ndarray) -> None:
-        good = np.isfinite(values) & (values > 0)
-        if not good.all():
-            raise InputError(
-                f"{self.name}: {name} must be positive and finite, {self._first(name, values, good)}; "
-                "change the formula there, say with max(1e-3, ...)"
-            )
-
-    def _first(self, name: str, values: np.ndarray, good: np.ndarray) -> str:
-        """In words the value and the place of the first cell that is not good."""
+    def _check(self, name: str, values: np.ndarray, good: np.ndarray, what: str, way_out: str) -> None:
+        """Refuse values that are not all good, with the first of them and where it is."""
+        if good.all():
+            return
         cell = np.unravel_index(int(np.flatnonzero(~good)[0]), values.shape)
         place = ", ".join(f"{axis} = {(at + 0.5) / self.n:.4g}" for axis, at in zip(AXES, cell[::-1], strict=False))
-        return f"but {name} = {values[cell]:.4g} at {place}"
+        raise InputError(f"{self.name}: {name} must be {what}, but {name} = {values[cell]:.4g} at {place}; {way_out}")
 
 
 @register
