@@ -9,8 +9,11 @@ import ipywidgets as widgets
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.live.form import STYLE, WIDE
+from workbench.live.form import WIDE
 from workbench.problems.formula import Formula
+
+NARROW = {"description_width": "60px"}
+"""Builders have short names and long formulas."""
 
 
 class FormulaLine:
@@ -25,7 +28,7 @@ class FormulaLine:
             tooltip=about,
             placeholder=empty,
             continuous_update=True,
-            style=dict(STYLE),
+            style=dict(NARROW),
             layout=dict(WIDE),
         )
         self.hint = hint()

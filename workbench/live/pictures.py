@@ -22,7 +22,7 @@ class Scene:
     """All that can be drawn of a system. values: coefficient, shape of the grid, or entries per pixel of a matrix.
 
     labels: the subdomain of each cell, shape of the grid, or None. notes: sentences for the line under the picture.
-    bar: what the colours of cells mean.
+    bar: what the colours of cells mean. even: these are linear however wide the values are.
     """
 
     title: str
@@ -32,6 +32,7 @@ class Scene:
     labels: np.ndarray | None = None
     notes: tuple[str, ...] = ()
     bar: str = COEFFICIENT
+    even: bool = False
 
     def with_labels(self, labels: np.ndarray | None) -> Scene:
         """The same with other subdomains, labels of shape (N,); those of a matrix are told in words only."""
@@ -72,7 +73,7 @@ def picture(scene: Scene, normal: str, index: int) -> tuple[dict[str, Any], byte
     position = (index + 0.5) / scene.cells[_axis(normal)] if scene.cells else 0.5
     values, across, up = section(scene.values, normal, position)
     low, high = float(scene.values.min()), float(scene.values.max())
-    log = is_wide(low, high)
+    log = is_wide(low, high) and not scene.even
     pixels = _to_bytes(_thinned(values), low, high, log)
     lines = boundaries(section(scene.labels, normal, position)[0]) if scene.labels is not None else None
     notes = list(scene.notes)

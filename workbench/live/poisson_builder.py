@@ -13,8 +13,8 @@ from workbench.errors import InputError
 from workbench.live._stream import Publisher
 from workbench.live._worker import LatestOnly
 from workbench.live.field import FieldView
-from workbench.live.form import STYLE, WIDE
-from workbench.live.formula_line import FormulaLine, hint
+from workbench.live.form import WIDE
+from workbench.live.formula_line import NARROW, FormulaLine, hint
 from workbench.live.pictures import Scene
 from workbench.live.poisson_examples import EXAMPLES
 from workbench.live.side_boxes import SideBoxes
@@ -108,7 +108,6 @@ class PoissonBuilder:
             self.sides.load(problem.sides, problem.dimensions)
         else:
             self.form.value = values["form"]
-        self.example.value = self._example_shown()
         self._quiet = False
         self._turn()
 
@@ -167,8 +166,13 @@ class PoissonBuilder:
         self._changed()
 
     def _changed(self, _change: Any = None) -> None:
-        if not self._quiet:
-            self._worker.ask(self._look)
+        if self._quiet:
+            return
+        # Formulas that are no example's any more are not called so.
+        self._quiet = True
+        self.example.value = self._example_shown()
+        self._quiet = False
+        self._worker.ask(self._look)
 
     def _look(self) -> None:
         """Check what stands in the fields, tell it below them, draw it, and hand it on."""
@@ -214,7 +218,7 @@ class PoissonBuilder:
                 continue
             self.lines[name].span(values)
             bar = "right-hand side f" if name == "f" else f"coefficient {name}"
-            view.show(Scene(" = ".join(shown[name]), values, notes=note, bar=bar))
+            view.show(Scene(" = ".join(shown[name]), values, notes=note, bar=bar, even=name == "f"))
         if not good:
             self.status.say("A formula has values that the problem cannot have; see below its field.", "bad")
         return good
@@ -234,7 +238,7 @@ def _names(cls: type[PoissonFormulas]) -> tuple[str, ...]:
 
 
 def _named(name: str, tip: str) -> dict[str, Any]:
-    return {"description": name, "tooltip": tip, "style": dict(STYLE), "layout": dict(WIDE)}
+    return {"description": name, "tooltip": tip, "style": dict(NARROW), "layout": dict(WIDE)}
 
 
 def _show(shown: bool, *parts: Any) -> None:

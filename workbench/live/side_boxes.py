@@ -18,16 +18,17 @@ class SideBoxes:
         self.boxes = {
             side: widgets.Checkbox(
                 value=True,
-                description=side,
+                # A minus as wide as the plus, so that all boxes are alike.
+                description=side.replace("-", "−"),
                 indent=False,
                 tooltip=f"u = 0 on the side {side} ({WORDS[side]}); empty: no flux through it",
-                layout={"width": "44px", "margin": "0"},
+                layout={"width": "42px", "margin": "0"},
             )
             for side in side_names(3)
         }
         for control in self.boxes.values():
             control.observe(lambda _change: changed(), "value")
-        title = widgets.HTML("u = 0 on", layout={"width": "104px", "margin": "0 4px 0 0"}).add_class("wb-label")
+        title = widgets.HTML("u = 0 on").add_class("wb-label")
         self.box = widgets.HBox([title, *self.boxes.values()]).add_class("wb-sides")
         self._loaded = ("", 2)
 
