@@ -28,6 +28,8 @@ def row_lengths(lengths: np.ndarray, *, title: str = "", width: float = 4.2) -> 
     if some.max() >= WIDE * some.min():
         axes.set_yscale("log")
         axes.set_ylim(0.5, None)
+    else:
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     mean = float(lengths.mean())
     axes.axvline(mean, color=COLOURS[1], linestyle="--", linewidth=1.2, label=f"mean {mean:.3g}")
     axes.legend(frameon=False, fontsize="small")

@@ -18,7 +18,7 @@ from workbench.live.controls import button
 from workbench.live.field import FieldView
 from workbench.live.form import WIDE
 from workbench.live.formula_line import NARROW, hint
-from workbench.live.matrix_facts import Facts, facts
+from workbench.live.matrix_facts import Facts, facts, size_in_words
 from workbench.live.preview import MOST_BYTES
 from workbench.live.status import StatusLine
 from workbench.live.uploads import MOST_UPLOAD, store
@@ -112,7 +112,7 @@ class MatrixBuilder:
     def _layout(self) -> widgets.Box:
         fields = [self.source, self.upload, self.name, self.path, self.hint, self.read, self.table]
         form = widgets.VBox(fields).add_class("wb-form")
-        canvases = widgets.HBox([self.pattern, self.histogram]).add_class("wb-pictures")
+        canvases = widgets.HBox([self.pattern, self.histogram]).add_class("wb-pictures").add_class("wb-matrix")
         views = widgets.VBox([self.status, canvases]).add_class("wb-views")
         body = widgets.HBox([form, views]).add_class("wb-body")
         return widgets.VBox([body]).add_class("wb-explorer").add_class("wb-build")
@@ -228,7 +228,7 @@ def _cost(problem: MatrixFile | SuiteSparse) -> tuple[bool, str, str]:
         size = path.stat().st_size
     except OSError:
         size = 0
-    told = f"{about}, {size / 2**20:.3g} MiB"
+    told = f"{about}, {size_in_words(size)}"
     return size > MOST_BYTES, "Read", f"{told}; large, so it is read when you press Read" if size > MOST_BYTES else told
 
 

@@ -45,10 +45,23 @@ def facts(problem: Problem) -> Facts:
         "unknowns N": f"{size:,}",
         "entries (nnz)": f"{entries:,}",
         "share that is stored": f"{100 * entries / size**2:.3g} %",
-        "entries per row": f"{lengths.min():,} to {lengths.max():,}, {lengths.mean():.3g} on average",
+        "entries per row": f"{_between(lengths.min(), lengths.max(), ',')}, {lengths.mean():.3g} on average",
         "Hermitian" if is_complex else "symmetric": f"yes, to {SYMMETRY_TOLERANCE:g} of the largest entry",
-        "diagonal": f"{diagonal.min():.4g} to {diagonal.max():.4g}",
+        "diagonal": _between(diagonal.min(), diagonal.max(), ".4g"),
         "values": f"{'complex' if is_complex else 'real'}, {matrix.dtype}",
-        "memory": f"{stored / 2**20:.3g} MiB",
+        "memory": size_in_words(stored),
     }
     return Facts(Scene(problem.label, counts, True, size, notes=sample), lengths, rows)
+
+
+def size_in_words(count: float) -> str:
+    """Bytes in the unit that leaves one to four digits before the point."""
+    for unit in ("B", "KiB", "MiB"):
+        if count < 1024:
+            return f"{count:.3g} {unit}" if count < 1000 else f"{count:.0f} {unit}"
+        count /= 1024
+    return f"{count:.3g} GiB"
+
+
+def _between(low: float, high: float, form: str) -> str:
+    return f"{low:{form}} to {high:{form}}" if low < high else f"{low:{form}} everywhere"

@@ -8,6 +8,7 @@ from typing import Any
 
 import ipywidgets as widgets
 import numpy as np
+import traitlets
 
 from workbench.errors import InputError
 from workbench.live._stream import Publisher
@@ -36,6 +37,10 @@ FORMULAS = {
     "c": "coefficient of d/dz; empty: as a",
     "f": "right-hand side",
 }
+HELP = (
+    f"Names: {{}}, pi, e. Functions: {', '.join(FUNCTIONS)}. "
+    "Also ** for powers, &lt;, &gt;, and, or, not, <i>p</i> if <i>condition</i> else <i>q</i>."
+)
 DEBOUNCE = 0.15
 """Seconds of no typing before a formula is looked at."""
 MOST_CELLS = 1 << 19
@@ -65,9 +70,13 @@ class PoissonBuilder:
         }
         self.form = widgets.Dropdown(options=FORMS, **_named("form", "stored as a sparse matrix, or not stored"))
         self.sides = SideBoxes(self._changed)
+        self.help = hint()
         self.status = StatusLine()
         publisher = publisher or Publisher()
         self.views = {name: FieldView(publisher, height=HEIGHT) for name in FORMULAS}
+        for view in list(self.views.values())[1:]:
+            for trait in ("normal", "index"):
+                traitlets.link((self.views["a"], trait), (view, trait))
         for control in (self.n, self.form):
             control.observe(self._changed, "value")
         self.stencil.observe(self._turn, "value")
@@ -119,10 +128,8 @@ class PoissonBuilder:
         return self.box._repr_mimebundle_(**options)
 
     def _layout(self) -> widgets.Box:
-        words = f"Names: x, y, z, pi, e. Functions: {', '.join(FUNCTIONS)}. Also ** for powers, < and >, and/or/not, "
-        self._help = hint(words + "<i>p</i> if <i>condition</i> else <i>q</i>.")
         rows = [part for line in self.lines.values() for part in line.parts]
-        fields = [self.example, self.stencil, self.n, self.size, *rows, self.sides.box, self.form, self._help]
+        fields = [self.example, self.stencil, self.n, self.size, *rows, self.sides.box, self.form, self.help]
         form = widgets.VBox(fields).add_class("wb-form")
         canvases = widgets.HBox(list(self.views.values())).add_class("wb-pictures")
         views = widgets.VBox([self.status, canvases]).add_class("wb-views")
@@ -159,10 +166,11 @@ class PoissonBuilder:
         names = _names(cls) if issubclass(cls, PoissonFormulas) else ()
         for name in FORMULAS:
             _show(name in names, *self.lines[name].parts)
-        _show(formulas, self.sides.box, self._help, self.example)
+        _show(formulas, self.sides.box, self.help, self.example)
         _show(not formulas, self.form)
         if issubclass(cls, PoissonFormulas):
             self.sides.show(cls.dimensions)
+            self.help.value = HELP.format(", ".join(AXES[: cls.dimensions]))
         self._changed()
 
     def _changed(self, _change: Any = None) -> None:
