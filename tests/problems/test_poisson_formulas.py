@@ -97,7 +97,10 @@ def test_large_grids_are_evaluated_piece_by_piece_to_the_same_values(monkeypatch
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
-        ({"a": "x - 0.5"}, "a must be positive and finite, but a = -0.375 at x = 0.125, y = 0.125; try max(1e-3, ...) around it"),
+        (
+            {"a": "x - 0.5"},
+            "a must be positive and finite, but a = -0.375 at x = 0.125, y = 0.125; try max(1e-3, ...) around it",
+        ),
         ({"b": "where(y > 0.5, 0, 1)"}, "b must be positive and finite, but b = 0 at x = 0.125, y = 0.625"),
         ({"a": "1/(x-0.125)"}, "a must be positive and finite, but a = inf at x = 0.125, y = 0.125"),
         ({"f": "log(x - 0.5)"}, "f must be finite, but f = nan at x = 0.125, y = 0.125"),
