@@ -9,8 +9,6 @@ from __future__ import annotations
 import ast
 import dataclasses
 import functools
-import math
-import operator
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
@@ -19,6 +17,7 @@ import numpy as np
 
 from workbench.blocks import unknown_name
 from workbench.errors import InputError
+from workbench.problems.formula_words import ARITHMETIC, COMPARISONS, CONSTANTS, FUNCTIONS, choose
 
 LONGEST = 500
 """Characters."""
@@ -30,49 +29,10 @@ FOREIGN = re.compile(r"[^A-Za-z0-9 .+\-*/(),<>=!]")
 FACTOR = re.compile(r"(?<![A-Za-z0-9.])(?>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?=[A-Za-z])")
 """A number with a letter right behind it."""
 UNFINISHED = "+-*/(,<>=!"
-CONSTANTS = {"pi": math.pi, "e": math.e}
 HINTS = {"^": "write ** for a power", "[": "use round brackets", "{": "use round brackets", "&": "write and"}
 
 Values = dict[str, np.ndarray]
 Evaluate = Callable[[Values], Any]
-
-ARITHMETIC: dict[type, Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: np.divide,
-    ast.Pow: np.power,
-}
-COMPARISONS: dict[type, Callable[[Any, Any], Any]] = {
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-}
-
-
-def _smallest(*values: Any) -> Any:
-    return functools.reduce(np.minimum, values)
-
-
-def _largest(*values: Any) -> Any:
-    return functools.reduce(np.maximum, values)
-
-
-def _where(condition: Any, yes: Any, no: Any) -> Any:
-    return np.where(condition != 0, yes, no)
-
-
-FUNCTIONS: dict[str, tuple[Callable[..., Any], int, int]] = {
-    **{name: (getattr(np, name), 1, 1) for name in ("sin", "cos", "tan", "exp", "log", "sqrt", "abs", "tanh", "floor")},
-    "min": (_smallest, 2, 16),
-    "max": (_largest, 2, 16),
-    "where": (_where, 3, 3),
-    "hypot": (np.hypot, 2, 2),
-}
-"""Each function with the fewest and the most arguments it takes; log is the natural one."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -167,7 +127,7 @@ class _Reader:
                 return self._comparison([left, *others], [COMPARISONS[type(op)] for op in ops], depth)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 condition, yes, no = (self.build(part, depth + 1) for part in (test, body, orelse))
-                return lambda at: _where(condition(at), yes(at), no(at))
+                return lambda at: choose(condition(at), yes(at), no(at))
             case ast.Call():
                 return self._call(node, depth)
         self._refuse(node, "this is no part of a formula", "use numbers, names, + - * / **, comparisons and functions")
