@@ -42,6 +42,15 @@ def test_parameters_by_name_behind_the_colon():
         find("toy", "spinner:speed=4,yes")
 
 
+def test_commas_within_brackets_and_quotes_belong_to_the_value():
+    assert find("toy", 'spool:path="/a,b=(c\\".npz"') == Spool('/a,b=(c".npz')
+    assert find("toy", "spool:path=max(1, (2), 3)") == Spool("max(1, (2), 3)")
+    assert find("toy", 'spool:path="') == Spool('"')
+    for block in (Spool('a"'), Spool("a=b"), Spool("(,"), Spool(" x\\, "), Toy(3, True), Toy(4), Toy()):
+        assert find("toy", block.text) == block
+    assert (Toy(4).text, Toy(3, True).text, Spool("a=b").text) == ("spinner:4", "spinner:sound=True", "spool:path=a=b")
+
+
 def test_a_path_with_an_equals_sign_is_one_argument():
     assert find("toy", "spool:/a/b=c.npz") == Spool("/a/b=c.npz")
 

@@ -2,7 +2,7 @@
 
 Dropdowns, the command line, the contract tests, the docs tables and the provenance of a run are generated from here. A
 block is written `name`, `name:argument`, where the argument sets its first parameter (`neumann:2`, `blocks:6`), or
-`name:key=value,key=value` (`hybrid3:share=0.4,fused=no`).
+`name:key=value,key=value` (`hybrid3:share=0.4,fused=no`). Commas within round brackets or "..." belong to the value.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import importlib
+import itertools
+import json
 import math
 import pkgutil
 from collections.abc import Mapping
@@ -40,7 +42,7 @@ class Parameter:
         if self.choices and converted not in self.choices:
             raise InputError(f"{owner}: {unknown_name(self.name, str(converted), self.choices)}")
         if isinstance(converted, (int, float)) and not isinstance(converted, bool):
-            if not math.isfinite(converted):
+            if isinstance(converted, float) and not math.isfinite(converted):
                 raise InputError(f"{owner}: {self.name} must be a finite number, got {value}")
             if (self.low is not None and converted < self.low) or (self.high is not None and converted > self.high):
                 raise InputError(f"{owner}: {self.name} must be {self.bounds()}, got {value}")
@@ -125,6 +127,23 @@ class Block:
         declared = self.parameters()
         return f"{self.name}:{getattr(self, declared[0].name)}" if declared else self.name
 
+    @property
+    def differing(self) -> dict[str, Value]:
+        """The parameters that differ from their defaults."""
+        values = {declared: getattr(self, declared.name) for declared in self.parameters()}
+        return {declared.name: value for declared, value in values.items() if value != declared.default}
+
+    @property
+    def text(self) -> str:
+        """The shortest text that `find` reads back as this very block."""
+        differing = self.differing
+        if not differing:
+            return self.name
+        alone = str(next(iter(differing.values())))
+        if list(differing) == [self.parameters()[0].name] and alone and "=" not in alone:
+            return f"{self.name}:{alone}"
+        return f"{self.name}:{','.join(f'{name}={_quoted(value)}' for name, value in differing.items())}"
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON: kind, name and all parameters."""
         values = {declared.name: getattr(self, declared.name) for declared in self.parameters()}
@@ -195,12 +214,42 @@ def _by_name(cls: type[Block], argument: str) -> dict[str, str]:
     if not ("=" in argument and argument.partition("=")[0].strip().isidentifier()):
         return {cls.parameters()[0].name: argument}
     values = {}
-    for part in argument.split(","):
+    for part in _parts(argument):
         key, equals, value = part.partition("=")
         if not equals:
             raise InputError(f"{cls.name}: parameters are written key=value,key=value, got {part!r}")
-        values[key.strip()] = value.strip()
+        values[key.strip()] = _unquoted(value.strip())
     return values
+
+
+def _parts(argument: str) -> list[str]:
+    """Cut at the commas that stand neither in round brackets nor in quotes."""
+    cuts, depth, quoted, escaped = [-1], 0, False, False
+    for place, character in enumerate(argument):
+        if escaped or (quoted and character == "\\"):
+            escaped = not escaped
+        elif character == '"':
+            quoted = not quoted
+        elif not quoted:
+            depth = max(0, depth + (character == "(") - (character == ")"))
+            if character == "," and depth == 0:
+                cuts.append(place)
+    return [argument[first + 1 : last] for first, last in itertools.pairwise([*cuts, len(argument)])]
+
+
+def _quoted(value: Value) -> str:
+    """A value as it stands behind key=, in quotes where it holds what would end it."""
+    text = str(value)
+    return json.dumps(text) if any(mark in text for mark in ',"()') or text != text.strip() else text
+
+
+def _unquoted(text: str) -> str:
+    if len(text) >= 2 and text[0] == text[-1] == '"':
+        try:
+            return json.loads(text)
+        except ValueError:
+            return text
+    return text
 
 
 def from_dict(plain: Mapping[str, Any]) -> Block:

@@ -52,7 +52,7 @@ def export(explorer, button, ending):
     found = explorer.until(
         lambda: len(paths := sorted((explorer.folder / "exports").glob(f"*{ending}"))) == 2 and paths
     )
-    explorer.until(lambda: found[0].name in explorer.page.locator("[role=status]").last.inner_text())
+    explorer.until(lambda: found[0].name in explorer.page.locator("[role=status]", has_text="written to").inner_text())
 
 
 def test_the_field_is_there_before_any_run_and_a_wrong_value_is_a_sentence(explorer):

@@ -27,6 +27,8 @@ def test_the_house_is_furnished():
             "poisson7",
             "poisson27",
             "poisson125",
+            "poisson-2d",
+            "poisson-3d",
         },
         "preconditioner": {"none", "jacobi", "neumann"},
         "deflation": {"none", "stripes", "planes", "blocks"},
@@ -53,7 +55,7 @@ def test_the_house_is_furnished():
 def test_defaults_are_valid_and_survive_json(cls):
     block = cls()
     assert blocks.from_dict(json.loads(json.dumps(block.to_dict()))) == block
-    assert blocks.find(cls.kind, block.spec) == block
+    assert blocks.find(cls.kind, block.spec) == blocks.find(cls.kind, block.text) == block
 
 
 @pytest.mark.parametrize("cls", EVERY, ids=name_of)

@@ -13,6 +13,7 @@ from workbench.live import explore
 from workbench.live.export import KINDS
 from workbench.recording import load, load_trace
 from workbench.run import State, Stopping, configure
+from workbench.run.sharing import from_link, to_link
 
 LONG = {"preconditioner": "none", "deflation": "none", "stopping": Stopping(rtol=1e-300, stagnation=10**9)}
 
@@ -41,6 +42,16 @@ def test_the_default_form_has_two_levels(explorer):
     chosen = explorer.form.configuration()
     assert (chosen.preconditioner.spec, chosen.deflation.name) == ("neumann:2", "stripes")
     assert explore("poisson5").form.configuration() == configure("poisson5")
+
+
+def test_a_link_fills_the_form_and_the_share_bar_gives_it_back(tmp_path):
+    given = configure("poisson-2d", n=16, a="1+x", deflation="blocks:2", stopping=Stopping(rtol=1e-7, atol=1e-20))
+    made = explore(to_link(given), tmp_path)
+    assert made.form.configuration() == given
+    assert from_link(made.share.written("link")) == given
+    made.share.take(to_link(configure("two-layer", n=32)))
+    assert made.form.configuration() == configure("two-layer", n=32)
+    made.close()
 
 
 def test_it_is_displayed_once_and_by_its_box(explorer):

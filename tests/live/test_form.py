@@ -76,6 +76,17 @@ def test_the_default_form_is_the_configuration_it_was_given():
     assert Form(lambda: None, given).configuration() == given
 
 
+def test_what_is_loaded_comes_back_to_the_last_digit_and_with_what_has_no_field(form):
+    given = configure(
+        "two-layer",
+        contrast=1000 / 3,
+        device="cuda:7",
+        stopping=Stopping(rtol=1 / 3e7, atol=1e-30, max_seconds=9.5, stagnation=77, true_every=10),
+    )
+    form.load(given)
+    assert form.configuration() == given
+
+
 def test_numbers_are_shown_as_one_types_them(form):
     assert form.settings["rtol"].value == "1e-06"
 

@@ -19,7 +19,6 @@ import numpy as np
 from workbench.analysis.candidates import Pair, coarser, pairs
 from workbench.errors import InputError
 from workbench.problems import LinearSystem, Problem
-from workbench.problems.files import problem_from_text
 from workbench.run import Configuration, Result, Run, Stopping, configure
 
 RATIOS = (4, 2)
@@ -124,7 +123,7 @@ def advise(
     names, and when no pair solves the problem.
     """
     begun = time.perf_counter()
-    whole = problem_from_text(problem) if isinstance(problem, str) else problem
+    whole = configure(problem).problem if isinstance(problem, str) else problem
     whole = whole.changed(parameters)
     system = whole.assemble(seed)
     size = system.operator.shape[0]

@@ -15,7 +15,7 @@ def problem_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "problem",
         metavar="PROBLEM",
-        help="a registered problem, a SuiteSparse name, or a path to a .mtx or .mtx.gz file",
+        help="a registered problem, a SuiteSparse name, a .mtx or .mtx.gz file, a link, or a saved .cg.json file",
     )
     parser.add_argument("--n", metavar="N", help="grid points per side")
     parser.add_argument(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench.cli.common import (
     CONVERGED,
@@ -19,7 +20,11 @@ from workbench.cli.common import (
 )
 from workbench.errors import InputError
 
+if TYPE_CHECKING:
+    from workbench.run import Configuration
+
 PROGRESS_SECONDS = 0.1
+RULES = ("rtol", "atol", "norm", "maxiter", "max_seconds", "stagnation", "check_every", "true_every")
 
 
 def add(verbs: Any) -> None:
@@ -27,27 +32,27 @@ def add(verbs: Any) -> None:
     solve = verbs.add_parser("solve", help="solve a problem and print how it went")
     problem_arguments(solve)
     add = solve.add_argument
-    add("--preconditioner", default="jacobi", metavar="BLOCK", help="first level, as neumann:2 (default jacobi)")
-    add("--deflation", default="none", metavar="BLOCK", help="second level, as stripes or blocks:6 (default none)")
-    add("--coarse", default="cholesky", metavar="BLOCK", help="coarse solver, inverse or cholesky (default)")
-    add("--variant", default="def1", metavar="BLOCK", help="how the two levels combine: def1 (default), a-def2, ...")
-    add("--solver", default="cg", metavar="BLOCK", help="the method (default cg)")
-    add("--device", default="cpu", help="cpu (default), opencl, opencl:<number or name>, cuda, cuda:<number>, or auto")
+    add("--preconditioner", metavar="BLOCK", help="first level, as neumann:2 (default jacobi)")
+    add("--deflation", metavar="BLOCK", help="second level, as stripes or blocks:6 (default none)")
+    add("--coarse", metavar="BLOCK", help="coarse solver, inverse or cholesky (default)")
+    add("--variant", metavar="BLOCK", help="how the two levels combine: def1 (default), a-def2, ...")
+    add("--solver", metavar="BLOCK", help="the method (default cg)")
+    add("--device", help="cpu (default), opencl, opencl:<number or name>, cuda, cuda:<number>, or auto")
     add("--memory-limit", metavar="BYTES", help="of the device's memory, as 100MB or 2GiB (default all)")
     add("--check-every", type=int, metavar="N", help="iterations between two looks at an accelerator (default 16)")
     add("--true-every", type=int, metavar="N", help="compute b - A x every N iterations for the history")
-    add("--rtol", type=float, default=1e-6, help="stop at this fraction of ||b|| (default 1e-6)")
-    add("--atol", type=float, default=0.0, help="or at this norm (default 0)")
+    add("--rtol", type=float, help="stop at this fraction of ||b|| (default 1e-6)")
+    add("--atol", type=float, help="or at this norm (default 0)")
     add(
         "--norm",
-        default="residual",
         help="residual (default), preconditioned, natural, or error with --rhs ones-scaled",
     )
     add("--maxiter", type=int, metavar="N", help="iteration limit (default 10 times the unknowns)")
+    add("--stagnation", type=int, metavar="N", help="give up after N iterations without progress (default 5000)")
     add("--max-seconds", type=float, metavar="S", help="limit of iteration time in seconds")
-    add("--rhs", default="problem", help="problem (default), ones, ones-scaled (b = A x*, x* = 1/sqrt(N)) or random")
-    add("--x0", default="problem", help="problem (default), zero or random")
-    add("--seed", type=int, default=0, help="seed of all randomness (default 0)")
+    add("--rhs", help="problem (default), ones, ones-scaled (b = A x*, x* = 1/sqrt(N)) or random")
+    add("--x0", help="problem (default), zero or random")
+    add("--seed", type=int, help="seed of all randomness (default 0)")
     add("--json", action="store_true", help="print one JSON object")
     add("--save", metavar="FILE", help="write the run to one file")
     add("--trace", metavar="FILE", help="write where the time went as JSON that ui.perfetto.dev opens")
@@ -57,25 +62,9 @@ def add(verbs: Any) -> None:
 def _solve(chosen: argparse.Namespace) -> int:
     # Imported here because numba takes a second to import and the other commands need none of it.
     from workbench.recording import save, save_trace
-    from workbench.run import Run, Stopping, configure, read_size
+    from workbench.run import Run
 
-    stopping = Stopping(
-        rtol=chosen.rtol,
-        atol=chosen.atol,
-        norm=chosen.norm,
-        maxiter=chosen.maxiter,
-        max_seconds=chosen.max_seconds,
-        check_every=chosen.check_every,
-        true_every=chosen.true_every,
-    )
-    names = ("solver", "preconditioner", "deflation", "coarse", "variant", "device", "rhs", "x0", "seed")
-    configuration = configure(
-        chosen.problem,
-        parameters(chosen),
-        stopping=stopping,
-        memory_limit=None if chosen.memory_limit is None else read_size(chosen.memory_limit),
-        **{name: getattr(chosen, name) for name in names},
-    )
+    configuration = _configuration(chosen)
     # A long solve should not end with nowhere to put its result.
     for path in (chosen.save, chosen.trace):
         if path and not Path(path).parent.is_dir():
@@ -106,6 +95,18 @@ def _solve(chosen: argparse.Namespace) -> int:
         if result.trace is not None:
             _print_kernels(result.trace)
     return CONVERGED if result.converged else NOT_CONVERGED
+
+
+def _configuration(chosen: argparse.Namespace) -> Configuration:
+    """What is to be run: a link or a saved configuration says all of it, and options replace what they name."""
+    from workbench.run import configure, read_size
+
+    limit = None if chosen.memory_limit is None else read_size(chosen.memory_limit)
+    names = ("solver", "preconditioner", "deflation", "coarse", "variant", "device", "rhs", "x0", "seed")
+    given = {name: getattr(chosen, name) for name in names}
+    configuration = configure(chosen.problem, parameters(chosen), memory_limit=limit, **given)
+    rules = {name: getattr(chosen, name) for name in RULES if getattr(chosen, name) is not None}
+    return dataclasses.replace(configuration, stopping=dataclasses.replace(configuration.stopping, **rules))
 
 
 def _print_kernels(trace: Any) -> None:

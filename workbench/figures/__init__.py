@@ -10,6 +10,7 @@ from workbench.figures.parting import parting
 from workbench.figures.pattern import pattern, pattern_counts
 from workbench.figures.ritz import ritz
 from workbench.figures.roofline import roofline
+from workbench.figures.row_lengths import row_lengths
 from workbench.figures.style import CURVES, CurveStyle, curve_style, save
 from workbench.figures.subdomains import section, subdomains
 from workbench.figures.timeline import timeline
@@ -32,6 +33,7 @@ __all__ = [
     "pattern_counts",
     "ritz",
     "roofline",
+    "row_lengths",
     "save",
     "section",
     "subdomains",

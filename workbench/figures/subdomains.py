@@ -25,12 +25,14 @@ def subdomains(
     normal: str = "z",
     position: float = 0.5,
     title: str = "",
+    bar: str = COEFFICIENT,
     width: float = 4.2,
 ) -> Figure:
     """The coefficient per cell as colours, a colour bar, and the boundaries between subdomains.
 
     grid: (ny, nx) or (nz, ny, nx). coefficient, labels: shape (N,), or None for a constant 1 and for no subdomains.
-    In 3D a section is shown: normal "x", "y" or "z", position in side lengths. width in inches.
+    In 3D a section is shown: normal "x", "y" or "z", position in side lengths. bar: what the colours mean. width in
+    inches.
     """
     figure = new_figure(width, 0.8 * width, square=True)
     axes = figure.add_subplot()
@@ -39,7 +41,7 @@ def subdomains(
     low, high = float(values.min()), float(values.max())
     norm = LogNorm(low, high) if is_wide(low, high) else Normalize(low, high if high > low else low + 1)
     image = axes.imshow(values, origin="lower", extent=(0, 1, 0, 1), cmap="cividis", norm=norm, interpolation="nearest")
-    figure.colorbar(image, ax=axes, label=COEFFICIENT)
+    figure.colorbar(image, ax=axes, label=bar)
     if labels is not None:
         lines = boundaries(section(labels.reshape(grid), normal, position)[0])
         # One path and not one per segment, which keeps drawings of round subdomains small.

@@ -3,9 +3,12 @@
 from workbench.live.convergence import ConvergenceView
 from workbench.live.explorer import Explorer, explore
 from workbench.live.field import FieldView
+from workbench.live.matrix_builder import MatrixBuilder
+from workbench.live.poisson_builder import PoissonBuilder
 from workbench.live.race import RaceView
 from workbench.live.roofline import RooflineView
 from workbench.live.schedules import Schedules
+from workbench.live.share_bar import ShareBar
 from workbench.live.spectrum import SpectrumView
 from workbench.live.stepper import Stepper
 from workbench.live.sweep import SweepView
@@ -15,9 +18,12 @@ __all__ = [
     "ConvergenceView",
     "Explorer",
     "FieldView",
+    "MatrixBuilder",
+    "PoissonBuilder",
     "RaceView",
     "RooflineView",
     "Schedules",
+    "ShareBar",
     "SpectrumView",
     "Stepper",
     "SweepView",

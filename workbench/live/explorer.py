@@ -22,6 +22,7 @@ from workbench.live.form import Form
 from workbench.live.pictures import scene
 from workbench.live.preview import NotYetError, Preview
 from workbench.live.runs import Ended, relative, run_label, seconds, table
+from workbench.live.share_bar import ShareBar
 from workbench.live.status import StatusLine
 from workbench.live.timeline import TimelineView
 from workbench.problems import Problem
@@ -62,6 +63,7 @@ class Explorer:
         self.tabs.observe(self._turn_page, "selected_index")
         self.table = widgets.HTML(table([]))
         self.saved = StatusLine()
+        self.share = ShareBar(self.form.configuration, self.form.load, self.folder)
         self._exports = {
             kind: button(text, _tip(kind), self._exporting(kind), width="118px") for kind, text in KINDS.items()
         }
@@ -141,7 +143,7 @@ class Explorer:
     def _layout(self) -> widgets.Box:
         player = _row("wb-player", self.controls.box, self.trace)
         exports = _row("wb-buttons", *self._exports.values(), self._clear)
-        views = widgets.VBox([player, self.status, self.tabs, self.table, exports, self.saved])
+        views = widgets.VBox([player, self.status, self.tabs, self.table, exports, self.saved, self.share])
         views.add_class("wb-views")
         box = widgets.VBox([_row("wb-body", self.form.box, views)])
         box.add_class("wb-explorer")
@@ -302,7 +304,8 @@ class Explorer:
 def explore(problem: str | Problem = "two-layer", folder: str | Path | None = None, **choices: Any) -> Explorer:
     """The explorer, its form filled as by `configure`: explore("bubbles-3d", n=64, preconditioner="jacobi").
 
-    folder: where exports go, by default exports/ beside the notebook. Raises InputError for unknown names.
+    problem may also be link text or a saved .cg.json file, which says the whole configuration. folder: where
+    exports go, by default exports/ beside the notebook. Raises InputError for unknown names.
     """
     suggested = {"preconditioner": "neumann:2", "deflation": "stripes"} if problem == "two-layer" else {}
     return Explorer(configure(problem, **{**suggested, **choices}), folder)

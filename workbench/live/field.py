@@ -67,7 +67,13 @@ class FieldView(StreamView):
         position = (self._place(scene) + 0.5) / scene.cells["zyx".index(self.normal)] if scene.cells else 0.5
         grid = scene.values.shape
         return figures.subdomains(
-            grid, scene.values.ravel(), labels, normal=self.normal, position=position, title=scene.title
+            grid,
+            scene.values.ravel(),
+            labels,
+            normal=self.normal,
+            position=position,
+            title=scene.title,
+            bar=scene.bar,
         )
 
     def publish(self) -> bool:

@@ -11,7 +11,7 @@ import ipywidgets as widgets
 
 from workbench import devices
 from workbench.blocks import Block, Parameter, lookup, registered
-from workbench.run import Configuration, Norm, Stopping, read_size
+from workbench.run import Configuration, Norm, read_size
 from workbench.run.configuration import RHS, STARTS
 
 SECOND_LEVEL = ("coarse", "variant")
@@ -59,8 +59,11 @@ def field(parameter: Parameter) -> Any:
 
 
 def as_text(value: object) -> str:
-    """A value as one types it."""
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    """A value as one types it, with all its digits."""
+    if not isinstance(value, float):
+        return str(value)
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value)
 
 
 class BlockFields:
@@ -158,7 +161,9 @@ class Form:
         chosen: dict[str, Any] = {kind: fields.block() for kind, fields in self.blocks.items()}
         read = {name: _read(control, name) for name, control in self.settings.items()}
         maxiter = str(read["maxiter"]).strip()
-        stopping = Stopping(
+        # What the form has no field for stays as it was loaded.
+        stopping = dataclasses.replace(
+            self._stopping,
             norm=str(read["norm"]),
             rtol=float(RTOL.check("stopping", read["rtol"])),
             maxiter=int(MAXITER.check("stopping", maxiter)) if maxiter else None,
@@ -172,7 +177,11 @@ class Form:
         """Show a configuration."""
         for kind, fields in self.blocks.items():
             fields.load(getattr(configuration, kind))
-        stopping = configuration.stopping
+        stopping = self._stopping = configuration.stopping
+        device = self.settings["device"]
+        if configuration.device not in device.options:
+            # Another machine may have it; this one says so when the run starts.
+            device.options = (*device.options, configuration.device)
         values: Mapping[str, Any] = {
             "norm": stopping.norm,
             "rtol": as_text(stopping.rtol),

@@ -22,6 +22,7 @@ class Scene:
     """All that can be drawn of a system. values: coefficient, shape of the grid, or entries per pixel of a matrix.
 
     labels: the subdomain of each cell, shape of the grid, or None. notes: sentences for the line under the picture.
+    bar: what the colours of cells mean. even: these are linear however wide the values are.
     """
 
     title: str
@@ -30,6 +31,8 @@ class Scene:
     unknowns: int = 0
     labels: np.ndarray | None = None
     notes: tuple[str, ...] = ()
+    bar: str = COEFFICIENT
+    even: bool = False
 
     def with_labels(self, labels: np.ndarray | None) -> Scene:
         """The same with other subdomains, labels of shape (N,); those of a matrix are told in words only."""
@@ -59,7 +62,8 @@ def scene(title: str, system: LinearSystem) -> Scene:
         entries = f", {system.operator.nnz:,} entries" if system.operator.nnz else ""
         return Scene(title, counts, True, size, notes=(f"{size:,} unknowns{entries}",))
     values = np.ones(system.grid) if system.coefficient is None else system.coefficient.reshape(system.grid)
-    return Scene(title, values, unknowns=size, notes=(f"{size:,} unknowns",))
+    bar = system.coefficient_name or COEFFICIENT
+    return Scene(title, values, unknowns=size, notes=(f"{size:,} unknowns",), bar=bar)
 
 
 def picture(scene: Scene, normal: str, index: int) -> tuple[dict[str, Any], bytes]:
@@ -69,7 +73,7 @@ def picture(scene: Scene, normal: str, index: int) -> tuple[dict[str, Any], byte
     position = (index + 0.5) / scene.cells[_axis(normal)] if scene.cells else 0.5
     values, across, up = section(scene.values, normal, position)
     low, high = float(scene.values.min()), float(scene.values.max())
-    log = is_wide(low, high)
+    log = is_wide(low, high) and not scene.even
     pixels = _to_bytes(_thinned(values), low, high, log)
     lines = boundaries(section(scene.labels, normal, position)[0]) if scene.labels is not None else None
     notes = list(scene.notes)
@@ -83,7 +87,7 @@ def picture(scene: Scene, normal: str, index: int) -> tuple[dict[str, Any], byte
         "low": low,
         "high": high,
         "log": log,
-        "bar": COEFFICIENT,
+        "bar": scene.bar,
         "sparse": False,
         "down": False,
         "x": {"label": f"{across} (side lengths)", "low": 0, "high": 1},

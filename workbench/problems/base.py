@@ -18,7 +18,8 @@ class LinearSystem:
     operator: A, N x N.
     b: the problem's own right-hand side, shape (N,); consistent when A is singular.
     grid: cells per side, (ny, nx) or (nz, ny, nx); None for a matrix from a file.
-    coefficient: 1/rho per cell, shape (N,); None where there is none.
+    coefficient: 1/rho per cell, or that of the problem's formulas, shape (N,); None where there is none.
+    coefficient_name: what pictures call it; empty for 1/rho.
     phase: 0 for the surrounding phase, 1.. for each bubble or slab, integer, shape (N,); None where there is none.
     constant_nullspace: A times the constant vector is zero (all-Neumann), so x is defined up to a constant.
     random_start: the problem's own initial guess is uniform random in [0, 1) by seed; otherwise zero.
@@ -28,6 +29,7 @@ class LinearSystem:
     b: np.ndarray
     grid: tuple[int, ...] | None = None
     coefficient: np.ndarray | None = None
+    coefficient_name: str = ""
     phase: np.ndarray | None = None
     constant_nullspace: bool = False
     random_start: bool = False

@@ -72,6 +72,13 @@ def cache_folder() -> Path:
     return Path(os.environ.get("WORKBENCH_CACHE") or platformdirs.user_cache_dir("cg-workbench"))
 
 
+def cached(group: str, name: str) -> Path | None:
+    """The matrix file in the cache, as it was found; None where it would have to be downloaded."""
+    folder = cache_folder() / "suitesparse" / group
+    paths = (folder / f"{name}{ending}" for ending in (".tar.gz", ".mtx.gz", ".mtx"))
+    return next((path for path in paths if path.exists()), None)
+
+
 def fetch(group: str, name: str) -> Path:
     """The matrix file in the cache, downloaded when it is not there, its checksum verified.
 
@@ -79,12 +86,11 @@ def fetch(group: str, name: str) -> Path:
     """
     entry = known_entry(f"{group}/{name}")
     sha256 = entry.sha256 if entry else ""
-    folder = cache_folder() / "suitesparse" / group
-    archive = folder / f"{name}.tar.gz"
-    for path in (archive, folder / f"{name}.mtx.gz", folder / f"{name}.mtx"):
-        if path.exists():
-            verify(path, sha256 if path == archive else "")
-            return path
+    archive = cache_folder() / "suitesparse" / group / f"{name}.tar.gz"
+    path = cached(group, name)
+    if path is not None:
+        verify(path, sha256 if path == archive else "")
+        return path
     base = os.environ.get("WORKBENCH_SUITESPARSE_URL") or COLLECTION_URL
     download(f"{base.rstrip('/')}/{group}/{name}.tar.gz", archive, sha256)
     verify(archive, sha256)

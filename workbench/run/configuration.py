@@ -15,6 +15,7 @@ from workbench.errors import InputError
 from workbench.preconditioners import Preconditioner
 from workbench.problems import Problem
 from workbench.problems.files import problem_from_text
+from workbench.run.shorthand import STANDARD, is_shared, read_shared
 from workbench.run.stopping import Stopping
 from workbench.solvers import Solver
 
@@ -92,46 +93,55 @@ def configure(
     problem: str | Problem,
     parameters: Mapping[str, Any] | None = None,
     *,
-    solver: str | Solver = "cg",
-    preconditioner: str | Preconditioner = "jacobi",
-    deflation: str | Deflation = "none",
-    coarse: str | CoarseSolver = "cholesky",
-    variant: str | Variant = "def1",
-    device: str = "cpu",
+    solver: str | Solver | None = None,
+    preconditioner: str | Preconditioner | None = None,
+    deflation: str | Deflation | None = None,
+    coarse: str | CoarseSolver | None = None,
+    variant: str | Variant | None = None,
+    device: str | None = None,
     memory_limit: int | None = None,
-    rhs: str = "problem",
-    x0: str = "problem",
-    seed: int = 0,
+    rhs: str | None = None,
+    x0: str | None = None,
+    seed: int | None = None,
     stopping: Stopping | None = None,
     **more: Any,
 ) -> Configuration:
     """A configuration from short names: configure("two-layer", n=128, preconditioner="neumann:2", deflation="stripes").
 
-    `parameters` and further keywords are parameters of the problem. Raises InputError with the nearest known name for
-    unknown ones.
+    problem may also be the text of a link or the path of a saved configuration, see `workbench.run.sharing`; whatever
+    is given besides replaces what it says. What nobody says is solver cg, preconditioner jacobi, deflation none, coarse
+    cholesky, variant def1, device cpu, rhs and x0 of the problem, seed 0. `parameters` and further keywords are
+    parameters of the problem. Raises InputError with the nearest known name for unknown ones.
     """
-    chosen: dict[str, Any] = {}
-    for kind, given in (
-        ("solver", solver),
-        ("preconditioner", preconditioner),
-        ("deflation", deflation),
-        ("coarse", coarse),
-        ("variant", variant),
-    ):
-        chosen[kind] = blocks.find(kind, given) if isinstance(given, str) else given
-    if isinstance(problem, str):
-        problem = problem_from_text(problem)
-    problem = problem.changed({**(parameters or {}), **more})
-    return Configuration(
-        problem,
-        **chosen,
-        device=device,
-        memory_limit=memory_limit,
-        rhs=rhs,
-        x0=x0,
-        seed=seed,
-        stopping=stopping or Stopping(),
-    )
+    base = _base(problem)
+    blocks_given = {
+        "solver": solver,
+        "preconditioner": preconditioner,
+        "deflation": deflation,
+        "coarse": coarse,
+        "variant": variant,
+    }
+    rest = {
+        "device": device,
+        "memory_limit": memory_limit,
+        "rhs": rhs,
+        "x0": x0,
+        "seed": seed,
+        "stopping": stopping,
+    }
+    chosen: dict[str, Any] = {name: value for name, value in rest.items() if value is not None}
+    for kind, given in blocks_given.items():
+        if given is not None:
+            chosen[kind] = blocks.find(kind, given) if isinstance(given, str) else given
+    return dataclasses.replace(base, problem=base.problem.changed({**(parameters or {}), **more}), **chosen)
+
+
+def _base(problem: str | Problem) -> Configuration:
+    """What a link or file says, or the standard blocks on a problem."""
+    if isinstance(problem, str) and is_shared(problem):
+        return Configuration.from_dict(read_shared(problem))
+    standard: dict[str, Any] = {kind: blocks.find(kind, name) for kind, name in STANDARD.items()}
+    return Configuration(problem_from_text(problem) if isinstance(problem, str) else problem, **standard)
 
 
 def read_size(text: str) -> int:

@@ -1,0 +1,112 @@
+"""Builders and the share bar in JupyterLab: formulas checked as they are typed, a matrix uploaded, a link opened."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+from workbench.run.sharing import from_link
+
+pytestmark = pytest.mark.browser
+
+_spec = importlib.util.spec_from_file_location("workbench_test_lab_of_build", Path(__file__).with_name("lab.py"))
+assert _spec is not None
+assert _spec.loader is not None
+lab = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(lab)
+
+CELLS = [
+    """\
+import os
+os.environ["WORKBENCH_CACHE"] = os.path.abspath("cache")
+from workbench.live import MatrixBuilder, PoissonBuilder, ShareBar
+from workbench.run import configure
+poisson = PoissonBuilder()
+poisson""",
+    'ShareBar(lambda: configure(poisson.problem), lambda chosen: poisson.load(chosen.problem), "exports")',
+    "MatrixBuilder()",
+]
+MATRIX = "%%MatrixMarket matrix coordinate real symmetric\n4 4 6\n1 1 4\n2 2 4\n3 3 4\n4 4 4\n2 1 -1\n4 1 -1\n"
+TITLES = """wanted => [...document.querySelector(".wb-build").querySelectorAll("canvas")]
+    .filter(canvas => canvas.offsetParent).map(canvas => canvas.dataset.title).join() === wanted"""
+SCREENSHOTS = Path(__file__).parent / "screenshots"
+
+
+def open_cells(page, lab_url, lab_folder, name):
+    made = [
+        {"cell_type": "code", "id": str(place), "execution_count": None, "metadata": {}, "outputs": [], "source": code}
+        for place, code in enumerate(CELLS)
+    ]
+    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+    notebook = {"cells": made, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
+    (lab_folder / "notebooks" / name).write_text(json.dumps(notebook), encoding="utf-8")
+    lab.open_notebook(page, lab_url, name)
+    lab.run_all(page)
+
+
+def picture(page, name):
+    SCREENSHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=SCREENSHOTS / f"{name}.png")
+
+
+def test_formulas_a_matrix_and_a_link(page, lab_url, lab_folder):
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    open_cells(page, lab_url, lab_folder, "build.ipynb")
+    a = page.get_by_label("a", exact=True)
+    a.wait_for(timeout=60_000)
+    page.get_by_text("poisson-2d:128: Poisson").wait_for(timeout=30_000)
+    page.eval_on_selector(".wb-build", "box => box.scrollIntoView()")
+    # What is wrong is told below the field without Enter, and what was typed stays.
+    a.fill("")
+    a.press_sequentially("1 + sine(x)")
+    page.get_by_text("column 5: unknown function 'sine'; did you mean sin?").first.wait_for()
+    assert a.input_value() == "1 + sine(x)"
+    picture(page, "build_wrong")
+    a.fill("2 + sin(2*pi*x)")
+    page.get_by_label("b", exact=True).fill("0.1")
+    page.get_by_text("1 to 3").wait_for()
+    page.wait_for_function(TITLES, arg="a,b,f")
+
+    page.get_by_role("button", name="Copy link text").click()
+    page.locator(".wb-copied[data-copied=true]").wait_for()
+    link = page.locator(".wb-copied").input_value()
+    chosen = from_link(link)
+    assert chosen.problem.differing == {"a": "2 + sin(2*pi*x)", "b": "0.1"}
+    assert page.evaluate("() => navigator.clipboard.readText()") == link
+    page.get_by_label("example").select_option("smooth bump")
+    page.wait_for_function(TITLES, arg="a = b,f")
+    page.wait_for_timeout(500)
+    picture(page, "build_bump")
+    page.get_by_label("Open link text or file").fill(link)
+    page.keyboard.press("Enter")
+    page.get_by_text("Opened poisson-2d:128").wait_for()
+    page.wait_for_function(TITLES, arg="a,b,f")
+    assert a.input_value() == "2 + sin(2*pi*x)"
+    # Where the page may not write to the clipboard, the text stands there selected.
+    page.evaluate(
+        "() => { navigator.clipboard.writeText = () => Promise.reject(); document.execCommand = () => false; }"
+    )
+    page.get_by_role("button", name="Copy as Python").click()
+    page.get_by_text("press Ctrl+C, or Cmd+C").wait_for()
+    python = page.locator(".wb-copied").input_value()
+    assert 'b="0.1"' in python
+    assert page.eval_on_selector(".wb-copied", "box => box.selectionEnd - box.selectionStart") == len(python)
+    page.locator(".wb-share").scroll_into_view_if_needed()
+    picture(page, "build_share")
+
+    file = lab_folder / "small.mtx"
+    file.write_text(MATRIX)
+    with page.expect_file_chooser() as choosing:
+        page.get_by_role("button", name="Choose a file").click()
+    choosing.value.set_files(file)
+    page.get_by_text("small: 4 unknowns, 8 entries").wait_for()
+    assert page.locator(".wb-facts").inner_text().split("\n")[0].split("\t") == ["unknowns N", "4"]
+    assert [path.name for path in (lab_folder / "notebooks" / "cache" / "uploads").rglob("*.mtx")] == ["small.mtx"]
+    page.wait_for_function("() => document.querySelector('.wb-build img.widget-image')?.naturalWidth > 0")
+    page.locator(".wb-facts").scroll_into_view_if_needed()
+    page.wait_for_timeout(500)
+    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")

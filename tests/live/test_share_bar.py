@@ -1,0 +1,77 @@
+"""The share bar without a page: what its buttons answer, and what it opens."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.errors import InputError
+from workbench.live.share_bar import ShareBar
+from workbench.run import configure
+from workbench.run.sharing import from_link, to_link
+
+CHOSEN = configure("poisson-2d", n=32, a="1+x", deflation="blocks:2")
+
+
+def bar_over(folder, chosen=CHOSEN):
+    loaded = []
+    return ShareBar(lambda: chosen, loaded.append, folder), loaded
+
+
+def press(bar, eventually, **message):
+    before = bar.number
+    bar._receive(bar, message, [])
+    eventually(lambda: bar.number > before)
+
+
+def test_the_buttons_answer_with_the_text_to_copy(tmp_path, eventually):
+    bar, _ = bar_over(tmp_path)
+    press(bar, eventually, kind="link")
+    assert from_link(bar.text) == CHOSEN
+    assert bar.said == f"Copied the link text, {len(bar.text)} characters."
+    press(bar, eventually, kind="command")
+    assert bar.text.startswith("workbench solve poisson-2d --n 32 --param a=1+x")
+    press(bar, eventually, kind="python")
+    assert bar.text.startswith("from workbench.run import configure")
+
+
+def test_a_problem_is_saved_under_a_name_of_its_own_and_opened_again(tmp_path, eventually):
+    bar, loaded = bar_over(tmp_path / "deep" / "exports")
+    for _ in range(2):
+        press(bar, eventually, kind="save")
+        assert bar.said.startswith("Written to ")
+        assert bar.text == ""
+    names = sorted(path.name for path in bar.folder.iterdir())
+    assert names == [
+        "poisson-2d-32-cg-jacobi-blocks-2-cholesky-2.cg.json",
+        "poisson-2d-32-cg-jacobi-blocks-2-cholesky.cg.json",
+    ]
+    press(bar, eventually, kind="open", text=names[0])
+    assert loaded == [CHOSEN]
+    assert bar.said == "Opened poisson-2d:32 with cg + jacobi + blocks:2 + cholesky."
+    press(bar, eventually, kind="open", text=f" {to_link(configure('two-layer'))}\n")
+    assert loaded[1] == configure("two-layer")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "there is nothing to open"),
+        ("two-layer", "'two-layer' is neither a link"),
+        ("cgw1.AAAA", "the link is"),
+        ("missing.cg.json", "cannot read"),
+    ],
+)
+def test_what_cannot_be_opened_is_told(tmp_path, eventually, text, sentence):
+    bar, loaded = bar_over(tmp_path)
+    press(bar, eventually, kind="open", text=text)
+    assert (bar.tone, loaded) == ("bad", [])
+    assert sentence in bar.said
+
+
+def test_a_form_with_a_wrong_value_is_told_and_nothing_is_copied(tmp_path, eventually):
+    def wrong():
+        raise InputError("n must be between 2 and 8192, got 1")
+
+    bar = ShareBar(wrong, lambda chosen: None, tmp_path)
+    press(bar, eventually, kind="python")
+    assert (bar.said, bar.text, bar.tone) == ("n must be between 2 and 8192, got 1", "", "bad")

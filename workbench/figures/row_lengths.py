@@ -1,0 +1,53 @@
+"""How many entries the rows of a sparse matrix have."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from workbench.errors import InputError
+from workbench.figures.style import COLOURS, new_figure
+
+MOST_BARS = 60
+WIDE = 100.0
+"""From this ratio of the tallest to the lowest bar on the heights are logarithmic."""
+
+
+def row_lengths(lengths: np.ndarray, *, title: str = "", width: float = 4.2) -> Figure:
+    """Rows by their number of entries: a bar for each number, or for equal ranges of numbers where they are many.
+
+    lengths: entries of each row, integer, shape (N,). width in inches. Cost: one pass over `lengths`. Raises InputError
+    where there is no row.
+    """
+    counts, edges = binned(lengths)
+    figure = new_figure(width, 0.8 * width)
+    axes = figure.add_subplot()
+    axes.bar(edges[:-1], counts, np.diff(edges), align="edge", color=COLOURS[0], edgecolor="#ffffff", linewidth=0.4)
+    some = counts[counts > 0]
+    if some.max() >= WIDE * some.min():
+        axes.set_yscale("log")
+        axes.set_ylim(0.5, None)
+    else:
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    mean = float(lengths.mean())
+    axes.axvline(mean, color=COLOURS[1], linestyle="--", linewidth=1.2, label=f"mean {mean:.3g}")
+    axes.legend(frameon=False, fontsize="small")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    each = int(edges[1] - edges[0])
+    axes.set_xlabel("entries per row" if each == 1 else f"entries per row, {each} to a bar")
+    axes.set_ylabel("rows")
+    axes.set_title(title)
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def binned(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of each bar, and the bars' edges, which lie half way between whole numbers; one more edge than bars."""
+    if not lengths.size:
+        raise InputError("a matrix without rows has no row lengths")
+    low, high = int(lengths.min()), int(lengths.max())
+    each = -(-(high - low + 1) // MOST_BARS)
+    bars = -(-(high - low + 1) // each)
+    counts = np.bincount((lengths - low) // each, minlength=bars)
+    return counts, low - 0.5 + each * np.arange(bars + 1)

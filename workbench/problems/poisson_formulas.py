@@ -1,0 +1,163 @@
+"""Poisson problems whose coefficients and right-hand side are formulas, in a square and in a cube."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+import numpy as np
+
+from workbench.blocks import parameter, register
+from workbench.errors import InputError
+from workbench.problems.base import LinearSystem, Problem
+from workbench.problems.diffusion import assemble_diffusion, without_mean
+from workbench.problems.formula import Formula
+from workbench.problems.memory import check_memory
+from workbench.problems.sides import SIDES_HELP, is_closed, parse_sides
+
+AXES = "xyz"
+CELLS_AT_ONCE = 1 << 18
+"""Formulas are evaluated on so many cells at a time, so that what they compute on the way stays in the cache."""
+COEFFICIENT_HELP = "coefficient of d/dx, a formula of {} such as where(x < 0.5, 1, 1000)"
+OTHER_HELP = "coefficient of d/d{}, a formula; empty for the same as a"
+RIGHT_HELP = "right-hand side, a formula of {}"
+
+
+class PoissonFormulas(Problem):
+    """What both dimensions share; see `PoissonFormulas2D` and `PoissonFormulas3D`, which declare the parameters."""
+
+    dimensions: ClassVar[int]
+    n: int
+    a: str
+    f: str
+    sides: str
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        parse_sides(self.sides, self.dimensions)
+        for name in ("a", *self.others, "f"):
+            self.formula(name)
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The coefficients of y and z, which are as that of x where they are left empty."""
+        return ("b", "c")[: self.dimensions - 1]
+
+    def formula(self, name: str) -> Formula:
+        """The formula of a coefficient, or of "f". Raises InputError that names it and the column of a mistake."""
+        text = getattr(self, name)
+        if name in self.others and not text.strip():
+            text = self.a
+        try:
+            return Formula.parse(text, tuple(AXES[: self.dimensions]))
+        except InputError as error:
+            raise InputError(f"{self.name}: in {name}, {error}") from None
+
+    @property
+    def distinct(self) -> dict[str, tuple[str, ...]]:
+        """The coefficients that differ, each with the names it goes by: {"a": ("a", "b")} where both are the same."""
+        names: dict[Formula, tuple[str, ...]] = {}
+        for name in ("a", *self.others):
+            names[self.formula(name)] = (*names.get(self.formula(name), ()), name)
+        return {shared[0]: shared for shared in names.values()}
+
+    def values(self, name: str) -> np.ndarray:
+        """A coefficient or "f" at the centres of all cells, shape (n, n) or (n, n, n). Cost: one array of N words.
+
+        Raises InputError with the place where a coefficient is not positive and finite, or f is not finite.
+        """
+        values = self.on_cells(self.formula(name))
+        finite = np.isfinite(values)
+        if name == "f":
+            self._check(name, values, finite, "finite", "change the formula there")
+        else:
+            self._check(name, values, finite & (values > 0), "positive and finite", "try max(1e-3, ...) around it")
+        return values
+
+    def on_cells(self, formula: Formula) -> np.ndarray:
+        """A formula at the centres of all cells, shape (n, n) or (n, n, n). Cost: one array of N words."""
+        n, dimensions = self.n, self.dimensions
+        centres = (np.arange(n) + 0.5) / n
+        values = np.empty((n,) * dimensions)
+        rows = max(1, CELLS_AT_ONCE // n ** (dimensions - 1))
+        for first in range(0, n, rows):
+            axes = {}
+            for k in range(dimensions):
+                own = centres[first : first + rows] if k == dimensions - 1 else centres
+                axes[AXES[k]] = own.reshape(-1, *(1,) * k)
+            values[first : first + rows] = formula(**axes)
+        return values
+
+    def assemble(self, seed: int = 0) -> LinearSystem:
+        n, size = self.n, self.n**self.dimensions
+        check_memory(8 * (2 * self.dimensions + 3) * size, f"a grid of {size} cells", "use a smaller n")
+        made = {name: self.values(name) for name in self.distinct}
+        along = [made[first] for axis in ("a", *self.others) for first, names in self.distinct.items() if axis in names]
+        right = self.values("f")
+        closed = is_closed(self.sides, self.dimensions)
+        b = right.reshape(-1)
+        return LinearSystem(
+            assemble_diffusion(along, self.sides, scale=float(n) ** 2),
+            without_mean(b) if closed else b,
+            grid=right.shape,
+            coefficient=along[0].reshape(-1),
+            coefficient_name="coefficient a",
+            constant_nullspace=closed,
+        )
+
+    def _check(self, name: str, values: np.ndarray, good: np.ndarray, what: str, way_out: str) -> None:
+        """Refuse values that are not all good, with the first of them and where it is."""
+        if good.all():
+            return
+        cell = np.unravel_index(int(np.flatnonzero(~good)[0]), values.shape)
+        place = ", ".join(f"{axis} = {(at + 0.5) / self.n:.4g}" for axis, at in zip(AXES, cell[::-1], strict=False))
+        raise InputError(f"{self.name}: {name} must be {what}, but {name} = {values[cell]:.4g} at {place}; {way_out}")
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class PoissonFormulas2D(PoissonFormulas):
+    """-d/dx(a du/dx) - d/dy(b du/dy) = f in the unit square, with a, b and f formulas of x and y; x0 = 0.
+
+    N = n x n cells with u at their centres, finite volumes with harmonic means at the faces, scaled by 1/h^2, so u is
+    approximated to order h^2 where a and b are smooth. u = 0 on Dirichlet sides, which lie on the cells' faces, no flux
+    through Neumann sides; where all are Neumann, A is singular and b loses its mean. The coefficient shown is a. Cost:
+    about 7 arrays of N words. Raises InputError with the column of a mistake in a formula, with the place where a or b
+    is not positive, and where memory does not suffice.
+    Source: as `assemble_diffusion`, with a coefficient for each axis.
+    """
+
+    name: ClassVar[str] = "poisson-2d"
+    title: ClassVar[str] = "Poisson from formulas in a square (2D)"
+    dimensions: ClassVar[int] = 2
+
+    n: int = parameter(128, "cells per side", low=2, high=8192)
+    a: str = parameter("1", COEFFICIENT_HELP.format("x and y"))
+    b: str = parameter("", OTHER_HELP.format("y"))
+    f: str = parameter("1", RIGHT_HELP.format("x and y"))
+    sides: str = parameter("dirichlet", SIDES_HELP)
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class PoissonFormulas3D(PoissonFormulas):
+    """-d/dx(a du/dx) - d/dy(b du/dy) - d/dz(c du/dz) = f in the unit cube, all formulas of x, y and z; x0 = 0.
+
+    N = n x n x n cells with u at their centres, finite volumes with harmonic means at the faces, scaled by 1/h^2. u = 0
+    on Dirichlet sides, which lie on the cells' faces, no flux through Neumann sides; where all are Neumann, A is
+    singular and b loses its mean. The coefficient shown is a. Cost: about 9 arrays of N words. Raises InputError with
+    the column of a mistake in a formula, with the place where a coefficient is not positive, and where memory does not
+    suffice.
+    Source: as `assemble_diffusion`, with a coefficient for each axis.
+    """
+
+    name: ClassVar[str] = "poisson-3d"
+    title: ClassVar[str] = "Poisson from formulas in a cube (3D)"
+    dimensions: ClassVar[int] = 3
+
+    n: int = parameter(32, "cells per side", low=2, high=512)
+    a: str = parameter("1", COEFFICIENT_HELP.format("x, y and z"))
+    b: str = parameter("", OTHER_HELP.format("y"))
+    c: str = parameter("", OTHER_HELP.format("z"))
+    f: str = parameter("1", RIGHT_HELP.format("x, y and z"))
+    sides: str = parameter("dirichlet", SIDES_HELP)
