@@ -50,7 +50,8 @@ def open_cells(page, lab_url, lab_folder, name, *codes):
     page.eval_on_selector(".wb-explorer", "box => box.scrollIntoView()")
 
 
-def run_cell(page):
+def run_cell(page, index=0):
+    page.evaluate("at => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = at; }", index)
     page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-cell-and-select-next')")
 
 
@@ -107,14 +108,18 @@ def test_bubbles_are_built_in_a_square_and_run(page, lab_url, lab_folder):
     )
     before = numbers(page, 4)
     drag(page, (0.5, 0.9), (0.25, 0.75), release=False)
-    until_said(page, "bubbles 1 and 5 overlap" if False else "overlap")
+    until_said(page, "and 5 overlap; move them apart or make one smaller")
     until_seen(page, refused=4)
     page.mouse.up()
     until_seen(page, refused="")
-    assert numbers(page, 4) == before
+    # It stays where it fitted last on its way.
+    x, y, r = numbers(page, 4)
+    assert 0.25 < x < before[0]
+    assert 0.75 < y < before[1]
+    assert r == before[2]
     page.keyboard.press("ArrowLeft")
     page.wait_for_function(
-        "x => document.querySelectorAll('.wb-bubbles tr')[5].querySelector('input').value < x", arg=before[0]
+        "x => document.querySelectorAll('.wb-bubbles tr')[5].querySelector('input').value < x", arg=x
     )
     page.keyboard.press("Delete")
     until_seen(page, bubbles=4)
@@ -131,10 +136,10 @@ def test_bubbles_are_built_in_a_square_and_run(page, lab_url, lab_folder):
     page.locator(".wb-builder").screenshot(path="/tmp/p6/canvas-2d-typed.png")
     box.fill("0.2")
     box.press("Enter")
-    until_said(page, "with radius 0.2")
+    until_said(page, "radius 0.2 ")
     page.wait_for_timeout(400)
     page.screenshot(path="/tmp/p6/canvas-2d.png")
-    run_cell(page)
+    run_cell(page, 1)
     page.locator("text=solved with 5 bubbles: True").wait_for(timeout=60_000)
     shut(page)
 
@@ -157,6 +162,6 @@ def test_bubbles_are_built_in_a_cube(page, lab_url, lab_folder):
     )
     page.wait_for_timeout(600)
     page.screenshot(path="/tmp/p6/canvas-3d.png")
-    run_cell(page)
+    run_cell(page, 1)
     page.locator("text=solved with 9 bubbles: True").wait_for(timeout=60_000)
     shut(page)

@@ -40,9 +40,8 @@ class BubbleForm:
         )
         self.preset = _dropdown("preset", [CHOOSE], "arrange the bubbles anew; Undo leads back")
         self.fields: dict[str, Any] = {name: field(declared[name]) for name in (*PARAMETERS, *RANDOM)}
-        self.random = button(
-            "Place at random", "as many bubbles of that radius as asked for", self._random, width="100%"
-        )
+        about = "that many bubbles of that radius; the same seed places the same ones"
+        self.random = button("Place at random", about, self._random, width="100%")
         self.sides = {side: _side(side) for side in side_names(3)}
         self.deflation = BlockFields("deflation", self._unless_showing(deflation_changed), deflation.name)
         self.load_deflation(deflation)
@@ -137,7 +136,7 @@ def _dropdown(name: str, options: list[str], about: str) -> widgets.Dropdown:
 
 def _side(side: str) -> widgets.Dropdown:
     control = _dropdown(side, list(Boundary), "neumann: a wall; dirichlet: the pressure is held there")
-    control.style.description_width = "18px"
+    control.style.description_width = "24px"
     return control
 
 

@@ -84,7 +84,7 @@ class Drawing:
 
 
 class BubbleModel:
-    """A drawing in 2D and one in 3D, each with its undo and redo; one of them is shown, with one bubble selected or none.
+    """A drawing in 2D and one in 3D, each with its undo and redo; one is shown, with one bubble selected or none.
 
     Whatever raises InputError has changed nothing. Bubbles are counted from 0 here and from 1 in sentences.
     """
@@ -144,7 +144,7 @@ class BubbleModel:
         return min(NEW_RADIUS, max(room, 10**-DIGITS))
 
     def place(self, index: int, row: Sequence[float], stroke: object = None) -> None:
-        """Move or resize a bubble: it becomes (x, y, r) or (x, y, z, r). One stroke, say a drag, is one step to undo."""
+        """Move or resize a bubble: it becomes (x, y, r) or (x, y, z, r). One stroke, such as a drag, is one undo."""
         rows = list(self.drawing.rows)
         self._check(index)
         rows[index] = tuple(row)

@@ -36,7 +36,7 @@ class Wish:
 
 
 def picture(wish: Wish, cells: int) -> tuple[dict[str, Any], bytes]:
-    """The message for the browser and its buffer: a byte a pixel, 1 inside a bubble, then float32 segments of 4 numbers.
+    """The message for the browser and its buffer: a byte a pixel, 1 inside, then float32 segments of 4 numbers.
 
     cells: per side, drawn with; the problem's own or fewer. Row 0 lies at the bottom of the picture. Cost: a few passes
     over the cells.

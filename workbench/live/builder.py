@@ -26,6 +26,8 @@ from workbench.problems.bubbles import Bubbles, Bubbles2D
 
 REST = 0.15
 """Seconds without a change after which subdomains are drawn with more cells."""
+REVEALING = ("add", "place", "delete", "select", "undo", "redo")
+"""Acts after which the selected bubble is to be seen."""
 PATIENCE = 20.0
 """Seconds that reading the problem waits for changes under way."""
 
@@ -92,7 +94,7 @@ class BubbleBuilder:
         return lambda: setattr(self, "_callbacks", [other for other in self._callbacks if other is not callback])
 
     def load(self, problem: Bubbles, deflation: Deflation | str | None = None) -> None:
-        """Show a problem, and a deflation where one is given; undo leads back. Raises InputError as construction does."""
+        """Show a problem, and a deflation where one is given; undo leads back. Raises InputError for others."""
         _bubbles(problem)
         block = None if deflation is None else _deflation(deflation)
         self._acts.wait(PATIENCE)
@@ -163,11 +165,7 @@ class BubbleBuilder:
     def _reveal(self, message: Mapping[str, Any]) -> None:
         """Bring the section to a bubble that was selected and that it misses."""
         drawing, index = self._model.drawing, self._model.selected
-        if (
-            drawing.dimensions == 3
-            and index >= 0
-            and message["act"] in ("select", "place", "undo", "redo", "delete", "add")
-        ):
+        if drawing.dimensions == 3 and index >= 0 and message["act"] in REVEALING:
             *centre, radius = drawing.rows[index]
             middle = centre["xyz".index(self.canvas.normal)]
             if abs(middle - self.canvas.position) >= radius or message.get("reveal"):
@@ -238,15 +236,15 @@ def _source(message: Mapping[str, Any]) -> str:
 def _in_words(drawing: Drawing, selected: int) -> str:
     """What stands on the canvas."""
     n, count = drawing.parameters.n, len(drawing.rows)
-    size = f"{n}{f' × {n}' * (drawing.dimensions - 1)} cells, N = {n**drawing.dimensions:,} unknowns"
+    size = f"{n}{'²³'[drawing.dimensions - 2]} = {n**drawing.dimensions:,} cells"
     if drawing.empty:
-        return f"no bubbles yet; {size}"
-    told = f"{count} bubble{'s' if count > 1 else ''}; {size}"
+        return f"no bubbles yet on {size}"
+    told = f"{count} bubble{'s' if count > 1 else ''} on {size}"
     if selected < 0:
         return told
     *centre, radius = drawing.rows[selected]
     place = ", ".join(f"{value:.4g}" for value in centre)
-    return f"{told}; bubble {selected + 1} at ({place}) with radius {radius:.4g}, in side lengths"
+    return f"{told}; bubble {selected + 1} at ({place}), radius {radius:.4g} (side lengths)"
 
 
 def _bubbles(problem: Any) -> Bubbles:

@@ -4,7 +4,7 @@ import { farFirst } from "./camera.js";
 
 const LIGHT = unit([-0.45, 0.62, 0.64]);
 const HALF = unit([LIGHT[0], LIGHT[1], LIGHT[2] + 1]);
-const VEIL = 0.3;
+const VEILING = 0.3;
 
 // Paints into the pixels of a square picture. scale: pixels in a side length. plane: {axis, position, colour}; colours
 // as [red, green, blue]; marked: the ball that has another colour.
@@ -39,7 +39,7 @@ function paintBall({ data, width, height }, { r, at }, scale, colour, cut, veil)
       for (let c = 0; c < 3; c += 1) {
         let value = colour[c] * lit + glint;
         if (rim) value *= 0.35;
-        else if (before > 0) value += VEIL * (veil[c] - value);
+        else if (before > 0) value += VEILING * (veil[c] - value);
         data[k + c] += (value - data[k + c]) * cover;
       }
       data[k + 3] += (255 - data[k + 3]) * cover;
@@ -48,10 +48,14 @@ function paintBall({ data, width, height }, { r, at }, scale, colour, cut, veil)
 }
 
 // How far the plane lies before a point of a ball, along the ray; below zero behind it, NaN where the ray misses it.
-function cutter(view, { axis, position }) {
-  const [across, upwards, through] = [view.right[axis], view.up[axis], view.near[axis]];
-  if (Math.abs(through) < 1e-6) return () => NaN;
-  return (x, y, depth) => (position - 0.5 - across * x - upwards * y) / through - depth;
+function cutter({ right, up, near }, { axis, position }) {
+  if (Math.abs(near[axis]) < 1e-6) return () => NaN;
+  const [one, other] = [0, 1, 2].filter((side) => side !== axis);
+  const beside = (side, x, y, depth) => Math.abs(right[side] * x + up[side] * y + near[side] * depth) > 0.5;
+  return (x, y, depth) => {
+    const met = (position - 0.5 - right[axis] * x - up[axis] * y) / near[axis];
+    return beside(one, x, y, met) || beside(other, x, y, met) ? NaN : met - depth;
+  };
 }
 
 function unit(vector) {

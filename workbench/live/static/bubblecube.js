@@ -1,7 +1,7 @@
 import { theme } from "./theme.js";
 import { surface, wipe } from "./surface.js";
 import { line, label } from "./axes.js";
-import { rowsOf, circleOf } from "./circles.js";
+import { rowsOf } from "./circles.js";
 import { camera, FRONT, ballAt } from "./camera.js";
 import { paintBalls } from "./balls.js";
 import { MARKED, REFUSED } from "./bubbleplane.js";
@@ -14,7 +14,7 @@ const DIAGONAL = Math.sqrt(3);
 const LETTERS = ["x", "y", "z"];
 
 export function bubbleCube(host, shown, tools) {
-  const view = surface(host, (width) => Math.min(430, width), draw);
+  const view = surface(host, (width) => Math.min(400, 0.92 * width), draw);
   const { canvas } = view;
   const layer = document.createElement("canvas");
   let angles = { ...FRONT };
@@ -30,7 +30,7 @@ export function bubbleCube(host, shown, tools) {
     wipe(context, colours, width, height);
     if (width <= 0 || shown.state.dimensions !== 3) return;
     const look = camera(angles);
-    scale = (Math.min(width, height) - 34) / DIAGONAL;
+    scale = (Math.min(width, height) - 24) / DIAGONAL;
     const toPage = (place) => {
       const [x, y] = look.seen(place);
       return [width / 2 + x * scale, height / 2 - y * scale];
@@ -41,7 +41,7 @@ export function bubbleCube(host, shown, tools) {
     drawBalls(context, look, width, height);
     for (const edge of edges) if (edge.front) drawEdge(context, colours.ink, edge, toPage);
     drawRefused(context, look, width, height);
-    drawNames(context, colours, look, toPage);
+    drawNames(context, colours, toPage);
     const rows = rowsOf(shown);
     const kept = { azimuth: angles.azimuth.toFixed(1), elevation: angles.elevation.toFixed(1), balls: rows.length };
     Object.assign(canvas.dataset, kept);
@@ -95,22 +95,20 @@ export function bubbleCube(host, shown, tools) {
     context.setLineDash([]);
   }
 
-  // Each letter at the far end of the edge that runs from the corner nearest to the viewer at the bottom.
-  function drawNames(context, colours, look, toPage) {
-    context.font = `600 13px ${colours.type}`;
-    const corner = [look.near[0] > 0 ? 1 : 0, look.near[1] > 0 ? 1 : 0, look.near[2] > 0 ? 0 : 1];
-    LETTERS.forEach((letter, axis) => {
-      const place = [...corner];
-      if (axis === 2) [place[0], place[1]] = leftmost(look);
-      place[axis] = 0.5;
+  // The origin and the far ends of the three edges from there; the number of the marked ball.
+  function drawNames(context, colours, toPage) {
+    const middle = toPage([0.5, 0.5, 0.5]);
+    const write = (text, place) => {
       const [x, y] = toPage(place);
-      const [middleX, middleY] = toPage([0.5, 0.5, 0.5]);
-      const away = Math.hypot(x - middleX, y - middleY) || 1;
-      label(context, colours.ink, letter, x + (12 * (x - middleX)) / away, y + (12 * (y - middleY)) / away, "center", "middle", colours.paper);
-    });
-    context.font = `11px ${colours.type}`;
-    const zero = toPage([0, 0, 0]);
-    label(context, colours.soft, "0", zero[0], zero[1] + 8, "center", "middle", colours.paper);
+      const away = Math.hypot(x - middle[0], y - middle[1]) || 1;
+      const [dx, dy] = [(11 * (x - middle[0])) / away, (11 * (y - middle[1])) / away];
+      label(context, colours.ink, text, x + dx, y + dy, "center", "middle", colours.paper);
+    };
+    context.font = `600 13px ${colours.type}`;
+    write("0", [0, 0, 0]);
+    LETTERS.forEach((letter, axis) => write(letter, LETTERS.map((_, side) => Number(side === axis))));
+    const marked = rowsOf(shown)[shown.state.selected];
+    if (marked) label(context, "#ffffff", String(shown.state.selected + 1), ...toPage(marked), "center", "middle", "rgba(0, 0, 0, 0.75)");
   }
 
   function pick(x, y) {
@@ -141,13 +139,8 @@ function boxEdges(look) {
   );
 }
 
-function drawEdge(context, colour, { from, to, front }, toPage) {
-  context.lineWidth = front ? 1.25 : 1;
+function drawEdge(context, colour, { from, to }, toPage) {
+  // The edges from the origin are the axes.
+  context.lineWidth = from.every((part) => part === 0) ? 2 : 1;
   line(context, colour, ...toPage(from), ...toPage(to));
-}
-
-// The upright edge furthest to the left on the screen.
-function leftmost(look) {
-  const feet = [[0, 0], [0, 1], [1, 0], [1, 1]];
-  return feet.sort((one, other) => look.seen([...one, 0.5])[0] - look.seen([...other, 0.5])[0])[0];
 }

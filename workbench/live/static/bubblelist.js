@@ -8,6 +8,7 @@ export function bubbleList(shown, tools) {
   const [head, body] = [element("thead", ""), element("tbody", "")];
   table.append(head, body);
   root.append(table);
+  table.setAttribute("aria-label", "bubbles, in side lengths");
   let [names, typed] = ["", null];
 
   function show() {
@@ -44,7 +45,7 @@ export function bubbleList(shown, tools) {
     names = next;
     typed = null;
     const titles = element("tr", "");
-    titles.append(...["", ...names].map((name) => Object.assign(element("th", "", name), { scope: "col" })));
+    titles.append(...["", ...names].map((name) => Object.assign(element("th", "", name && `${name} (sides)`), { scope: "col" })));
     head.replaceChildren(titles);
     body.replaceChildren();
   }

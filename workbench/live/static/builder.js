@@ -23,6 +23,7 @@ function render({ model, el }) {
   const root = element("div", "wb-view wb-builder");
   const row = element("div", "wb-build");
   const [flat, solid] = [element("div", "wb-flat"), element("div", "wb-solid")];
+  const aside = element("div", "wb-aside");
   const note = element("div", "wb-note");
   el.append(root);
   const shown = { state: model.get("state"), held: null, picture: null, pixels: null, segments: new Float32Array(0) };
@@ -57,7 +58,8 @@ function render({ model, el }) {
   const slice = slicer(model, shown, redraw);
   const legend = buildersLegend(shown);
   flat.append(slice.row);
-  row.append(flat, solid, list.root);
+  aside.append(solid, list.root);
+  row.append(flat, aside);
   root.append(row, legend.root, note, element("div", "wb-help", HELP));
   const wire = link(model, apply);
 

@@ -2,11 +2,11 @@ import { FRONT } from "./camera.js";
 
 // How pointer and keys turn the cube. pick(x, y) is called for a press without a turn.
 
-const STEP = 15;
+const SWEEP = 15;
 const LASTS = 160;
 const DEGREES_PER_PIXEL = 0.45;
 const STEEPEST = 89;
-const KEYS = { ArrowLeft: [STEP, 0], ArrowRight: [-STEP, 0], ArrowUp: [0, STEP], ArrowDown: [0, -STEP] };
+const KEYS = { ArrowLeft: [SWEEP, 0], ArrowRight: [-SWEEP, 0], ArrowUp: [0, SWEEP], ArrowDown: [0, -SWEEP] };
 
 export function turning(canvas, angles, set, pick) {
   let [held, goal, frame] = [null, null, 0];
