@@ -18,6 +18,7 @@ from workbench.problems.sides import Boundary, side_names
 CHOOSE = "choose one"
 PARAMETERS = ("n", "contrast")
 RANDOM = ("count", "radius", "geometry_seed")
+RADIUS_HINT = "radius in side lengths; 0 takes one that suits the count"
 
 Ask = Callable[..., None]
 
@@ -36,7 +37,6 @@ class BubbleForm:
         self.dimensions = widgets.ToggleButtons(
             options=[("2D", 2), ("3D", 3)],
             tooltips=["bubbles in the unit square", "bubbles in the unit cube"],
-            style={"button_width": "118px"},
         )
         self.preset = _dropdown("preset", [CHOOSE], "arrange the bubbles anew; Undo leads back")
         self.fields: dict[str, Any] = {name: field(declared[name]) for name in (*PARAMETERS, *RANDOM)}
@@ -48,7 +48,7 @@ class BubbleForm:
         self._depth = self._sides_row("z")
         groups = [
             [self.dimensions, self.preset, *(self.fields[name] for name in PARAMETERS)],
-            [_title("Random bubbles"), *(self.fields[name] for name in RANDOM), self.random],
+            [_title("Random bubbles"), *(self.fields[name] for name in RANDOM), _hint(RADIUS_HINT), self.random],
             [_title("Sides of the box"), self._sides_row("x"), self._sides_row("y"), self._depth],
             [_title("Deflation subdomains"), self.deflation.box],
         ]
@@ -141,6 +141,14 @@ def _side(side: str) -> widgets.Dropdown:
 
 
 def _title(text: str) -> widgets.HTML:
+    return _words(text, "wb-group")
+
+
+def _hint(text: str) -> widgets.HTML:
+    return _words(text, "wb-hint")
+
+
+def _words(text: str, style: str) -> widgets.HTML:
     made = widgets.HTML(text, layout={"margin": "0"})
-    made.add_class("wb-group")
+    made.add_class(style)
     return made

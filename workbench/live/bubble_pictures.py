@@ -15,7 +15,7 @@ from workbench.figures.subdomains import ordinal
 from workbench.live.bubble_model import Drawing
 from workbench.problems.bubble_geometry import Geometry
 
-SIDES = {2: (128, 512), 3: (32, 96)}
+SIDES = {2: (128, 512), 3: (32, 128)}
 """Cells per side that are drawn at most: few while bubbles are moved, more when they rest."""
 
 
@@ -46,9 +46,11 @@ def picture(wish: Wish, cells: int) -> tuple[dict[str, Any], bytes]:
     phase, missed = _phase(drawing, cells)
     plane, across, up = section(phase, wish.normal, wish.position)
     pixels = (plane > 0).astype(np.uint8)
-    notes = [] if cells == drawing.parameters.n else [f"drawn with {cells} of {drawing.parameters.n} cells a side"]
+    notes = (
+        [] if cells == drawing.parameters.n else [f"drawn with {cells} cells a side instead of {drawing.parameters.n}"]
+    )
     if missed:
-        notes.append(f"{missed} bubbles too small to be drawn so")
+        notes.append(f"without {missed} {'bubble' if missed == 1 else 'bubbles'} too small for that")
     lines = np.empty((0, 4))
     try:
         labels = wish.deflation.labels(phase.size, grid, phase.reshape(-1))
@@ -89,5 +91,5 @@ def _phase(drawing: Drawing, cells: int) -> tuple[np.ndarray, int]:
 
 def _told(labels: np.ndarray, whole: bool, step: int) -> str:
     """The subdomains in words; coarser cells have another number of them, which is not told."""
-    drawn = f"; every {ordinal(step)} boundary drawn" if step > 1 else ""
-    return (f"{int(labels.max()) + 1:,} deflation subdomains" if whole else "deflation subdomains") + drawn
+    named = f"{int(labels.max()) + 1:,} deflation subdomains" if whole else "deflation subdomains"
+    return f"{named}, every {ordinal(step)} boundary drawn" if step > 1 else named

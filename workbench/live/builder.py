@@ -91,7 +91,11 @@ class BubbleBuilder:
         Returns a function that ends this. There is no call while the canvas is empty.
         """
         self._callbacks = [*self._callbacks, callback]
-        return lambda: setattr(self, "_callbacks", [other for other in self._callbacks if other is not callback])
+
+        def forget() -> None:
+            self._callbacks = [other for other in self._callbacks if other is not callback]
+
+        return forget
 
     def load(self, problem: Bubbles, deflation: Deflation | str | None = None) -> None:
         """Show a problem, and a deflation where one is given; undo leads back. Raises InputError for others."""
@@ -179,7 +183,7 @@ class BubbleBuilder:
         self._buttons["delete"].disabled = self._model.selected < 0
         self._buttons["clear"].disabled = history.present.empty
         self.canvas.show(self._model, self._refused, self._heard, self._accepted)
-        complaint = next(iter(self._complaints.values()), "")
+        complaint = next(reversed(self._complaints.values()), "")
         self.status.say(complaint or _in_words(history.present, self._model.selected), "bad" if complaint else "plain")
         self._repaint()
 

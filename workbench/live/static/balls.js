@@ -30,7 +30,7 @@ function paintBall({ data, width, height }, { r, at }, scale, colour, cut, veil)
       const cover = Math.min(1, (1 - distance) * reach + 0.5);
       if (cover <= 0) continue;
       const dz = Math.sqrt(Math.max(0, 1 - distance * distance));
-      const lit = 0.38 + 0.62 * Math.max(0, dx * LIGHT[0] + dy * LIGHT[1] + dz * LIGHT[2]);
+      const lit = 0.48 + 0.52 * Math.max(0, dx * LIGHT[0] + dy * LIGHT[1] + dz * LIGHT[2]);
       const glint = 90 * Math.max(0, dx * HALF[0] + dy * HALF[1] + dz * HALF[2]) ** 40;
       const [x, y] = [(i + 0.5 - width / 2) / scale, (height / 2 - j - 0.5) / scale];
       const before = cut(x, y, at[2] + r * dz);

@@ -95,18 +95,22 @@ export function bubbleCube(host, shown, tools) {
     context.setLineDash([]);
   }
 
-  // The origin and the far ends of the three edges from there; the number of the marked ball.
+  // Each axis is written along an edge of the outline, below for x and y and to the left for z, with its two ends.
   function drawNames(context, colours, toPage) {
     const middle = toPage([0.5, 0.5, 0.5]);
-    const write = (text, place) => {
-      const [x, y] = toPage(place);
-      const away = Math.hypot(x - middle[0], y - middle[1]) || 1;
-      const [dx, dy] = [(11 * (x - middle[0])) / away, (11 * (y - middle[1])) / away];
-      label(context, colours.ink, text, x + dx, y + dy, "center", "middle", colours.paper);
-    };
-    context.font = `600 13px ${colours.type}`;
-    write("0", [0, 0, 0]);
-    LETTERS.forEach((letter, axis) => write(letter, LETTERS.map((_, side) => Number(side === axis))));
+    LETTERS.forEach((letter, axis) => {
+      const [edge, dx, dy] = outlineEdge(axis, toPage, middle);
+      const write = (text, share, away, colour) => {
+        edge[axis] = share;
+        const [x, y] = toPage(edge);
+        label(context, colour, text, x + away * dx, y + away * dy, "center", "middle", colours.paper);
+      };
+      context.font = `11px ${colours.type}`;
+      write("0", 0.04, 9, colours.soft);
+      write("1", 0.96, 9, colours.soft);
+      context.font = `600 13px ${colours.type}`;
+      write(letter, 0.5, 11, colours.ink);
+    });
     const marked = rowsOf(shown)[shown.state.selected];
     if (marked) label(context, "#ffffff", String(shown.state.selected + 1), ...toPage(marked), "center", "middle", "rgba(0, 0, 0, 0.75)");
   }
@@ -140,7 +144,20 @@ function boxEdges(look) {
 }
 
 function drawEdge(context, colour, { from, to }, toPage) {
-  // The edges from the origin are the axes.
-  context.lineWidth = from.every((part) => part === 0) ? 2 : 1;
+  context.lineWidth = 1;
   line(context, colour, ...toPage(from), ...toPage(to));
+}
+
+// Of the four edges along an axis two lie on the outline; one of them, by its middle, and the way outwards from it.
+function outlineEdge(axis, toPage, middle) {
+  const edges = [[0, 0], [0, 1], [1, 0], [1, 1]].map((ends) => {
+    const place = [...ends];
+    place.splice(axis, 0, 0.5);
+    const [x, y] = toPage(place);
+    const [dx, dy] = [x - middle[0], y - middle[1]];
+    return { place, dx, dy, away: Math.hypot(dx, dy) };
+  });
+  const outer = edges.sort((one, other) => other.away - one.away).slice(0, 2);
+  const [{ place, dx, dy, away }] = outer.sort((one, other) => (axis === 2 ? one.dx - other.dx : other.dy - one.dy));
+  return [place, dx / (away || 1), dy / (away || 1)];
 }

@@ -6,9 +6,8 @@ export function bubbleList(shown, tools) {
   const root = element("div", "wb-bubbles");
   const table = element("table", "wb-table");
   const [head, body] = [element("thead", ""), element("tbody", "")];
-  table.append(head, body);
+  table.append(element("caption", "", "bubbles, in side lengths"), head, body);
   root.append(table);
-  table.setAttribute("aria-label", "bubbles, in side lengths");
   let [names, typed] = ["", null];
 
   function show() {
@@ -45,7 +44,7 @@ export function bubbleList(shown, tools) {
     names = next;
     typed = null;
     const titles = element("tr", "");
-    titles.append(...["", ...names].map((name) => Object.assign(element("th", "", name && `${name} (sides)`), { scope: "col" })));
+    titles.append(...["", ...names].map((name) => Object.assign(element("th", "", name), { scope: "col" })));
     head.replaceChildren(titles);
     body.replaceChildren();
   }
@@ -62,6 +61,7 @@ export function bubbleList(shown, tools) {
       box.addEventListener("focus", () => shown.state.selected !== index && tools.ask("select", { index }));
       box.addEventListener("change", () => take(index, place));
       box.addEventListener("keydown", (event) => {
+        if (event.key === "Enter") take(index, place);
         if (event.key !== "Escape") return;
         typed = null;
         box.value = written(shown.state.bubbles[index][place]);
@@ -75,6 +75,7 @@ export function bubbleList(shown, tools) {
   function take(index, place) {
     const row = shown.state.bubbles[index];
     const boxes = [...body.children[index].querySelectorAll("input")];
+    if (boxes.every((box, k) => box.value === written(row[k]))) return;
     // A number that only looks shorter than it is stays what it is.
     const next = boxes.map((box, k) => (box.value === written(row[k]) ? row[k] : box.value));
     typed = { index, place, was: String(row), seq: Infinity };
@@ -85,5 +86,5 @@ export function bubbleList(shown, tools) {
 }
 
 function written(value) {
-  return String(Number(value.toFixed(6)));
+  return String(Number(value.toFixed(4)));
 }

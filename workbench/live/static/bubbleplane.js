@@ -100,8 +100,11 @@ export function bubblePlane(host, shown, painted) {
     const circle = circleOf(row, shown);
     if (!circle) return;
     const { selected, refused } = shown.state;
-    if (shown.held?.index === index && refused?.index === index) drawRefused(context, circle, size);
-    else drawRim(context, circle, size, index === selected ? MARKED : "#ffffff", index === selected ? 3 : 1.5, []);
+    if (shown.held?.index === index && refused?.index === index) {
+      // Where it would be put back.
+      drawRim(context, circleOf(shown.state.bubbles[index], shown), size, "#ffffff", 1.5, [3, 3]);
+      drawRefused(context, circle, size);
+    } else drawRim(context, circle, size, index === selected ? MARKED : "#ffffff", index === selected ? 3 : 1.5, []);
     if (index === selected) {
       const [x, y] = [toX(circle.x + circle.r), toY(circle.y)];
       [context.fillStyle, context.strokeStyle, context.lineWidth] = [MARKED, "#000000", 1];
