@@ -91,36 +91,45 @@ def numbers(page, bubble):
     return [float(box.input_value()) for box in row.locator("input").all()]
 
 
+def until_near(page, bubble, name, value, within=0.004):
+    """Wait until a number of the list is there; pointers aim no better than a pixel."""
+    path = f"[aria-label='{name} of bubble {bubble + 1}, in side lengths']"
+    near = "([path, value, within]) => Math.abs(document.querySelector(path)?.value - value) < within"
+    page.wait_for_function(near, arg=[path, value, within], timeout=10_000)
+
+
+def run_and_show(page, words):
+    """Run the second cell, and look at the builder once more."""
+    run_cell(page, 1)
+    page.locator(f"text={words}").wait_for(timeout=60_000)
+    page.eval_on_selector(".wb-explorer", "box => box.scrollIntoView()")
+    page.wait_for_timeout(300)
+    shut(page)
+
+
 def test_bubbles_are_built_in_a_square_and_run(page, lab_url, lab_folder):
-    page.set_viewport_size({"width": 1280, "height": 1000})
     open_cells(page, lab_url, lab_folder, "square.ipynb", SQUARE, SOLVE)
     until_seen(page, bubbles=4, selected=-1)
     page.mouse.click(*place(page, 0.5, 0.5))
     until_seen(page, bubbles=5, selected=4)
-    assert numbers(page, 4) == pytest.approx([0.5, 0.5, 0.1], abs=0.01)
+    until_near(page, 4, "r", 0.1)
     drag(page, (0.5, 0.5), (0.5, 0.9))
-    page.wait_for_function(
-        "() => document.querySelectorAll('.wb-bubbles tr')[5].querySelectorAll('input')[1].value > 0.85"
-    )
+    until_near(page, 4, "y", 0.9)
     drag(page, (0.6, 0.9), (0.55, 0.9))
-    page.wait_for_function(
-        "() => document.querySelectorAll('.wb-bubbles tr')[5].querySelectorAll('input')[2].value < 0.06"
-    )
-    before = numbers(page, 4)
+    until_near(page, 4, "r", 0.05)
     drag(page, (0.5, 0.9), (0.25, 0.75), release=False)
-    until_said(page, "and 5 overlap; move them apart or make one smaller")
+    until_said(page, "bubbles 3 and 5 overlap; move them apart or make one smaller")
     until_seen(page, refused=4)
     page.mouse.up()
     until_seen(page, refused="")
     # It stays where it fitted last on its way.
-    x, y, r = numbers(page, 4)
-    assert 0.25 < x < before[0]
-    assert 0.75 < y < before[1]
-    assert r == before[2]
-    page.keyboard.press("ArrowLeft")
-    page.wait_for_function(
-        "x => document.querySelectorAll('.wb-bubbles tr')[5].querySelector('input').value < x", arg=x
-    )
+    x, y, _ = numbers(page, 4)
+    assert 0.25 < x <= 0.505
+    assert 0.75 < y <= 0.905
+    page.keyboard.press("ArrowRight")
+    until_near(page, 4, "x", x + 0.01, 1e-9)
+    page.keyboard.press("-")
+    until_near(page, 4, "r", 0.045)
     page.keyboard.press("Delete")
     until_seen(page, bubbles=4)
     page.keyboard.press("Control+z")
@@ -133,35 +142,41 @@ def test_bubbles_are_built_in_a_square_and_run(page, lab_url, lab_folder):
     until_said(page, "r of bubble 1 must be a number in side lengths, got 'wide'")
     assert box.input_value() == "wide"
     assert box.get_attribute("aria-invalid") == "true"
-    page.locator(".wb-builder").screenshot(path="/tmp/p6/canvas-2d-typed.png")
     box.fill("0.2")
     box.press("Enter")
-    until_said(page, "radius 0.2 ")
-    page.wait_for_timeout(400)
-    page.screenshot(path="/tmp/p6/canvas-2d.png")
-    run_cell(page, 1)
-    page.locator("text=solved with 5 bubbles: True").wait_for(timeout=60_000)
-    shut(page)
+    until_said(page, "bubble 1 at (0.25, 0.25), radius 0.2 (side lengths)")
+    run_and_show(page, "solved with 5 bubbles: True")
 
 
 def test_bubbles_are_built_in_a_cube(page, lab_url, lab_folder):
-    page.set_viewport_size({"width": 1280, "height": 1000})
     open_cells(page, lab_url, lab_folder, "cube.ipynb", CUBIC, SOLVE)
     until_seen(page, bubbles=8, seen=0)
     page.mouse.click(*place(page, 0.5, 0.5))
     until_seen(page, bubbles=9, seen=1, selected=8)
-    assert numbers(page, 8)[2] == 0.5
+    until_near(page, 8, "z", 0.5)
     page.keyboard.press("[")
     until_seen(page, selected=7, seen=4)
-    turned = page.locator(CUBE)
-    azimuth = turned.get_attribute("data-azimuth")
-    turned.focus()
+    slider = page.get_by_label("place of the plane")
+    slider.fill("0.65")
+    page.locator("text=z = 0.650").wait_for()
+    # Below the middles of the upper four the circles are smaller than the balls.
+    drag(page, (0.75, 0.75), (0.7, 0.75))
+    until_near(page, 7, "x", 0.7)
+    until_near(page, 7, "z", 0.75)
+    drag(page, (0.7, 0.75), (0.3, 0.75), release=False)
+    until_said(page, "bubbles 7 and 8 overlap")
+    until_seen(page, refused=7)
+    page.mouse.up()
+    until_seen(page, refused="", selected=7)
+    cube = page.locator(CUBE)
+    azimuth = float(cube.get_attribute("data-azimuth"))
+    cube.focus()
     page.keyboard.press("ArrowRight")
-    page.wait_for_function(
-        "([path, old]) => Number(document.querySelector(path).dataset.azimuth) === old - 15", arg=[CUBE, float(azimuth)]
-    )
-    page.wait_for_timeout(600)
-    page.screenshot(path="/tmp/p6/canvas-3d.png")
-    run_cell(page, 1)
-    page.locator("text=solved with 9 bubbles: True").wait_for(timeout=60_000)
-    shut(page)
+    until_seen(page, CUBE, azimuth=f"{azimuth - 15:.1f}")
+    box = cube.bounding_box()
+    page.mouse.move(box["x"] + 20, box["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 60, box["y"] + 40, steps=4)
+    page.mouse.up()
+    until_seen(page, CUBE, balls=9, azimuth=f"{azimuth - 15 - 40 * 0.45:.1f}", elevation=f"{24 + 20 * 0.45:.1f}")
+    run_and_show(page, "solved with 9 bubbles: True")
