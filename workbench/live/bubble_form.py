@@ -18,7 +18,7 @@ from workbench.problems.sides import Boundary, side_names
 CHOOSE = "choose one"
 PARAMETERS = ("n", "contrast")
 RANDOM = ("count", "radius", "geometry_seed")
-RADIUS_HINT = "radius in side lengths; 0 takes one that suits the count"
+RADIUS_HINT = "radius 0 takes one that suits the count"
 
 Ask = Callable[..., None]
 
@@ -37,6 +37,7 @@ class BubbleForm:
         self.dimensions = widgets.ToggleButtons(
             options=[("2D", 2), ("3D", 3)],
             tooltips=["bubbles in the unit square", "bubbles in the unit cube"],
+            style={"button_width": "124px"},
         )
         self.preset = _dropdown("preset", [CHOOSE], "arrange the bubbles anew; Undo leads back")
         self.fields: dict[str, Any] = {name: field(declared[name]) for name in (*PARAMETERS, *RANDOM)}
@@ -54,6 +55,7 @@ class BubbleForm:
         ]
         self.box = widgets.VBox([control for group in groups for control in group])
         self.box.add_class("wb-form")
+        self.box.add_class("wb-bubbleform")
         self.show(drawing)
         self._listen()
 

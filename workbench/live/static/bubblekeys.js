@@ -7,6 +7,7 @@ const FINE = 0.001;
 const GROWTH = 0.005;
 
 export function bubbleKeys(canvas, shown, tools) {
+  let leaving = false;
   const count = () => shown.state.bubbles.length;
   const select = (index) => tools.ask("select", { index });
 
@@ -21,7 +22,8 @@ export function bubbleKeys(canvas, shown, tools) {
     const row = [...rowsOf(shown)[selected]];
     row[place] = Number((row[place] + by).toFixed(4));
     if (place === row.length - 1) row[place] = Math.max(FINE, row[place]);
-    tools.nudge(selected, row);
+    // Along the third direction the plane goes with the bubble.
+    tools.nudge(selected, row, place === axesOf(shown)[2] ? { reveal: true } : {});
   }
 
   const grow = (by) => shift(shown.state.dimensions, by);
@@ -54,8 +56,9 @@ export function bubbleKeys(canvas, shown, tools) {
     return true;
   }
 
-  // Tab goes through the bubbles and then on to the next control of the page.
+  // Tab goes through the bubbles and then on to the next control of the page; after Escape at once.
   function onTab(back) {
+    if (leaving) return false;
     const next = shown.state.selected + (back ? -1 : 1);
     if (next < 0 || next >= count()) return false;
     select(next);
@@ -72,12 +75,16 @@ export function bubbleKeys(canvas, shown, tools) {
     }
     if (event.altKey) return false;
     if (key === "Tab") return onTab(event.shiftKey);
+    if (key !== "Shift") leaving = key === "Escape";
     if (onArrow(key, event.shiftKey)) return true;
     if (!keys[key]) return false;
     keys[key]();
     return true;
   }
 
+  canvas.addEventListener("focus", () => {
+    leaving = false;
+  });
   canvas.addEventListener("keydown", (event) => {
     if (!act(event)) return;
     event.preventDefault();

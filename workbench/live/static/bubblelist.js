@@ -3,11 +3,12 @@ import { element } from "./page.js";
 // The bubbles as numbers to be typed. What was refused stays as it was typed, marked, until its bubble changes or Escape.
 
 export function bubbleList(shown, tools) {
-  const root = element("div", "wb-bubbles");
+  const [root, scroller] = [element("div", "wb-bubbles"), element("div", "wb-rows")];
   const table = element("table", "wb-table");
   const [head, body] = [element("thead", ""), element("tbody", "")];
-  table.append(element("caption", "", "bubbles, in side lengths"), head, body);
-  root.append(table);
+  table.append(head, body);
+  scroller.append(table);
+  root.append(element("div", "wb-empty", "bubbles, in side lengths"), scroller);
   let [names, typed] = ["", null];
 
   function show() {
@@ -35,8 +36,8 @@ export function bubbleList(shown, tools) {
   // Within the list alone, so that the page stays where it is.
   function keepInSight(line) {
     if (!line) return;
-    const [low, high] = [line.offsetTop + line.offsetHeight - root.clientHeight, line.offsetTop - head.offsetHeight];
-    root.scrollTop = Math.max(low, Math.min(high, root.scrollTop));
+    const [low, high] = [line.offsetTop + line.offsetHeight - scroller.clientHeight, line.offsetTop - head.offsetHeight];
+    scroller.scrollTop = Math.max(low, Math.min(high, scroller.scrollTop));
   }
 
   function rename(next) {

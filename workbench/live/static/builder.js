@@ -17,7 +17,7 @@ import { slicer } from "./slicer.js";
 const SHADES = cividis();
 const SAME_STROKE = 700;
 const HELP = "Click adds, a drag from free space draws one, a drag moves, the rim or the wheel resizes. Keys: Tab or [ ] select, "
-  + "arrows move (Shift finer), + − resize, Delete removes, Insert adds, Ctrl+Z undoes.";
+  + "arrows move (Shift finer), + − resize, Delete removes, Insert adds, Ctrl+Z undoes, Escape lets go.";
 
 function render({ model, el }) {
   const root = element("div", "wb-view wb-builder");
@@ -42,11 +42,11 @@ function render({ model, el }) {
       redraw();
     },
     // A step by key or wheel; those that follow at once are undone together.
-    nudge(index, next) {
+    nudge(index, next, more = {}) {
       const now = performance.now();
       if (stroke?.index !== index || now - stroke.at > SAME_STROKE) stroke = { index, name: `step-${Date.now()}` };
       stroke.at = now;
-      const seq = tools.ask("place", { index, row: next, stroke: stroke.name });
+      const seq = tools.ask("place", { index, row: next, stroke: stroke.name, ...more });
       tools.hold({ index, row: next, seq });
     },
   };
