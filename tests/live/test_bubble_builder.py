@@ -9,7 +9,7 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.live import BubbleBuilder
-from workbench.live.bubble_model import Drawing
+from workbench.live.bubble_drawing import Drawing
 from workbench.live.bubble_pictures import Wish, picture
 from workbench.problems.bubbles import Bubbles2D, Bubbles3D
 from workbench.problems.poisson import Poisson5
@@ -201,7 +201,10 @@ def test_a_wrong_deflation_is_told_and_the_last_one_stays(builder):
 def test_a_problem_is_loaded_with_its_deflation(builder):
     heard = []
     builder.on_change(lambda told: heard.append((told.problem, told.deflation.spec)))
+    builder.form.fields["contrast"].value = "thick"
+    settle(builder)
     builder.load(CUBE, "blocks:2")
+    assert builder.form.fields["contrast"].value == "0.001"
     assert heard == [(CUBE, "blocks:2")]
     assert builder.form.dimensions.value == 3
     assert builder.form.deflation.fields["k"].value == 2

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from workbench.errors import InputError
 from workbench.live.bubble_acts import Refused, perform, refused_row
-from workbench.live.bubble_model import BubbleModel, Drawing, sides_text
+from workbench.live.bubble_drawing import Drawing, sides_text
+from workbench.live.bubble_model import BubbleModel
 from workbench.live.bubble_presets import presets
 from workbench.problems.bubble_geometry import Geometry
 from workbench.problems.bubbles import Bubbles2D, Bubbles3D
@@ -186,6 +187,8 @@ def test_every_preset_can_be_painted(dimensions):
     for name in presets(dimensions):
         model.preset(name)
         assert model.drawing.problem.geometry().paint(model.drawing.problem.n).max() == len(model.drawing.rows)
+    untouched = {"layout": "list", "bubbles": model.drawing.problem.bubbles, "n": model.drawing.problem.n}
+    assert model.drawing.problem == type(model.drawing.problem).create(untouched)
     model.preset("one bubble")
     assert (model.drawing.problem.layout, len(model.drawing.rows)) == ("grid", 1)
 

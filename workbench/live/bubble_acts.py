@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from workbench.errors import InputError
+from workbench.live.bubble_drawing import Row
 from workbench.live.bubble_model import BubbleModel
-from workbench.live.bubble_presets import Row
 
 Message = Mapping[str, Any]
 

@@ -9,7 +9,8 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.deflation import Deflation
-from workbench.live.bubble_model import CLASSES, Drawing
+from workbench.live.bubble_drawing import Drawing
+from workbench.live.bubble_model import CLASSES
 from workbench.live.bubble_presets import presets
 from workbench.live.controls import button
 from workbench.live.form import STYLE, WIDE, BlockFields, as_text, field
@@ -59,9 +60,9 @@ class BubbleForm:
         self.show(drawing)
         self._listen()
 
-    def show(self, drawing: Drawing) -> None:
-        """Show a drawing. What differs from the drawing shown before is set; a field that is being typed in stays."""
-        before, self._shown = self._shown, drawing
+    def show(self, drawing: Drawing, *, anew: bool = False) -> None:
+        """Show a drawing. Only what differs from the one shown before is set, so that typed text stays, unless `anew`."""
+        before, self._shown = None if anew else self._shown, drawing
         self._showing = threading.get_ident()
         try:
             if before is None or before.dimensions != drawing.dimensions:
@@ -85,7 +86,7 @@ class BubbleForm:
 
     def random_values(self) -> dict[str, Any]:
         """The parameters of the random layout that the fields ask for, as they were typed."""
-        return {"layout": "random", "bubbles": "", **{name: self.fields[name].value for name in RANDOM}}
+        return {"layout": "random", **{name: self.fields[name].value for name in RANDOM}}
 
     def _turn(self, drawing: Drawing) -> None:
         """To the other number of dimensions."""

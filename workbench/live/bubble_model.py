@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import functools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,75 +10,15 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.live._history import History
-from workbench.live.bubble_presets import Row, presets
+from workbench.live.bubble_drawing import Drawing, Row, sides_text
+from workbench.live.bubble_presets import presets
 from workbench.problems.bubbles import Bubbles, Bubbles2D, Bubbles3D
-from workbench.problems.sides import Boundary, parse_sides
 
 NEW_RADIUS = 0.1
 """Radius of a bubble added where there is room for it, in side lengths."""
 DIGITS = 3
 """Decimals of a radius that is chosen to fit."""
 CLASSES: dict[int, type[Bubbles]] = {2: Bubbles2D, 3: Bubbles3D}
-EMPTY = "there is no bubble on the canvas; click on free space to add one, or choose a preset"
-
-
-@dataclasses.dataclass(frozen=True)
-class Drawing:
-    """A problem, or with `empty` its parameters alone, before there are bubbles.
-
-    Raises InputError for a problem one of whose bubbles holds no cell centre.
-    """
-
-    parameters: Bubbles
-    empty: bool = False
-
-    def __post_init__(self) -> None:
-        if self.rows:
-            self.parameters.geometry().check_cells(self.parameters.n)
-
-    @property
-    def problem(self) -> Bubbles:
-        """The problem. Raises InputError where there is no bubble."""
-        if self.empty:
-            raise InputError(EMPTY)
-        return self.parameters
-
-    @property
-    def dimensions(self) -> int:
-        """2 or 3."""
-        return self.parameters.dimensions
-
-    @functools.cached_property
-    def rows(self) -> tuple[Row, ...]:
-        """(x, y, r) or (x, y, z, r) of each bubble, in side lengths."""
-        if self.empty:
-            return ()
-        geometry = self.parameters.geometry()
-        return tuple(map(tuple, np.column_stack([geometry.centres, geometry.radii]).tolist()))
-
-    @property
-    def sides(self) -> dict[str, Boundary]:
-        """The condition on every side."""
-        return parse_sides(self.parameters.sides, self.dimensions)
-
-    def with_rows(self, rows: Sequence[Row]) -> Drawing:
-        """Other bubbles, listed one by one. Raises InputError where they cannot lie like that."""
-        if not rows:
-            return dataclasses.replace(self, empty=True)
-        values = np.array(rows, dtype=np.float64)
-        kept = {name: getattr(self.parameters, name) for name in ("n", "contrast", "sides")}
-        return Drawing(type(self.parameters).from_arrays(values[:, :-1], values[:, -1], **kept))
-
-    def changed(self, values: Mapping[str, Any]) -> Drawing:
-        """Other parameters; the bubbles stay unless the parameters say where they lie. Raises InputError."""
-        empty = self.empty and "layout" not in values
-        return Drawing(self.parameters.changed(values), empty)
-
-    def room(self, centre: Sequence[float]) -> float:
-        """The largest radius that a bubble at that place could have; below zero inside another bubble."""
-        point = np.array(centre)
-        walls = float(min(point.min(), (1 - point).min()))
-        return min([walls, *(math.dist(centre, row[:-1]) - row[-1] for row in self.rows)])
 
 
 class BubbleModel:
@@ -214,11 +152,3 @@ class BubbleModel:
 
     def _keep_selection(self) -> None:
         self.selected = min(self.selected, len(self.drawing.rows) - 1)
-
-
-def sides_text(sides: Mapping[str, str]) -> str:
-    """Conditions by side as the parameter `sides` has them, in the shortest form."""
-    conditions = {str(boundary) for boundary in sides.values()}
-    if len(conditions) == 1:
-        return conditions.pop()
-    return ",".join(f"{side}:{boundary}" for side, boundary in sides.items() if boundary != Boundary.NEUMANN)

@@ -12,7 +12,7 @@ from workbench.deflation.none import NoDeflation
 from workbench.errors import InputError
 from workbench.figures import boundaries, section
 from workbench.figures.subdomains import ordinal
-from workbench.live.bubble_model import Drawing
+from workbench.live.bubble_drawing import Drawing
 from workbench.problems.bubble_geometry import Geometry
 
 SIDES = {2: (128, 512), 3: (32, 128)}

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from workbench.live.bubble_drawing import Row
 from workbench.problems.bubble_geometry import Geometry, to_text
-
-Row = tuple[float, ...]
 
 
 def presets(dimensions: int) -> dict[str, dict[str, Any]]:
@@ -30,7 +29,7 @@ def presets(dimensions: int) -> dict[str, dict[str, Any]]:
 
 
 def _grid(count: int) -> dict[str, Any]:
-    return {"layout": "grid", "count": count, "radius": 0.0, "bubbles": ""}
+    return {"layout": "grid", "count": count}
 
 
 def _listed(rows: Iterable[Row]) -> dict[str, Any]:

@@ -14,18 +14,17 @@ from workbench.deflation import Deflation
 from workbench.errors import InputError
 from workbench.live._in_order import InOrder
 from workbench.live._stream import Publisher
-from workbench.live._worker import LatestOnly
 from workbench.live.bubble_acts import Refused, perform, refused_row
 from workbench.live.bubble_canvas import BubbleCanvas
+from workbench.live.bubble_drawing import Drawing, in_words
 from workbench.live.bubble_form import PARAMETERS, BubbleForm
-from workbench.live.bubble_model import BubbleModel, Drawing
-from workbench.live.bubble_pictures import Wish, picture
+from workbench.live.bubble_model import BubbleModel
+from workbench.live.bubble_painter import BubblePainter
+from workbench.live.bubble_pictures import Wish
 from workbench.live.controls import button
 from workbench.live.status import StatusLine
 from workbench.problems.bubbles import Bubbles, Bubbles2D
 
-REST = 0.15
-"""Seconds without a change after which subdomains are drawn with more cells."""
 REVEALING = ("add", "place", "delete", "select", "undo", "redo")
 """Acts after which the selected bubble is to be seen."""
 PATIENCE = 20.0
@@ -51,14 +50,13 @@ class BubbleBuilder:
         self._alone = publisher is None
         self._lock = threading.RLock()
         self._acts = InOrder("workbench-bubbles")
-        self._painter = LatestOnly("workbench-subdomains")
         self._callbacks: list[Callable[[BubbleBuilder], object]] = []
         self._complaints: dict[str, str] = {}
         self._refused: Refused | None = None
         self._heard = 0
         self._accepted = True
-        self._painted: Wish | None = None
         self.canvas = BubbleCanvas(self._receive, publisher)
+        self._painter = BubblePainter(self._wish, self.canvas.paint)
         self.form = BubbleForm(self._ask, self._read_deflation, self._model.drawing, self._deflation)
         self.status = StatusLine()
         self._buttons = {
@@ -69,7 +67,7 @@ class BubbleBuilder:
             "clear": button("Clear", "take all bubbles away; Undo leads back", lambda: self._ask("clear")),
         }
         self.box = self._layout()
-        self.canvas.observe(lambda _change: self._repaint(), ["normal", "position"])
+        self.canvas.observe(lambda _change: self._painter.ask(), ["normal", "position"])
         self._show()
 
     @property
@@ -86,7 +84,7 @@ class BubbleBuilder:
             return self._deflation
 
     def on_change(self, callback: Callable[[BubbleBuilder], object]) -> Callable[[], None]:
-        """Call with the builder after each change of `problem` or `deflation`, from a worker; must return at once.
+        """Call with the builder after each change of `problem` or `deflation`, in whichever thread made it; must return at once.
 
         Returns a function that ends this. There is no call while the canvas is empty.
         """
@@ -109,6 +107,7 @@ class BubbleBuilder:
                 self._deflation = block
                 self.form.load_deflation(block)
             self._complaints, self._refused = {}, None
+            self.form.show(self._model.drawing, anew=True)
             self._show()
             self._tell(before)
 
@@ -184,8 +183,8 @@ class BubbleBuilder:
         self._buttons["clear"].disabled = history.present.empty
         self.canvas.show(self._model, self._refused, self._heard, self._accepted)
         complaint = next(reversed(self._complaints.values()), "")
-        self.status.say(complaint or _in_words(history.present, self._model.selected), "bad" if complaint else "plain")
-        self._repaint()
+        self.status.say(complaint or in_words(history.present, self._model.selected), "bad" if complaint else "plain")
+        self._painter.ask()
 
     def _value(self) -> tuple[Drawing, Deflation]:
         return self._model.drawing, self._deflation
@@ -214,41 +213,15 @@ class BubbleBuilder:
             self._show()
             self._tell(before)
 
-    def _repaint(self) -> None:
-        self._painter.ask(self._paint)
-
-    def _paint(self) -> None:
-        """With few cells at once; with more when things have come to rest."""
+    def _wish(self) -> Wish:
         with self._lock:
-            wish = Wish(self._model.drawing, self._deflation, self.canvas.normal, self.canvas.position)
-        if wish == self._painted:
-            return
-        self._painted = None
-        for number, cells in enumerate(wish.sides):
-            if number and self._painter.overtaken(REST):
-                return
-            self.canvas.paint(*picture(wish, cells))
-        self._painted = wish
+            return Wish(self._model.drawing, self._deflation, self.canvas.normal, self.canvas.position)
 
 
 def _source(message: Mapping[str, Any]) -> str:
     """Which field a complaint is about; it stands until that field is heard of again, or shows something else."""
     values = message["values"] if message["act"] == "change" else {}
     return next(iter(values)) if len(values) == 1 else "canvas"
-
-
-def _in_words(drawing: Drawing, selected: int) -> str:
-    """What stands on the canvas."""
-    n, count = drawing.parameters.n, len(drawing.rows)
-    size = f"{n}{'²³'[drawing.dimensions - 2]} = {n**drawing.dimensions:,} cells"
-    if drawing.empty:
-        return f"no bubbles yet on {size}"
-    told = f"{count} bubble{'s' if count > 1 else ''} on {size}"
-    if selected < 0:
-        return told
-    *centre, radius = drawing.rows[selected]
-    place = ", ".join(f"{value:.4g}" for value in centre)
-    return f"{told}; bubble {selected + 1} at ({place}), radius {radius:.4g} (side lengths)"
 
 
 def _bubbles(problem: Any) -> Bubbles:

@@ -19,7 +19,7 @@ export function drawSides(context, colours, box, sides, across, up) {
   context.strokeRect(left, top, right - left, bottom - top);
 }
 
-export function drawBand(context, colours, [left, top, width, height], held) {
+function drawBand(context, colours, [left, top, width, height], held) {
   context.save();
   context.beginPath();
   context.rect(left, top, width, height);

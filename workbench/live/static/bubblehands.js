@@ -102,5 +102,5 @@ export function bubbleHands(plane, shown, tools) {
     return found.rim ? "nwse-resize" : "move";
   }
 
-  return { close: tell.cancel, busy: () => drag !== null };
+  return { close: tell.cancel };
 }

@@ -6,7 +6,7 @@ import { short } from "./axes.js";
 export function buildersLegend(shown) {
   const root = element("ul", "wb-legend wb-words");
   const [inside, outside] = [entry("wb-patch"), entry("wb-patch")];
-  const [wall, held] = [entry("wb-patch wb-wall"), entry("wb-patch wb-held")];
+  const [wall, held] = [entry("wb-patch wb-neumann"), entry("wb-patch wb-dirichlet")];
   wall.text.textContent = "wall (Neumann)";
   held.text.textContent = "pressure held (Dirichlet); click a side to change it";
   root.append(...[inside, outside, wall, held].map(({ line }) => line));

@@ -59,6 +59,6 @@ export function bubbleAt(x, y, slack, shown) {
 }
 
 // Places by hand are as fine as a thousandth, which is less than a pixel.
-export function tidy(value) {
+function tidy(value) {
   return Math.round(1000 * value) / 1000;
 }

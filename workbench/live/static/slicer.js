@@ -31,10 +31,13 @@ export function slicer(model, shown, changed) {
 
   normal.addEventListener("change", push);
   place.addEventListener("input", push);
-  model.on("change:normal change:position", pull);
+  const names = ["change:normal", "change:position"];
+  for (const name of names) model.on(name, pull);
   return {
     row,
     pull,
-    close: () => model.off("change:normal change:position", pull),
+    close() {
+      for (const name of names) model.off(name, pull);
+    },
   };
 }
