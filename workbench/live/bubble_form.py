@@ -61,7 +61,7 @@ class BubbleForm:
         self._listen()
 
     def show(self, drawing: Drawing, *, anew: bool = False) -> None:
-        """Show a drawing. Only what differs from the one shown before is set, so that typed text stays, unless `anew`."""
+        """Show a drawing; unless `anew` only what differs from the one before is set, so that typed text stays."""
         before, self._shown = None if anew else self._shown, drawing
         self._showing = threading.get_ident()
         try:

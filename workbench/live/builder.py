@@ -84,9 +84,9 @@ class BubbleBuilder:
             return self._deflation
 
     def on_change(self, callback: Callable[[BubbleBuilder], object]) -> Callable[[], None]:
-        """Call with the builder after each change of `problem` or `deflation`, in whichever thread made it; must return at once.
+        """Call with the builder after each change of `problem` or `deflation`; returns a function that ends this.
 
-        Returns a function that ends this. There is no call while the canvas is empty.
+        The callback runs in the thread that made the change and must return at once. None is made for an empty canvas.
         """
         self._callbacks = [*self._callbacks, callback]
 
