@@ -216,6 +216,27 @@ def test_a_bubble_between_the_cell_centres_is_refused():
     assert phase_grid(larger.assemble()).sum() == 4, "the radius that the sentence names is enough"
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    st.floats(0.1, 0.9),
+    st.floats(0.1, 0.9),
+    st.floats(0.1, 0.9),
+    st.floats(1e-3, 0.1),
+    st.integers(8, 40),
+    st.booleans(),
+)
+def test_a_bubble_holds_a_cell_where_one_of_all_centres_lies_in_it(
+    x: float, y: float, z: float, radius: float, n: int, flat: bool
+):
+    centre = np.array([x, y] if flat else [x, y, z])
+    middles = (np.arange(n) + 0.5) / n
+    places = np.stack(np.meshgrid(*(middles,) * centre.size, indexing="ij"), axis=-1)
+    nearest = np.linalg.norm(places - centre, axis=-1).min()
+    # Too close to call by another way of rounding.
+    if abs(nearest - radius) > 1e-9:
+        assert Geometry(centre[None], np.array([radius])).holds_cells(n).tolist() == [nearest < radius]
+
+
 @pytest.mark.parametrize(
     ("centres", "radii"),
     [([[0.5, 0.5]], [0.1, 0.2]), ([0.5, 0.5], [0.1]), ([], []), ([[0.5], [0.5, 0.5]], 0.1), ([["a", "b"]], 0.1)],

@@ -1,5 +1,6 @@
 """Live views in Jupyter: `explore()` shows everything, the views alone serve notebooks of one's own."""
 
+from workbench.live.builder import BubbleBuilder
 from workbench.live.convergence import ConvergenceView
 from workbench.live.explorer import Explorer, explore
 from workbench.live.field import FieldView
@@ -15,6 +16,7 @@ from workbench.live.sweep import SweepView
 from workbench.live.timeline import TimelineView
 
 __all__ = [
+    "BubbleBuilder",
     "ConvergenceView",
     "Explorer",
     "FieldView",

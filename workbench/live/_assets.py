@@ -7,13 +7,17 @@ import re
 from pathlib import Path
 
 STATIC = Path(__file__).parent / "static"
+COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
 IMPORT = re.compile(r'^import \{[^}]*\} from "\./(?P<name>[a-z]+\.js)";\n', re.MULTILINE)
 
 
 @functools.cache
 def module(name: str) -> str:
-    """A module with all that it imports in front of it, each once, so that no file is fetched from anywhere."""
-    return "\n".join(_parts(name, set()))
+    """A module with all that it imports in front of it, each once, so that no file is fetched from anywhere.
+
+    Comments stay behind: each widget carries the whole text to the page.
+    """
+    return COMMENT.sub("", "\n".join(_parts(name, set())))
 
 
 @functools.cache

@@ -24,6 +24,11 @@ class LatestOnly:
                 self._thread.start()
             self._condition.notify_all()
 
+    def overtaken(self, within: float = 0.0) -> bool:
+        """For a job under way: whether another is asked for, or will be within so many seconds."""
+        with self._condition:
+            return self._condition.wait_for(lambda: self._job is not None, within)
+
     def wait(self, timeout: float) -> bool:
         """Wait until nothing is asked for any more; False when that takes longer."""
         with self._condition:

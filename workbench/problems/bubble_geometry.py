@@ -52,11 +52,28 @@ class Geometry:
             if near.size:
                 raise InputError(f"bubbles {near[0] + 1} and {k + 1} overlap; move them apart or make one smaller")
 
+    def holds_cells(self, n: int) -> np.ndarray:
+        """Whether each bubble holds the centre of one of n cells a side, bool, shape (k,). Cost: k distances."""
+        centres = self.centres * n - 0.5
+        nearest = np.clip(np.rint(centres), 0, n - 1)
+        return ((centres - nearest) ** 2).sum(axis=1) <= (self.radii * n) ** 2 * (1 + ROUNDING)
+
+    def check_cells(self, n: int) -> None:
+        """Raise InputError for a bubble that holds no centre of n cells a side. Cost: k distances."""
+        missed = np.flatnonzero(~self.holds_cells(n))
+        if missed.size:
+            k = int(missed[0])
+            raise InputError(
+                f"bubble {k + 1} with radius {self.radii[k]:g} holds no cell centre of {n} cells a side; "
+                f"use a radius of at least {np.sqrt(self.centres.shape[1]) / (2 * n):.3g} or more cells"
+            )
+
     def paint(self, n: int) -> np.ndarray:
         """The phase of each cell, int32, shape (n, ..., n): 0 outside, 1..k where the centre lies in that bubble.
 
         Raises InputError for a bubble that holds no cell centre. Cost: the bubbles' bounding boxes.
         """
+        self.check_cells(n)
         phase = np.zeros((n,) * self.centres.shape[1], dtype=np.int32)
         for k, (centre, radius) in enumerate(zip(self.centres * n - 0.5, self.radii * n, strict=True), start=1):
             first = np.maximum(np.ceil(centre - radius - ROUNDING * n).astype(int), 0)
@@ -65,11 +82,6 @@ class Geometry:
             squares = np.meshgrid(*(axis**2 for axis in axes[::-1]), indexing="ij", sparse=True)
             # The margin keeps cells that lie exactly on the rim, so that rounding cannot break a symmetric layout.
             inside = sum(squares) <= radius**2 * (1 + ROUNDING)
-            if not np.any(inside):
-                raise InputError(
-                    f"bubble {k} with radius {radius / n:g} holds no cell centre of {n} cells a side; "
-                    f"use a radius of at least {np.sqrt(len(centre)) / (2 * n):.3g} or more cells"
-                )
             box = tuple(slice(low, high + 1) for low, high in zip(first[::-1], last[::-1], strict=True))
             phase[box][inside] = k
         return phase

@@ -1,0 +1,182 @@
+"""Building bubbles in real JupyterLab: by pointer, by keys and by numbers, in a square and in a cube."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+_spec = importlib.util.spec_from_file_location("workbench_test_lab_of_builder", Path(__file__).with_name("lab.py"))
+assert _spec is not None
+assert _spec.loader is not None
+lab = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(lab)
+
+PLANE = ".wb-flat canvas"
+CUBE = ".wb-solid canvas"
+BAND, LEFT, BOTTOM = 9, 46, 42
+SQUARE = """\
+from workbench.live import BubbleBuilder
+from workbench.problems.bubbles import Bubbles2D
+builder = BubbleBuilder(Bubbles2D(n=32), "levelset:0")
+builder"""
+CUBIC = """\
+from workbench.live import BubbleBuilder
+from workbench.problems.bubbles import Bubbles3D
+builder = BubbleBuilder(Bubbles3D(n=24), "levelset:2")
+builder"""
+SOLVE = """\
+from workbench.run import Session, configure
+session = Session(configure(builder.problem, preconditioner="jacobi", deflation=builder.deflation))
+session.start()
+assert session.wait(60)
+print(f"solved with {len(builder.problem.geometry().radii)} bubbles: {session.result.converged}")"""
+
+
+def open_cells(page, lab_url, lab_folder, name, *codes):
+    """Open a notebook of these cells and run the first."""
+    common = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": []}
+    cells = [{**common, "id": f"c{number}", "source": code} for number, code in enumerate(codes)]
+    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+    notebook = {"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
+    (lab_folder / "notebooks" / name).write_text(json.dumps(notebook), encoding="utf-8")
+    lab.open_notebook(page, lab_url, name)
+    run_cell(page)
+    page.wait_for_selector(f"{PLANE}[data-cells]", timeout=60_000)
+    page.eval_on_selector(".wb-explorer", "box => box.scrollIntoView()")
+
+
+def run_cell(page, index=0):
+    page.evaluate("at => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = at; }", index)
+    page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-cell-and-select-next')")
+
+
+def shut(page):
+    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+
+
+def until_seen(page, canvas=PLANE, **values):
+    told = [f"at.dataset.{name} === '{value}'" for name, value in values.items()]
+    page.wait_for_function(
+        f"path => {{ const at = document.querySelector(path); return {' && '.join(told)}; }}", arg=canvas
+    )
+
+
+def until_said(page, words):
+    page.locator(".wb-status", has_text=words).first.wait_for(timeout=10_000)
+
+
+def place(page, x, y):
+    """Where a point of the plane, in side lengths, is on the page."""
+    box = page.locator(PLANE).bounding_box()
+    size = min(box["width"] - LEFT - 8, box["height"] - 6 - BOTTOM) - 2 * BAND
+    left = box["x"] + LEFT + BAND + (box["width"] - LEFT - 8 - size - 2 * BAND) // 2
+    return left + x * size, box["y"] + 6 + BAND + (1 - y) * size
+
+
+def drag(page, start, end, *, release=True):
+    page.mouse.move(*place(page, *start))
+    page.mouse.down()
+    page.mouse.move(*place(page, *end), steps=6)
+    if release:
+        page.mouse.up()
+
+
+def numbers(page, bubble):
+    row = page.locator(".wb-bubbles tbody tr").nth(bubble)
+    return [float(box.input_value()) for box in row.locator("input").all()]
+
+
+def until_near(page, bubble, name, value, within=0.004):
+    """Wait until a number of the list is there; pointers aim no better than a pixel."""
+    path = f"[aria-label='{name} of bubble {bubble + 1}, in side lengths']"
+    near = "([path, value, within]) => Math.abs(document.querySelector(path)?.value - value) < within"
+    page.wait_for_function(near, arg=[path, value, within], timeout=10_000)
+
+
+def run_and_show(page, words):
+    """Run the second cell, and look at the builder once more."""
+    run_cell(page, 1)
+    page.locator(f"text={words}").wait_for(timeout=60_000)
+    page.eval_on_selector(".wb-explorer", "box => box.scrollIntoView()")
+    page.wait_for_timeout(300)
+    shut(page)
+
+
+def test_bubbles_are_built_in_a_square_and_run(page, lab_url, lab_folder):
+    open_cells(page, lab_url, lab_folder, "square.ipynb", SQUARE, SOLVE)
+    until_seen(page, bubbles=4, selected=-1)
+    page.mouse.click(*place(page, 0.5, 0.5))
+    until_seen(page, bubbles=5, selected=4)
+    until_near(page, 4, "r", 0.1)
+    drag(page, (0.5, 0.5), (0.5, 0.9))
+    until_near(page, 4, "y", 0.9)
+    drag(page, (0.6, 0.9), (0.55, 0.9))
+    until_near(page, 4, "r", 0.05)
+    drag(page, (0.5, 0.9), (0.25, 0.75), release=False)
+    until_said(page, "bubbles 3 and 5 overlap; move them apart or make one smaller")
+    until_seen(page, refused=4)
+    page.mouse.up()
+    until_seen(page, refused="")
+    # It stays where it fitted last on its way.
+    x, y, _ = numbers(page, 4)
+    assert 0.25 < x <= 0.505
+    assert 0.75 < y <= 0.905
+    page.keyboard.press("ArrowRight")
+    until_near(page, 4, "x", x + 0.01, 1e-9)
+    page.keyboard.press("-")
+    until_near(page, 4, "r", 0.045)
+    page.keyboard.press("Delete")
+    until_seen(page, bubbles=4)
+    page.keyboard.press("Control+z")
+    until_seen(page, bubbles=5)
+    page.mouse.click(*place(page, 0.5, 1.012))
+    until_seen(page, held="y+")
+    box = page.get_by_label("r of bubble 1, in side lengths")
+    box.fill("wide")
+    box.press("Enter")
+    until_said(page, "r of bubble 1 must be a number in side lengths, got 'wide'")
+    assert box.input_value() == "wide"
+    assert box.get_attribute("aria-invalid") == "true"
+    box.fill("0.2")
+    box.press("Enter")
+    until_said(page, "bubble 1 at (0.25, 0.25), radius 0.2 (side lengths)")
+    run_and_show(page, "solved with 5 bubbles: True")
+
+
+def test_bubbles_are_built_in_a_cube(page, lab_url, lab_folder):
+    open_cells(page, lab_url, lab_folder, "cube.ipynb", CUBIC, SOLVE)
+    until_seen(page, bubbles=8, seen=0)
+    page.mouse.click(*place(page, 0.5, 0.5))
+    until_seen(page, bubbles=9, seen=1, selected=8)
+    until_near(page, 8, "z", 0.5)
+    page.keyboard.press("[")
+    until_seen(page, selected=7, seen=4)
+    slider = page.get_by_label("place of the plane")
+    slider.fill("0.65")
+    page.locator("text=z = 0.650").wait_for()
+    # Below the middles of the upper four the circles are smaller than the balls.
+    drag(page, (0.75, 0.75), (0.7, 0.75))
+    until_near(page, 7, "x", 0.7)
+    until_near(page, 7, "z", 0.75)
+    drag(page, (0.7, 0.75), (0.3, 0.75), release=False)
+    until_said(page, "bubbles 7 and 8 overlap")
+    until_seen(page, refused=7)
+    page.mouse.up()
+    until_seen(page, refused="", selected=7)
+    cube = page.locator(CUBE)
+    azimuth = float(cube.get_attribute("data-azimuth"))
+    cube.focus()
+    page.keyboard.press("ArrowRight")
+    until_seen(page, CUBE, azimuth=f"{azimuth - 15:.1f}")
+    box = cube.bounding_box()
+    page.mouse.move(box["x"] + 20, box["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 60, box["y"] + 40, steps=4)
+    page.mouse.up()
+    until_seen(page, CUBE, balls=9, azimuth=f"{azimuth - 15 - 40 * 0.45:.1f}", elevation=f"{24 + 20 * 0.45:.1f}")
+    run_and_show(page, "solved with 9 bubbles: True")

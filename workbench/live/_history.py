@@ -1,0 +1,58 @@
+"""Undo and redo of values."""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+MOST = 200
+"""Steps that are remembered."""
+
+T = TypeVar("T")
+
+
+class History(Generic[T]):
+    """A present value with those before it and those that were undone. Values are compared by ==."""
+
+    def __init__(self, present: T) -> None:
+        self.present = present
+        self._past: list[T] = []
+        self._future: list[T] = []
+        self._stroke: object = None
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is a value before the present one."""
+        return bool(self._past)
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether a value was undone and nothing was changed since."""
+        return bool(self._future)
+
+    def push(self, value: T, stroke: object = None) -> None:
+        """Make a value the present one. Values of one stroke, say of one drag, are one step; an equal value is none."""
+        if value == self.present:
+            return
+        if stroke is None or stroke != self._stroke or not self._past:
+            self._past = [*self._past[-MOST + 1 :], self.present]
+        self._stroke = stroke
+        self.present = value
+        self._future = []
+        # A stroke that came back to where it began has changed nothing.
+        if self._past[-1] == value:
+            self._past.pop()
+            self._stroke = None
+
+    def undo(self) -> None:
+        """Go one step back, if there is one."""
+        if self._past:
+            self._future.append(self.present)
+            self.present = self._past.pop()
+            self._stroke = None
+
+    def redo(self) -> None:
+        """Take one undo back, if there is one."""
+        if self._future:
+            self._past.append(self.present)
+            self.present = self._future.pop()
+            self._stroke = None

@@ -1,0 +1,34 @@
+// A view of the unit cube from afar: parallel rays, turned about the upright axis and raised by an angle.
+
+export const FRONT = { azimuth: -60, elevation: 24 };
+
+const RADIAN = Math.PI / 180;
+
+// right, up, near: the directions of the screen in the cube. near points at the viewer.
+export function camera({ azimuth, elevation }) {
+  const [a, e] = [azimuth * RADIAN, elevation * RADIAN];
+  const right = [-Math.sin(a), Math.cos(a), 0];
+  const near = [Math.cos(e) * Math.cos(a), Math.cos(e) * Math.sin(a), Math.sin(e)];
+  const up = [-Math.sin(e) * Math.cos(a), -Math.sin(e) * Math.sin(a), Math.cos(e)];
+  const along = (axis, [x, y, z]) => axis[0] * (x - 0.5) + axis[1] * (y - 0.5) + axis[2] * (z - 0.5);
+  return {
+    near,
+    right,
+    up,
+    // [to the right, upwards, towards the viewer] of a place, from the middle of the cube, in side lengths.
+    seen: (place) => [along(right, place), along(up, place), along(near, place)],
+  };
+}
+
+// Balls do not overlap, so each hides all that lie further away, by their centres.
+export function farFirst(rows, view) {
+  return rows
+    .map((row, index) => ({ index, r: row[3], at: view.seen(row) }))
+    .sort((one, other) => one.at[2] - other.at[2]);
+}
+
+// The ball seen at a point of the screen, -1 where there is none.
+export function ballAt(rows, view, x, y) {
+  const hit = farFirst(rows, view).filter(({ r, at }) => Math.hypot(x - at[0], y - at[1]) <= r);
+  return hit.at(-1)?.index ?? -1;
+}
