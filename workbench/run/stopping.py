@@ -44,6 +44,11 @@ class Reason(enum.Enum):
         "loosen the tolerance or choose a method that is more accurate, such as cg"
     )
 
+    OWN_LINES = (
+        "broke down: delta = (p, A p) or gamma = (r, M^-1 r) is not positive by these lines; "
+        "check them first, then the matrix; rounding may do it too"
+    )
+
     @property
     def sentence(self) -> str:
         return self.value
