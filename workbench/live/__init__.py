@@ -8,6 +8,7 @@ from workbench.live.roofline import RooflineView
 from workbench.live.schedules import Schedules
 from workbench.live.spectrum import SpectrumView
 from workbench.live.stepper import Stepper
+from workbench.live.steps import StepView
 from workbench.live.sweep import SweepView
 from workbench.live.timeline import TimelineView
 
@@ -19,6 +20,7 @@ __all__ = [
     "RooflineView",
     "Schedules",
     "SpectrumView",
+    "StepView",
     "Stepper",
     "SweepView",
     "TimelineView",

@@ -67,10 +67,10 @@ def solve(
 
     A: Hermitian positive (semi)definite, N x N: a SciPy sparse array, a dense array, a LinearOperator or an operator
     of this workbench. b, x0: shape (N,). M, deflation, coarse, variant and solver are block names such as "neumann:2"
-    or "blocks:8"; solver may also be what `own_solver` gives. M may also be a function or a LinearOperator that maps r to M^-1 r, deflation your own Z: labels of
-    shape (N,) or vectors of shape (N, d), dense or sparse. callback is called with the run after every iteration.
-    With trace the result says where the time went. Nothing given is changed. Raises InputError with one sentence for
-    whatever cannot be solved.
+    or "blocks:8". solver may also be what `own_solver` gives, M a function or a LinearOperator that maps r to M^-1 r,
+    deflation your own Z: labels of shape (N,) or vectors of shape (N, d), dense or sparse. callback is called with the
+    run after every iteration. With trace the result says where the time went. Nothing given is changed. Raises
+    InputError with one sentence for whatever cannot be solved.
     """
     operator = as_operator(A)
     size = operator.shape[0]
