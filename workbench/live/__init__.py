@@ -3,6 +3,7 @@
 from workbench.live.convergence import ConvergenceView
 from workbench.live.explorer import Explorer, explore
 from workbench.live.field import FieldView
+from workbench.live.own import OwnMethod
 from workbench.live.race import RaceView
 from workbench.live.roofline import RooflineView
 from workbench.live.schedules import Schedules
@@ -16,6 +17,7 @@ __all__ = [
     "ConvergenceView",
     "Explorer",
     "FieldView",
+    "OwnMethod",
     "RaceView",
     "RooflineView",
     "Schedules",

@@ -196,5 +196,5 @@ def _made(walk: Walk, most: int) -> tuple[list[tuple[float, float]], str]:
         if walk.broken_down:
             return norms, "the method has broken down: delta or gamma is not positive"
         if walk.iterations == most:
-            return norms, f"{most} iterations were asked for"
+            return norms, "as many as were asked for"
         walk.advance()

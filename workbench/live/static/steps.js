@@ -43,9 +43,11 @@ function render({ model, el }) {
   said.setAttribute("role", "status");
   said.setAttribute("aria-live", "polite");
   const [body, listing, side, plot, tiles] = ["wb-stepping", "wb-listing", "wb-side", "", "wb-tiles"].map((name) => element("div", name));
+  const widest = Math.max(...program.start.concat(program.iterate).map((text) => text.length));
+  listing.style.setProperty("--wb-widest", `${widest}ch`);
   const rows = Object.fromEntries(Object.keys(NAMES).map((part) => [part, section(listing, part, program)]));
-  listing.append(element("div", "wb-meaning", `${program.meaning}. ${program.iterations} iterations: ${program.ending}.`));
-  const hint = program.drawn ? "Vectors: blue below zero, orange above." : "Vectors are drawn on 2D grids of up to 64 x 64 cells.";
+  listing.append(element("div", "wb-meaning", `${program.meaning}. ${program.iterations} iterations were made: ${program.ending}.`));
+  const hint = program.drawn ? "Blue below zero, orange above. The vector just written has a frame." : "Vectors are drawn on 2D grids of up to 64 x 64 cells.";
   side.append(plot, element("div", "wb-note", "line: by the recurrence; rings: b − A x afresh"), tiles, element("div", "wb-note", hint));
   body.append(listing, side);
   root.append(heading, bar, said, body);
