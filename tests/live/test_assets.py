@@ -8,7 +8,7 @@ import pytest
 
 from workbench.live._assets import STATIC, module, style_sheet
 
-WIDGETS = ("convergence.js", "field.js", "sorttable.js", "status.js", "timeline.js")
+WIDGETS = ("convergence.js", "editor.js", "field.js", "sorttable.js", "status.js", "steps.js", "timeline.js")
 WORKERS = {"plotworker.js": "class Plot", "timelineworker.js": "class TimelinePlot"}
 
 

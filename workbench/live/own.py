@@ -27,14 +27,20 @@ from workbench.solvers.own_text import tidied
 
 LANGUAGE = """\
 <b>What a line may be</b>
-<dl>
-<dt><code>s = A(p)</code></dt><dd>the matrix, alone on its line</dd>
-<dt><code>u = M(r)</code></dt><dd>the preconditioner, likewise</dd>
-<dt><code>gamma = (r, u)</code></dt><dd>a dot product, likewise</dd>
-<dt><code>beta = gamma/previous</code></dt><dd>numbers; also <code>a if b &gt; c else d</code></dd>
-<dt><code>x = x + alpha*p</code></dt><dd>vectors, element by element</dd>
-</dl>
+<div class="wb-grammar">
+<code>s = A(p)</code><span>the matrix, alone on its line</span>
+<code>u = M(r)</code><span>the preconditioner, likewise</span>
+<code>gamma = (r, u)</code><span>a dot product, likewise</span>
+<code>beta = gamma/previous</code><span>numbers; also <code>a if b &gt; c else d</code></span>
+<code>x = x + alpha*p</code><span>vectors, element by element</span>
+</div>
 There are + - * / sqrt abs conj. Given are b and x; the run reads rr, gamma, uu and delta."""
+
+
+ROWS = (
+    *("products with A", "products with M", "vector updates", "reductions in a row", "vectors stored"),
+    *("passes over memory", "bytes", "bytes per unknown", "flops per unknown"),
+)
 
 
 class OwnMethod:
@@ -93,6 +99,7 @@ class OwnMethod:
             counted = self.costs()
         except InputError as error:
             self.editor.mark(error)
+            self.table.value = _table(cost(self._original(), self._setting), None, self._setting.b.size)
             self.status.say(str(error), "bad", "wrong")
             return False
         self.editor.mark(None)
@@ -144,7 +151,7 @@ class OwnMethod:
             "Reset to original",
             "take the original's lines again; Undo reset brings these back",
             self.reset,
-            width="126px",
+            width="140px",
         )
         self._undo.disabled = True
         bar = _row("wb-buttons", self.original, self.name, check, race, reset, self._undo)
@@ -197,27 +204,23 @@ def originals() -> tuple[str, ...]:
     return tuple(name for name, cls in known if issubclass(cls, Solver) and cls.iterate and cls.alike)
 
 
-def _table(original: Cost, own: Cost, unknowns: int) -> str:
-    """Both costs side by side, as HTML; what differs is bold."""
-    rows = (
-        ("products with A", original.with_a, own.with_a),
-        ("products with M", original.with_m, own.with_m),
-        ("vector updates", original.updates, own.updates),
-        ("reductions in a row", original.reductions, own.reductions),
-        ("vectors stored", original.vectors, own.vectors),
-        ("passes over memory", original.sweeps, own.sweeps),
-        ("bytes", amount(original.bytes_per_unknown * unknowns), amount(own.bytes_per_unknown * unknowns)),
-        ("bytes per unknown", f"{original.bytes_per_unknown:.0f}", f"{own.bytes_per_unknown:.0f}"),
-        ("flops per unknown", f"{original.flops_per_unknown:.0f}", f"{own.flops_per_unknown:.0f}"),
-    )
-    head = "".join(f"<th>{html.escape(text)}</th>" for text in ("an iteration", original.solver, own.solver))
-    body = "".join(_line(*row) for row in rows)
-    return f'<table class="wb-table wb-costs"><tr>{head}</tr>{body}</table>'
+def _table(original: Cost, own: Cost | None, unknowns: int) -> str:
+    """Both costs side by side, as HTML; what differs is bold, and lines that cannot run have none."""
+    counted = [_counted(original, unknowns), _counted(own, unknowns) if own else ["–"] * len(ROWS)]
+    names = ("an iteration", original.solver, own.solver if own else "yours")
+    head = "".join(f"<th>{html.escape(text)}</th>" for text in names)
+    lines = [
+        f'<tr><td>{what}</td><td class="wb-number">{first}</td>'
+        f'<td class="wb-number">{f"<b>{second}</b>" if own and first != second else second}</td></tr>'
+        for what, first, second in zip(ROWS, *counted, strict=True)
+    ]
+    return f'<table class="wb-table wb-costs"><tr>{head}</tr>{"".join(lines)}</table>'
 
 
-def _line(what: str, original: object, own: object) -> str:
-    shown = f"<b>{own}</b>" if original != own else own
-    return f'<tr><td>{what}</td><td class="wb-number">{original}</td><td class="wb-number">{shown}</td></tr>'
+def _counted(cost: Cost, unknowns: int) -> list[str]:
+    whole = (cost.with_a, cost.with_m, cost.updates, cost.reductions, cost.vectors, cost.sweeps)
+    each = (cost.bytes_per_unknown, cost.flops_per_unknown)
+    return [*map(str, whole), amount(each[0] * unknowns), *(f"{number:.0f}" for number in each)]
 
 
 def _row(name: str, *children: widgets.Widget) -> widgets.HBox:
