@@ -46,13 +46,15 @@ def test_a_line_changes_its_own_name_alone():
             assert {name for name in after if before.get(name) is not after[name]} == {line.target}
 
 
-def test_two_unknowns_in_whole_numbers():
-    # A = (4 -1; -1 4), M = 1, b = (1, 1): an eigenvector of 3, so one step of 1/3 ends it.
-    walk = Walk(configure("poisson5", n=1, rhs="ones", preconditioner="none"))
-    assert walk.after(0, 2)["r"].tolist() == [1.0]
+def test_four_unknowns_in_whole_numbers():
+    # Every row of A sums to 4 - 1 - 1 = 2, so b = 1 is an eigenvector and one step of 1/2 ends it.
+    walk = Walk(configure("poisson5", n=2, rhs="ones", preconditioner="none"))
+    assert walk.after(0, 2)["r"].tolist() == [1.0] * 4
     walk.advance()
-    assert walk.after(1, 3)["alpha"] == 1 / 4
-    assert walk.after(1, 5)["r"].tolist() == [0.0]
+    assert walk.after(1, 1)["s"].tolist() == [2.0] * 4
+    assert walk.after(1, 2)["delta"] == 8
+    assert walk.after(1, 3)["alpha"] == 0.5
+    assert walk.after(1, 5)["r"].tolist() == [0.0] * 4
     assert walk.broken_down
 
 

@@ -62,7 +62,7 @@ def test_a_race_has_both_and_the_same_lines_tie(own):
 
 
 def test_a_planted_bug_ends_with_a_sentence(own):
-    edit(own, "r = r - alpha*s", "r = r - 3*alpha*s")
+    edit(own, "r = r - alpha*s", "r = 3*r - alpha*s")
     results = own.race().race.wait(60)
     assert results[0].converged
     assert results[1].summary["reason"].startswith("diverged")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import random
 
@@ -73,31 +72,32 @@ def test_no_menu_offers_it():
     [
         ("s = A(p)", "s = A(p", "iteration, line 1: 's = A(p' is no formula"),
         ("u = M(r)", "u = N(r)", "iteration, line 6: 'u = N(r)': unknown operator 'N'"),
-        ("delta > 0", "dleta > 0", "iteration, line 3: .* unknown name 'dleta'; did you mean delta?"),
-        (
-            "alpha = gamma/delta if delta > 0 else 0\n",
-            "",
-            "reads alpha before any line has set it|unknown name 'alpha'",
-        ),
+        ("delta > 0", "dleta > 0", "unknown name 'dleta'; did you mean delta?"),
+        ("s = A(p)", "r = r - alpha*s", "iteration, line 1: 'r = r - alpha*s' reads alpha before any line has set it"),
         ("s = A(p)", "s = A(p) + r", "an operator must stand alone on its line"),
-        ("s = A(p)", "s = __import__('os')", "iteration, line 1: .* one vector name"),
+        ("s = A(p)", "s = __import__('os')", "an operator takes one vector name"),
         ("s = A(p)", "import os", "iteration, line 1: 'import os' must have the form name = expression"),
         ("rr = (r, r)", "rr = r", "iteration, line 9: 'rr = r' uses rr as a vector"),
-        ("gamma = (r, u)", "gamma = (r, alpha)", "iteration, line 7: .* uses alpha as a vector"),
+        ("gamma = (r, u)", "gamma = (r, alpha)", "iteration, line 7: 'gamma = (r, alpha)' uses alpha as a vector"),
         ("rr = (r, r)", "", "iteration: no line sets rr, by which the run is judged; add rr = "),
-        ("delta = (p, s)", "energy = (p, s)", "no line sets delta|unknown name 'delta'"),
+        (
+            "delta = (p, s)",
+            "energy = (p, s)",
+            "iteration, line 3: 'alpha = gamma/delta if delta > 0 else 0': unknown name 'delta'",
+        ),
         ("x = x + alpha*p", "", "iteration: no line changes x"),
         ("previous = gamma", "b = p", "iteration, line 4: b is the right-hand side"),
         ("previous = gamma", "α = gamma", "iteration, line 4: α is not written in ASCII"),
         ("previous = gamma", "M_x = r", "iteration, line 4: M_x may be confused with the operators"),
-        ("s = A(p)", "w = p + p\n        s = A(p)", "iteration, line 1: 'w = p [+] p' sets w, which nobody reads"),
+        ("s = A(p)", "w = p + p\n        s = A(p)", "iteration, line 1: 'w = p + p' sets w, which nobody reads"),
         ("s = A(p)", "s = A(p)\n" * 300, "at most 200 lines"),
         ("s = A(p)", "s = " + "p + " * 200 + "p", "iteration, line 1: a line has at most 500 characters"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(old, new, sentence):
-    with pytest.raises(OwnLinesError, match=sentence):
+    with pytest.raises(OwnLinesError) as caught:
         changed(old, new)
+    assert sentence in str(caught.value)
 
 
 def test_an_error_knows_its_place():
@@ -123,14 +123,14 @@ def test_a_name_that_is_taken_is_refused():
     ("old", "new", "reason"),
     [
         ("r = r - alpha*s", "r = r + alpha*s", Reason.STAGNATED),
-        ("r = r - alpha*s", "r = r - 3*alpha*s", Reason.DIVERGED),
+        ("r = r - alpha*s", "r = 3*r - alpha*s", Reason.DIVERGED),
         ("x = x + alpha*p", "x = x - alpha*p", Reason.INACCURATE),
         ("gamma = (r, u)", "gamma = -rr", Reason.OWN_LINES),
         ("p = u + beta*p", "p = 0*u", Reason.OWN_LINES),
         ("rr = (r, r)", "rr = sqrt(-1)", Reason.NOT_FINITE),
         ("gamma/delta if delta > 0 else 0", "1e300*gamma/delta", Reason.NOT_FINITE),
         ("gamma/delta if delta > 0 else 0", "0*gamma/delta", Reason.STAGNATED),
-        ("p = u + beta*p", "p = p", Reason.MAXITER),
+        ("beta = gamma/previous", "beta = 0", Reason.MAXITER),
     ],
 )
 def test_a_method_that_fails_ends_with_a_sentence(old, new, reason):
@@ -140,13 +140,14 @@ def test_a_method_that_fails_ends_with_a_sentence(old, new, reason):
     assert ("your own" in result.summary["reason"]) == (reason not in (Reason.MAXITER, Reason.OWN_LINES))
 
 
-def test_any_line_left_out_or_doubled_is_a_sentence_or_a_run():
-    lines, rng = CG.iterate.strip().splitlines(), random.Random(0)
+def test_mixed_lines_are_a_method_or_a_sentence():
+    lines, rng = [line.strip() for line in CG.iterate.strip().splitlines()], random.Random(0)
+    good = []
     for _ in range(60):
-        mixed = [rng.choice(lines) if rng.random() < 0.2 else line for line in lines]
+        mixed = [rng.choice(lines) if rng.random() < 0.1 else line for line in lines]
         try:
-            solver = own_solver("mixed", iteration="\n".join(line.strip() for line in mixed))
-        except InputError as error:
-            assert str(error).startswith(("start", "iteration"))
-        else:
-            assert dataclasses.replace(solver) == solver
+            good.append(own_solver("mixed", iteration="\n".join(mixed)))
+        # Any other exception fails the test.
+        except OwnLinesError:
+            continue
+    assert 0 < len(good) < 60

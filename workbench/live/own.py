@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
 from pathlib import Path
 from typing import Any
@@ -91,7 +92,7 @@ class OwnMethod:
 
     def costs(self) -> tuple[Cost, Cost]:
         """What an iteration of the original and one of these lines cost. Raises InputError as `solver`."""
-        return cost(self._original(), self._setting), cost(self.solver(), self._setting)
+        return self._cost_of_original(), cost(self.solver(), self._setting)
 
     def check(self) -> bool:
         """Say whether the lines can run, mark the one that is wrong, and count what an iteration costs."""
@@ -99,7 +100,7 @@ class OwnMethod:
             counted = self.costs()
         except InputError as error:
             self.editor.mark(error)
-            self.table.value = _table(cost(self._original(), self._setting), None, self._setting.b.size)
+            self.table.value = _table(self._cost_of_original(), None, self._setting.b.size)
             self.status.say(str(error), "bad", "wrong")
             return False
         self.editor.mark(None)
@@ -171,6 +172,11 @@ class OwnMethod:
         """The original's lines as they run on this problem: some methods need fewer vectors with some M."""
         start, iterate = self._original().texts(planning_workspace(self._setting))
         return tidied(start), tidied(iterate)
+
+    def _cost_of_original(self) -> Cost:
+        """Counted from the lines that the editor would show, so that equal lines have equal costs."""
+        shown = cost(OwnSolver("original", *self._texts()), self._setting)
+        return dataclasses.replace(shown, solver=str(self.original.value))
 
     def _fine(self) -> str:
         return f"These lines can run. Press Race to run them beside {self.original.value}."
