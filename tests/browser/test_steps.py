@@ -76,3 +76,33 @@ def test_lines_are_stepped_by_buttons_keys_and_slider(page, lab_url, lab_folder)
     assert page.locator(".wb-steps [role=status]").inner_text().startswith("Iteration 13, line ")
     page.wait_for_timeout(300)
     page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+
+
+OWN = """\
+from workbench.live import OwnMethod
+OwnMethod("cg", "two-layer", n=48)"""
+
+
+def test_lines_are_edited_checked_and_raced(page, lab_url, lab_folder):
+    page.set_viewport_size({"width": 1280, "height": 1280})
+    open_cell(page, lab_url, lab_folder, "own.ipynb", OWN, ".wb-own textarea")
+    status = page.locator(".wb-own .wb-status").first
+    text = page.get_by_label("paper lines: in every iteration")
+    lines = text.input_value()
+    text.fill(lines.replace("s = A(p)", "s = A(p"))
+    page.locator(".wb-status[data-state=wrong]").wait_for()
+    assert status.inner_text().startswith("iteration, line 1: 's = A(p' is no formula")
+    assert page.locator(".wb-writing[data-wrong='1'] .wb-gutter .wb-wrong").inner_text() == "1"
+    press(page, "Reset to original")
+    page.locator(".wb-status[data-state=good]").wait_for()
+    press(page, "Undo reset")
+    page.locator(".wb-status[data-state=wrong]").wait_for()
+    assert text.input_value() == lines.replace("s = A(p)", "s = A(p")
+    text.fill(lines.replace("p = u + beta*p", "w = M(s)\np = u + beta*p + 0*w"))
+    page.locator(".wb-costs b").first.wait_for()
+    press(page, "Race")
+    page.locator(".wb-race .wb-status", has_text="all have ended").wait_for(timeout=30_000)
+    assert page.locator(".wb-lane").count() == 2
+    assert "my-cg" in page.locator(".wb-lane").nth(1).inner_text()
+    page.wait_for_timeout(300)
+    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
