@@ -61,11 +61,13 @@ def test_a_race_has_both_and_the_same_lines_tie(own):
     assert slower[1].iterations > 3 * slower[0].iterations == 3 * results[0].iterations
 
 
-def test_a_planted_bug_ends_with_a_sentence(own):
+def test_a_planted_bug_ends_with_a_sentence(own, eventually):
     edit(own, "r = r - alpha*s", "r = 3*r - alpha*s")
     results = own.race().race.wait(60)
     assert results[0].converged
     assert results[1].summary["reason"].startswith("diverged")
+    eventually(lambda: own.status.text.startswith("my-cg: diverged: the residual grew without bound"))
+    assert own.status.tone == "bad"
 
 
 def test_reset_can_be_undone(own):

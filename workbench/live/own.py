@@ -65,6 +65,7 @@ class OwnMethod:
         self.base = configure(problem, **choices)
         self.folder = folder
         self.view: RaceView | None = None
+        self._told: RaceView | None = None
         self._setting = set_up(self.base)
         self._kept: tuple[str, str] | None = None
         self.original = widgets.Dropdown(options=originals(), value=original, description="original")
@@ -124,8 +125,10 @@ class OwnMethod:
         self._race.children = (self.view.box,)
         if before is not None:
             before.close()
-        self.view.start()
-        return self.view
+        view = self.view
+        view.publisher.add(lambda: self._follow(view))
+        view.start()
+        return view
 
     def reset(self) -> None:
         """Put the original's lines in place of those in the editor; `undo` brings these back."""
@@ -180,6 +183,21 @@ class OwnMethod:
 
     def _fine(self) -> str:
         return f"These lines can run. Press Race to run them beside {self.original.value}."
+
+    def _follow(self, view: RaceView) -> bool:
+        """Say how these lines fared once their lane has ended; True while it goes on. Runs in the race's publisher."""
+        lanes = view.race.lanes
+        mine = next((lane for lane in lanes if lane.number == 2), None)
+        if mine is None or view is not self.view:
+            return False
+        if not mine.ended:
+            return True
+        if view is not self._told:
+            self._told = view
+            said = mine.error or (mine.result.summary["reason"] if mine.result else "")
+            won = mine.result is not None and mine.result.converged
+            self.status.say(f"{mine.configuration.solver.name}: {said}", "good" if won else "bad", "raced")
+        return False
 
     def _look(self) -> None:
         self.check()

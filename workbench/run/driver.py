@@ -45,7 +45,7 @@ _PERHAPS_THE_COARSE_SOLVE = (
     Reason.STAGNATED,
     Reason.INACCURATE,
 )
-_PERHAPS_THE_LINES = (Reason.NOT_FINITE, Reason.DIVERGED, Reason.STAGNATED, Reason.INACCURATE)
+_PERHAPS_THE_LINES = (Reason.NOT_FINITE, Reason.DIVERGED, Reason.STAGNATED)
 
 
 class Run:
@@ -326,7 +326,8 @@ class Run:
             self._next_look = RECHECK * norm
         elif self._restarts == allowed_restarts:
             after = f" after {allowed_restarts} restarts" if allowed_restarts else ""
-            self._end(Reason.INACCURATE, f"true residual {self.relative(true_residual):.3g} of ||b||{after}")
+            reason = Reason.OWN_APART if self.setting.solver.own_lines else Reason.INACCURATE
+            self._end(reason, f"true residual {self.relative(true_residual):.3g} of ||b||{after}")
         else:
             self._restarts += 1
             self._next_look = self.threshold
