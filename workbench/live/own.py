@@ -71,7 +71,7 @@ class OwnMethod:
         self.original = widgets.Dropdown(options=originals(), value=original, description="original")
         self.name = widgets.Text(value=f"my-{original}", description="name", continuous_update=False)
         for control in (self.original, self.name):
-            control.layout, control.style = {"width": "220px"}, {"description_width": "54px"}
+            control.layout, control.style = {"width": "190px"}, {"description_width": "54px"}
         self.editor = LinesEditor()
         self.editor.write(*self._texts())
         self.status = StatusLine()
@@ -149,8 +149,8 @@ class OwnMethod:
         return self.box._repr_mimebundle_(**options)
 
     def _layout(self) -> widgets.Box:
-        check = button("Check", "say whether the lines can run, and what they cost", self._ask)
-        race = button("Race", "run these lines and the original side by side", self.race, style="primary")
+        check = button("Check", "say whether the lines can run, and what they cost", self._ask, width="64px")
+        race = button("Race", "run these lines and the original side by side", self.race, style="primary", width="64px")
         reset = button(
             "Reset to original",
             "take the original's lines again; Undo reset brings these back",

@@ -130,13 +130,16 @@ class StepView(StreamView):
     def publish(self) -> bool:
         if self.link.restart():
             self._changed.set()
-        if self.playing and self.link.free and time.monotonic() >= self._due:
-            self._due += PERIOD
+        now = time.monotonic()
+        if self.playing and self.link.free and now >= self._due:
+            # A page that was away for a while is not overtaken by the lines that it missed.
+            self._due = max(self._due + PERIOD, now)
             self.next_line()
         if self._changed.is_set() and self.link.free:
             self._changed.clear()
             self.link.send(*self._message())
-        return self.playing
+        # An acknowledgement wakes the publisher again.
+        return self.playing and self.link.free
 
     def _message(self) -> tuple[dict[str, Any], bytes]:
         with self._lock:

@@ -11,8 +11,8 @@ from workbench.analysis.linewise import Walk
 
 MOST_CELLS = 64
 """Per side, for a grid whose vectors are drawn."""
-ALWAYS = ("x", "r", "p")
-"""The vectors that are always drawn, where a method has them."""
+ALWAYS = ("x", "r", "v", "p")
+"""The vectors that are always drawn, where a method has them; v is r but for its length where there is no r."""
 
 
 def about(walk: Walk, ending: str) -> dict[str, Any]:

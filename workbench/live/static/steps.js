@@ -90,6 +90,7 @@ function render({ model, el }) {
         value.textContent = state.values[part][k];
       });
     }
+    if (lines) bringIntoSight(listing, rows[iteration ? "iterate" : "start"][lines - 1].row);
     rows.iterate.heading.textContent = iteration ? `Iteration ${iteration}` : NAMES.iterate;
     said.textContent = state.sentence;
     [slider.value, number.textContent] = [iteration, `${iteration} of ${program.iterations}`];
@@ -145,6 +146,13 @@ function section(listing, part, program) {
   listing.append(heading, list);
   lines.heading = heading;
   return lines;
+}
+
+// Scrolls the lines and not the page, as scrollIntoView would.
+function bringIntoSight(listing, row) {
+  const [top, bottom] = [row.offsetTop, row.offsetTop + row.offsetHeight];
+  const seen = top >= listing.scrollTop && bottom <= listing.scrollTop + listing.clientHeight;
+  if (!seen) listing.scrollTop = top - listing.clientHeight / 2;
 }
 
 export default { render };
