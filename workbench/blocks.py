@@ -167,6 +167,7 @@ class Block:
 
 AnyBlock = TypeVar("AnyBlock", bound=type[Block])
 _registry: dict[str, dict[str, type[Block]]] = {}
+_unlisted: dict[tuple[str, str], type[Block]] = {}
 
 
 def register(cls: AnyBlock) -> AnyBlock:
@@ -175,6 +176,12 @@ def register(cls: AnyBlock) -> AnyBlock:
     if cls.name in named and named[cls.name].__qualname__ != cls.__qualname__:
         raise ValueError(f"two blocks of kind {cls.kind} are named {cls.name}")
     named[cls.name] = cls
+    return cls
+
+
+def register_unlisted(cls: AnyBlock) -> AnyBlock:
+    """Class decorator: a block that `from_dict` reads back, but that no menu offers, since it is made in code."""
+    _unlisted[cls.kind, cls.name] = cls
     return cls
 
 
@@ -254,7 +261,8 @@ def _unquoted(text: str) -> str:
 
 def from_dict(plain: Mapping[str, Any]) -> Block:
     """The inverse of `Block.to_dict`."""
-    return lookup(plain["kind"], plain["name"]).create(plain["parameters"])
+    kind, name = plain["kind"], plain["name"]
+    return (_unlisted.get((kind, name)) or lookup(kind, name)).create(plain["parameters"])
 
 
 def unknown_name(what: str, given: str, known: Any) -> str:

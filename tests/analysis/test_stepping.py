@@ -27,6 +27,17 @@ def test_it_walks_as_a_run_does(name, first):
     assert [value.text for value in moments[1].values] == [line.strip() for line in _lines(name)]
 
 
+@pytest.mark.parametrize("variant", ["def1", "a-def2"])
+def test_it_walks_as_a_deflated_run_does(variant):
+    chosen = {"n": 12, "deflation": "stripes:2", "variant": variant, "preconditioner": "neumann:1"}
+    configuration = configure("two-layer", **chosen, stopping=Stopping(rtol=1e-30, maxiter=5))
+    moments = walk(configuration, 5)
+    result = run_through(Run(configuration))
+    np.testing.assert_allclose([moment.recurrence for moment in moments], result.history["residual"], rtol=1e-7)
+    last = result.true_relative_residual / result.relative_residual * moments[-1].recurrence
+    np.testing.assert_allclose(moments[-1].true_residual, last, rtol=1e-6)
+
+
 def _lines(name):
     return blocks.find("solver", name).iterate.strip().splitlines()
 
@@ -56,7 +67,6 @@ def test_it_stops_at_a_breakdown():
 @pytest.mark.parametrize(
     ("choices", "sentence"),
     [
-        ({"n": 9, "deflation": "blocks:3"}, "take deflation none"),
         ({"n": 9, "solver": "pipecg-rr"}, "pipecg-rr decides which lines to run"),
         ({"n": 128}, "up to 10000 unknowns, not 16384"),
     ],

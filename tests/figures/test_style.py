@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from IPython.core.formatters import DisplayFormatter
 
 from workbench.errors import InputError
 from workbench.figures import save
@@ -43,3 +44,8 @@ def test_a_missing_folder_is_told(figure, tmp_path):
 def test_pyplot_is_not_needed():
     script = "import sys, workbench.figures; sys.exit('matplotlib.pyplot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+def test_a_notebook_shows_a_figure_without_pyplot(figure):
+    shown, _ = DisplayFormatter().format(figure)
+    assert shown["image/png"].startswith(b"\x89PNG")

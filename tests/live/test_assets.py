@@ -8,7 +8,16 @@ import pytest
 
 from workbench.live._assets import STATIC, module, style_sheet
 
-WIDGETS = ("builder.js", "convergence.js", "field.js", "sorttable.js", "status.js", "timeline.js")
+WIDGETS = (
+    "builder.js",
+    "convergence.js",
+    "editor.js",
+    "field.js",
+    "sorttable.js",
+    "status.js",
+    "steps.js",
+    "timeline.js",
+)
 WORKERS = {"plotworker.js": "class Plot", "timelineworker.js": "class TimelinePlot"}
 
 

@@ -32,7 +32,8 @@ class Cost:
 
     with_a, with_m: products with A and M. updates: vector lines with arithmetic. reductions: how many
     must follow one another; hidden: for each the operators that can work meanwhile. vectors: stored beside b, x
-    included. sweeps: over memory, products included. bytes_per_unknown: read and written, A and M included.
+    included. sweeps: over memory, products included. bytes_per_unknown: read and written, flops_per_unknown: real
+    floating-point operations, A and M included in both.
     """
 
     solver: str
@@ -45,6 +46,7 @@ class Cost:
     vectors: int
     sweeps: int
     bytes_per_unknown: float
+    flops_per_unknown: float
 
     @property
     def overlap(self) -> str:
@@ -94,6 +96,7 @@ def cost(solver: Solver, setting: Setting) -> Cost:
         vectors=1 + len(space.added),
         sweeps=iterate.passes,
         bytes_per_unknown=iterate.bytes / space.size,
+        flops_per_unknown=iterate.flops / space.size,
     )
 
 

@@ -44,9 +44,18 @@ def curve_style(index: int) -> CurveStyle:
 CURVES = tuple(curve_style(index) for index in range(35))
 
 
+class Shown(Figure):
+    """A figure that a notebook shows as a picture. IPython knows how to do that only where pyplot was imported."""
+
+    def _repr_png_(self) -> bytes:
+        content = io.BytesIO()
+        self.savefig(content, format="png")
+        return content.getvalue()
+
+
 def new_figure(width: float, height: float, *, square: bool = False) -> Figure:
     """An empty figure, size in inches; 3.5 is one column of a journal. square: for axes of equal scale."""
-    return Figure(figsize=(width, height), layout="compressed" if square else "constrained")
+    return Shown(figsize=(width, height), layout="compressed" if square else "constrained")
 
 
 def save(figure: Figure, path: str | Path) -> Path:

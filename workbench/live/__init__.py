@@ -5,6 +5,7 @@ from workbench.live.convergence import ConvergenceView
 from workbench.live.explorer import Explorer, explore
 from workbench.live.field import FieldView
 from workbench.live.matrix_builder import MatrixBuilder
+from workbench.live.own import OwnMethod
 from workbench.live.poisson_builder import PoissonBuilder
 from workbench.live.race import RaceView
 from workbench.live.roofline import RooflineView
@@ -12,6 +13,7 @@ from workbench.live.schedules import Schedules
 from workbench.live.share_bar import ShareBar
 from workbench.live.spectrum import SpectrumView
 from workbench.live.stepper import Stepper
+from workbench.live.steps import StepView
 from workbench.live.sweep import SweepView
 from workbench.live.timeline import TimelineView
 
@@ -21,12 +23,14 @@ __all__ = [
     "Explorer",
     "FieldView",
     "MatrixBuilder",
+    "OwnMethod",
     "PoissonBuilder",
     "RaceView",
     "RooflineView",
     "Schedules",
     "ShareBar",
     "SpectrumView",
+    "StepView",
     "Stepper",
     "SweepView",
     "TimelineView",

@@ -11,6 +11,7 @@ import ipywidgets as widgets
 
 from workbench import devices
 from workbench.blocks import Block, Parameter, lookup, registered
+from workbench.errors import InputError
 from workbench.run import Configuration, Norm, read_size
 from workbench.run.configuration import RHS, STARTS
 
@@ -70,6 +71,7 @@ class BlockFields:
     """The dropdown of one kind of block and, below it, the fields of the block chosen."""
 
     def __init__(self, kind: str, changed: Changed, chosen: str, *, with_title: bool = False) -> None:
+        _check_listed(kind, chosen)
         self.kind = kind
         self.fields: dict[str, Any] = {}
         self._changed = changed
@@ -95,6 +97,7 @@ class BlockFields:
 
     def load(self, block: Block) -> None:
         """Show a block."""
+        _check_listed(self.kind, block.name)
         self.choice.value = block.name
         for declared in block.parameters():
             value = getattr(block, declared.name)
@@ -212,6 +215,11 @@ def _device(asked_for: str) -> Parameter:
     """The devices of this machine, and the one that the caller has named, such as opencl:1."""
     choices = tuple(dict.fromkeys([*devices.names(), asked_for]))
     return Parameter("device", str, choices[0], "where arithmetic runs: the devices of this machine", choices=choices)
+
+
+def _check_listed(kind: str, name: str) -> None:
+    if name not in registered(kind):
+        raise InputError(f"{name} is no {kind} that the form offers; run it by configure({kind}=...) or in a RaceView")
 
 
 def _optional(name: str, empty: str, about: str) -> widgets.Text:

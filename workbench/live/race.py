@@ -11,6 +11,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
+from workbench.blocks import Block, registered
 from workbench.errors import InputError
 from workbench.figures import curve_style
 from workbench.live._stream import Publisher
@@ -51,9 +52,10 @@ class RaceView:
         self.measure = widgets.ToggleButtons(options=MEASURES, style={"button_width": "90px"})
         self.status, self.winner, self.saved = StatusLine(), StatusLine(), StatusLine()
         self.tolerance = ToleranceSlider(self.base.stopping.rtol or 1e-6, self._marked, self._complain)
-        self.fields = {kind: BlockFields(kind, lambda: None, getattr(self.base, kind).name) for kind in ADDED}
+        shown = {kind: _offered(kind, getattr(self.base, kind)) for kind in ADDED}
+        self.fields = {kind: BlockFields(kind, lambda: None, block.name) for kind, block in shown.items()}
         for kind, fields in self.fields.items():
-            fields.load(getattr(self.base, kind))
+            fields.load(shown[kind])
         self.table = widgets.VBox()
         self._start = button("Start", "let all lanes begin", self.start, style="primary")
         self._pause = button("Pause", "hold all lanes; Resume lets them go on", self._toggle_pause)
@@ -268,6 +270,11 @@ class _Row:
     def close(self) -> None:
         for control in (*self.box.children, self.box):
             control.close()
+
+
+def _offered(kind: str, block: Block) -> Block:
+    """The block, or for one that no form offers, such as a method of one's own, the usual one."""
+    return block if block.name in registered(kind) else getattr(configure("poisson5"), kind)
 
 
 def _row(name: str, *children: widgets.Widget) -> widgets.HBox:

@@ -20,6 +20,7 @@ from workbench.run.result import Result
 from workbench.run.session import Session, State
 from workbench.run.stopping import Norm, Reason, Stopping
 from workbench.run.sweeping import Sweep, sweep
+from workbench.solvers import Solver, own_solver
 
 __all__ = [
     "Configuration",
@@ -35,6 +36,7 @@ __all__ = [
     "Stopping",
     "Sweep",
     "configure",
+    "own_solver",
     "race",
     "read_size",
     "run_through",
@@ -52,7 +54,7 @@ def solve(
     atol: float = 0.0,
     maxiter: int | None = None,
     norm: str = "residual",
-    solver: str = "cg",
+    solver: str | Solver = "cg",
     M: str | Callable[[np.ndarray], np.ndarray] | LinearOperator = "jacobi",
     deflation: Any = "none",
     coarse: str = "cholesky",
@@ -65,10 +67,10 @@ def solve(
 
     A: Hermitian positive (semi)definite, N x N: a SciPy sparse array, a dense array, a LinearOperator or an operator
     of this workbench. b, x0: shape (N,). M, deflation, coarse, variant and solver are block names such as "neumann:2"
-    or "blocks:8". M may also be a function or a LinearOperator that maps r to M^-1 r, deflation your own Z: labels of
-    shape (N,) or vectors of shape (N, d), dense or sparse. callback is called with the run after every iteration.
-    With trace the result says where the time went. Nothing given is changed. Raises InputError with one sentence for
-    whatever cannot be solved.
+    or "blocks:8". solver may also be what `own_solver` gives, M a function or a LinearOperator that maps r to M^-1 r,
+    deflation your own Z: labels of shape (N,) or vectors of shape (N, d), dense or sparse. callback is called with the
+    run after every iteration. With trace the result says where the time went. Nothing given is changed. Raises
+    InputError with one sentence for whatever cannot be solved.
     """
     operator = as_operator(A)
     size = operator.shape[0]

@@ -45,6 +45,7 @@ _PERHAPS_THE_COARSE_SOLVE = (
     Reason.STAGNATED,
     Reason.INACCURATE,
 )
+_PERHAPS_THE_LINES = (Reason.NOT_FINITE, Reason.DIVERGED, Reason.STAGNATED)
 
 
 class Run:
@@ -325,7 +326,8 @@ class Run:
             self._next_look = RECHECK * norm
         elif self._restarts == allowed_restarts:
             after = f" after {allowed_restarts} restarts" if allowed_restarts else ""
-            self._end(Reason.INACCURATE, f"true residual {self.relative(true_residual):.3g} of ||b||{after}")
+            reason = Reason.OWN_APART if self.setting.solver.own_lines else Reason.INACCURATE
+            self._end(reason, f"true residual {self.relative(true_residual):.3g} of ||b||{after}")
         else:
             self._restarts += 1
             self._next_look = self.threshold
@@ -348,6 +350,9 @@ class Run:
         """
         detail = f"{name} = {value:.6g} at iteration {self.iterations}"
         solver = self.setting.solver
+        if solver.own_lines:
+            self._end(Reason.OWN_LINES, detail)
+            return
         derived = not solver.measures_energies
         if derived and (afresh := measured_energies(self.setting, self.workspace, solver)):
             energies = f"(p, A p) = {afresh[0]:.6g} and (r, M^-1 r) = {afresh[1]:.6g}"
@@ -386,6 +391,8 @@ class Run:
         return norm / self._norm_of_b if self._norm_of_b > 0 else norm
 
     def _end(self, reason: Reason, detail: str) -> None:
+        if self.setting.solver.own_lines and reason in _PERHAPS_THE_LINES:
+            detail += "; the lines are your own, so check them first"
         if reason in _PERHAPS_THE_COARSE_SOLVE and self.setting.projection and self.history.count:
             share = self._drift() / float(self.history["residual"][-1] or math.nan)
             if share > DRIFTED:

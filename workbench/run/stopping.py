@@ -44,6 +44,15 @@ class Reason(enum.Enum):
         "loosen the tolerance or choose a method that is more accurate, such as cg"
     )
 
+    OWN_LINES = (
+        "broke down: delta = (p, A p) or gamma = (r, M^-1 r) is not positive by these lines; "
+        "check them first, then the matrix; rounding may do it too"
+    )
+    OWN_APART = (
+        "not converged: the recurrence says so but the true residual does not; "
+        "see whether these lines change x and r alike, else rounding limits them"
+    )
+
     @property
     def sentence(self) -> str:
         return self.value

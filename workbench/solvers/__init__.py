@@ -4,7 +4,8 @@ import sys
 
 from workbench.blocks import load_package
 from workbench.solvers.base import Solver, Suits
+from workbench.solvers.own import own_solver
 
 load_package(sys.modules[__name__])
 
-__all__ = ["Solver", "Suits"]
+__all__ = ["Solver", "Suits", "own_solver"]

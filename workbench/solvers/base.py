@@ -59,6 +59,9 @@ class Solver(Block):
     """How often the driver may begin anew from b - A x when that and the recurrence have parted. A restart makes
     another method of a method, and would hide how accurate it is."""
 
+    own_lines: ClassVar[bool] = False
+    """The lines are the user's own, so that a failure is theirs before it is the matrix's."""
+
     needs_accelerator: ClassVar[bool] = False
     """It shares work between an accelerator and the cores, and is no text of one iteration."""
 

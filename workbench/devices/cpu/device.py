@@ -81,8 +81,9 @@ class Cpu(StepByStep):
         np.subtract(b, s, out=s)
 
     def norm(self, vector: np.ndarray) -> float:
-        """||v||."""
-        return float(np.linalg.norm(vector))
+        """||v||; inf where it overflows."""
+        with np.errstate(over="ignore"):
+            return float(np.linalg.norm(vector))
 
     def vdot(self, a: np.ndarray, b: np.ndarray) -> complex:
         """(a, b)."""

@@ -31,6 +31,8 @@ def check(lines: Iterable[Line], vectors: Collection[str], known: Collection[str
     `known` are the names that hold a value before the first line.
     """
     values = set(known)
+    lines = tuple(lines)
+    later = {line.target for line in lines}
     for line in lines:
         match line:
             case Dot():
@@ -44,6 +46,8 @@ def check(lines: Iterable[Line], vectors: Collection[str], known: Collection[str
             case Formula():
                 reads = line.names
         for name in reads:
+            if name not in values and name in later:
+                raise LinesError(f"line {line.text!r} reads {name} before any line has set it; set it in a line above")
             if name not in values:
                 raise LinesError(f"line {line.text!r}: {unknown_name('name', name, sorted(values))}")
         values.add(line.target)

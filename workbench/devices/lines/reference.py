@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Collection, Mapping, MutableMapping
 from typing import Any
 
 import numpy as np
 
 from workbench.devices.lines.kinds import infer_vectors
-from workbench.devices.lines.language import Application, Dot, parse
+from workbench.devices.lines.language import Application, Dot, Line, parse
 
 _FUNCTIONS = {"sqrt": np.sqrt, "abs": np.abs, "conj": np.conj}
 
@@ -26,28 +26,36 @@ def evaluate(
 ) -> None:
     """Run the lines of `text` over `values`, arrays and numbers by name, and leave the results there."""
     given = {name: value for name, value in values.items() if isinstance(value, np.ndarray) and value.ndim}
-    first = next(iter(given.values()))
-    dtype = first.dtype
-    wide = accumulator(dtype)
     lines = parse(text)
     vectors = infer_vectors(lines, given)
+    for line in lines:
+        evaluate_line(line, vectors, values, operators or {})
+
+
+def evaluate_line(
+    line: Line,
+    vectors: Collection[str],
+    values: MutableMapping[str, Any],
+    operators: Mapping[str, Callable[[np.ndarray], np.ndarray]],
+) -> None:
+    """Run one line of a program whose vectors are known by name. Puts a new array or number under the line's target."""
+    first = next(value for value in values.values() if isinstance(value, np.ndarray) and value.ndim)
+    dtype, wide = first.dtype, accumulator(first.dtype)
     with np.errstate(all="ignore"):
-        for line in lines:
-            match line:
-                case Dot():
-                    left, right = values[line.left].astype(wide), values[line.right].astype(wide)
-                    values[line.target] = np.vdot(left, right)
-                case Application():
-                    assert operators is not None
-                    values[line.target] = operators[line.operator](values[line.argument]).astype(dtype)
-                case _:
-                    is_vector = line.target in vectors
-                    scope = {
-                        name: dtype.type(values[name]) if is_vector and not np.ndim(values[name]) else values[name]
-                        for name in line.names
-                    }
-                    result = _value(line.expression, scope)
-                    values[line.target] = np.full(first.shape, result, dtype) if is_vector else wide.type(result)
+        match line:
+            case Dot():
+                left, right = values[line.left].astype(wide), values[line.right].astype(wide)
+                values[line.target] = np.vdot(left, right)
+            case Application():
+                values[line.target] = operators[line.operator](values[line.argument]).astype(dtype)
+            case _:
+                is_vector = line.target in vectors
+                scope = {
+                    name: dtype.type(values[name]) if is_vector and not np.ndim(values[name]) else values[name]
+                    for name in line.names
+                }
+                result = _value(line.expression, scope)
+                values[line.target] = np.full(first.shape, result, dtype) if is_vector else wide.type(result)
 
 
 def _value(node: ast.expr, scope: Mapping[str, Any]) -> Any:

@@ -1,0 +1,108 @@
+"""Step mode in real JupyterLab: buttons, keys and slider move the line that runs, and its value stands beside it."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+_spec = importlib.util.spec_from_file_location("workbench_test_lab_of_steps", Path(__file__).with_name("lab.py"))
+assert _spec is not None
+assert _spec.loader is not None
+lab = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(lab)
+
+STEPS = """\
+from workbench.live import StepView
+StepView("cg", "two-layer", n=24)"""
+
+
+def open_cell(page, lab_url, lab_folder, name, code, selector):
+    """Open and run a notebook of one cell."""
+    cell = {"cell_type": "code", "id": "a", "execution_count": None, "metadata": {}, "outputs": [], "source": code}
+    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+    notebook = {"cells": [cell], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
+    (lab_folder / "notebooks" / name).write_text(json.dumps(notebook), encoding="utf-8")
+    lab.open_notebook(page, lab_url, name)
+    lab.run_all(page)
+    page.wait_for_selector(selector, timeout=60_000)
+    page.eval_on_selector(selector, "box => box.scrollIntoView()")
+
+
+def press(page, name):
+    page.get_by_role("button", name=name, exact=True).first.click()
+
+
+def until_at(page, iteration, lines):
+    page.wait_for_selector(f'.wb-steps[data-iteration="{iteration}"][data-lines="{lines}"]')
+
+
+def current(page):
+    return page.locator(".wb-lines li[aria-current=step]").inner_text()
+
+
+def test_lines_are_stepped_by_buttons_keys_and_slider(page, lab_url, lab_folder):
+    open_cell(page, lab_url, lab_folder, "steps.ipynb", STEPS, ".wb-steps[data-place]")
+    press(page, "Next iteration")
+    until_at(page, 0, 7)
+    press(page, "Next line")
+    until_at(page, 1, 1)
+    assert current(page).startswith("s = A(p)")
+    page.locator(".wb-steps").focus()
+    for _ in range(2):
+        page.keyboard.press("ArrowRight")
+    until_at(page, 1, 3)
+    assert "alpha = " in page.locator(".wb-lines li[aria-current=step] .wb-value").inner_text()
+    page.keyboard.press("ArrowLeft")
+    until_at(page, 1, 2)
+    page.keyboard.press("ArrowDown")
+    until_at(page, 1, 12)
+    page.keyboard.press("ArrowUp")
+    until_at(page, 0, 7)
+    page.get_by_label("iteration", exact=True).fill("12")
+    until_at(page, 12, 12)
+    press(page, "Play")
+    until_at(page, 13, 2)
+    press(page, "Pause")
+    page.wait_for_selector(".wb-steps[data-playing=false]")
+    for _ in range(4):
+        press(page, "Next line")
+    page.wait_for_selector(".wb-lines li[aria-current=step][data-code='u = M(r)'], .wb-lines li[aria-current=step]")
+    assert page.locator(".wb-tile.wb-fresh").count() == 1
+    assert page.locator(".wb-steps [role=status]").inner_text().startswith("Iteration 13, line ")
+    page.wait_for_timeout(300)
+    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+
+
+OWN = """\
+from workbench.live import OwnMethod
+OwnMethod("cg", "two-layer", n=48)"""
+
+
+def test_lines_are_edited_checked_and_raced(page, lab_url, lab_folder):
+    page.set_viewport_size({"width": 1280, "height": 1280})
+    open_cell(page, lab_url, lab_folder, "own.ipynb", OWN, ".wb-own textarea")
+    status = page.locator(".wb-own .wb-status").first
+    text = page.get_by_label("paper lines: in every iteration")
+    lines = text.input_value()
+    text.fill(lines.replace("s = A(p)", "s = A(p"))
+    page.locator(".wb-status[data-state=wrong]").wait_for()
+    assert status.inner_text().startswith("iteration, line 1: 's = A(p' is no formula")
+    assert page.locator(".wb-writing[data-wrong='1'] .wb-gutter .wb-wrong").inner_text() == "1"
+    press(page, "Reset to original")
+    page.locator(".wb-status[data-state=good]").wait_for()
+    press(page, "Undo reset")
+    page.locator(".wb-status[data-state=wrong]").wait_for()
+    assert text.input_value() == lines.replace("s = A(p)", "s = A(p")
+    text.fill(lines.replace("p = u + beta*p", "w = M(s)\np = u + beta*p + 0*w"))
+    page.locator(".wb-costs b").first.wait_for()
+    press(page, "Race")
+    page.locator(".wb-race .wb-status", has_text="all have ended").wait_for(timeout=30_000)
+    assert page.locator(".wb-lane").count() == 2
+    assert "my-cg" in page.locator(".wb-lane").nth(1).inner_text()
+    page.wait_for_timeout(300)
+    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")

@@ -1,0 +1,135 @@
+"""The step view: where it stands, what it sends, and what a button or a key does."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from workbench.errors import InputError
+from workbench.live import StepView
+from workbench.run import configure
+
+
+@pytest.fixture
+def view():
+    made = StepView("cg", "poisson5", 8, n=9, rhs="random")
+    yield made
+    made.publisher.close()
+
+
+def said(view, **content):
+    view._receive(view, content, [])
+
+
+def test_lines_and_iterations_forth_and_back(view):
+    assert view.place == (0, 0)
+    view.next_line()
+    assert view.place == (0, 1)
+    view.next_iteration()
+    assert view.place == (0, 7)
+    view.next_line()
+    assert view.place == (1, 1)
+    view.back()
+    assert view.place == (0, 7)
+    view.next_iteration()
+    assert view.place == (1, 12)
+    view.next_line()
+    view.next_iteration()
+    assert view.place == (2, 12)
+    view.previous_iteration()
+    assert view.place == (1, 12)
+    view.go(3, 5)
+    assert view.place == (3, 5)
+    view.restart()
+    view.back()
+    assert view.place == (0, 0)
+    view.go(view.walk.iterations)
+    view.next_line()
+    view.next_iteration()
+    assert view.place == (view.walk.iterations, 12)
+
+
+def test_the_page_gets_the_line_its_value_and_the_vectors(view, page_of, eventually):
+    page = page_of(view)
+    view.go(2, 5)
+    eventually(lambda: page.messages and page.messages[-1]["place"] == 7 + 12 + 5)
+    message, pixels = page.received[-1]
+    norm = np.linalg.norm(view.values["r"])
+    assert message["sentence"].startswith("Iteration 2, line 5 of 12: r = r - alpha*s gives ‖r‖ = ")
+    assert message["values"]["iterate"][4] == f"‖r‖ = {norm:.6g}"
+    # What is still to run shows its value of the iteration before.
+    assert message["values"]["iterate"][10] == f"‖x‖ = {np.linalg.norm(view.walk.after(1, 11)['x']):.6g}"
+    assert [(shown["name"], shown["fresh"]) for shown in message["pictures"]] == [
+        ("x", False),
+        ("r", True),
+        ("p", False),
+    ]
+    drawn = np.frombuffer(pixels, np.uint8).reshape(3, 9, 9)[1][::-1].astype(float)
+    r = view.values["r"].reshape(9, 9)
+    np.testing.assert_array_equal(drawn, 128 + np.rint(127 * r / np.abs(r).max()))
+
+
+def test_a_page_that_comes_anew_gets_everything(view, page_of, eventually):
+    page = page_of(view)
+    view.next_line()
+    eventually(lambda: page.messages and page.messages[-1]["place"] == 1)
+    before = len(page.messages)
+    page.reload()
+    eventually(lambda: len(page.messages) > before)
+    assert page.messages[-1]["place"] == 1
+
+
+def test_what_the_page_asks_for_is_done_and_nothing_else(view):
+    said(view, act="next_line")
+    assert view.place == (0, 1)
+    said(view, iteration=4)
+    assert view.place == (4, 12)
+    said(view, iteration=10**9)
+    assert view.iteration == view.walk.iterations
+    for nonsense in ({"act": "close"}, {"act": "__init__"}, {"act": None}, {"iteration": "3"}, {}):
+        said(view, **nonsense)
+    assert view.iteration == view.walk.iterations
+
+
+def test_it_plays_until_it_is_paused(view, page_of, eventually):
+    page_of(view)
+    view.play()
+    eventually(lambda: view.place == (0, 2))
+    view.pause()
+    here = view.place
+    time.sleep(0.7)
+    assert view.place == here
+    view.go(view.walk.iterations)
+    view.play()
+    assert not view.playing
+
+
+def test_it_ends_where_the_tolerance_is_met():
+    made = StepView("cg", "poisson5", 60, n=4, rhs="random")
+    assert made.walk.iterations < 60
+    assert "below the tolerance of 1e-06, and b - A x confirms it" in made.ending
+    made.publisher.close()
+
+
+def test_a_configuration_can_be_given_and_cubes_are_not_drawn(page_of, eventually):
+    made = StepView(configure("poisson7", n=4, solver="pipecg", rhs="random"), iterations=3)
+    page = page_of(made)
+    made.go(2)
+    eventually(lambda: page.messages and page.messages[-1]["iteration"] == 2)
+    assert page.messages[-1]["pictures"] == []
+    assert not made.program["drawn"]
+    assert made.program["title"].startswith("pipelined CG")
+    made.publisher.close()
+
+
+def test_what_cannot_be_stepped_is_refused():
+    with pytest.raises(InputError, match="hybrid2 decides which lines to run"):
+        StepView("hybrid2", "poisson5", n=4)
+    with pytest.raises(InputError, match="up to 10000 unknowns, not 16384"):
+        StepView("cg", "poisson5", n=128)
+    with pytest.raises(InputError, match="iterations must be between 1 and 1000, got 0"):
+        StepView("cg", "poisson5", 0, n=4)
+    with pytest.raises(InputError, match="iteration must be between 0 and"):
+        StepView("cg", "poisson5", 5, n=4).go(99)

@@ -1,0 +1,106 @@
+"""A method line by line: what holds after any line of any iteration, by the meaning of the lines in NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from workbench.devices.lines.kinds import infer_vectors
+from workbench.devices.lines.language import Line, parse
+from workbench.devices.lines.reference import evaluate_line
+from workbench.errors import InputError
+from workbench.preconditioners import ElementWise
+from workbench.run import Configuration
+from workbench.run.setting import Setting, set_up
+
+LARGEST = 10_000
+"""Unknowns: the vectors of every iteration are kept."""
+Values = dict[str, Any]
+"""Vectors, shape (N,), and scalars by name. No array in it is ever changed."""
+
+
+class Walk:
+    """The start and the iterations of a configuration's solver, made one by one by `advance`.
+
+    start, iterate: its general text, line by line. Under deflation A and b are those that the solver sees, P A and P b.
+    Keeps the vectors that hold after each iteration, N words each. Raises InputError for solvers that decide between
+    programs by themselves, and for more than 10000 unknowns.
+    """
+
+    def __init__(self, configuration: Configuration) -> None:
+        solver = configuration.solver
+        if not (solver.alike and solver.iterate):
+            raise InputError(f"{solver.name} decides which lines to run, so they cannot be stepped; take pipecg")
+        self.configuration = configuration
+        self.setting: Setting = set_up(configuration)
+        if self.setting.b.size > LARGEST:
+            unknowns = self.setting.b.size
+            raise InputError(f"stepping keeps every vector, so it takes up to {LARGEST} unknowns, not {unknowns}")
+        self.start, self.iterate = parse(solver.start), parse(solver.iterate)
+        self._vectors = infer_vectors((*self.start, *self.iterate), ("b", "x"))
+        self._operators = {"A": self._function(self.setting.A), "M": self._function(_applied(self.setting))}
+        to_host = self.setting.device.to_host
+        self._given: Values = {"b": to_host(self.setting.seen_b).copy(), "x": to_host(self.setting.x).copy()}
+        self._ends: list[Values] = []
+        self._inside: tuple[int, list[Values]] = (-1, [])
+        self.advance()
+
+    @property
+    def iterations(self) -> int:
+        """Iterations made."""
+        return len(self._ends) - 1
+
+    @property
+    def broken_down(self) -> bool:
+        """The last iteration found no direction of positive energy, or no residual that M measures as positive."""
+        last = self._ends[-1]
+        return self.iterations > 0 and not (np.real(last["delta"]) > 0 and np.real(last["gamma"]) > 0)
+
+    def lines(self, iteration: int) -> tuple[Line, ...]:
+        """The lines of an iteration; iteration 0 is the start."""
+        return self.iterate if iteration else self.start
+
+    def advance(self) -> None:
+        """Make one more iteration."""
+        self._ends.append(self._run(len(self._ends))[-1])
+
+    def after(self, iteration: int, lines: int) -> Values:
+        """What holds after so many lines of an iteration that was made. Cost: the lines of that iteration, once."""
+        if self._inside[0] != iteration:
+            self._inside = iteration, self._run(iteration)
+        return self._inside[1][lines]
+
+    def residuals(self, iteration: int) -> tuple[float, float]:
+        """||r|| by the recurrence and ||b - A x|| computed afresh, after an iteration. Cost: a product."""
+        values, setting = self._ends[iteration], self.setting
+        x = setting.device.array(values["x"].copy(), values["x"].dtype)
+        product = self._function(setting.bound)(setting.device.to_host(setting.solution(x)))
+        afresh = float(np.linalg.norm(setting.device.to_host(setting.b) - product))
+        with np.errstate(invalid="ignore"):
+            return float(np.sqrt(np.real(values["rr"]))), afresh
+
+    def _run(self, iteration: int) -> list[Values]:
+        """What holds before the first line of an iteration, and after each of them."""
+        held = [dict(self._ends[iteration - 1] if iteration else self._given)]
+        for line in self.lines(iteration):
+            values = dict(held[-1])
+            evaluate_line(line, self._vectors, values, self._operators)
+            held.append(values)
+        return held
+
+    def _function(self, operator: Any) -> Callable[[np.ndarray], np.ndarray]:
+        """An operator of the device as a function of NumPy arrays."""
+        device = self.setting.device
+
+        def apply(v: np.ndarray) -> np.ndarray:
+            out = device.zeros(v.size, v.dtype)
+            operator.apply(device.array(v, v.dtype), out)
+            return device.to_host(out).copy()
+
+        return apply
+
+
+def _applied(setting: Setting) -> Any:
+    return setting.device.applied(setting.M) if isinstance(setting.M, ElementWise) else setting.M

@@ -1,0 +1,125 @@
+"""What the step view says and draws of one place in a method: values beside lines, a sentence, pictures of vectors."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from workbench.analysis.linewise import Walk
+
+MOST_CELLS = 64
+"""Per side, for a grid whose vectors are drawn."""
+ALWAYS = ("x", "r", "v", "p")
+"""The vectors that are always drawn, where a method has them; v is r but for its length where there is no r."""
+
+
+def about(walk: Walk, ending: str) -> dict[str, Any]:
+    """What stays: title, lines, what A and M stand for, how many iterations there are and why there are no more."""
+    chosen = walk.configuration
+    meaning = [f"M(r) applies {chosen.preconditioner.spec}" if chosen.preconditioner.name != "none" else "M(r) is r"]
+    if walk.setting.projection is not None:
+        seen = "A and b are P A and P b, deflated by" if walk.setting.variant.projects_system else "M also deflates by"
+        meaning.append(f"{seen} {chosen.deflation.spec}")
+    return {
+        "title": f"{chosen.solver.title} on {chosen.problem.label}",
+        "start": [line.text for line in walk.start],
+        "iterate": [line.text for line in walk.iterate],
+        "targets": {"start": [line.target for line in walk.start], "iterate": [line.target for line in walk.iterate]},
+        "meaning": "; ".join(meaning),
+        "iterations": walk.iterations,
+        "ending": ending,
+        "drawn": _grid(walk) is not None,
+    }
+
+
+def values(walk: Walk, iteration: int, lines: int) -> dict[str, list[str]]:
+    """The value beside every line: what it gave when it ran last, empty where it has not run yet."""
+
+    def column(held: int, count: int) -> list[str]:
+        return [
+            _value(line.target, walk.after(held, place)[line.target]) if place <= count else ""
+            for place, line in enumerate(walk.lines(held), 1)
+        ]
+
+    start = column(0, len(walk.start) if iteration else lines)
+    if iteration == 0:
+        return {"start": start, "iterate": [""] * len(walk.iterate)}
+    # What is still to run shows what it gave an iteration ago.
+    before = column(iteration - 1, len(walk.iterate)) if iteration > 1 else [""] * len(walk.iterate)
+    now = column(iteration, lines)
+    return {"start": start, "iterate": [*now[:lines], *before[lines:]]}
+
+
+def sentence(walk: Walk, iteration: int, lines: int, ending: str) -> str:
+    """The line that has just run and what it gave."""
+    if lines == 0:
+        return "Nothing has run yet: b and x are given. Press Next line."
+    text = walk.lines(iteration)[lines - 1]
+    name = text.target
+    before, after = walk.after(iteration, lines - 1), walk.after(iteration, lines)
+    where = f"Iteration {iteration}" if iteration else "Before the loop"
+    changed = ""
+    if name in before:
+        changed = f", before {_number(_size(before[name]))}"
+        same = np.array_equal(before[name], after[name], equal_nan=True)
+        changed = ", as before" if same else changed
+    where += f", line {lines} of {len(walk.lines(iteration))}"
+    said = f"{where}: {text.text} gives {_value(name, after[name])}{changed}."
+    return f"{said} This is the end: {ending}." if ending else said
+
+
+def curve(walk: Walk, norms: list[tuple[float, float]], iteration: int, lines: int) -> dict[str, Any]:
+    """The relative residuals up to here, those that are to come, and the true ones up to here; null where infinite."""
+    ended = iteration if lines == len(walk.lines(iteration)) else iteration - 1
+    return {
+        "shown": ended,
+        "recurrence": [_finite(recurrence) for recurrence, _ in norms],
+        "true": [_finite(afresh) for _, afresh in norms],
+    }
+
+
+def pictures(walk: Walk, iteration: int, lines: int) -> tuple[list[dict[str, Any]], bytes]:
+    """Vectors on the grid and a byte a cell for each, row by row from the top: 1 for -high, 128 for 0, 255 for high."""
+    grid = _grid(walk)
+    if grid is None:
+        return [], b""
+    held = walk.after(iteration, lines)
+    written = walk.lines(iteration)[lines - 1].target if lines else ""
+    names = [name for name in ALWAYS if name in held]
+    if lines and np.ndim(held[written]) and written not in names:
+        names.append(written)
+    told, pixels = [], []
+    for name in names:
+        cells = np.real(held[name]).reshape(grid)[::-1]
+        finite = cells[np.isfinite(cells)]
+        high = float(np.abs(finite).max(initial=0.0))
+        share = np.nan_to_num(cells / high if high else np.zeros(grid), nan=0.0, posinf=1.0, neginf=-1.0)
+        pixels.append((128 + np.rint(127 * share)).astype(np.uint8).tobytes())
+        told.append(
+            {"name": name, "high": _number(high), "fresh": name == written, "width": grid[1], "height": grid[0]}
+        )
+    return told, b"".join(pixels)
+
+
+def _grid(walk: Walk) -> tuple[int, int] | None:
+    grid = walk.setting.system.grid
+    return (grid[0], grid[1]) if grid and len(grid) == 2 and max(grid) <= MOST_CELLS else None
+
+
+def _value(name: str, value: Any) -> str:
+    return f"‖{name}‖ = {_number(_size(value))}" if np.ndim(value) else f"{name} = {_number(_size(value))}"
+
+
+def _size(value: Any) -> float:
+    """The scalar's real part, or the vector's 2-norm."""
+    return float(np.linalg.norm(value)) if np.ndim(value) else float(np.real(value))
+
+
+def _number(value: float) -> str:
+    return f"{value:.6g}"
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
