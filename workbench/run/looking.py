@@ -1,7 +1,7 @@
 """Looks at the vectors of a run: asked for on any thread, taken by the one that iterates, between two iterations.
 
-So no view reads a vector while kernels write it, and only the thread that iterates touches its device. A run that nobody
-looks at pays one test of an empty queue a step.
+So no view reads a vector while kernels write it, and only the thread that iterates touches its device. A run that
+nobody looks at pays one test of an empty queue a step.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Cut = Callable[[np.ndarray], np.ndarray]
 class Look:
     """A look that was asked for. It is `done` when `iteration`, `values` and `words` hold what was seen.
 
-    values: what the cut made, or None where there is nothing to see. words: where it comes from, or why it is not there.
+    values: what the cut made, or None where there is nothing to see. words: where it comes from, or why it is missing.
     """
 
     def __init__(self, quantity: Quantity, cut: Cut) -> None:
