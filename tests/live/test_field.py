@@ -108,8 +108,8 @@ def test_the_residual_of_a_session_is_seen_while_it_runs_and_at_its_end(view, pa
     assert "r of the recurrence" in message["note"]
     session.pause()
     eventually(lambda: session.state is State.PAUSED)
-    held = session.run.iterations
-    eventually(lambda: page.messages[-1]["iteration"] == held)
+    time.sleep(0.2)
+    eventually(lambda: page.messages[-1]["iteration"] == session.run.iterations)
     r = session.run.workspace.vectors["r"].reshape(384, 384)
     shades = Shades.of(r, logarithmic=True)
     np.testing.assert_array_equal(np.rint(255 * plane(page)), shades.to_bytes(r))
