@@ -3,14 +3,14 @@ import { surface, wipe } from "./surface.js";
 import { link, copied } from "./link.js";
 import { drawAxes, linearTicks, short, grouped } from "./axes.js";
 import { coloursOf } from "./colours.js";
-import { drawBar, shadeTicks, titleOf } from "./shades.js";
+import { barRoom, drawBar, shadeTicks, titleOf } from "./shades.js";
 import { drawBand } from "./band.js";
 import { fieldChoices, sectionControls } from "./fieldcontrols.js";
 import { element } from "./page.js";
 
 // The field picture: one byte per cell through a colour table, a colour bar in numbers, subdomain boundaries on top.
 
-const MARGIN = { left: 34, top: 8, right: 86, bottom: 42 };
+const MARGIN = { left: 34, top: 8, bottom: 42 };
 
 function render({ model, el }) {
   const root = element("div", "wb-view wb-field");
@@ -24,7 +24,8 @@ function render({ model, el }) {
   let bytes = null;
   let pixels = null;
   let segments = new Float32Array(0);
-  let numbers = 0;
+  // Pixels that the numbers on the left and the colour bar on the right take.
+  let [numbers, bar] = [0, 0];
   let [paints, frames] = [0, 0];
   const view = surface(plot, heightFor, draw);
   const { canvas } = view;
@@ -43,6 +44,7 @@ function render({ model, el }) {
       context.font = `12px ${theme(canvas).type}`;
       const labels = content.band ? shadeTicks(content).map(([, text]) => text) : [`0${tick(content.y.high)}`];
       numbers = Math.max(...labels.map((text) => context.measureText(text).width));
+      bar = content.band ? 16 : barRoom(context, content);
     }
     heading.textContent = content.title;
     note.textContent = content.note;
@@ -56,7 +58,7 @@ function render({ model, el }) {
   // As high as wide, but no higher than asked for.
   function heightFor(width) {
     if (!picture?.width) return 24;
-    const square = Math.max(60, width - MARGIN.left - numbers - MARGIN.right) + MARGIN.top + MARGIN.bottom;
+    const square = Math.max(60, width - MARGIN.left - numbers - bar) + MARGIN.top + MARGIN.bottom;
     return Math.min(model.get("height"), square);
   }
 
@@ -75,12 +77,12 @@ function render({ model, el }) {
   function paint(context, colours, width, height) {
     context.font = `12px ${colours.type}`;
     if (picture.band) {
-      const box = { left: MARGIN.left + numbers, top: MARGIN.top, right: width - 16, bottom: height - MARGIN.bottom };
+      const box = { left: MARGIN.left + numbers, top: MARGIN.top, right: width - bar, bottom: height - MARGIN.bottom };
       drawBand(context, box, colours, picture, new Float32Array(bytes.buffer));
       return;
     }
     if (!pixels) unpack();
-    const room = [width - MARGIN.left - numbers - MARGIN.right, height - MARGIN.top - MARGIN.bottom];
+    const room = [width - MARGIN.left - numbers - bar, height - MARGIN.top - MARGIN.bottom];
     const size = Math.max(10, Math.min(...room));
     const left = MARGIN.left + numbers + Math.max(0, Math.floor((room[0] - size) / 2));
     const box = { left, top: MARGIN.top, right: left + size, bottom: MARGIN.top + size };
@@ -105,6 +107,7 @@ function render({ model, el }) {
       yTicks: linearTicks(y.low, y.high, most).map((value) => [toY(value), tick(value)]),
       xTitle: x.label,
       yTitle: y.label,
+      yTitleAt: left - numbers - MARGIN.left + 12,
       grid: false,
     });
     drawBar(context, box, colours, picture);

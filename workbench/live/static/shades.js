@@ -4,6 +4,7 @@ import { coloursOf } from "./colours.js";
 // A scale of numbers as the kernel describes it: {low, high, scale, signed, threshold}. Its ticks, and its colour bar.
 
 const BAR_WIDTH = 14;
+const [APART, WORDS] = [16, 5];
 const MOST_TICKS = 7;
 
 // Where a number lies on the scale, 0 for low to 1 for high; the same as in the kernel.
@@ -39,8 +40,17 @@ export function titleOf({ bar, scale, threshold }) {
   return scale === "symlog" ? `${bar}, linear within ±${short(threshold)}` : bar;
 }
 
+// Pixels to the right of a picture that its bar needs.
+export function barRoom(context, shades) {
+  return APART + BAR_WIDTH + WORDS + widest(context, shades) + 22;
+}
+
+function widest(context, shades) {
+  return Math.max(...shadeTicks(shades).map(([, text]) => context.measureText(text).width));
+}
+
 export function drawBar(context, box, colours, shades) {
-  const left = box.right + 16;
+  const left = box.right + APART;
   const size = box.bottom - box.top;
   const table = coloursOf(shades);
   for (let k = 0; k < size; k += 1) {
@@ -52,10 +62,10 @@ export function drawBar(context, box, colours, shades) {
   context.lineWidth = 1;
   context.strokeRect(left, box.top, BAR_WIDTH, size);
   for (const [share, text] of shadeTicks(shades)) {
-    label(context, colours.soft, text, left + BAR_WIDTH + 5, box.bottom - share * size, "left", "middle");
+    label(context, colours.soft, text, left + BAR_WIDTH + WORDS, box.bottom - share * size, "left", "middle");
   }
   context.save();
-  context.translate(left + BAR_WIDTH + 50, (box.top + box.bottom) / 2);
+  context.translate(left + BAR_WIDTH + WORDS + widest(context, shades) + 14, (box.top + box.bottom) / 2);
   context.rotate(-Math.PI / 2);
   label(context, colours.ink, titleOf(shades), 0, 0, "center", "middle");
   context.restore();
