@@ -3,6 +3,7 @@
 from workbench.live.convergence import ConvergenceView
 from workbench.live.explorer import Explorer, explore
 from workbench.live.field import FieldView
+from workbench.live.inside import InsideView
 from workbench.live.race import RaceView
 from workbench.live.roofline import RooflineView
 from workbench.live.schedules import Schedules
@@ -15,6 +16,7 @@ __all__ = [
     "ConvergenceView",
     "Explorer",
     "FieldView",
+    "InsideView",
     "RaceView",
     "RooflineView",
     "Schedules",

@@ -44,17 +44,20 @@ def _where(trace: Trace) -> str:
 
 
 def _totals(trace: Trace, made: Trace, titles: tuple[str, str]) -> str:
-    """Both totals from the first start to the last end, and their ratio."""
-    total = compare(trace, made)[-1]
-    ratio = total["ratio"]
-    if not ratio:
+    """Both totals from the first start to the last end, those of the kernels, and their ratios."""
+    *_, total = compare(trace, made)
+    if not total["ratio"]:
         return f"{titles[0]}: no time to compare with."
-    times = f"{1 / ratio:.3g} times as fast" if ratio < 1 else f"{ratio:.3g} times as long"
-    at_work = sum(trace.busy().values())
+    at_work, wanted = (sum(one.busy().values()) for one in (trace, made))
     return (
-        f"{titles[0]}: {_seconds(trace.seconds)}, of which kernels {_seconds(at_work)}. "
-        f"{titles[1]}: {_seconds(made.seconds)}, {times}."
+        f"{titles[0]}: {_seconds(trace.seconds)}, of which kernels {_seconds(at_work)}; "
+        f"{titles[1]}: {_seconds(made.seconds)}, {_times(total['ratio'])}, kernels alone {_times(wanted / at_work)}. "
+        "What the host does between kernels is not in the model."
     )
+
+
+def _times(ratio: float) -> str:
+    return f"{1 / ratio:.3g} times as fast" if ratio < 1 else f"{ratio:.3g} times as long"
 
 
 def _seconds(value: float) -> str:

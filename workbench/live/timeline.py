@@ -21,7 +21,7 @@ from workbench.live.modelled import Beside
 from workbench.machine.profile import profile, profiles
 from workbench.recording import Record, Trace
 from workbench.recording.trace import Kernel
-from workbench.run import Result, Session, State
+from workbench.run import Result, Run, Session, State
 
 MOST_EVENTS = 1 << 16
 """Events in one message, 1.3 megabytes; what is left goes with the next."""
@@ -181,7 +181,7 @@ class TimelineView(StreamView):
         """What is on the timeline."""
         return self._shown.trace
 
-    def show(self, source: Session | Record | Result | Trace, title: str = "") -> None:
+    def show(self, source: Session | Run | Record | Result | Trace, title: str = "") -> None:
         """Show another run instead. A session may be started or not, and is followed."""
         if isinstance(source, Session):
             self._shown = Shown(title or source.configuration.label, session=source)

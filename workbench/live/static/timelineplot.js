@@ -13,7 +13,7 @@ import { timeAxis } from "./units.js";
 const MARGIN = { top: 22, right: 16, bottom: 44 };
 const BAND = { least: 30, most: 84, apart: 8 };
 // A set of lanes has its title and the numbers of its iterations above it.
-const HEAD = { title: 13, height: 36 };
+const HEAD = { title: 12, height: 42 };
 const REPORT_MS = 1000;
 // Start, length, kernel and iteration.
 export const EVENT_BYTES = 8 + 4 + 4 + 4;
@@ -195,7 +195,7 @@ export class TimelinePlot extends Stage {
     this.drawAxis();
     this.drawn = { boxes: 0, merged: 0, milliseconds: 0 };
     this.lanes.forEach((lane, row) => this.drawLane(lane, this.band(row)));
-    this.sets.forEach((set, group) => set.marks.count && this.drawMarks(set.marks, this.stripe(group)));
+    this.sets.forEach((set, group) => this.isInSight(set) && this.drawMarks(set.marks, this.stripe(group)));
     this.drawHeads();
     this.readOut();
   }
@@ -259,6 +259,10 @@ export class TimelinePlot extends Stage {
     line(context, palette.soft, band.left, band.top + band.height + 0.5, band.left + band.width, band.top + band.height + 0.5);
     this.drawn.boxes += boxes;
     this.drawn.merged += merged;
+  }
+
+  isInSight({ marks, last }) {
+    return marks.count > 0 && this.span.from < last;
   }
 
   // A line where an iteration begins, and its number where there is room.
