@@ -152,18 +152,43 @@ def test_a_run_that_nobody_sees_is_not_looked_at(view, page_of, eventually, unse
     session.wait(30)
 
 
-def test_error_needs_the_solution_and_says_so(view, page_of, eventually):
+def test_the_error_where_the_solution_is_known(view, page_of, eventually):
     page = page_of(view)
     view.quantity = "error"
-    view.follow(Run(configure("poisson5", n=8)))
-    eventually(lambda: page.messages and "the exact solution is not known" in page.messages[-1]["note"])
-    assert page.messages[-1]["width"] == 0
     known = Run(configure("poisson5", n=8, rhs="ones-scaled"))
     view.follow(known)
     eventually(lambda: shown(page, "error", iteration=0))
     for _ in range(4):
         known.step()
     eventually(lambda: shown(page, "error", iteration=3))
+    shades = Shades.of(1 / 8 - known.x, logarithmic=True)
+    np.testing.assert_array_equal(np.rint(255 * plane(page)).ravel(), shades.to_bytes(1 / 8 - known.x))
+
+
+def test_where_it_is_not_known_states_are_set_against_the_final_x(view, page_of, eventually):
+    page = page_of(view)
+    view.quantity = "error"
+    session = Session(configure("poisson5", n=16))
+    view.follow(session)
+    states = {}
+    for count in range(1, 4):
+        session.step()
+        eventually(lambda n=count: session.run and session.run.history.count == n and session.state is State.PAUSED)
+        eventually(lambda n=count: f"{n} so far" in page.messages[-1]["note"])
+        states[count - 1] = session.run.x
+    session.resume()
+    result = session.wait(30)
+    eventually(lambda: shown(page, "error", iteration=0))
+    assert page.messages[-1]["frames"][:3] == [0, 1, 2]
+    assert "in place of the error, since the exact solution is not known" in page.messages[-1]["note"]
+    view.frame = 2
+    eventually(lambda: shown(page, "error", iteration=2))
+    error = result.x - states[2]
+    np.testing.assert_array_equal(
+        np.rint(255 * plane(page)).ravel(), Shades.of(error, logarithmic=True).to_bytes(error)
+    )
+    view.follow(result)
+    eventually(lambda: "no x was kept" in page.messages[-1]["note"])
 
 
 def test_colours_sections_and_subdomains_are_chosen(view, page_of, eventually):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
 
 import numpy as np
@@ -65,13 +66,21 @@ class Looker:
         """It is not known yet where the unknowns lie, and may be known later."""
         return self.place is None and (self._placing or (self.goes_on and not self.watched.error))
 
-    @property
+    @functools.cached_property
     def title(self) -> str:
         """The problem."""
-        given = self.watched.given
-        if isinstance(given, (Session, Run)):
-            return given.configuration.problem.label
-        return str(given.summary["problem"]["name"])
+        try:
+            return self.watched.described()[0].problem.label
+        except InputError:
+            return self.watched.title
+
+    @functools.cached_property
+    def knows_solution(self) -> bool:
+        """The exact solution is known by construction."""
+        try:
+            return self.watched.described()[0].rhs == "ones-scaled"
+        except InputError:
+            return False
 
     @property
     def iterations(self) -> int:

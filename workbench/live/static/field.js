@@ -5,7 +5,7 @@ import { drawAxes, linearTicks, short, grouped } from "./axes.js";
 import { coloursOf } from "./colours.js";
 import { barRoom, drawBar, shadeTicks, titleOf } from "./shades.js";
 import { drawBand } from "./band.js";
-import { fieldChoices, sectionControls } from "./fieldcontrols.js";
+import { fieldChoices, frameControl, sectionControls } from "./fieldcontrols.js";
 import { element } from "./page.js";
 
 // The field picture: one byte per cell through a colour table, a colour bar in numbers, subdomain boundaries on top.
@@ -30,7 +30,8 @@ function render({ model, el }) {
   const view = surface(plot, heightFor, draw);
   const { canvas } = view;
   const sections = sectionControls(model);
-  root.append(sections.row, note);
+  const frame = frameControl(model);
+  root.append(sections.row, frame.row, note);
   const wire = link(model, apply);
 
   function apply(content, buffer) {
@@ -51,6 +52,7 @@ function render({ model, el }) {
     canvas.setAttribute("aria-label", `${content.title}. ${content.width ? spoken(content) : ""} ${content.note}`);
     choices.show(content);
     sections.show(content);
+    frame.show(content);
     view.invalidate();
     return false;
   }
@@ -137,6 +139,7 @@ function render({ model, el }) {
     forget();
     choices.close();
     sections.close();
+    frame.close();
     wire.close();
     view.close();
   };

@@ -1,3 +1,4 @@
+import { grouped } from "./axes.js";
 import { element } from "./page.js";
 
 // What is beside the field: which one and in which colours, the subdomains on or off, and in 3D the section.
@@ -86,6 +87,41 @@ export function sectionControls(model) {
       model.off("change:normal", pull);
       model.off("change:index", pull);
     },
+  };
+}
+
+// Of the states that were kept while a run went on, one is shown.
+export function frameControl(model) {
+  const row = element("div", "wb-section");
+  const place = element("input", "");
+  Object.assign(place, { type: "range", min: 0, step: 1 });
+  place.setAttribute("aria-label", "iteration that is shown");
+  place.setAttribute("data-lm-suppress-shortcuts", "true");
+  const where = element("span", "");
+  row.append("iteration", place, where);
+  row.hidden = true;
+  let iterations = [];
+
+  const pull = () => {
+    place.value = String(model.get("frame"));
+    where.textContent = iterations.length ? grouped(iterations[Number(place.value)]) : "";
+    place.setAttribute("aria-valuetext", `iteration ${where.textContent}`);
+  };
+  place.addEventListener("input", () => {
+    model.set("frame", Number(place.value));
+    model.save_changes();
+    pull();
+  });
+  model.on("change:frame", pull);
+  return {
+    row,
+    show({ frames = [] }) {
+      iterations = frames;
+      row.hidden = frames.length < 2;
+      place.max = String(Math.max(0, frames.length - 1));
+      pull();
+    },
+    close: () => model.off("change:frame", pull),
   };
 }
 
