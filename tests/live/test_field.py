@@ -174,7 +174,7 @@ def test_where_it_is_not_known_states_are_set_against_the_final_x(view, page_of,
     for count in range(1, 4):
         session.step()
         eventually(lambda n=count: session.run and session.run.history.count == n and session.state is State.PAUSED)
-        eventually(lambda n=count: f"{n} so far" in page.messages[-1]["note"])
+        eventually(lambda n=count: page.messages and f"{n} so far" in page.messages[-1]["note"])
         states[count - 1] = session.run.x
     session.resume()
     result = session.wait(30)
@@ -211,6 +211,20 @@ def test_colours_sections_and_subdomains_are_chosen(view, page_of, eventually):
     eventually(lambda: np.array_equal(np.rint(255 * plane(page)), shades.to_bytes(cube[3])))
     assert page.messages[-1]["y"]["label"].startswith("y")
     assert view.figure().axes[0].get_xlabel() == "x (side lengths)"
+
+
+def test_a_section_of_a_run_begins_a_quarter_in_unless_it_is_given(view, page_of, eventually):
+    page = page_of(view)
+    run = Run(configure("bubbles-3d", n=16))
+    view.quantity = "solution"
+    view.follow(run)
+    eventually(lambda: page.messages and page.messages[-1]["width"] and view.index == 4)
+    given = FieldView(normal="x", index=7, quantity="solution")
+    page = page_of(given)
+    given.follow(run)
+    eventually(lambda: page.messages and page.messages[-1]["width"])
+    assert given.index == 7
+    given.publisher.close()
 
 
 def test_the_coefficient_of_a_run_that_is_followed_is_drawn_by_a_worker(view, page_of, eventually):

@@ -47,7 +47,7 @@ class Looker:
         self._worker = LatestOnly("workbench-look")
         self._look: Look | None = None
         self._asked: object = None
-        self._from_thread = False
+        self._from_thread = self._final = False
         self._placing = False
 
     @property
@@ -98,17 +98,21 @@ class Looker:
             self._worker.ask(self._find_place)
         return self.place
 
-    def poll(self, quantity: Quantity, cut: Cut, *, due: Pace) -> Look | None:
-        """What was seen, once; asks for the next look when there is something new to see, and one is due."""
-        look, found = self._look, None
+    def poll(self, quantity: Quantity, cut: Cut, *, due: Pace) -> tuple[Look | None, bool]:
+        """What was seen, once, and whether it is the end of the run that was seen.
+
+        Asks for the next look when there is something new to see, and one is due.
+        """
+        look, found, final = self._look, None, self._final
         if look is not None and (look.done or (self._from_thread and not self.goes_on)):
             self._look = None
             found = look if look.done and (look.quantity, look.cut) == (quantity, cut) else None
-        wanted = (self.iterations, self.goes_on, quantity, cut)
+        goes_on = self.goes_on
+        wanted = (self.iterations, goes_on, quantity, cut)
         if self._look is None and wanted != self._asked and due.is_due():
-            self._asked = wanted
+            self._asked, self._final = wanted, not goes_on
             self._ask(quantity, cut)
-        return found
+        return found, final
 
     def _ask(self, quantity: Quantity, cut: Cut) -> None:
         given, run = self.watched.given, self.watched.run
@@ -134,7 +138,7 @@ class Looker:
         if x is None:
             return None, NO_SOLUTION
         if system is None:
-            return (x, "x") if quantity is Quantity.SOLUTION else (None, NO_SYSTEM)
+            return (x, "") if quantity is Quantity.SOLUTION else (None, NO_SYSTEM)
         return at_rest(self.watched.described()[0], system, x, quantity)
 
     def _x(self) -> np.ndarray | None:

@@ -55,10 +55,10 @@ class RunField:
             return looker.unplaced, self.waiting(stale=stale)
         filmed = choice.quantity is Quantity.ERROR and not looker.knows_solution
         cut = _cut(choice, place, peaks=choice.quantity is not Quantity.SOLUTION and not filmed)
-        look = looker.poll(Quantity.SOLUTION if filmed else choice.quantity, cut, due=self._pace)
+        look, final = looker.poll(Quantity.SOLUTION if filmed else choice.quantity, cut, due=self._pace)
         goes_on = looker.goes_on or looker.waiting
         if look is not None and filmed:
-            self._film.add(look, final=not looker.goes_on)
+            self._film.add(look, final=final)
         if filmed and (look is not None or stale):
             look = self._film.show(choice.frame, cut)
         self.look = look or self.look

@@ -49,6 +49,7 @@ class FieldView(StreamView):
         self.scene: Scene | None = None
         self._run: RunField | None = None
         self._own = False
+        self._cells: tuple[int, ...] = ()
         self._drawing = LatestOnly("workbench-scene")
         self._sentence = blank("", "")
         self._changed = threading.Event()
@@ -60,10 +61,8 @@ class FieldView(StreamView):
 
     def show(self, scene: Scene) -> None:
         """Draw a scene; a section stays where it is as long as the number of cells does."""
-        before = self.scene
         self.scene = scene
-        if scene.cells and (before is None or before.cells != scene.cells):
-            self._turn()
+        self._meet(scene.cells)
         self._touch()
 
     @property
@@ -113,6 +112,7 @@ class FieldView(StreamView):
             goes_on, made = self._coefficient()
         elif self._run is not None:
             goes_on, made = self._run.news(self._choice, stale=self._stale)
+            self._meet((self._run.place.grid if self._run.place else None) or ())
         else:
             goes_on, made = False, (blank("", f"{NO_RUN}."), b"") if self._stale else None
         if made is not None:
@@ -158,6 +158,15 @@ class FieldView(StreamView):
         self._drawing.ask(draw)
         return False, None
 
+    def _meet(self, cells: tuple[int, ...]) -> None:
+        """A section of a cube of other cells begins where one is likely to see something."""
+        if len(cells) != 3 or cells == self._cells:
+            return
+        given = not self._cells and self.index > 0
+        self._cells = cells
+        if not given:
+            self._turn()
+
     def _deliver(self, message: dict[str, Any], buffer: bytes) -> None:
         labels = self.scene.labels if self.scene else None
         if self.quantity != COEFFICIENT:
@@ -176,10 +185,8 @@ class FieldView(StreamView):
 
     def _turn(self, _change: Any = None) -> None:
         # A quarter in, because the middle of a symmetric problem often lies between all that there is to see.
-        place = self._run.place if self._run else None
-        cells = self.scene.cells if self.scene else (place and place.grid) or ()
-        if len(cells) == 3:
-            self.index = cells["zyx".index(self.normal)] // 4
+        if self._cells:
+            self.index = self._cells["zyx".index(self.normal)] // 4
         self._touch()
 
     def _touch(self, _change: Any = None) -> None:

@@ -34,7 +34,7 @@ def field_picture(look: Look, cut: Cut, colours: str, outlined: Outlines, title:
         message, buffer = _band(values, shades, unknowns)
     else:
         message, buffer = plane_picture(values, shades, cut, outlined)
-    told = [look.words, cut.words(), *outlined.notes]
+    told = [look.words, f"{unknowns:,} unknowns", cut.words(), *outlined.notes]
     if not np.isfinite(values).all():
         told.append("there are values that are not finite")
     about = {"title": heading, "note": "; ".join(filter(None, told)), "bar": BARS[quantity], **_about(look)}

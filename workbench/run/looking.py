@@ -139,7 +139,8 @@ def at_rest(
 
 
 def origin(quantity: Quantity) -> str:
-    return "x" if quantity is Quantity.SOLUTION else "exact solution − x"
+    """Words on a solution or an error; a solution needs none."""
+    return "" if quantity is Quantity.SOLUTION else "exact solution − x"
 
 
 def centred(vector: Any, singular: bool) -> np.ndarray:
