@@ -69,7 +69,10 @@ class Look:
 
 
 class Looks:
-    """The looks that were asked of a run and not taken yet. seconds: what those taken cost, beside the iterations."""
+    """The looks that were asked of a run and not taken yet. count, seconds: of those taken; no iteration counts them.
+
+    What a look computes on a traced run is in the trace, as events of the iteration that went before.
+    """
 
     def __init__(self) -> None:
         self.seconds = 0.0

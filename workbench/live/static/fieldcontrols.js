@@ -7,7 +7,7 @@ const FIELDS = ["coefficient", "solution", "residual", "error"];
 const SCALES = ["automatic", "linear", "logarithmic"];
 
 export function fieldChoices(model) {
-  const row = element("div", "wb-row wb-choices");
+  const row = element("div", "wb-fieldrow wb-choices");
   const quantity = choice("field", FIELDS);
   const colours = choice("colours", SCALES);
   const overlay = element("input", "");
@@ -45,7 +45,7 @@ export function fieldChoices(model) {
 
 // In 3D one plane of cells is shown: normal to which side, and where.
 export function sectionControls(model) {
-  const row = element("div", "wb-row wb-section");
+  const row = element("div", "wb-fieldrow wb-section");
   const normal = choice("section", ["x", "y", "z"], (side) => `normal to ${side}`, "section normal to");
   const place = element("input", "");
   Object.assign(place, { type: "range", min: 0, step: 1 });
@@ -92,7 +92,7 @@ export function sectionControls(model) {
 
 // Of the states that were kept while a run went on, one is shown.
 export function frameControl(model) {
-  const row = element("div", "wb-row wb-frame");
+  const row = element("div", "wb-fieldrow wb-frame");
   const place = element("input", "");
   Object.assign(place, { type: "range", min: 0, step: 1 });
   place.setAttribute("aria-label", "iteration that is shown");
