@@ -8,6 +8,7 @@ from scipy import sparse
 
 from workbench.analysis import estimates, ritz_columns, spectra
 from workbench.analysis.inside import nonzero, until, usable
+from workbench.analysis.ritz import cg_bound, iterations_by_bound
 from workbench.errors import InputError
 from workbench.operators import as_operator
 from workbench.problems import LinearSystem
@@ -110,3 +111,15 @@ def test_steepest_descent_and_wrong_iterations_are_refused():
         usable(history)
     with pytest.raises(InputError, match="begin with iteration 1"):
         ritz_columns(history, 0)
+
+
+@pytest.mark.parametrize("condition", [4.0, 100.0, 1e6])
+@pytest.mark.parametrize("factor", [0.5, 1e-6])
+def test_the_iterations_of_the_bound_are_the_first_that_reach_it(condition, factor):
+    count = iterations_by_bound(condition, factor)
+    bound = cg_bound(condition, count)
+    assert bound[count] <= factor * (1 + 1e-9)
+    assert bound[count - 1] > factor
+    assert iterations_by_bound(1.0) == 1
+    with pytest.raises(InputError, match="between 0 and 1"):
+        iterations_by_bound(4.0, 2.0)

@@ -5,7 +5,7 @@ import pytest
 
 from workbench.analysis import Estimates, Spot
 from workbench.errors import InputError
-from workbench.figures import error_estimates, levels, ritz, roofline, save
+from workbench.figures import error_estimates, field, levels, ritz, roofline, save
 
 COLUMNS = {1: np.array([4.5]), 2: np.array([1.5, 8.0])}
 
@@ -47,6 +47,35 @@ def test_estimates_draw_only_what_is_known():
     unknown = Estimates(np.empty(0), None, None, 1.0, 3 * one, None)
     (axes,) = error_estimates(unknown).axes
     assert list(lines(axes)) == ["CG bound, κ of the Ritz values so far"]
+
+
+def test_the_cg_bound_of_every_level_is_drawn_from_the_same_start():
+    found = Estimates(np.array([1.0, 0.1]), None, None, 3.0, np.array([6.0, 2.0]), np.array([6.0, 1.0]))
+    drawn = lines(error_estimates(found, {"A": 100.0, "M^-1 A": 4.0}).axes[0])
+    np.testing.assert_allclose(drawn["CG bound, κ of $A$"].get_ydata(), [6, 6 * 9 / 11])
+    np.testing.assert_allclose(drawn["CG bound, κ of $M^{-1}A$"].get_ydata(), [6, 2])
+
+
+@pytest.mark.parametrize("logarithmic", [False, True])
+def test_a_field_of_both_signs_parts_at_zero(logarithmic):
+    values = np.array([[-3e-4, 0.0], [1e-7, 1e-5]])
+    axes, bar = field(values, "residual", logarithmic=logarithmic, title="after iteration 3").axes
+    (image,) = axes.get_images()
+    assert image.get_cmap().name == "RdBu_r"
+    assert (image.norm.vmin, image.norm.vmax) == pytest.approx((-5e-4, 5e-4))
+    assert image.norm(0.0) == pytest.approx(0.5)
+    assert bar.get_ylabel() == ("residual, linear within ±5e-07" if logarithmic else "residual")
+    np.testing.assert_array_equal(image.get_array(), values)
+
+
+def test_a_field_of_magnitudes_and_one_without_a_grid():
+    axes, _ = field(np.array([[1.0, 2.0]]), "solution", sides=("y", "z")).axes
+    assert axes.get_images()[0].get_cmap().name == "cividis"
+    assert axes.get_xlabel() == "y (side lengths)"
+    (band,) = field(np.array([[-1.0, 0.0], [1.0, 3.0]]), "solution", sides=("", "")).axes
+    assert band.get_ylabel() == "solution"
+    low, high = band.collections[0].get_datalim(band.transData).intervaly
+    assert (low, high) == (-1.0, 3.0)
 
 
 SPOTS = [Spot("A", 3, 5.0, 0.9, 10**9, 10**8), Spot("E^-1", 1, 0.5, 0.1, 0, 0)]

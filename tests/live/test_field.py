@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import time
+
+import numpy as np
 import pytest
+from scipy import sparse
 
 from workbench.live import FieldView
 from workbench.live.pictures import scene
-from workbench.run import configure
+from workbench.live.shades import Shades
+from workbench.recording import load, save
+from workbench.run import Run, Session, State, Stopping, configure, run_through, solve
 
 
 @pytest.fixture
@@ -67,3 +73,210 @@ def test_a_sentence_can_stand_for_a_picture(view, page_of, eventually):
 def test_what_is_shown_is_a_figure_too(view):
     view.show(cube())
     assert view.figure().axes[0].get_xlabel() == "x (side lengths)"
+
+
+ENDLESS = Stopping(rtol=1e-300, maxiter=10**9, stagnation=10**9)
+
+
+def plane(page):
+    """The last picture, row 0 at the bottom, as shares of the colour scale."""
+    message, buffer = page.received[-1]
+    pixels = np.frombuffer(buffer, np.uint8, message["width"] * message["height"])
+    return pixels.reshape(message["height"], message["width"])[::-1] / 255
+
+
+def shown(page, quantity, **told):
+    """Whether the last message is a picture of a quantity, with these values."""
+    last = page.messages[-1] if page.messages else {}
+    return last.get("quantity") == quantity and last.get("width") and all(last[key] == told[key] for key in told)
+
+
+def test_the_residual_of_a_session_is_seen_while_it_runs_and_at_its_end(view, page_of, eventually):
+    page = page_of(view)
+    session = Session(configure("poisson5", n=384, stopping=ENDLESS))
+    view.quantity = "residual"
+    eventually(lambda: page.messages and "as soon as a run has begun" in page.messages[-1]["note"])
+    view.follow(session)
+    eventually(lambda: "has not begun" in page.messages[-1]["note"])
+    session.start()
+    eventually(lambda: shown(page, "residual"))
+    first = page.messages[-1]["iteration"]
+    eventually(lambda: page.messages[-1]["iteration"] > first)
+    message = page.messages[-1]
+    assert (message["width"], message["scale"], message["signed"]) == (384, "symlog", True)
+    assert message["threshold"] == pytest.approx(message["high"] / 1000)
+    assert "r of the recurrence" in message["note"]
+    session.pause()
+    eventually(lambda: session.state is State.PAUSED)
+    time.sleep(0.2)
+    eventually(lambda: page.messages[-1]["iteration"] == session.run.iterations)
+    r = session.run.workspace.vectors["r"].reshape(384, 384)
+    shades = Shades.of(r, logarithmic=True)
+    np.testing.assert_array_equal(np.rint(255 * plane(page)), shades.to_bytes(r))
+    session.stop()
+    session.wait(30)
+    eventually(lambda: not view.publish())
+    assert page.messages[-1]["iteration"] == session.run.iterations
+
+
+def test_pictures_come_at_most_ten_times_a_second(view, page_of, eventually):
+    page = page_of(view)
+    session = Session(configure("poisson5", n=256, stopping=ENDLESS))
+    view.quantity = "solution"
+    view.follow(session)
+    session.start()
+    eventually(lambda: shown(page, "solution"))
+    before, begun = session.run.looks.count, time.monotonic()
+    time.sleep(1.0)
+    taken, spent = session.run.looks.count - before, time.monotonic() - begun
+    session.stop()
+    session.wait(30)
+    assert taken <= 10 * spent + 2
+
+
+@pytest.mark.parametrize("unseen", ["hidden", "no page", "another quantity"])
+def test_a_run_that_nobody_sees_is_not_looked_at(view, page_of, eventually, unseen):
+    view.quantity = "coefficient" if unseen == "another quantity" else "residual"
+    page = None if unseen == "no page" else page_of(view)
+    view.link.hidden = unseen == "hidden"
+    session = Session(configure("poisson5", n=256, stopping=ENDLESS))
+    view.follow(session)
+    session.start()
+    eventually(lambda: session.run is not None and session.run.iterations > 500)
+    assert session.run.looks.count == 0
+    if unseen == "hidden":
+        view.link.hidden = False
+        view.publisher.wake()
+        eventually(lambda: shown(page, "residual"))
+    session.stop()
+    session.wait(30)
+
+
+def test_the_error_where_the_solution_is_known(view, page_of, eventually):
+    page = page_of(view)
+    view.quantity = "error"
+    known = Run(configure("poisson5", n=8, rhs="ones-scaled"))
+    view.follow(known)
+    eventually(lambda: shown(page, "error", iteration=0))
+    for _ in range(4):
+        known.step()
+    eventually(lambda: shown(page, "error", iteration=3))
+    shades = Shades.of(1 / 8 - known.x, logarithmic=True)
+    np.testing.assert_array_equal(np.rint(255 * plane(page)).ravel(), shades.to_bytes(1 / 8 - known.x))
+
+
+def test_where_it_is_not_known_states_are_set_against_the_final_x(view, page_of, eventually):
+    page = page_of(view)
+    view.quantity = "error"
+    session = Session(configure("poisson5", n=16))
+    view.follow(session)
+    states = {}
+    for count in range(1, 4):
+        session.step()
+        eventually(lambda n=count: session.run and session.run.history.count == n and session.state is State.PAUSED)
+        eventually(lambda n=count: page.messages and f"{n} so far" in page.messages[-1]["note"])
+        states[count - 1] = session.run.x
+    session.resume()
+    result = session.wait(30)
+    eventually(lambda: shown(page, "error", iteration=0))
+    assert page.messages[-1]["frames"][:3] == [0, 1, 2]
+    assert "in place of the error, since the exact solution is not known" in page.messages[-1]["note"]
+    view.frame = 2
+    eventually(lambda: shown(page, "error", iteration=2))
+    error = result.x - states[2]
+    np.testing.assert_array_equal(
+        np.rint(255 * plane(page)).ravel(), Shades.of(error, logarithmic=True).to_bytes(error)
+    )
+    view.follow(result)
+    eventually(lambda: "no x was kept" in page.messages[-1]["note"])
+
+
+def test_colours_sections_and_subdomains_are_chosen(view, page_of, eventually):
+    page = page_of(view)
+    run = Run(configure("bubbles-3d", n=16, deflation="blocks:2"))
+    for _ in range(5):
+        run.step()
+    view.quantity = "residual"
+    view.follow(run)
+    eventually(lambda: shown(page, "residual", scale="symlog", cells=16))
+    assert page.messages[-1]["segments"] > 0
+    assert page.messages[-1]["outlined"]
+    view.overlay = False
+    eventually(lambda: page.messages[-1]["segments"] == 0)
+    view.colours = "linear"
+    eventually(lambda: page.messages[-1]["scale"] == "linear")
+    view.normal, view.index = "z", 3
+    cube = run.workspace.vectors["r"].reshape(16, 16, 16)
+    shades = Shades.of(cube[3], logarithmic=False)
+    eventually(lambda: np.array_equal(np.rint(255 * plane(page)), shades.to_bytes(cube[3])))
+    assert page.messages[-1]["y"]["label"].startswith("y")
+    assert view.figure().axes[0].get_xlabel() == "x (side lengths)"
+
+
+def test_a_section_of_a_run_begins_a_quarter_in_unless_it_is_given(view, page_of, eventually):
+    page = page_of(view)
+    run = Run(configure("bubbles-3d", n=16))
+    view.quantity = "solution"
+    view.follow(run)
+    eventually(lambda: page.messages and page.messages[-1]["width"] and view.index == 4)
+    given = FieldView(normal="x", index=7, quantity="solution")
+    page = page_of(given)
+    given.follow(run)
+    eventually(lambda: page.messages and page.messages[-1]["width"])
+    assert given.index == 7
+    given.publisher.close()
+
+
+def test_the_coefficient_of_a_run_that_is_followed_is_drawn_by_a_worker(view, page_of, eventually):
+    page = page_of(view)
+    session = Session(configure("two-layer", n=16, deflation="stripes"))
+    view.follow(session)
+    session.wait(30)
+    eventually(lambda: shown(page, "coefficient", scale="log"))
+    assert page.messages[-1]["segments"] > 0
+
+
+def test_a_loaded_run_shows_its_solution_and_says_what_it_lacks(view, page_of, eventually, tmp_path):
+    page = page_of(view)
+    result = run_through(Run(configure("two-layer", n=16)))
+    with_solution, without = (
+        load(save(result.record(with_solution=kept), tmp_path / f"{kept}.npz")) for kept in (True, False)
+    )
+    view.quantity = "solution"
+    view.follow(with_solution)
+    eventually(lambda: shown(page, "solution", iteration=result.iterations))
+    shades = Shades.of(result.x, logarithmic=False)
+    np.testing.assert_array_equal(np.rint(255 * plane(page)).ravel(), shades.to_bytes(result.x))
+    view.quantity = "residual"
+    eventually(lambda: shown(page, "residual"))
+    assert "computed afresh" in page.messages[-1]["note"]
+    view.follow(without)
+    eventually(lambda: "this file holds no solution" in page.messages[-1]["note"])
+    view.quantity = "coefficient"
+    eventually(lambda: shown(page, "coefficient"))
+
+
+def test_a_matrix_without_a_grid_shows_a_band(view, page_of, eventually):
+    page = page_of(view)
+    matrix = sparse.diags_array(np.arange(1.0, 1001.0)).tocsr()
+    result = solve(matrix, np.ones(1000), rtol=1e-10)
+    view.quantity = "solution"
+    view.follow(result)
+    eventually(lambda: shown(page, "solution", band=True, width=500))
+    message, buffer = page.received[-1]
+    low, high = np.frombuffer(buffer, np.float32).reshape(2, 500)
+    span = message["high"] - message["low"]
+    np.testing.assert_allclose(message["low"] + span * high, result.x[::2], rtol=1e-5)
+    np.testing.assert_allclose(message["low"] + span * low, result.x[1::2], rtol=1e-5)
+    assert view.figure().axes[0].get_ylabel() == "solution x"
+    view.quantity = "residual"
+    eventually(lambda: "does not hold its matrix" in page.messages[-1]["note"])
+
+
+def test_a_session_that_failed_says_why(view, page_of, eventually):
+    page = page_of(view)
+    view.quantity = "solution"
+    session = Session(configure("poisson5", n=8, deflation="blocks:64"))
+    view.follow(session)
+    session.start()
+    eventually(lambda: session.error and page.messages and session.error in page.messages[-1]["note"])

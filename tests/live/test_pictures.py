@@ -27,7 +27,7 @@ def test_a_plane_field_has_its_first_row_at_the_bottom():
     message, buffer = picture(scene("layers", system), "y", 0)
     pixels, segments = split(message, buffer)
     assert pixels.shape == (16, 16)
-    assert (message["low"], message["high"], message["log"]) == (pytest.approx(1e-3), 1.0, True)
+    assert (message["low"], message["high"], message["scale"]) == (pytest.approx(1e-3), 1.0, "log")
     assert np.all(pixels[:8] == 0)
     assert np.all(pixels[8:] == 255)
     assert segments.size == 0

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from workbench.analysis.inside import nonzero
+from workbench.analysis.ritz import iterations_by_bound
 from workbench.errors import InputError
 from workbench.live import SpectrumView
 from workbench.live._watching import Watched
@@ -41,6 +43,12 @@ def test_it_shows_the_last_iteration_of_a_run_that_has_ended(view, result):
     assert set(view.figures()) == {"ritz", "estimates", "levels"}
     assert all(png.startswith(b"\x89PNG") for png in pngs(view).values())
     assert list(view.exact) == ["A", "M^-1 A", "M^-1 P A"]
+    last = nonzero(view.own)
+    promised = iterations_by_bound(last[-1] / last[0])
+    assert f"{promised} on M<sup>−1</sup> P A (κ = {last[-1] / last[0]:.3g}) iterations." in view.told.value
+    (axes,) = view.figures()["estimates"].axes
+    labels = [line.get_label() for line in axes.get_lines()]
+    assert {"CG bound, κ of $A$", "CG bound, κ of $M^{-1}A$", "CG bound, exact κ", "true error"} <= set(labels)
 
 
 def test_the_slider_moves_the_pictures_and_the_words(view):

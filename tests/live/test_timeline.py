@@ -8,6 +8,8 @@ import pytest
 from workbench.devices.clock import LANES
 from workbench.live import TimelineView, _stream
 from workbench.live import timeline as module
+from workbench.machine.profile import profile
+from workbench.machine.retime import retime
 from workbench.recording import Event, Trace, load, save
 from workbench.run import Session, Stopping, configure
 
@@ -231,3 +233,64 @@ def test_clear_keeps_a_run_that_goes_on(view, page_of, eventually):
     view.clear()
     eventually(lambda: page.messages[-1]["note"] == module.HINT)
     assert view.trace is None
+
+
+def test_a_machine_stands_beside_a_run_at_rest(view, page_of, eventually):
+    page = page_of(view)
+    done = finished()
+    view.show(done)
+    eventually(lambda: count(page) == done.run.trace.count)
+    view.machine = "v100"
+    eventually(lambda: count(page) == 2 * done.run.trace.count and page.messages[-1]["groups"])
+    columns, kernels = arrived(page)
+    told = page.messages[-1]
+    assert told["groups"] == ("measured, this machine", "modelled, NVIDIA Tesla V100, 32 GB")
+    assert [kernel["group"] for kernel in kernels] == [0] * (len(kernels) // 2) + [1] * (len(kernels) // 2)
+    trace, made = done.run.trace, retime(done.run.trace, profile("v100"))
+    half = trace.count
+    np.testing.assert_array_equal(columns["start"][:half], trace.column("start"))
+    assert columns["start"][half] == pytest.approx(trace.column("start")[0])
+    ends = columns["start"] + columns["seconds"]
+    assert ends[half:].max() - columns["start"][half] == pytest.approx(made.seconds, rel=1e-4)
+    styles = {kernel["name"]: kernel["style"] for kernel in kernels[: len(kernels) // 2]}
+    assert all(styles[kernel["name"]] == kernel["style"] for kernel in kernels)
+    assert "measured, this machine: " in told["words"]
+    times = trace.seconds / made.seconds
+    assert (f"{times:.3g} times as fast" if times > 1 else f"{1 / times:.3g} times as long") in told["words"]
+    view.machine = ""
+    eventually(lambda: count(page) == half and not page.messages[-1]["groups"])
+    assert page.messages[-1]["words"] == ""
+
+
+def test_a_machine_waits_until_the_run_rests(view, page_of, eventually):
+    page = page_of(view)
+    view.machine = "v100"
+    going = session(n=256, stopping=Stopping(rtol=1e-300, stagnation=10**9))
+    view.show(going)
+    going.start()
+    eventually(lambda: page.messages and page.messages[-1]["words"] == module.LATER and count(page) > 0)
+    assert not page.messages[-1]["groups"]
+    going.pause()
+    eventually(lambda: page.messages[-1]["groups"])
+    going.resume()
+    eventually(lambda: not page.messages[-1]["groups"] and page.messages[-1]["live"])
+    going.stop()
+    going.wait(60)
+    eventually(lambda: page.messages[-1]["groups"] and count(page) == 2 * going.run.trace.count)
+
+
+def test_what_a_profile_cannot_tell_is_a_sentence(view, page_of, eventually):
+    page = page_of(view)
+    trace = Trace("a node")
+    trace.append(Event("copy", "copy to host", 0.0, 1e-3, 1000))
+    view.show(trace)
+    view.machine = "xeon-16"
+    eventually(lambda: page.messages and "is a CPU; name an accelerator too" in page.messages[-1]["words"])
+    assert count(page) == 1
+    view.machine = "nowhere"
+    eventually(lambda: "unknown machine" in page.messages[-1]["words"].lower())
+    modelled = Trace("V100", "modelled")
+    modelled.append(Event("A", "cpu", 0.0, 1.0, 1000))
+    view.machine = "v100"
+    view.show(modelled)
+    eventually(lambda: "modelled already" in page.messages[-1]["words"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -101,3 +102,9 @@ def estimates(history: History, iteration: int, delay: int = 4, exact: np.ndarra
         bound_so_far=start * cg_bound(float(values[-1] / values[0]), iteration),
         bound=start * cg_bound(float(known[-1] / known[0]), iteration) if known is not None else None,
     )
+
+
+def level_conditions(spectra: Mapping[str, np.ndarray]) -> dict[str, float]:
+    """The condition number of each spectrum, zeros left out: after deflation the effective one."""
+    positive = {name: nonzero(values) for name, values in spectra.items()}
+    return {name: float(values[-1] / values[0]) for name, values in positive.items()}

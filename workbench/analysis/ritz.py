@@ -52,3 +52,14 @@ def cg_bound(condition: float, iterations: int) -> np.ndarray:
     """
     rate = (np.sqrt(condition) - 1) / (np.sqrt(condition) + 1)
     return 2 * rate ** np.arange(iterations + 1)
+
+
+def iterations_by_bound(condition: float, factor: float = 1e-6) -> int:
+    """Iterations after which the CG bound promises that ||e||_A has fallen by a factor. Source: as `cg_bound`.
+
+    Raises InputError for a factor that is not between 0 and 1.
+    """
+    if not 0 < factor < 1:
+        raise InputError(f"an error falls by a factor between 0 and 1, got {factor}")
+    rate = (np.sqrt(condition) - 1) / (np.sqrt(condition) + 1)
+    return 1 if rate <= 0 else int(np.ceil(np.log(factor / 2) / np.log(rate)))

@@ -4,6 +4,7 @@ from workbench.figures.boundaries import Boundaries, boundaries
 from workbench.figures.convergence import convergence
 from workbench.figures.crossover import crossover
 from workbench.figures.estimates import error_estimates
+from workbench.figures.field import field
 from workbench.figures.heatmap import heatmap
 from workbench.figures.levels import levels
 from workbench.figures.parting import parting
@@ -25,6 +26,7 @@ __all__ = [
     "crossover",
     "curve_style",
     "error_estimates",
+    "field",
     "heatmap",
     "kernel_table",
     "levels",

@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from matplotlib.figure import Figure
 
 from workbench.analysis.inside import Estimates
+from workbench.analysis.ritz import cg_bound
+from workbench.figures.levels import MATH
+from workbench.figures.ritz import GREY
 from workbench.figures.style import COLOURS, DASHES, new_figure
 
 
 def error_estimates(
-    found: Estimates, *, last: int | None = None, title: str = "", width: float = 7.5, height: float = 3.4
+    found: Estimates,
+    conditions: Mapping[str, float] | None = None,
+    *,
+    last: int | None = None,
+    title: str = "",
+    width: float = 7.5,
+    height: float = 3.4,
 ) -> Figure:
     """Semilogarithmic plot of ||e||_A against iterations: true, lower, upper, and the bounds by condition numbers.
 
-    last: the right end of the axis. Sizes in inches.
+    conditions: condition numbers by name, before each level of the preconditioner that the run had; the CG bound of
+    each is drawn from the same start. last: the right end of the axis. Sizes in inches.
     """
     figure = new_figure(width, height)
     axes = figure.add_subplot()
+    for place, (name, condition) in enumerate((conditions or {}).items(), 1):
+        bound = found.start * cg_bound(condition, found.bound_so_far.size - 1)
+        dash = (0.0, DASHES[place % len(DASHES)])
+        axes.semilogy(bound, color=GREY, ls=dash, lw=1.0, label=f"CG bound, κ of {MATH.get(name, name)}")
     curves = (
         ("CG bound, exact κ", found.bound, COLOURS[2], (0.0, DASHES[1])),
         ("CG bound, κ of the Ritz values so far", found.bound_so_far, COLOURS[5], (0.0, DASHES[2])),

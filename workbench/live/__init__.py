@@ -4,6 +4,7 @@ from workbench.live.builder import BubbleBuilder
 from workbench.live.convergence import ConvergenceView
 from workbench.live.explorer import Explorer, explore
 from workbench.live.field import FieldView
+from workbench.live.inside import InsideView
 from workbench.live.matrix_builder import MatrixBuilder
 from workbench.live.own import OwnMethod
 from workbench.live.poisson_builder import PoissonBuilder
@@ -22,6 +23,7 @@ __all__ = [
     "ConvergenceView",
     "Explorer",
     "FieldView",
+    "InsideView",
     "MatrixBuilder",
     "OwnMethod",
     "PoissonBuilder",

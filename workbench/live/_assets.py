@@ -9,6 +9,8 @@ from pathlib import Path
 STATIC = Path(__file__).parent / "static"
 COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
 IMPORT = re.compile(r'^import \{[^}]*\} from "\./(?P<name>[a-z]+\.js)";\n', re.MULTILINE)
+COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
+"""Comments with a line of their own; every widget carries its text, so they stay behind."""
 
 
 @functools.cache
@@ -32,5 +34,5 @@ def _parts(name: str, done: set[str], *, inner: bool = False) -> list[str]:
     done.add(name)
     text = (STATIC / name).read_text(encoding="utf-8")
     parts = [part for found in IMPORT.finditer(text) for part in _parts(found["name"], done, inner=True)]
-    own = IMPORT.sub("", text)
+    own = COMMENT.sub("", IMPORT.sub("", text))
     return [*parts, re.sub(r"^export ", "", own, flags=re.MULTILINE) if inner else own]

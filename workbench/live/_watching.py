@@ -108,6 +108,8 @@ class Watching:
         self.watched: Watched | None = None
         self.box = widgets.VBox()
         self.publisher = publisher or Publisher()
+        self.hidden = False
+        """Set while the box stands behind another tab: then nothing is drawn. Wake the publisher when it is seen."""
         self._lock = threading.RLock()
         self._shown: object = None
         self._next = 0.0
@@ -134,10 +136,15 @@ class Watching:
             now = time.monotonic()
             self._next = now + (now - begun) * (1 / SHARE - 1)
 
+    def close(self) -> None:
+        """Take it off the page for good; the run goes on."""
+        self.publisher.remove(self.publish)
+        self.box.close()
+
     def publish(self) -> bool:
         """Draw what is new when it is due; True while the run may go on. Called by the publisher's thread."""
         watched = self.watched
-        if watched is None:
+        if watched is None or self.hidden:
             return False
         # Before looking, so that what was added meanwhile is seen in the next tick.
         over = watched.over

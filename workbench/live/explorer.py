@@ -162,6 +162,7 @@ class Explorer:
             session = Session(configuration, trace=traced, on_end=lambda ended: self._ended(number, curve, ended))
             curve = self.convergence.watch(session, name)
             self.timeline.show(session, f"run {name}")
+            self.field.follow(session, coefficient=False)
             self.session, self._curve = session, curve
             start(session)
         self.publisher.wake()
@@ -184,7 +185,7 @@ class Explorer:
     def _turn_page(self, _change: Any = None) -> None:
         """What stands behind another tab is sent nothing."""
         self.timeline.link.hidden = self.tabs.selected_index != 1
-        self.convergence.link.hidden = self.tabs.selected_index != 0
+        self.convergence.link.hidden = self.field.link.hidden = self.tabs.selected_index != 0
         self.publisher.wake()
 
     def _form_changed(self) -> None:

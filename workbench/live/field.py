@@ -1,28 +1,38 @@
-"""The field view: the coefficient with the deflation subdomains over it, or the pattern of a matrix."""
+"""The field view: coefficient, solution, residual or error on the grid with the deflation subdomains over it."""
 
 from __future__ import annotations
 
 import threading
-import time
 from typing import Any
 
 import traitlets
 from matplotlib.figure import Figure
 
 from workbench import figures
+from workbench.errors import InputError
 from workbench.live._assets import module
+from workbench.live._looker import NO_SYSTEM
+from workbench.live._pace import Pace
+from workbench.live._runfield import Choice, RunField
 from workbench.live._stream import Publisher
 from workbench.live._view import StreamView
-from workbench.live.pictures import Scene, blank, picture
+from workbench.live._worker import LatestOnly
+from workbench.live.fields import AUTOMATIC, COEFFICIENT, COLOURS, NAMES
+from workbench.live.pictures import Picture, Scene, blank, picture, scene
+from workbench.recording import Record
+from workbench.run import Look, Quantity, Result, Run, Session
 
-PERIOD = 0.2
-"""Seconds between pictures at least, while a slider is drawn."""
+NO_RUN = "the solution, the residual and the error are seen here as soon as a run has begun"
 
 
 class FieldView(StreamView):
-    """Shows one scene at a time. In 3D it shows a section: `normal` to x, y or z, at the cell `index` along that side.
+    """Shows one picture at a time. In 3D it is a section: `normal` to x, y or z, at the cell `index` along that side.
 
-    height: of the picture, in pixels.
+    `show(scene)` draws a problem before it is run; `follow(run)` looks at a run, and `quantity` says at what:
+    `coefficient`, `solution`, `residual` or `error`. colours: `linear`, `logarithmic` or `automatic`, which is linear
+    for a solution and logarithmic for residual and error. overlay: draw the deflation subdomains. frame: where no
+    solution is known, which of the states of x seen on the way is set against the final one. height: of the picture,
+    in pixels. At most ten pictures a second are sent, and while nobody sees them the run is not looked at.
     """
 
     _esm = module("field.js")
@@ -30,41 +40,61 @@ class FieldView(StreamView):
     height = traitlets.Int(300).tag(sync=True)
     normal = traitlets.Enum(("x", "y", "z"), "y").tag(sync=True)
     index = traitlets.Int(0).tag(sync=True)
+    quantity = traitlets.Enum(tuple(NAMES), COEFFICIENT).tag(sync=True)
+    colours = traitlets.Enum(COLOURS, AUTOMATIC).tag(sync=True)
+    overlay = traitlets.Bool(True).tag(sync=True)
+    frame = traitlets.Int(0).tag(sync=True)
 
     def __init__(self, publisher: Publisher | None = None, **traits: Any) -> None:
         self.scene: Scene | None = None
-        self._message = blank("", "")
-        self._buffer = b""
+        self._run: RunField | None = None
+        self._own = False
+        self._cells: tuple[int, ...] = ()
+        self._drawing = LatestOnly("workbench-scene")
+        self._sentence = blank("", "")
         self._changed = threading.Event()
         self._stale = False
-        self._next = 0.0
+        self._pace = Pace()
         super().__init__(publisher, **traits)
         self.observe(self._turn, ["normal"])
-        self.observe(self._touch, ["index"])
+        self.observe(self._touch, ["index", "quantity", "frame", "colours", "overlay"])
 
     def show(self, scene: Scene) -> None:
         """Draw a scene; a section stays where it is as long as the number of cells does."""
-        before = self.scene
         self.scene = scene
-        if scene.cells and (before is None or before.cells != scene.cells):
-            self._turn()
+        self._meet(scene.cells)
         self._touch()
 
+    @property
+    def look(self) -> Look | None:
+        """What was seen of the run last."""
+        return self._run.look if self._run else None
+
     def say(self, title: str, note: str) -> None:
-        """Show a sentence instead of a picture."""
+        """Show a sentence instead of the coefficient."""
         self.scene = None
-        self._message, self._buffer = blank(title, note), b""
+        self._sentence = blank(title, note)
+        self._touch()
+
+    def follow(self, run: Session | Run | Result | Record, *, coefficient: bool = True) -> None:
+        """Look at another run, live or at rest. coefficient: draw its coefficient too, for which a worker is asked."""
+        self._run = RunField(run, self.publisher.wake)
+        self._own = coefficient
+        if coefficient:
+            self.scene = None
         self._touch()
 
     def figure(self) -> Figure | None:
         """What is shown as a figure for print; None when nothing is."""
+        if self.quantity != COEFFICIENT:
+            return self._run.figure(self._choice) if self._run else None
         scene = self.scene
         if scene is None:
             return None
         if scene.is_matrix:
             return figures.pattern(scene.values, scene.unknowns, title=scene.title)
-        labels = None if scene.labels is None else scene.labels.ravel()
-        position = (self._place(scene) + 0.5) / scene.cells["zyx".index(self.normal)] if scene.cells else 0.5
+        labels = None if scene.labels is None or not self.overlay else scene.labels.ravel()
+        position = (self._place(scene.cells) + 0.5) / scene.cells["zyx".index(self.normal)] if scene.cells else 0.5
         grid = scene.values.shape
         return figures.subdomains(
             grid,
@@ -82,26 +112,87 @@ class FieldView(StreamView):
         if self._changed.is_set():
             self._changed.clear()
             self._stale = True
-        if not self._stale or not self.link.free:
+        if not self.link.free:
             return False
-        if time.monotonic() < self._next:
-            return True
-        self._stale = False
-        self._next = time.monotonic() + PERIOD
-        scene = self.scene
-        if scene is not None:
-            self._message, self._buffer = picture(scene, self.normal, self._place(scene))
-        self.link.send(self._message, self._buffer)
-        return False
+        if self.quantity == COEFFICIENT:
+            goes_on, made = self._coefficient()
+        elif self._run is not None:
+            goes_on, made = self._run.news(self._choice, stale=self._stale)
+            self._meet((self._run.place.grid if self._run.place else None) or ())
+        else:
+            goes_on, made = False, (blank("", f"{NO_RUN}."), b"") if self._stale else None
+        if made is not None:
+            self._stale = False
+            self._deliver(*made)
+        return goes_on or self._stale
 
-    def _place(self, scene: Scene) -> int:
-        cells = scene.cells["zyx".index(self.normal)] if scene.cells else 1
-        return min(max(self.index, 0), cells - 1)
+    @property
+    def _choice(self) -> Choice:
+        quantity = Quantity(self.quantity)
+        return Choice(quantity, self.normal, self.index, self.frame, self.colours, self.overlay)
+
+    def _coefficient(self) -> tuple[bool, Picture | None]:
+        """Whether it must be asked again, and what to send of the problem itself."""
+        if self._own and self.scene is None and self._run is not None:
+            return self._draw_scene(self._run)
+        if not self._stale or not self._pace.is_due():
+            return False, None
+        scene = self.scene
+        if scene is None:
+            return False, (self._sentence, b"")
+        return False, picture(scene, self.normal, self._place(scene.cells), overlay=self.overlay)
+
+    def _draw_scene(self, run: RunField) -> tuple[bool, Picture | None]:
+        """Ask a worker for the scene of the run that is followed, as soon as its system is there."""
+        title, place = run.looker.title, run.looker.where()
+        if place is None:
+            return run.looker.unplaced, run.waiting(stale=self._stale)
+        self._own = False
+        system, labels = place.system, place.labels
+        if system is None:
+            self.say(title, f"{NO_SYSTEM}.")
+            return True, None
+
+        def draw() -> None:
+            try:
+                drawn = scene(title, system).with_labels(None if labels is None else labels.ravel())
+            except InputError as error:
+                self.say(title, f"{error}.")
+            else:
+                self.show(drawn)
+
+        self._drawing.ask(draw)
+        return False, None
+
+    def _meet(self, cells: tuple[int, ...]) -> None:
+        """A section of a cube of other cells begins where one is likely to see something."""
+        if len(cells) != 3 or cells == self._cells:
+            return
+        given = not self._cells and self.index > 0
+        self._cells = cells
+        if not given:
+            self._turn()
+
+    def _deliver(self, message: dict[str, Any], buffer: bytes) -> None:
+        labels = self.scene.labels if self.scene else None
+        if self.quantity != COEFFICIENT:
+            labels = self._run.place.labels if self._run and self._run.place else None
+        about = {
+            "quantity": self.quantity,
+            "matrix": self.scene is not None and self.scene.is_matrix,
+            "outlined": labels is not None,
+        }
+        self.link.send({**message, **about}, buffer)
+
+    def _place(self, cells: tuple[int, ...]) -> int:
+        """The plane of cells that is shown."""
+        count = cells["zyx".index(self.normal)] if cells else 1
+        return min(max(self.index, 0), count - 1)
 
     def _turn(self, _change: Any = None) -> None:
         # A quarter in, because the middle of a symmetric problem often lies between all that there is to see.
-        if self.scene is not None and self.scene.cells:
-            self.index = self.scene.cells["zyx".index(self.normal)] // 4
+        if self._cells:
+            self.index = self._cells["zyx".index(self.normal)] // 4
         self._touch()
 
     def _touch(self, _change: Any = None) -> None:

@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.figures import boundaries, pattern_counts, section
+from workbench.figures import boundaries, pattern_counts
 from workbench.figures.pattern import ENTRIES
-from workbench.figures.subdomains import COEFFICIENT, is_wide, ordinal
+from workbench.figures.subdomains import COEFFICIENT, ordinal
+from workbench.live.cuts import MOST_PIXELS, Cut, thinned
+from workbench.live.shades import Shades
 from workbench.problems import LinearSystem
 
-MOST_PIXELS = 512
-"""Pixels per side: more than a notebook has room for, and a quarter of a megabyte."""
+SIDE = "side lengths"
+Picture = tuple[dict[str, Any], bytes]
+"""A message for the browser, and its buffer."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -66,38 +69,59 @@ def scene(title: str, system: LinearSystem) -> Scene:
     return Scene(title, values, unknowns=size, notes=(f"{size:,} unknowns",), bar=bar)
 
 
-def picture(scene: Scene, normal: str, index: int) -> tuple[dict[str, Any], bytes]:
-    """The message for the browser and its buffer: a byte per pixel, row by row, then float32 segments of 4 numbers."""
+def picture(scene: Scene, normal: str, index: int, *, overlay: bool = True) -> Picture:
+    """The message for the browser and its buffer: a byte per pixel, row by row, then float32 segments of 4 numbers.
+
+    overlay: draw the subdomains.
+    """
     if scene.is_matrix:
         return _matrix_picture(scene)
-    position = (index + 0.5) / scene.cells[_axis(normal)] if scene.cells else 0.5
-    values, across, up = section(scene.values, normal, position)
+    cut = Cut(scene.values.shape, normal, index)
+    outlined = outlines(scene.labels if overlay else None, cut)
     low, high = float(scene.values.min()), float(scene.values.max())
-    log = is_wide(low, high) and not scene.even
-    pixels = _to_bytes(_thinned(values), low, high, log)
-    lines = boundaries(section(scene.labels, normal, position)[0]) if scene.labels is not None else None
-    notes = list(scene.notes)
-    if lines is not None and lines.step > 1:
-        notes.append(f"every {ordinal(lines.step)} boundary drawn")
+    shades = Shades(low, high) if scene.even else Shades.of_magnitudes(low, high)
+    message, buffer = plane_picture(thinned(cut.plane(scene.values)), shades, cut, outlined)
+    told = {"title": scene.title, "note": "; ".join([*scene.notes, *outlined.notes]), "bar": scene.bar}
+    return {**message, **told}, buffer
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Outlines:
+    """Subdomains of a plane: `segments` of x0, y0, x1, y1 in side lengths, float32, shape (k, 4), and what to say."""
+
+    segments: np.ndarray
+    notes: tuple[str, ...] = ()
+
+
+NONE = Outlines(np.empty((0, 4), np.float32))
+
+
+def outlines(labels: np.ndarray | None, cut: Cut) -> Outlines:
+    """Where subdomains meet in a plane, for labels of the shape of the grid. Cost: two passes over the plane."""
+    if labels is None:
+        return NONE
+    lines = boundaries(cut.plane(labels))
+    notes = (f"every {ordinal(lines.step)} boundary drawn",) if lines.step > 1 else ()
+    return Outlines(lines.segments.astype(np.float32), notes)
+
+
+def plane_picture(plane: np.ndarray, shades: Shades, cut: Cut, outlined: Outlines) -> Picture:
+    """The part of a message that tells of a plane of values, and its buffer."""
+    grid = cut.grid or ()
+    across, up = cut.sides
     message = {
-        "title": scene.title,
-        "note": "; ".join(notes),
-        "width": pixels.shape[1],
-        "height": pixels.shape[0],
-        "low": low,
-        "high": high,
-        "log": log,
-        "bar": scene.bar,
+        "width": plane.shape[1],
+        "height": plane.shape[0],
+        **shades.told(),
         "sparse": False,
         "down": False,
-        "x": {"label": f"{across} (side lengths)", "low": 0, "high": 1},
-        "y": {"label": f"{up} (side lengths)", "low": 0, "high": 1},
-        "cells": scene.cells[_axis(normal)] if scene.cells else 0,
-        "segments": len(lines.segments) if lines is not None else 0,
+        "x": {"label": f"{across} ({SIDE})", "low": 0, "high": 1},
+        "y": {"label": f"{up} ({SIDE})", "low": 0, "high": 1},
+        "cells": grid["zyx".index(cut.normal)] if len(grid) == 3 else 0,
+        "segments": len(outlined.segments),
     }
     # Row 0 of the grid lies at the bottom of the picture.
-    buffer = np.ascontiguousarray(pixels[::-1]).tobytes()
-    return message, buffer + (lines.segments.astype(np.float32).tobytes() if lines is not None else b"")
+    return message, np.ascontiguousarray(shades.to_bytes(plane)[::-1]).tobytes() + outlined.segments.tobytes()
 
 
 def blank(title: str, note: str) -> dict[str, Any]:
@@ -105,21 +129,19 @@ def blank(title: str, note: str) -> dict[str, Any]:
     return {"title": title, "note": note, "width": 0, "height": 0, "segments": 0, "cells": 0}
 
 
-def _matrix_picture(scene: Scene) -> tuple[dict[str, Any], bytes]:
+def _matrix_picture(scene: Scene) -> Picture:
     counts = scene.values
     high = int(counts.max(initial=1))
-    log = is_wide(1, high)
+    shades = Shades.of_magnitudes(1, high)
     # Byte 0 means no entry.
-    shades = np.where(counts > 0, np.maximum(_to_bytes(np.maximum(counts, 1), 1, high, log), 1), 0)
+    pixels = np.where(counts > 0, np.maximum(shades.to_bytes(np.maximum(counts, 1)), 1), 0)
     side = {"low": 0, "high": scene.unknowns}
     message = {
         "title": scene.title,
         "note": "; ".join(scene.notes),
         "width": counts.shape[1],
         "height": counts.shape[0],
-        "low": 1,
-        "high": high,
-        "log": log,
+        **shades.told(),
         "bar": ENTRIES,
         "sparse": True,
         "down": True,
@@ -128,25 +150,7 @@ def _matrix_picture(scene: Scene) -> tuple[dict[str, Any], bytes]:
         "cells": 0,
         "segments": 0,
     }
-    return message, shades.astype(np.uint8).tobytes()
-
-
-def _thinned(values: np.ndarray) -> np.ndarray:
-    """Every k-th cell, so that no side has more than MOST_PIXELS."""
-    step = -(-max(values.shape) // MOST_PIXELS)
-    return values[step // 2 :: step, step // 2 :: step]
-
-
-def _to_bytes(values: np.ndarray, low: float, high: float, log: bool) -> np.ndarray:
-    """0 for low to 255 for high."""
-    if high <= low:
-        return np.zeros(values.shape, np.uint8)
-    share = np.log(values / low) / np.log(high / low) if log else (values - low) / (high - low)
-    return np.rint(255 * share).astype(np.uint8)
-
-
-def _axis(normal: str) -> int:
-    return "zyx".index(normal)
+    return message, pixels.astype(np.uint8).tobytes()
 
 
 def _subdomains_in_words(labels: np.ndarray) -> str:

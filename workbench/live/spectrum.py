@@ -10,7 +10,16 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from workbench import figures
-from workbench.analysis.inside import LONGEST, Estimates, estimates, nonzero, ritz_columns, usable
+from workbench.analysis.inside import (
+    LONGEST,
+    Estimates,
+    estimates,
+    level_conditions,
+    nonzero,
+    ritz_columns,
+    usable,
+)
+from workbench.analysis.ritz import iterations_by_bound
 from workbench.analysis.spectra import spectra
 from workbench.errors import InputError
 from workbench.live._stream import Publisher
@@ -100,10 +109,12 @@ class SpectrumView(Watching):
         found = estimates(watched.history, at, self.delay.value, known)
         positive = nonzero(known) if known is not None else None
         self._figures["ritz"] = figures.ritz(columns, positive, last=count, title=watched.title)
-        self._figures["estimates"] = figures.error_estimates(found, last=count)
+        conditions = level_conditions(self.exact)
+        before = dict(list(conditions.items())[:-1])
+        self._figures["estimates"] = figures.error_estimates(found, before, last=count)
         for name in ("ritz", "estimates"):
             paint(self.pictures[name], self._figures[name])
-        self.told.value = _sentence(columns[at], found, positive) + self._footnotes(watched)
+        self.told.value = _sentence(columns[at], found, positive) + _promises(conditions) + self._footnotes(watched)
 
     def _turned(self, _change: object) -> None:
         if not self._moving:
@@ -172,3 +183,18 @@ def _sentence(values: np.ndarray, found: Estimates, exact: np.ndarray | None) ->
         told += f" At iteration {at} ‖e‖ was between {low:.3g} and {found.upper[-1]:.3g}"
         told += "." if found.true is None else f"; the true error was {found.true[at]:.3g}."
     return told
+
+
+def _promises(conditions: Mapping[str, float]) -> str:
+    """What the CG bound promises level after level; empty where no spectrum is known."""
+    if not conditions:
+        return ""
+    parts = [
+        f"{iterations_by_bound(condition):,} on {_as_html(name)} (κ = {condition:.3g})"
+        for name, condition in conditions.items()
+    ]
+    return f"<br>By the CG bound ‖e‖ falls by 10<sup>−6</sup> within {', '.join(parts)} iterations."
+
+
+def _as_html(name: str) -> str:
+    return html.escape(name).replace("^-1", "<sup>−1</sup>")

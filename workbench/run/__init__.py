@@ -15,6 +15,7 @@ from workbench.run.configuration import Configuration, configure, read_size
 from workbench.run.driver import Run
 from workbench.run.given import GivenDeflation, GivenPreconditioner, GivenProblem
 from workbench.run.lanes import Lane, Race
+from workbench.run.looking import Look, Looks, Quantity
 from workbench.run.recycling import RitzKeeper
 from workbench.run.result import Result
 from workbench.run.session import Session, State
@@ -25,7 +26,10 @@ from workbench.solvers import Solver, own_solver
 __all__ = [
     "Configuration",
     "Lane",
+    "Look",
+    "Looks",
     "Norm",
+    "Quantity",
     "Race",
     "Reason",
     "Result",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -18,6 +19,7 @@ from workbench.recording import History
 from workbench.run.batch import MANY_ROWS, best_so_far, root, roots
 from workbench.run.breakdown import measured_energies
 from workbench.run.configuration import Configuration
+from workbench.run.looking import Looks
 from workbench.run.outcome import provenance_of, summary_of
 from workbench.run.result import Result
 from workbench.run.setting import Setting, set_up
@@ -86,6 +88,9 @@ class Run:
         self._restarts = 0
         self._best = (math.inf, 0)
         self._next_drift = 0
+        self.looks = Looks()
+        """Looks at the vectors, taken after the step that is under way."""
+        self._at_work = threading.Lock()
         self.trace, self._clock = start_trace(self.setting) if trace else (None, None)
         self._generator = self._fresh_recurrence()
         self.setup_seconds = time.perf_counter() - begun
@@ -125,12 +130,30 @@ class Run:
         Several are made only on accelerators, where `most` is `check_every` unless it is given. They end with the
         iteration that meets the tolerance or breaks down, and every one of them has its row in the history.
         """
-        if self.reason is None:
+        with self._at_work:
             try:
-                self._advance(most)
+                if self.reason is None:
+                    self._advance(most)
+                if self.looks:
+                    self.looks.take(self)
             except DeviceError as lost:
                 self._lose(lost)
         return self.reason is None
+
+    def take_looks(self) -> None:
+        """Take the looks that wait, unless a step is under way, which takes them at its end."""
+        if self.looks and self._at_work.acquire(blocking=False):
+            try:
+                self.looks.take(self)
+            except DeviceError as lost:
+                self._lose(lost)
+            finally:
+                self._at_work.release()
+
+    def true_residual(self) -> Any:
+        """b - A x computed afresh, a vector on the device that is good until the next step. One product with A."""
+        self._true_residual()
+        return self._residual
 
     def _advance(self, most: int | None) -> None:
         """Iterate, and judge every row."""
@@ -177,7 +200,8 @@ class Run:
         true_residual = math.nan
         if self.reason is not Reason.DEVICE_LOST:
             try:
-                true_residual = self._true_residual()
+                with self._at_work:
+                    true_residual = self._true_residual()
             except DeviceError as lost:
                 self._lose(lost)
         if self._clock:

@@ -12,6 +12,9 @@ from workbench.run.configuration import Configuration
 from workbench.run.driver import Run
 from workbench.run.result import Result
 
+LOOK_EVERY = 0.1
+"""Seconds between two tests whether someone wants to look at a run that is held."""
+
 
 class State(enum.StrEnum):
     """Where a session is."""
@@ -124,7 +127,9 @@ class Session:
     def _iterate(self, run: Run) -> None:
         going = True
         while going:
-            self._go.wait()
+            # A run that is held is looked at by this thread too.
+            while not self._go.wait(LOOK_EVERY):
+                run.take_looks()
             if self._stop.is_set():
                 run.cancel()
                 return

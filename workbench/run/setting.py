@@ -137,6 +137,18 @@ def set_up(configuration: Configuration, system: LinearSystem | None = None, x0:
     )
 
 
+def on_cores(configuration: Configuration, system: LinearSystem) -> tuple[Any, np.ndarray, np.ndarray | None, bool]:
+    """A ready for products on the cores, b, the solution where it is known, and whether A maps constants to zero.
+
+    What a run on any device solves, for looks at it after it has ended. Raises InputError as `set_up` does.
+    """
+    device = devices.device("cpu")
+    bound = system.operator.bind(device)
+    b, exact = _right_hand_side(configuration, system, bound, device)
+    singular = system.constant_nullspace or _maps_constant_to_zero(system.operator, bound, device)
+    return bound, _made_consistent(b, []) if singular else b, exact, singular
+
+
 def _element_wise(configuration: Configuration) -> bool:
     """M acts element by element, a second level that wraps it included."""
     wrapped = configuration.deflation.name != "none" and not configuration.variant.projects_system

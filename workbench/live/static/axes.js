@@ -40,8 +40,8 @@ export function decadeTicks(low, high, most) {
   return ticks;
 }
 
-// ticks: [position in pixels, text]; box: {left, top, right, bottom}.
-export function drawAxes(context, box, colours, { xTicks, yTicks, xTitle, yTitle, grid }) {
+// ticks: [position in pixels, text]; box: {left, top, right, bottom}. yTitleAt: where the title of y stands, in pixels.
+export function drawAxes(context, box, colours, { xTicks, yTicks, xTitle, yTitle, yTitleAt = 12, grid }) {
   context.font = `12px ${colours.type}`;
   context.lineWidth = 1;
   for (const [x, text] of xTicks) {
@@ -58,7 +58,7 @@ export function drawAxes(context, box, colours, { xTicks, yTicks, xTitle, yTitle
   context.strokeRect(box.left, box.top, box.right - box.left, box.bottom - box.top);
   label(context, colours.ink, xTitle, (box.left + box.right) / 2, box.bottom + 23, "center", "top");
   context.save();
-  context.translate(12, (box.top + box.bottom) / 2);
+  context.translate(yTitleAt, (box.top + box.bottom) / 2);
   context.rotate(-Math.PI / 2);
   label(context, colours.ink, yTitle, 0, 0, "center", "middle");
   context.restore();

@@ -1,54 +1,58 @@
 import { theme, onThemeChange } from "./theme.js";
 import { surface, wipe } from "./surface.js";
 import { link, copied } from "./link.js";
-import { drawAxes, linearTicks, decadeTicks, powerOfTen, short, grouped, label } from "./axes.js";
-import { cividis } from "./colours.js";
+import { drawAxes, linearTicks, short, grouped } from "./axes.js";
+import { coloursOf } from "./colours.js";
+import { barRoom, drawBar, shadeTicks, titleOf } from "./shades.js";
+import { drawBand } from "./band.js";
+import { fieldChoices, frameControl, sectionControls } from "./fieldcontrols.js";
+import { element } from "./page.js";
 
 // The field picture: one byte per cell through a colour table, a colour bar in numbers, subdomain boundaries on top.
 
-const MARGIN = { left: 34, top: 8, right: 86, bottom: 42 };
-const BAR = 14;
-const TABLE = cividis();
+const MARGIN = { left: 34, top: 8, bottom: 42 };
 
 function render({ model, el }) {
-  const root = document.createElement("div");
-  root.className = "wb-view wb-field";
+  const root = element("div", "wb-view wb-field");
   el.append(root);
-  const heading = document.createElement("div");
-  heading.className = "wb-heading";
-  const plot = document.createElement("div");
-  plot.className = "wb-plot";
-  const note = document.createElement("div");
-  note.className = "wb-note";
-  root.append(heading, plot);
+  const heading = element("div", "wb-heading");
+  const plot = element("div", "wb-plot");
+  const note = element("div", "wb-note");
+  const choices = fieldChoices(model);
+  root.append(choices.row, heading, plot);
   let picture = null;
+  let bytes = null;
   let pixels = null;
   let segments = new Float32Array(0);
-  let numbers = 0;
-  let paints = 0;
+  // Pixels that the numbers on the left and the colour bar on the right take.
+  let [numbers, bar] = [0, 0];
+  let [paints, frames] = [0, 0];
   const view = surface(plot, heightFor, draw);
   const { canvas } = view;
   const sections = sectionControls(model);
-  root.append(sections.row, note);
+  const frame = frameControl(model);
+  root.append(sections.row, frame.row, note);
   const wire = link(model, apply);
 
   function apply(content, buffer) {
     picture = content;
-    const cells = content.width * content.height;
-    if (buffer) {
-      const bytes = copied(buffer, Uint8Array);
-      pixels = image(bytes, content);
-      segments = new Float32Array(bytes.buffer.slice(bytes.length - 16 * content.segments));
-    }
-    if (cells) {
+    frames += 1;
+    // Made into an image only when it is painted: a page that is slow skips some.
+    pixels = null;
+    if (buffer) bytes = copied(buffer, Uint8Array);
+    if (content.width) {
       const context = canvas.getContext("2d");
       context.font = `12px ${theme(canvas).type}`;
-      numbers = context.measureText(`0${tick(content.y.high)}`).width;
+      const labels = content.band ? shadeTicks(content).map(([, text]) => text) : [`0${tick(content.y.high)}`];
+      numbers = Math.max(...labels.map((text) => context.measureText(text).width));
+      bar = content.band ? 16 : barRoom(context, content);
     }
     heading.textContent = content.title;
     note.textContent = content.note;
-    canvas.setAttribute("aria-label", `${content.title}. ${cells ? spoken(content) : ""} ${content.note}`);
+    canvas.setAttribute("aria-label", `${content.title}. ${content.width ? spoken(content) : ""} ${content.note}`);
+    choices.show(content);
     sections.show(content);
+    frame.show(content);
     view.invalidate();
     return false;
   }
@@ -56,7 +60,7 @@ function render({ model, el }) {
   // As high as wide, but no higher than asked for.
   function heightFor(width) {
     if (!picture?.width) return 24;
-    const square = Math.max(60, width - MARGIN.left - numbers - MARGIN.right) + MARGIN.top + MARGIN.bottom;
+    const square = Math.max(60, width - MARGIN.left - numbers - bar) + MARGIN.top + MARGIN.bottom;
     return Math.min(model.get("height"), square);
   }
 
@@ -66,12 +70,21 @@ function render({ model, el }) {
     if (width > 0 && picture?.width) paint(context, colours, width, height);
     wire.painted(picture?.seq ?? 0);
     paints += 1;
-    const { width: columns = 0, height: rows = 0, segments: drawn = 0 } = picture ?? {};
-    Object.assign(canvas.dataset, { columns, rows, segments: drawn, paints, title: picture?.title ?? "" });
+    const { width: columns = 0, height: rows = 0, segments: drawn = 0, title = "" } = picture ?? {};
+    const { quantity = "", iteration = 0, scale = "", low = 0, high = 0, threshold = 0 } = picture ?? {};
+    const told = { columns, rows, segments: drawn, paints, frames, title };
+    Object.assign(canvas.dataset, { ...told, quantity, iteration, scale, low, high, threshold });
   }
 
   function paint(context, colours, width, height) {
-    const room = [width - MARGIN.left - numbers - MARGIN.right, height - MARGIN.top - MARGIN.bottom];
+    context.font = `12px ${colours.type}`;
+    if (picture.band) {
+      const box = { left: MARGIN.left + numbers, top: MARGIN.top, right: width - bar, bottom: height - MARGIN.bottom };
+      drawBand(context, box, colours, picture, new Float32Array(bytes.buffer));
+      return;
+    }
+    if (!pixels) unpack();
+    const room = [width - MARGIN.left - numbers - bar, height - MARGIN.top - MARGIN.bottom];
     const size = Math.max(10, Math.min(...room));
     const left = MARGIN.left + numbers + Math.max(0, Math.floor((room[0] - size) / 2));
     const box = { left, top: MARGIN.top, right: left + size, bottom: MARGIN.top + size };
@@ -96,9 +109,15 @@ function render({ model, el }) {
       yTicks: linearTicks(y.low, y.high, most).map((value) => [toY(value), tick(value)]),
       xTitle: x.label,
       yTitle: y.label,
+      yTitleAt: left - numbers - MARGIN.left + 12,
       grid: false,
     });
-    drawBar(context, box, colours);
+    drawBar(context, box, colours, picture);
+  }
+
+  function unpack() {
+    pixels = image(bytes, picture);
+    segments = new Float32Array(bytes.buffer.slice(bytes.length - 16 * picture.segments));
   }
 
   // A dark line under a light one can be seen on every colour.
@@ -115,45 +134,26 @@ function render({ model, el }) {
     }
   }
 
-  function drawBar(context, box, colours) {
-    const { low, high, log, bar } = picture;
-    const left = box.right + 16;
-    const size = box.bottom - box.top;
-    for (let k = 0; k < size; k += 1) {
-      const level = low === high ? 128 : Math.round(255 * (1 - k / (size - 1)));
-      context.fillStyle = `rgb(${TABLE.subarray(3 * level, 3 * level + 3).join()})`;
-      context.fillRect(left, box.top + k, BAR, 1.5);
-    }
-    context.strokeStyle = colours.soft;
-    context.lineWidth = 1;
-    context.strokeRect(left, box.top, BAR, size);
-    for (const [share, text] of barTicks(low, high, log)) {
-      label(context, colours.soft, text, left + BAR + 5, box.bottom - share * size, "left", "middle");
-    }
-    context.save();
-    context.translate(left + BAR + 50, (box.top + box.bottom) / 2);
-    context.rotate(-Math.PI / 2);
-    label(context, colours.ink, bar, 0, 0, "center", "middle");
-    context.restore();
-  }
-
   const forget = onThemeChange(view.invalidate);
   return () => {
     forget();
+    choices.close();
     sections.close();
+    frame.close();
     wire.close();
     view.close();
   };
 }
 
-function image(bytes, { width, height, low, high, sparse }) {
+function image(bytes, { width, height, low, high, sparse, signed }) {
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [width, height];
   const context = canvas.getContext("2d");
   const data = context.createImageData(width, height);
+  const table = coloursOf({ signed });
   for (let k = 0; k < width * height; k += 1) {
     const level = low === high ? 128 : bytes[k];
-    for (let c = 0; c < 3; c += 1) data.data[4 * k + c] = TABLE[3 * level + c];
+    for (let c = 0; c < 3; c += 1) data.data[4 * k + c] = table[3 * level + c];
     // In a sparsity pattern 0 is no entry at all.
     data.data[4 * k + 3] = sparse && bytes[k] === 0 ? 0 : 255;
   }
@@ -161,70 +161,14 @@ function image(bytes, { width, height, low, high, sparse }) {
   return canvas;
 }
 
-function barTicks(low, high, log) {
-  if (low === high) return [[0.5, short(low)]];
-  if (!log) return linearTicks(low, high, 5).map((value) => [(value - low) / (high - low), short(value)]);
-  const [from, to] = [Math.log10(low), Math.log10(high)];
-  const ticks = decadeTicks(from, to, 7).map((exponent) => [(exponent - from) / (to - from), powerOfTen(exponent)]);
-  return ticks.length > 1 ? ticks : [[0, short(low)], [1, short(high)]];
-}
-
 function tick(value) {
   return Math.abs(value) >= 1000 ? grouped(Math.round(value)) : String(Number(value.toFixed(6)));
 }
 
-function spoken({ bar, low, high }) {
-  return low === high ? `${bar}: ${short(low)}.` : `${bar} from ${short(low)} to ${short(high)}.`;
-}
-
-// In 3D one plane of cells is shown: normal to which side, and where.
-function sectionControls(model) {
-  const row = document.createElement("div");
-  row.className = "wb-section";
-  const normal = document.createElement("select");
-  normal.setAttribute("aria-label", "section normal to");
-  for (const side of ["x", "y", "z"]) normal.append(new Option(`normal to ${side}`, side));
-  const place = document.createElement("input");
-  Object.assign(place, { type: "range", min: 0, step: 1 });
-  place.setAttribute("aria-label", "section plane");
-  place.setAttribute("data-lm-suppress-shortcuts", "true");
-  const where = document.createElement("span");
-  row.append("section", normal, place, where);
-  row.hidden = true;
-  let cells = 0;
-
-  const tell = () => {
-    where.textContent = `${normal.value} = ${((Number(place.value) + 0.5) / Math.max(1, cells)).toFixed(3)}`;
-    place.setAttribute("aria-valuetext", where.textContent);
-  };
-  const pull = () => {
-    normal.value = model.get("normal");
-    place.value = String(model.get("index"));
-    tell();
-  };
-  const push = () => {
-    model.set("normal", normal.value);
-    model.set("index", Number(place.value));
-    model.save_changes();
-    tell();
-  };
-  normal.addEventListener("change", push);
-  place.addEventListener("input", push);
-  model.on("change:normal", pull);
-  model.on("change:index", pull);
-  return {
-    row,
-    show(content) {
-      cells = content.cells;
-      row.hidden = !cells;
-      place.max = String(Math.max(0, cells - 1));
-      pull();
-    },
-    close() {
-      model.off("change:normal", pull);
-      model.off("change:index", pull);
-    },
-  };
+function spoken(content) {
+  const { low, high } = content;
+  const title = titleOf(content);
+  return low === high ? `${title}: ${short(low)}.` : `${title} from ${short(low)} to ${short(high)}.`;
 }
 
 export default { render };

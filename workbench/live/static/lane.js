@@ -21,8 +21,9 @@ export function doubled(values) {
 const COLUMNS = ["start", "end", "kernel", "iteration"];
 
 export class Lane {
-  constructor(name, rank) {
-    [this.name, this.rank, this.count] = [name, rank, 0];
+  // group: 0 for what was measured, 1 for what stands beside it.
+  constructor(name, rank, group) {
+    [this.name, this.rank, this.group, this.count] = [name, rank, group, 0];
     // Seconds in double precision: a microsecond after an hour is still one.
     [this.start, this.end] = [new Float64Array(1024), new Float64Array(1024)];
     [this.kernel, this.iteration] = [new Int32Array(1024), new Int32Array(1024)];

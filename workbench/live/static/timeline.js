@@ -11,7 +11,10 @@ import { amount, duration, moment, rate } from "./units.js";
 // The timeline view: lanes on a canvas, and around it what needs a page, the buttons, the legend, the readout and words for
 // those who cannot see it.
 
-const EMPTY = { run: 0, state: "none", live: false, over: true, note: "", label: "", machine: "", title: "", notes: [] };
+const EMPTY = {
+  run: 0, state: "none", live: false, over: true, note: "", label: "", machine: "", title: "", notes: [], groups: [],
+  words: "",
+};
 
 function render({ model, el }) {
   const root = element("div", "wb-view wb-timeline");
@@ -21,10 +24,11 @@ function render({ model, el }) {
   const canvas = focusable();
   const note = element("div", "wb-hollow");
   const readout = element("div", "wb-readout");
+  const words = element("div", "wb-words");
   const table = kernelTable();
   readout.hidden = true;
   plot.append(canvas, note, readout);
-  root.append(bar, plot, table.root);
+  root.append(bar, plot, words, table.root);
   el.append(root);
 
   let [told, kernels, total, synchronous] = [EMPTY, [], 0, false];
@@ -38,7 +42,8 @@ function render({ model, el }) {
   const all = press("Show all", "the whole run (Home)", act.all);
   const closer = press("Zoom in", "or the wheel, or +", act.closer);
   const further = press("Zoom out", "or the wheel, or −", act.further);
-  bar.append(about, follow, closer, further, all);
+  const machine = machineChoice(model);
+  bar.append(about, machine.root, follow, closer, further, all);
   const wire = link(model, apply, () => canvas.clientWidth > 0);
   const stage = keepInStep(canvas, engine, fitHeight, showTable);
   showAbout();
@@ -67,6 +72,7 @@ function render({ model, el }) {
     const title = told.label && told.title ? ` · ${told.title}` : told.title;
     about.replaceChildren(element("strong", "", told.label), origin, title);
     about.title = [about.textContent, ...told.notes].join("\n");
+    words.textContent = told.words;
     note.textContent = told.note;
     note.hidden = !told.note;
     canvas.dataset.label = told.label;
@@ -84,9 +90,9 @@ function render({ model, el }) {
   function painted(state) {
     wire.painted(state.seq);
     shown = state;
-    const { count, lanes, live, paints, boxes, merged, mode } = state;
+    const { count, lanes, live, paints, boxes, merged, mode, milliseconds } = state;
     const [from, to] = [1e3 * state.from, 1e3 * state.to];
-    Object.assign(canvas.dataset, { count, lanes: lanes.join(), live, paints, boxes, merged, mode, from, to });
+    Object.assign(canvas.dataset, { count, lanes: lanes.join(), live, paints, boxes, merged, mode, from, to, milliseconds });
     showTable();
     enable();
     describe();
@@ -100,8 +106,8 @@ function render({ model, el }) {
     const events = `${grouped(shown.count)} events on ${shown.lanes.join(", ")}`;
     const range = `Shown: ${duration(Math.max(0, shown.from))} to ${duration(shown.to)}, iterations up to ${shown.iterations}`;
     const state = told.live ? "running" : "at rest";
-    const words = shown.count ? `${told.label}. ${events}. ${range}. ${state}.` : told.note;
-    canvas.setAttribute("aria-label", `Timeline of ${told.title || "a run"}. ${words}`);
+    const spoken = shown.count ? `${told.label}. ${events}. ${range}. ${state}. ${told.words}` : told.note;
+    canvas.setAttribute("aria-label", `Timeline of ${told.title || "a run"}. ${spoken}`);
   }
 
   function showReadout({ event, others, x, y }) {
@@ -121,13 +127,14 @@ function render({ model, el }) {
   }
 
   function fitHeight() {
-    const lanes = new Set(kernels.map(({ lane }) => lane)).size;
-    const height = heightOf(lanes, model.get("height"));
+    const lanes = new Set(kernels.map(({ lane, group }) => `${lane} ${group}`)).size;
+    const height = heightOf(lanes, model.get("height"), told.groups.length);
     canvas.style.height = `${height}px`;
     return height;
   }
 
   return () => {
+    machine.close();
     stage.close();
     wire.close();
     engine.close();
@@ -141,6 +148,27 @@ function press(text, tip, act) {
   made.setAttribute("data-lm-suppress-shortcuts", "true");
   made.addEventListener("click", act);
   return made;
+}
+
+// Whose times are put beside those of the run.
+function machineChoice(model) {
+  const root = element("label", "wb-beside", "beside");
+  const select = element("select", "");
+  select.setAttribute("aria-label", "machine to model beside");
+  select.setAttribute("data-lm-suppress-shortcuts", "true");
+  select.append(new Option("no other machine", ""));
+  for (const [name, title] of model.get("machines")) select.append(new Option(title, name));
+  root.append(select);
+  const pull = () => {
+    select.value = model.get("machine");
+  };
+  select.addEventListener("change", () => {
+    model.set("machine", select.value);
+    model.save_changes();
+  });
+  model.on("change:machine", pull);
+  pull();
+  return { root, close: () => model.off("change:machine", pull) };
 }
 
 export default { render };

@@ -12,6 +12,8 @@ import { timeAxis } from "./units.js";
 
 const MARGIN = { top: 22, right: 16, bottom: 44 };
 const BAND = { least: 30, most: 84, apart: 8 };
+// A set of lanes has its title and the numbers of its iterations above it.
+const HEAD = { title: 12, height: 42 };
 const REPORT_MS = 1000;
 // Start, length, kernel and iteration.
 export const EVENT_BYTES = 8 + 4 + 4 + 4;
@@ -20,9 +22,10 @@ const NEAR = 3;
 // Pixels for the number of an iteration.
 const WORD = 60;
 
-// As high as so many lanes need, and no higher than asked for.
-export function heightOf(lanes, most) {
-  return Math.min(most, MARGIN.top + MARGIN.bottom + Math.max(1, lanes) * (BAND.most + BAND.apart));
+// As high as so many lanes need, and no higher than asked for; two sets of lanes may be half as high again.
+export function heightOf(lanes, most, groups = 0) {
+  const above = groups ? groups * HEAD.height : MARGIN.top;
+  return Math.min(groups ? 1.5 * most : most, above + MARGIN.bottom + Math.max(1, lanes) * (BAND.most + BAND.apart));
 }
 
 export class TimelinePlot extends Stage {
@@ -37,11 +40,12 @@ export class TimelinePlot extends Stage {
 
   begin(live) {
     [this.lanes, this.kernels, this.totals] = [[], [], []];
-    [this.marks, this.span] = [new Marks(), new Span(live)];
+    [this.sets, this.titles] = [[newSet(), newSet()], []];
+    this.span = new Span(live);
     [this.count, this.first, this.last, this.now] = [0, Infinity, 0, 0];
     [this.live, this.over, this.left, this.next] = [live, !live, 0, 0];
     [this.cursor, this.reading] = [null, false];
-    this.drawn = { boxes: 0, merged: 0 };
+    this.drawn = { boxes: 0, merged: 0, milliseconds: 0 };
     this.fills = null;
   }
 
@@ -58,6 +62,7 @@ export class TimelinePlot extends Stage {
       if (before?.mode === "free") this.span = before;
       this.run = content.run;
     }
+    this.titles = content.groups;
     if (content.kernels.length) this.meet(content.kernels);
     this.append(bytes, content.count);
     [this.seq, this.live, this.over, this.pace] = [content.seq, content.live, content.over, content.pace];
@@ -80,12 +85,13 @@ export class TimelinePlot extends Stage {
   meet(kernels) {
     this.kernels.push(...kernels);
     this.fills = null;
-    for (const { lane, rank, style } of kernels) {
-      if (!this.lanes.some(({ name }) => name === lane)) this.lanes.push(new Lane(lane, rank));
-      this.totals[style] ??= { calls: 0, seconds: 0, bytes: 0 };
+    const laneOf = (kernel) => this.lanes.find(({ name, group }) => name === kernel.lane && group === kernel.group);
+    for (const kernel of kernels) {
+      if (!laneOf(kernel)) this.lanes.push(new Lane(kernel.lane, kernel.rank, kernel.group));
+      this.totals[kernel.style] ??= { calls: 0, seconds: 0, bytes: 0 };
     }
-    this.lanes.sort((one, other) => one.rank - other.rank);
-    this.laneOf = this.kernels.map(({ lane }) => this.lanes.find(({ name }) => name === lane));
+    this.lanes.sort((one, other) => one.group - other.group || one.rank - other.rank);
+    this.laneOf = this.kernels.map(laneOf);
   }
 
   append(bytes, count) {
@@ -97,9 +103,12 @@ export class TimelinePlot extends Stage {
       const [start, kernel] = [starts[k], this.kernels[kernels[k]]];
       const end = start + lengths[k];
       this.laneOf[kernels[k]].add(start, end, kernels[k], iterations[k]);
-      this.marks.note(iterations[k], start);
-      this.first = Math.min(this.first, start);
-      this.last = Math.max(this.last, end);
+      const set = this.sets[kernel.group];
+      set.marks.note(iterations[k], start);
+      [set.first, set.last] = [Math.min(set.first, start), Math.max(set.last, end)];
+      [this.first, this.last] = [Math.min(this.first, start), Math.max(this.last, end)];
+      // The table tells of what was measured.
+      if (kernel.group > 0) continue;
       const total = this.totals[kernel.style];
       total.calls += 1;
       total.seconds += lengths[k];
@@ -154,18 +163,26 @@ export class TimelinePlot extends Stage {
   state() {
     const { seq, paints, count, live, totals } = this;
     const { mode, from, to } = this.span;
-    const iterations = this.marks.count ? this.marks.numbers[this.marks.count - 1] : 0;
-    const lanes = this.lanes.map(({ name }) => name);
+    const { marks } = this.sets[0];
+    const iterations = marks.count ? marks.numbers[marks.count - 1] : 0;
+    const lanes = this.lanes.map((lane) => this.nameOf(lane));
     return { kind: "painted", seq, paints, count, lanes, iterations, live, totals, mode, from, to, ...this.drawn };
+  }
+
+  // A lane's name, and of which set it is where there are two.
+  nameOf({ name, group }) {
+    return this.titles.length ? `${name} ${this.titles[group].split(",")[0]}` : name;
   }
 
   draw() {
     // Behind another tab there is nothing to paint on; what is not painted is not acknowledged.
     if (!(this.width > 0)) return;
+    const begun = performance.now();
     this.wipe();
     // A canvas that has changed its size has forgotten its font.
     this.context.font = `12px ${this.palette.type}`;
     if (this.count) this.picture();
+    this.drawn.milliseconds = performance.now() - begun;
     this.paints += 1;
     this.report.call();
     if (!this.live) this.report.now();
@@ -173,12 +190,13 @@ export class TimelinePlot extends Stage {
 
   picture() {
     this.fills ??= this.fillsOf();
-    this.span.advance(this.first, this.now, this.marks, !this.over);
+    this.span.advance(this.first, this.now, this.sets[0].marks, !this.over);
     this.box = this.boxOf();
     this.drawAxis();
-    this.drawn = { boxes: 0, merged: 0 };
+    this.drawn = { boxes: 0, merged: 0, milliseconds: 0 };
     this.lanes.forEach((lane, row) => this.drawLane(lane, this.band(row)));
-    this.drawMarks();
+    this.sets.forEach((set, group) => this.isInSight(set) && this.drawMarks(set.marks, this.stripe(group)));
+    this.drawHeads();
     this.readOut();
   }
 
@@ -192,14 +210,25 @@ export class TimelinePlot extends Stage {
     const words = ["100\u2009% busy", ...this.lanes.map(({ name }) => name)];
     const widest = Math.max(...words.map((text) => this.context.measureText(text).width));
     const [left, right] = [Math.ceil(widest) + 14, this.width - MARGIN.right];
-    return { left, right, width: right - left, top: MARGIN.top, bottom: this.height - MARGIN.bottom };
+    const top = this.titles.length ? HEAD.height : MARGIN.top;
+    return { left, right, width: right - left, top, bottom: this.height - MARGIN.bottom };
   }
 
+  // Where a lane lies; above each set of lanes but the first is room for its head.
   band(row) {
     const { left, width, top, bottom } = this.box;
-    const room = (bottom - top) / this.lanes.length;
+    const heads = Math.max(0, this.titles.length - 1) * HEAD.height;
+    const room = (bottom - top - heads) / this.lanes.length;
     const height = Math.min(BAND.most, Math.max(BAND.least, room - BAND.apart));
-    return { left, width, top: top + row * room + (room - height) / 2, height };
+    const head = this.lanes[row].group * HEAD.height;
+    return { left, width, top: top + head + row * room + (room - height) / 2, height };
+  }
+
+  // From top to bottom of a set of lanes.
+  stripe(group) {
+    if (!this.titles.length) return this.box;
+    const rows = this.lanes.flatMap((lane, row) => (lane.group === group ? [this.band(row)] : []));
+    return { top: rows[0].top - 3, bottom: rows.at(-1).top + rows.at(-1).height };
   }
 
   toX(seconds) {
@@ -222,7 +251,8 @@ export class TimelinePlot extends Stage {
     const { context, palette, span } = this;
     const middle = band.top + band.height / 2;
     const { busy, boxes, merged } = paintLane(context, lane, this.kernels, this.fills, span, band);
-    const known = Math.min(span.to, this.last) - Math.max(span.from, this.first);
+    const { first, last } = this.sets[lane.group];
+    const known = Math.min(span.to, last) - Math.max(span.from, first);
     label(context, palette.ink, lane.name, band.left - 10, middle - 8, "right", "middle");
     const share = known > 0 ? `${Math.round(100 * Math.min(1, busy / known))}\u2009% busy` : "";
     label(context, palette.soft, share, band.left - 10, middle + 9, "right", "middle");
@@ -231,15 +261,19 @@ export class TimelinePlot extends Stage {
     this.drawn.merged += merged;
   }
 
+  isInSight({ marks, last }) {
+    return marks.count > 0 && this.span.from < last;
+  }
+
   // A line where an iteration begins, and its number where there is room.
-  drawMarks() {
-    const { context, palette, marks, span, box } = this;
+  drawMarks(marks, { top, bottom }) {
+    const { context, palette, span, box } = this;
     const [first, last] = [Math.max(0, marks.at(span.from)), marks.at(span.to)];
     const count = Math.max(1, last - first);
     const apart = box.width / count;
     const every = roundUp((10 * count * WORD) / box.width, true) / 10;
     // The iteration that is under way at the left edge, where the next one leaves room to say so.
-    const word = (k, x) => label(context, palette.soft, grouped(marks.numbers[k]), x + 3, box.top - 4, "left", "bottom");
+    const word = (k, x) => label(context, palette.soft, grouped(marks.numbers[k]), x + 3, top - 4, "left", "bottom");
     const next = first < last ? marks.starts[first + 1] : span.to;
     if (marks.starts[first] < span.from && this.toX(next) > box.left + WORD) word(first, box.left);
     let free = box.left - 1;
@@ -252,13 +286,23 @@ export class TimelinePlot extends Stage {
       if (x < box.left - 1) continue;
       // Iterations that took no time have no room for their numbers.
       const worded = named && x >= free && x < box.right - 20;
-      line(context, palette.soft, x, worded ? box.top - 6 : box.top, x, box.bottom);
+      line(context, palette.soft, x, worded ? top - 6 : top, x, bottom);
       if (!worded) continue;
       word(k, x);
       free = x + WORD - 16;
     }
     context.restore();
-    label(context, palette.ink, "iteration", box.left - 10, box.top - 4, "right", "bottom");
+    label(context, palette.ink, "iteration", box.left - 10, top - 4, "right", "bottom");
+  }
+
+  // What a set of lanes is, above it.
+  drawHeads() {
+    const { context, palette } = this;
+    context.font = `bold 12px ${palette.type}`;
+    this.titles.forEach((title, group) => {
+      label(context, palette.ink, title, 4, this.stripe(group).top - HEAD.height + HEAD.title, "left", "middle");
+    });
+    context.font = `12px ${palette.type}`;
   }
 
   // The event that the pointer is at.
@@ -293,8 +337,13 @@ export class TimelinePlot extends Stage {
     this.context.lineWidth = 2;
     this.context.strokeRect(left - 1, top - 1, right - left + 2, height + 2);
     const { name, bytes, flops } = this.kernels[lane.kernel[at.place]];
-    const event = { name, bytes, flops, lane: lane.name, start, seconds: end - start, iteration: lane.iteration[at.place] };
+    const event = { name, bytes, flops, lane: this.nameOf(lane), start, seconds: end - start, iteration: lane.iteration[at.place] };
     const x = this.cursor.x ?? (left + right) / 2;
     this.hear({ kind: "readout", event, others: at.others ?? 0, x, y: top + height });
   }
+}
+
+// What belongs to one set of lanes: where its iterations begin, and from when to when it lasts.
+function newSet() {
+  return { marks: new Marks(), first: Infinity, last: 0 };
 }

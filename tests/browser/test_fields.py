@@ -1,0 +1,93 @@
+"""The look inside in real JupyterLab: the residual is seen while the run goes on, and the other tabs follow."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+_spec = importlib.util.spec_from_file_location("workbench_test_lab_of_fields", Path(__file__).with_name("lab.py"))
+assert _spec is not None
+assert _spec.loader is not None
+lab = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(lab)
+
+FIELD = ".wb-field canvas.wb-canvas"
+LIVE = """\
+from workbench.live import InsideView
+from workbench.run import Run, Session, Stopping, configure, run_through
+endless = Stopping(rtol=1e-300, stagnation=10**9)
+session = Session(configure("bubbles-2d", n=512, deflation="blocks:4", rhs="random", stopping=endless), trace=True)
+session.start()
+InsideView(session)"""
+SMALL = """\
+stopping = Stopping(rtol=1e-8, norm="error")
+choices = {"preconditioner": "jacobi", "deflation": "stripes:2", "rhs": "ones-scaled"}
+InsideView(run_through(Run(configure("two-layer", n=24, stopping=stopping, **choices))).record(with_solution=True))"""
+
+
+def open_cells(page, lab_url, lab_folder, name, *codes):
+    """Open and run a notebook of some cells."""
+    plain = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": []}
+    cells = [{**plain, "id": f"a{place}", "source": code} for place, code in enumerate(codes)]
+    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+    notebook = {"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
+    (lab_folder / "notebooks" / name).write_text(json.dumps(notebook), encoding="utf-8")
+    lab.open_notebook(page, lab_url, name)
+    lab.run_all(page)
+
+
+def picture(page, name):
+    path = Path(__file__).parent / "screenshots" / f"{name}.png"
+    path.parent.mkdir(exist_ok=True)
+    page.screenshot(path=path)
+
+
+def test_fields_are_seen_live_and_a_loaded_run_is_looked_into(page, lab_url, lab_folder):
+    open_cells(page, lab_url, lab_folder, "inside.ipynb", LIVE, SMALL)
+    page.wait_for_selector(FIELD, timeout=60_000)
+    first, second = page.locator(".wb-inside").first, page.locator(".wb-inside").nth(1)
+    field = first.locator("canvas.wb-canvas").first
+
+    def until(condition):
+        page.wait_for_function(f"({{dataset}}) => {condition}", arg=field.element_handle(), timeout=30_000)
+
+    until("Number(dataset.columns) === 512 && dataset.scale === 'log'")
+    first.get_by_label("field", exact=True).select_option("residual")
+    until("dataset.quantity === 'residual' && Number(dataset.iteration) > 20")
+    seen = field.evaluate("canvas => ({...canvas.dataset})")
+    assert (seen["scale"], seen["columns"], seen["segments"]) == ("symlog", "512", "6")
+    assert float(seen["low"]) == -float(seen["high"])
+    assert float(seen["threshold"]) == pytest.approx(float(seen["high"]) / 1000)
+    until(f"Number(dataset.iteration) > {seen['iteration']} && Number(dataset.frames) > {seen['frames']} + 5")
+    first.get_by_label("subdomains").uncheck()
+    until("dataset.segments === '0'")
+    first.get_by_label("colours", exact=True).select_option("linear")
+    until("dataset.scale === 'linear'")
+    first.get_by_label("colours", exact=True).select_option("automatic")
+    first.get_by_label("subdomains").check()
+    until("dataset.segments === '6' && dataset.scale === 'symlog'")
+    first.evaluate("box => box.scrollIntoView()")
+    picture(page, "test_inside_residual_live")
+
+    second.get_by_role("tab", name="Spectrum").click()
+    told = second.locator(".widget-html", has_text="Ritz values reach")
+    told.wait_for(timeout=30_000)
+    assert "By the CG bound" in told.inner_text()
+    page.wait_for_function("() => [...document.querySelectorAll('img.widget-image')].every(i => i.naturalWidth > 0)")
+    assert second.locator("img.widget-image").count() == 3
+    second.get_by_role("tab", name="Field").click()
+    second.get_by_label("field", exact=True).select_option("error")
+    loaded = second.locator("canvas.wb-canvas").first
+    page.wait_for_function("({dataset}) => dataset.quantity === 'error'", arg=loaded.element_handle())
+    second.evaluate("box => box.scrollIntoView()")
+    picture(page, "test_inside_error_of_a_loaded_run")
+    second.get_by_role("tab", name="Spectrum").click()
+    page.set_viewport_size({"width": 1280, "height": 1500})
+    second.evaluate("box => box.scrollIntoView()")
+    page.wait_for_timeout(500)
+    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")

@@ -1,0 +1,95 @@
+"""A long trace in real JupyterLab: moved along without stuttering, read out, and put beside another machine."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import statistics
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+_spec = importlib.util.spec_from_file_location("workbench_test_lab_of_modelled", Path(__file__).with_name("lab.py"))
+assert _spec is not None
+assert _spec.loader is not None
+lab = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(lab)
+
+LANES = ".wb-timeline canvas.wb-canvas"
+EVENTS = 50_000
+CODE = f"""\
+import dataclasses
+from workbench.live import TimelineView
+from workbench.recording import Trace
+from workbench.run import Run, configure, run_through
+_, record = (
+    run_through(Run(configure("two-layer", n=32, deflation="stripes"), trace=True)).record() for _ in range(2)
+)
+short, long = record.trace, Trace(record.trace.machine)
+numbers = [long.kernel(k.name, k.lane, k.bytes, k.flops) for k in short.kernels]
+rows = [row.item() for row in short.rows]
+for turn in range(-(-{EVENTS} // len(rows))):
+    for start, end, kernel, iteration in rows[: {EVENTS} - long.count]:
+        later = turn * (short.seconds + 1e-3)
+        long.add(numbers[kernel], start + later, end + later, turn * 100 + iteration)
+view = TimelineView(dataclasses.replace(record, trace=long))
+view"""
+
+
+def test_a_long_trace_moves_smoothly_and_stands_beside_another_machine(page, lab_url, lab_folder):
+    cell = {"cell_type": "code", "id": "a", "execution_count": None, "metadata": {}, "outputs": [], "source": CODE}
+    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+    notebook = {"cells": [cell], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
+    (lab_folder / "notebooks" / "long.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+    lab.open_notebook(page, lab_url, "long.ipynb")
+    lab.run_all(page)
+    seen_all = "([at, count]) => Number(document.querySelector(at)?.dataset.count) === count"
+    page.wait_for_function(seen_all, arg=[LANES, EVENTS], timeout=60_000)
+    lanes = page.locator(LANES)
+    lanes.scroll_into_view_if_needed()
+
+    spent = [moved(page, key) for key in ["+", *["ArrowRight", "ArrowLeft"] * 2] * 12]
+    assert len(spent) == 60
+    median = statistics.median(spent)
+    print(f"median of 60 draws of {EVENTS} events: {median:.2f} ms, longest {max(spent):.2f} ms")
+    assert median < 50
+
+    box = lanes.bounding_box()
+    page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 50)
+    lanes.press("Shift+ArrowRight")
+    readout = page.locator(".wb-timeline .wb-readout")
+    readout.wait_for()
+    lanes.press("Home")
+    page.get_by_label("machine to model beside").select_option("v100")
+    page.wait_for_function(seen_all, arg=[LANES, 2 * EVENTS], timeout=30_000)
+    words = page.locator(".wb-words").inner_text()
+    assert "measured, this machine: " in words
+    assert "modelled, NVIDIA Tesla V100, 32 GB: " in words
+    assert " times as " in words
+    assert page.get_attribute(LANES, "data-lanes") == "cpu measured,cpu modelled"
+    # To the start, where there is something of both.
+    for key in ["+"] * 12 + ["PageUp"] * 100:
+        lanes.press(key)
+    # The first that states its bytes.
+    rated = page.locator(".wb-timeline .wb-readout", has_text="B/s")
+    for _ in range(10):
+        lanes.press("Shift+ArrowRight")
+        page.wait_for_timeout(100)
+        if rated.is_visible():
+            break
+    name, moved_bytes, place = rated.inner_text().splitlines()[:3]
+    assert name in page.locator(".wb-kernels").inner_text()
+    assert moved_bytes.count("B") == 2
+    assert place.startswith("iteration ")
+    assert "cpu measured" in place
+    page.wait_for_timeout(300)
+
+
+def moved(page, key):
+    """Milliseconds of the draw that a key brought about."""
+    before = int(page.get_attribute(LANES, "data-paints"))
+    page.locator(LANES).press(key)
+    page.wait_for_function("([at, n]) => Number(document.querySelector(at).dataset.paints) > n", arg=[LANES, before])
+    return float(page.get_attribute(LANES, "data-milliseconds"))

@@ -1,0 +1,125 @@
+"""The look inside as a whole: one run in four tabs, and what is not seen does nothing."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from workbench.live import InsideView
+from workbench.live.inside import DRAWING, NOTHING, TABS
+from workbench.recording import load, save
+from workbench.run import Run, Session, Stopping, configure, run_through
+
+ENDLESS = Stopping(rtol=1e-300, maxiter=10**9, stagnation=10**9)
+
+
+@pytest.fixture
+def view():
+    made = InsideView()
+    yield made
+    made.close()
+    made.publisher.close()
+
+
+def turn(view, name):
+    view.tabs.selected_index = TABS.index(name)
+
+
+def sentence(view, name):
+    box = view.tabs.children[TABS.index(name)]
+    return getattr(box.children[0], "value", "")
+
+
+def run_of(**choices):
+    return run_through(Run(configure("two-layer", n=12, **choices), trace=True))
+
+
+def test_a_run_is_followed_by_all_tabs_and_another_one_after_it(view, page_of, eventually):
+    field, timeline = page_of(view.field), page_of(view.timeline)
+    assert sentence(view, "Spectrum") == NOTHING
+    first, second = run_of(), run_of(deflation="stripes:2")
+    view.field.quantity = "solution"
+    for result in (first, second):
+        view.follow(result)
+        turn(view, "Field")
+        eventually(lambda n=result.iterations: field.messages and field.messages[-1].get("iteration") == n)
+        turn(view, "Timeline")
+        eventually(lambda n=result.trace.count: sum(m["count"] for m in since_reset(timeline)) == n)
+        turn(view, "Spectrum")
+        eventually(lambda: view.spectrum)
+        assert view.spectrum.slider.max == result.iterations
+        assert view.roofline is None
+    turn(view, "Roofline")
+    eventually(lambda: view.roofline)
+    assert view.roofline.trace is second.trace
+
+
+def since_reset(page):
+    messages = page.messages
+    starts = [place for place, message in enumerate(messages) if message["reset"]]
+    return messages[starts[-1] :] if starts else []
+
+
+def test_what_is_behind_another_tab_does_nothing(view, page_of, eventually):
+    field, timeline = page_of(view.field), page_of(view.timeline)
+    view.field.quantity = "residual"
+    session = Session(configure("poisson5", n=256, stopping=ENDLESS), trace=True)
+    view.follow(session)
+    turn(view, "Spectrum")
+    session.start()
+    eventually(lambda: view.spectrum and "After" in view.spectrum.told.value)
+    assert session.run.looks.count == 0
+    assert not any(message.get("count") for message in timeline.messages)
+    assert not any(message.get("width") for message in field.messages)
+    turn(view, "Field")
+    eventually(lambda: session.run.looks.count > 2)
+    told, shown = view.spectrum.told.value, view.spectrum._shown
+    before = session.run.iterations
+    eventually(lambda: session.run.iterations > before + 20)
+    assert view.spectrum.publish() is False
+    assert (view.spectrum.told.value, view.spectrum._shown) == (told, shown)
+    session.stop()
+    session.wait(30)
+
+
+def test_a_view_is_made_by_a_worker_and_a_run_without_one_says_why(view, eventually, monkeypatch):
+    made_by = []
+    monkeypatch.setattr(
+        "workbench.live.spectrum.SpectrumView.show", lambda _view: made_by.append(threading.current_thread().name)
+    )
+    turn(view, "Spectrum")
+    view.follow(run_of())
+    eventually(lambda: view.spectrum)
+    assert made_by[0] == "workbench-inside"
+    monkeypatch.undo()
+    view.follow(run_of(solver="sd"))
+    eventually(lambda: "no beta" in sentence(view, "Spectrum"))
+    view.follow(run_of())
+    eventually(lambda: view.spectrum and sentence(view, "Spectrum") not in (DRAWING, NOTHING))
+
+
+def test_a_loaded_run_is_replayed(view, page_of, eventually, tmp_path):
+    field = page_of(view.field)
+    result = run_of(deflation="stripes:2")
+    loaded = load(save(result.record(with_solution=True), tmp_path / "a.run.npz"))
+    view.follow(loaded)
+    view.field.quantity = "solution"
+    eventually(lambda: field.messages and field.messages[-1].get("iteration") == result.iterations)
+    turn(view, "Spectrum")
+    eventually(lambda: view.spectrum)
+    assert list(view.spectrum.exact) == ["A", "M^-1 A", "M^-1 P A"]
+
+
+def test_it_is_displayed_by_its_box(view):
+    bundle = view._repr_mimebundle_()
+    data = bundle[0] if isinstance(bundle, tuple) else bundle
+    assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == view.box.model_id
+
+
+def test_a_view_that_is_taken_off_is_served_no_more():
+    view = InsideView(run_of())
+    assert view.publisher._views
+    view.close()
+    assert not view.publisher._views
+    view.publisher.close()

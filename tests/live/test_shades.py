@@ -1,0 +1,43 @@
+"""Scales: where zero, the threshold and the ends lie, and which colours part at zero."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from workbench.live.shades import Shades
+
+
+def test_what_has_both_signs_parts_at_zero():
+    shades = Shades.of(np.array([-3.0, 0.0, 1.0]), logarithmic=False)
+    assert (shades.low, shades.high, shades.signed) == (-5.0, 5.0, True)
+    np.testing.assert_allclose(shades.share(np.array([-5.0, 0.0, 2.5])), [0, 0.5, 0.75])
+
+
+def test_logarithmic_to_both_sides_is_linear_in_the_middle():
+    shades = Shades.of(np.array([-2e-4, 1e-9]), logarithmic=True)
+    assert (shades.high, shades.threshold) == (pytest.approx(2e-4), pytest.approx(2e-7))
+    values = np.array([-2e-4, -2e-7, -1e-7, 0.0, 1e-7, 2e-7, 2e-6, 2e-4])
+    np.testing.assert_allclose(shades.share(values), [0, 0.375, 0.4375, 0.5, 0.5625, 0.625, 0.75, 1], atol=1e-6)
+    assert shades.to_bytes(values).tolist() == [0, 96, 112, 128, 143, 159, 191, 255]
+
+
+def test_magnitudes_go_from_the_least_or_from_zero():
+    linear = Shades.of(np.array([2.0, 3.0]), logarithmic=False)
+    assert (linear.low, linear.high, linear.signed) == (2.0, 3.0, False)
+    logarithmic = Shades.of(np.array([0.0, 3.0]), logarithmic=True)
+    assert (logarithmic.low, logarithmic.high, logarithmic.signed) == (0.0, 5.0, False)
+    np.testing.assert_allclose(logarithmic.share(np.array([0.0, 5e-3, 5.0])), [0, 0.25, 1])
+
+
+def test_nothing_but_zeros_is_one_colour():
+    shades = Shades.of(np.zeros(3), logarithmic=True)
+    assert (shades.low, shades.high) == (0.0, 0.0)
+    assert shades.to_bytes(np.zeros(3)).tolist() == [0, 0, 0]
+
+
+def test_what_is_not_finite_does_not_spoil_the_rest():
+    values = np.array([1.0, -1.0, np.nan, np.inf])
+    shades = Shades.of(values, logarithmic=False)
+    assert shades.high == 1.0
+    assert shades.to_bytes(values).tolist() == [255, 0, 128, 255]

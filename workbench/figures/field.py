@@ -1,0 +1,64 @@
+"""A vector of a run on its grid, or over its unknowns, in colours that show both signs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from matplotlib.colors import Normalize, SymLogNorm
+from matplotlib.figure import Figure
+
+from workbench.figures.style import COLOURS, new_figure
+
+DECADES = 3
+"""Powers of ten that logarithmic colours show below the largest value; below them they are linear."""
+SIGNED, MAGNITUDE = "RdBu_r", "cividis"
+"""Colour maps that read the same with and without colour vision (Brewer 2003; Nunez, Anderton, Renslow 2018)."""
+
+
+def field(
+    values: np.ndarray,
+    label: str,
+    *,
+    logarithmic: bool = False,
+    sides: tuple[str, str] = ("x", "y"),
+    title: str = "",
+    width: float = 4.2,
+) -> Figure:
+    """A plane of values as colours with a bar. About zero where some are negative.
+
+    values: shape (ny, nx), row 0 at the bottom; or (2, k), the least and greatest of k stretches of unknowns, where
+    `sides` is empty names: then they are drawn as a band. label: of the bar. width in inches.
+    """
+    finite = values[np.isfinite(values)]
+    largest = ceiling(float(np.abs(finite).max(initial=0.0))) or 1.0
+    signed = bool(np.any(finite < 0))
+    figure = new_figure(width, 0.8 * width, square=sides[0] != "")
+    axes = figure.add_subplot()
+    axes.set_title(title)
+    if not sides[0]:
+        axes.fill_between(np.linspace(0, 1, values.shape[1]), values[0], values[1], color=COLOURS[0], step="mid")
+        if logarithmic:
+            axes.set_yscale("symlog", linthresh=largest / 10**DECADES)
+        axes.set(xlabel="unknown (share of N)", ylabel=label)
+        return figure
+    low, high = (-largest, largest) if signed else (0.0 if logarithmic else float(finite.min()), largest)
+    if logarithmic:
+        norm: Normalize = SymLogNorm(largest / 10**DECADES, vmin=low, vmax=high, base=10)
+        label = f"{label}, linear within ±{largest / 10**DECADES:.3g}"
+    else:
+        norm = Normalize(low, high)
+    cmap = SIGNED if signed else MAGNITUDE
+    image = axes.imshow(values, origin="lower", extent=(0, 1, 0, 1), cmap=cmap, norm=norm, interpolation="nearest")
+    figure.colorbar(image, ax=axes, label=label)
+    axes.set_xlabel(f"{sides[0]} (side lengths)")
+    axes.set_ylabel(f"{sides[1]} (side lengths)")
+    return figure
+
+
+def ceiling(value: float) -> float:
+    """The least of 1, 2 and 5 times a power of ten that is not below a value; 0 for 0."""
+    if not value > 0:
+        return 0.0
+    decade = 10.0 ** math.floor(math.log10(value))
+    return next(step * decade for step in (1, 2, 5, 10) if step * decade >= value * (1 - 1e-12))

@@ -1,0 +1,108 @@
+"""The pictures of one run's vectors, as a view asks for them: what is new, or why there is nothing to see."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from workbench import figures
+from workbench.live._film import Film
+from workbench.live._looker import Looker, Place, why_nothing
+from workbench.live._pace import Pace
+from workbench.live.cuts import Cut
+from workbench.live.fields import BARS, field_picture, is_logarithmic
+from workbench.live.pictures import NONE, Outlines, Picture, blank, outlines
+from workbench.recording import Record
+from workbench.run import Look, Quantity, Result, Run, Session
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """What a user has chosen to see. frame: which of the states of x that were kept."""
+
+    quantity: Quantity
+    normal: str
+    index: int
+    frame: int
+    colours: str
+    overlay: bool
+
+
+class RunField:
+    """Looks at a run and makes pictures of what it sees; the last look is `look`."""
+
+    def __init__(self, run: Session | Run | Result | Record, wake: Callable[[], None]) -> None:
+        self.looker = Looker(run, wake)
+        self.look: Look | None = None
+        self._film = Film()
+        self._pace = Pace()
+        self._note = ""
+        self._outlined: tuple[object, Outlines] = (None, NONE)
+
+    @property
+    def place(self) -> Place | None:
+        """Where the unknowns lie, as far as it is known."""
+        return self.looker.place
+
+    def news(self, choice: Choice, *, stale: bool) -> tuple[bool, Picture | None]:
+        """Whether there may be more to see, and a picture if there is a new one, or an old one is `stale`."""
+        looker = self.looker
+        place = looker.where()
+        if place is None:
+            return looker.unplaced, self.waiting(stale=stale)
+        filmed = choice.quantity is Quantity.ERROR and not looker.knows_solution
+        cut = _cut(choice, place, peaks=choice.quantity is not Quantity.SOLUTION and not filmed)
+        look, final = looker.poll(Quantity.SOLUTION if filmed else choice.quantity, cut, due=self._pace)
+        goes_on = looker.goes_on or looker.waiting
+        if look is not None and filmed:
+            self._film.add(look, final=final)
+        if filmed and (look is not None or stale):
+            look = self._film.show(choice.frame, cut)
+        self.look = look or self.look
+        latest = self.look
+        fits = latest is not None and (latest.quantity, latest.cut) == (choice.quantity, cut)
+        if latest is None or not fits or (look is None and not stale):
+            return goes_on, None
+        self._note = ""
+        outlined = self._outlines(place.labels if choice.overlay else None, cut)
+        message, buffer = field_picture(latest, cut, choice.colours, outlined, looker.title, place.unknowns)
+        return goes_on, ({**message, "frames": self._film.iterations if filmed else []}, buffer)
+
+    def waiting(self, *, stale: bool) -> Picture | None:
+        """A sentence while it is not known where the unknowns lie, once."""
+        told = blank(self.looker.title, f"{why_nothing(self.looker.watched)}.")
+        if not stale and told["note"] == self._note:
+            return None
+        self._note = told["note"]
+        return told, b""
+
+    def figure(self, choice: Choice) -> Figure | None:
+        """What was seen last as a figure for print; None where it is not what was chosen."""
+        look = self.look
+        if look is None or look.values is None or look.quantity is not choice.quantity:
+            return None
+        cut: Any = look.cut
+        return figures.field(
+            look.values,
+            BARS[look.quantity],
+            logarithmic=is_logarithmic(look.quantity, choice.colours),
+            sides=cut.sides,
+            title=f"after iteration {look.iteration:,}",
+        )
+
+    def _outlines(self, labels: Any, cut: Cut) -> Outlines:
+        """Kept from one picture to the next, since they are found by a pass over the labels."""
+        key = (labels is None, cut)
+        if self._outlined[0] != key:
+            self._outlined = (key, outlines(labels, cut) if cut.grid is not None else NONE)
+        return self._outlined[1]
+
+
+def _cut(choice: Choice, place: Place, *, peaks: bool) -> Cut:
+    """The plane that is shown, or all of a vector that lies on no grid that can be drawn."""
+    grid = place.grid if place.grid is not None and len(place.grid) in (2, 3) else None
+    cells = grid["zyx".index(choice.normal)] if grid and len(grid) == 3 else 1
+    return Cut(grid, choice.normal, min(max(choice.index, 0), cells - 1), peaks)

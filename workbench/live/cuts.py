@@ -1,0 +1,98 @@
+"""What of a vector goes to the page: a plane of its cells, or all of it as a band, thinned to what pixels can show."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from workbench.figures import section
+
+MOST_PIXELS = 512
+"""Pixels per side: more than a notebook has room for, and a quarter of a megabyte."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Cut:
+    """Makes a vector, shape (N,), into what is drawn, a new array.
+
+    With a grid, (ny, nx) or (nz, ny, nx), the plane normal to a side at the cell `index`; without one shape (2, k), the
+    least and greatest of k stretches of unknowns. peaks: where cells are too many, of each block the value farthest
+    from zero, with its sign, so that no hot spot is lost; else every k-th cell. Cost: one read of what is drawn.
+    """
+
+    grid: tuple[int, ...] | None
+    normal: str = "y"
+    index: int = 0
+    peaks: bool = False
+
+    def __call__(self, vector: np.ndarray) -> np.ndarray:
+        values = np.real(vector)
+        if self.grid is None:
+            return envelope(values)
+        plane = self.plane(values.reshape(self.grid))
+        step = stride(plane.shape)
+        return np.array(peaks(plane, step) if self.peaks else thinned(plane))
+
+    def plane(self, values: np.ndarray) -> np.ndarray:
+        """The cells that are shown, shape (rows, columns)."""
+        position = (self.index + 0.5) / values.shape["zyx".index(self.normal)] if values.ndim == 3 else 0.5
+        return section(values, self.normal, position)[0]
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """The sides that the plane lies along, across and up."""
+        if self.grid is None:
+            return "", ""
+        if len(self.grid) == 2:
+            return "x", "y"
+        up, across = (name for name in "zyx" if name != self.normal)
+        return across, up
+
+    def words(self) -> str:
+        """How cells were thinned out; empty where each has its pixel."""
+        if self.grid is None:
+            return ""
+        shape = [cells for side, cells in zip("zyx"[-len(self.grid) :], self.grid, strict=True) if side in self.sides]
+        step = stride((shape[0], shape[1]))
+        if step == 1:
+            return ""
+        block = f"{step} x {step} cells"
+        return f"a pixel shows the largest magnitude of {block}" if self.peaks else f"a pixel shows one of {block}"
+
+
+def stride(shape: tuple[int, ...]) -> int:
+    """Cells a pixel per side, so that no side has more than MOST_PIXELS."""
+    return -(-max(shape) // MOST_PIXELS)
+
+
+def thinned(plane: np.ndarray) -> np.ndarray:
+    """One cell of each block, in its middle where there are that many."""
+    step = stride(plane.shape)
+    return plane[step // 2 :: step, step // 2 :: step]
+
+
+def peaks(plane: np.ndarray, step: int) -> np.ndarray:
+    """Of each block of step x step cells the value farthest from zero; blocks at the far sides may be smaller."""
+    if step == 1:
+        return plane
+    high, low = (_folded(take, _folded(take, plane, step).T, step).T for take in (np.maximum, np.minimum))
+    return np.where(high >= -low, high, low)
+
+
+def envelope(values: np.ndarray) -> np.ndarray:
+    """The least and greatest of at most MOST_PIXELS stretches, shape (2, k)."""
+    step = max(1, -(-values.size // MOST_PIXELS))
+    column = values.reshape(-1, 1)
+    return np.stack([_folded(take, column, step)[:, 0] for take in (np.minimum, np.maximum)])
+
+
+def _folded(take: np.ufunc, rows: np.ndarray, step: int) -> np.ndarray:
+    """Rows taken together step by step. Slices, because `reduceat` takes ten times as long."""
+    whole = len(rows) - len(rows) % step
+    made = rows[0:whole:step]
+    for k in range(1, step):
+        made = take(made, rows[k:whole:step])
+    if whole == len(rows):
+        return made
+    return np.concatenate([made, take.reduce(rows[whole:], axis=0, keepdims=True)])

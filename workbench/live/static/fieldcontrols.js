@@ -1,0 +1,136 @@
+import { grouped } from "./axes.js";
+import { element } from "./page.js";
+
+// What is beside the field: which one and in which colours, the subdomains on or off, and in 3D the section.
+
+const FIELDS = ["coefficient", "solution", "residual", "error"];
+const SCALES = ["automatic", "linear", "logarithmic"];
+
+export function fieldChoices(model) {
+  const row = element("div", "wb-fieldrow wb-choices");
+  const quantity = choice("field", FIELDS);
+  const colours = choice("colours", SCALES);
+  const overlay = element("input", "");
+  overlay.type = "checkbox";
+  const outlined = element("label", "", "");
+  outlined.append(overlay, "subdomains");
+  row.append(quantity.root, colours.root, outlined);
+
+  const pull = () => {
+    quantity.select.value = model.get("quantity");
+    colours.select.value = model.get("colours");
+    overlay.checked = model.get("overlay");
+  };
+  const push = () => {
+    model.set("quantity", quantity.select.value);
+    model.set("colours", colours.select.value);
+    model.set("overlay", overlay.checked);
+    model.save_changes();
+  };
+  for (const control of [quantity.select, colours.select, overlay]) control.addEventListener("change", push);
+  const traits = ["quantity", "colours", "overlay"].map((name) => `change:${name}`);
+  for (const trait of traits) model.on(trait, pull);
+  pull();
+  return {
+    row,
+    show(content) {
+      quantity.select.options[0].text = content.matrix ? "pattern" : "coefficient";
+      colours.root.hidden = content.quantity === "coefficient";
+      outlined.hidden = !content.outlined;
+      pull();
+    },
+    close: () => traits.forEach((trait) => model.off(trait, pull)),
+  };
+}
+
+// In 3D one plane of cells is shown: normal to which side, and where.
+export function sectionControls(model) {
+  const row = element("div", "wb-fieldrow wb-section");
+  const normal = choice("section", ["x", "y", "z"], (side) => `normal to ${side}`, "section normal to");
+  const place = element("input", "");
+  Object.assign(place, { type: "range", min: 0, step: 1 });
+  place.setAttribute("aria-label", "section plane");
+  place.setAttribute("data-lm-suppress-shortcuts", "true");
+  const where = element("span", "");
+  row.append(normal.root, place, where);
+  row.hidden = true;
+  let cells = 0;
+
+  const tell = () => {
+    where.textContent = `${normal.select.value} = ${((Number(place.value) + 0.5) / Math.max(1, cells)).toFixed(3)}`;
+    place.setAttribute("aria-valuetext", where.textContent);
+  };
+  const pull = () => {
+    normal.select.value = model.get("normal");
+    place.value = String(model.get("index"));
+    tell();
+  };
+  const push = () => {
+    model.set("normal", normal.select.value);
+    model.set("index", Number(place.value));
+    model.save_changes();
+    tell();
+  };
+  normal.select.addEventListener("change", push);
+  place.addEventListener("input", push);
+  model.on("change:normal", pull);
+  model.on("change:index", pull);
+  return {
+    row,
+    show(content) {
+      cells = content.cells;
+      row.hidden = !cells;
+      place.max = String(Math.max(0, cells - 1));
+      pull();
+    },
+    close() {
+      model.off("change:normal", pull);
+      model.off("change:index", pull);
+    },
+  };
+}
+
+// Of the states that were kept while a run went on, one is shown.
+export function frameControl(model) {
+  const row = element("div", "wb-fieldrow wb-frame");
+  const place = element("input", "");
+  Object.assign(place, { type: "range", min: 0, step: 1 });
+  place.setAttribute("aria-label", "iteration that is shown");
+  place.setAttribute("data-lm-suppress-shortcuts", "true");
+  const where = element("span", "");
+  row.append("iteration", place, where);
+  row.hidden = true;
+  let iterations = [];
+
+  const pull = () => {
+    place.value = String(model.get("frame"));
+    where.textContent = iterations.length ? grouped(iterations[Number(place.value)]) : "";
+    place.setAttribute("aria-valuetext", `iteration ${where.textContent}`);
+  };
+  place.addEventListener("input", () => {
+    model.set("frame", Number(place.value));
+    model.save_changes();
+    pull();
+  });
+  model.on("change:frame", pull);
+  return {
+    row,
+    show({ frames = [] }) {
+      iterations = frames;
+      row.hidden = frames.length < 2;
+      place.max = String(Math.max(0, frames.length - 1));
+      pull();
+    },
+    close: () => model.off("change:frame", pull),
+  };
+}
+
+function choice(name, options, text = (option) => option, spoken = name) {
+  const root = element("label", "", name);
+  const select = element("select", "");
+  select.setAttribute("aria-label", spoken);
+  select.setAttribute("data-lm-suppress-shortcuts", "true");
+  for (const option of options) select.append(new Option(text(option), option));
+  root.append(select);
+  return { root, select };
+}
