@@ -85,6 +85,46 @@ def test_lanes_race_and_the_winner_follows_tolerance_and_axis(page, lab_url, lab
     shut(page)
 
 
+def test_the_tolerance_is_dragged_on_the_plot_and_all_follows(page, lab_url, lab_folder):
+    open_cell(page, lab_url, lab_folder, "drag.ipynb", RACE)
+    press(page, "Start")
+    page.locator(".wb-status", has_text="all have ended").wait_for(timeout=30_000)
+    until_seen(page, "tolerance", "0.000001")
+    grip = page.get_by_role("slider", name="tolerance, a relative residual")
+    line = grip.bounding_box()
+    plot = page.locator(CURVES).bounding_box()
+    across, level = plot["x"] + 300, line["y"] + line["height"] / 2
+    page.mouse.move(across, level)
+    assert page.eval_on_selector(CURVES, "canvas => canvas.style.cursor") == "ns-resize"
+    page.mouse.move(across, level - 30)
+    assert page.eval_on_selector(CURVES, "canvas => canvas.style.cursor") == ""
+    page.mouse.move(across, level)
+    page.mouse.down()
+    page.mouse.move(across, level - 50, steps=10)
+    dragged = float(grip.get_attribute("aria-valuenow"))
+    assert dragged > -6
+    page.mouse.up()
+    page.wait_for_function(f"at => Number(document.querySelector(at).dataset.tolerance) > {10**dragged / 1.02}", arg=CURVES)
+    value = float(seen(page, "tolerance"))
+    number = page.locator(".wb-race input[type=text]").first
+    page.wait_for_function(
+        "value => Number(document.querySelector('.wb-race input[type=text]').value) === value", arg=value
+    )
+    said = f"residual of {value:.3g} lane 2"
+    page.wait_for_function("said => document.querySelectorAll('.wb-status')[1].textContent.includes(said)", arg=said)
+    assert seen(page, "first").startswith("2:")
+    assert f"{seen(page, 'at')} iterations" in page.locator(".wb-status").nth(1).inner_text()
+    page.locator(CURVES).press("Shift+ArrowUp")
+    page.wait_for_function(f"() => Number(document.querySelector('.wb-race input[type=text]').value) > {1.1 * value}")
+    grip.press("ArrowDown")
+    page.wait_for_function(f"() => Number(document.querySelector('.wb-race input[type=text]').value) < {1.1 * value}")
+    number.fill("1e-5")
+    number.press("Enter")
+    until_seen(page, "tolerance", "0.00001")
+    page.wait_for_timeout(300)
+    shut(page)
+
+
 def test_a_sweep_fills_its_table_which_is_sorted_by_a_press(page, lab_url, lab_folder):
     page.set_viewport_size({"width": 1280, "height": 1050})
     open_cell(page, lab_url, lab_folder, "sweep.ipynb", SWEEP)
