@@ -16,6 +16,7 @@ assert _spec.loader is not None
 lab = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(lab)
 
+SCREENSHOTS = Path(__file__).with_name("screenshots")
 CURVES = ".wb-convergence canvas.wb-canvas"
 RACE = """\
 from workbench.live import RaceView
@@ -121,6 +122,40 @@ def test_the_tolerance_is_dragged_on_the_plot_and_all_follows(page, lab_url, lab
     number.fill("1e-5")
     number.press("Enter")
     until_seen(page, "tolerance", "0.00001")
+    page.wait_for_timeout(300)
+    shut(page)
+
+
+def test_a_sweep_is_put_together_in_its_form(page, lab_url, lab_folder):
+    page.set_viewport_size({"width": 1280, "height": 1250})
+    code = "from workbench.live import SweepView\nSweepView()"
+    open_cell(page, lab_url, lab_folder, "form.ipynb", code)
+    plan = page.locator(".wb-status").first
+    page.locator(".wb-status", has_text="6 runs = 2 n × 3 preconditioner").wait_for()
+    over = page.get_by_label("over", exact=True)
+    over.first.fill("16, x")
+    over.first.press("Tab")
+    page.locator(".wb-status", has_text="n must be a whole number, got 'x'").wait_for()
+    assert over.first.input_value() == "16, x"
+    over.first.fill("16, 24, 32")
+    over.first.press("Tab")
+    press(page, "Vary more")
+    page.get_by_label("vary", exact=True).nth(2).select_option("deflation")
+    for name in ("none", "stripes", "file"):
+        page.locator(".wb-choice select").nth(5).select_option(name)
+    page.locator(".wb-status", has_text="27 runs = 3 n × 3 preconditioner × 3 deflation").wait_for()
+    assert over.nth(2).input_value() == "none, stripes, file"
+    press(page, "Run")
+    page.locator(".wb-status", has_text="27 of 27 runs done, 9 did not converge").wait_for(timeout=40_000)
+    assert page.locator("tr.wb-failed").count() == 9
+    assert page.locator("tr.wb-best").count() == 3
+    assert plan.inner_text().startswith("27 runs")
+    page.get_by_label("rows", exact=True).select_option("deflation")
+    page.get_by_label("columns", exact=True).select_option("preconditioner")
+    page.get_by_text("Each cell is the smallest over n.").wait_for()
+    page.wait_for_timeout(300)
+    page.screenshot(path=SCREENSHOTS / "sweep_form_top.png")
+    page.eval_on_selector("img.widget-image", "image => image.scrollIntoView({block: 'end'})")
     page.wait_for_timeout(300)
     shut(page)
 

@@ -5,6 +5,7 @@ import { onPage } from "./theme.js";
 
 const PAD = 5;
 const TALL = 18;
+const AWAY = 9;
 
 // The first sample of a curve at or below a tolerance, -1 where there is none yet. Each sample is looked at once.
 function reached(curve, tolerance) {
@@ -58,8 +59,10 @@ export function drawFlag(context, palette, { box, toX, toY }, ruler, { first, op
   context.font = `12px ${palette.type}`;
   const text = fitted(context, `${who}, ${ruler.say(position)}${open ? ", so far" : ""}`, box.right - box.left - 4 * PAD);
   const wide = context.measureText(text).width + 2 * PAD;
-  const left = Math.max(box.left + 2, Math.min(box.right - wide - 2, x - wide / 2));
-  const top = y - TALL - 10 > box.top ? y - TALL - 10 : y + 10;
+  // No curve has come below the line before the first one: there the flag hides none.
+  const below = x - wide - AWAY > box.left && y + TALL + AWAY < box.bottom;
+  const left = below ? x - wide - AWAY : Math.min(box.right - wide - 2, x + AWAY);
+  const top = below || y - TALL - AWAY < box.top ? y + AWAY : y - TALL - AWAY;
   context.lineWidth = 1.5;
   context.fillRect(left, top, wide, TALL);
   context.strokeRect(left, top, wide, TALL);
