@@ -12,7 +12,7 @@ from workbench.live import SweepView
 from workbench.live.sorttable import SortTable
 from workbench.live.sweep_choices import split
 from workbench.live.sweep_map import grid
-from workbench.live.sweep_words import absences, counted, legend, marks, remaining
+from workbench.live.sweep_words import absences, counted, legend, marks, remaining, shortfall
 from workbench.run import Run, Stopping, configure, sweep
 
 OVER = {"n": [8, 16], "preconditioner": ["jacobi", "neumann:2"], "deflation": ["none", "stripes"]}
@@ -84,7 +84,7 @@ def test_a_sweep_that_nothing_converged_in_has_no_map(monkeypatch):
     view = SweepView("two-layer", {"n": [8]})
     view.wait(60)
     assert "no run gave one" in view.map.note.value
-    assert "1 did not converge" in view.status.text
+    assert "1 failed" in view.status.text
 
 
 def test_a_wrong_choice_is_told_before_it_is_shown():
@@ -113,6 +113,8 @@ def test_the_best_of_each_system_and_the_failed_are_told_apart():
     assert absences(rows, over, "n", "deflation") == [["", "", "failed"], ["", "not converged", ""]]
     assert absences(rows, over, "deflation", "deflation") == [["", "not converged", "failed"]]
     assert marks(rows[:1], over, "iterations") == [""]
+    assert shortfall(rows) == ", 1 failed, 1 did not converge"
+    assert shortfall(rows[:2]) == ""
 
 
 def test_what_remains_is_by_the_pace_so_far():

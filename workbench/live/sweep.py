@@ -22,7 +22,7 @@ from workbench.live.sorttable import SortTable
 from workbench.live.status import StatusLine
 from workbench.live.sweep_choices import Choices
 from workbench.live.sweep_map import SweepMap
-from workbench.live.sweep_words import counted, each_of, legend, marks, remaining
+from workbench.live.sweep_words import counted, each_of, legend, marks, remaining, shortfall
 from workbench.problems import Problem
 from workbench.run import Configuration, Stopping, Sweep, configure, sweep
 from workbench.run.sweep_files import to_csv, to_json
@@ -156,7 +156,7 @@ class SweepView:
         player, exports = (widgets.HBox(row) for row in ([self._run, self._stop, self.bar], self._exports))
         title = widgets.HTML("What varies").add_class("wb-title")
         asked = [title, self.choices.box, self.plan, *([self.rest] if self.form else [])]
-        shown = [self.table, self.best, self.map.box, exports.add_class("wb-buttons"), self.saved]
+        shown = [self.best, self.table, self.map.box, exports.add_class("wb-buttons"), self.saved]
         box = widgets.VBox([*asked, player.add_class("wb-buttons"), self.status, *shown])
         return box.add_class("wb-explorer").add_class("wb-race").add_class("wb-sweep")
 
@@ -231,9 +231,8 @@ class SweepView:
         self._show()
         self.map.painter.wait(60)
         done = f"{len(self.rows)} of {runs} runs done"
-        failed = sum(not row["converged"] for row in self.rows)
-        told = f", {failed} did not converge" if failed else ""
-        said = f"{name}: stopped by the user, {done}" if self.result.cancelled else f"{name}: {done}{told}"
+        stopped = "stopped by the user, " if self.result.cancelled else ""
+        said = f"{name}: {stopped}{done}{shortfall(self.rows)}"
         self._enable(over=True)
         self.status.say(said, "good" if self.result.converged else "plain", "done")
 

@@ -45,9 +45,7 @@ def legend(found: Sequence[str], over: Mapping[str, Sequence[Any]], what: str) -
     return f"Bold: the fewest {what}{f' for each {each_of(each)}' if each else ''}."
 
 
-def absences(
-    rows: Sequence[Row], over: Mapping[str, Sequence[Any]], down: str, across: str
-) -> list[list[str]]:
+def absences(rows: Sequence[Row], over: Mapping[str, Sequence[Any]], down: str, across: str) -> list[list[str]]:
     """For each pair of choices why there is no value: not converged, failed, or nothing where none was run yet."""
     names = {"down": over[down] if down != across else [None], "across": over[across]}
     found = [["" for _ in names["across"]] for _ in names["down"]]
@@ -57,6 +55,13 @@ def absences(
         if not row["converged"] and found[place][at] != "not converged":
             found[place][at] = "failed" if row["iterations"] is None else "not converged"
     return found
+
+
+def shortfall(rows: Sequence[Row]) -> str:
+    """How many runs failed and how many did not converge, to stand behind what was done; nothing where none."""
+    failed = sum(row["iterations"] is None for row in rows)
+    short = sum(not row["converged"] for row in rows) - failed
+    return (f", {failed} failed" if failed else "") + (f", {short} did not converge" if short else "")
 
 
 def remaining(elapsed: float, done: int, of: int) -> str:

@@ -20,17 +20,18 @@ function render({ model, el }) {
     const focused = [...root.querySelectorAll("th button")].indexOf(document.activeElement);
     const [table, head, body, line] = ["table", "thead", "tbody", "tr"].map((kind) => element(kind, ""));
     table.className = "wb-table";
-    line.append(...names.map((name, place) => heading(name, place, rows)));
+    const numeric = names.map((_, place) => rows.some(({ cells }) => typeof cells[place].key === "number"));
+    line.append(...names.map((name, place) => heading(name, place, numeric)));
     head.append(line);
-    body.append(...rows.map(row));
+    body.append(...rows.map((marked) => row(marked, numeric)));
     table.append(head, body);
     root.replaceChildren(table);
     if (focused >= 0) root.querySelectorAll("th button")[focused]?.focus();
   }
 
-  function heading(name, place, rows) {
+  function heading(name, place, numeric) {
     const { column, falling } = model.get("order");
-    const cell = element("th", typeof rows[0].cells[place].key === "number" ? "wb-number" : "");
+    const cell = element("th", numeric[place] ? "wb-number" : "");
     const mark = place !== column ? "" : falling ? " ▼" : " ▲";
     cell.scope = "col";
     cell.setAttribute("aria-sort", place !== column ? "none" : falling ? "descending" : "ascending");
@@ -54,9 +55,9 @@ function render({ model, el }) {
   };
 }
 
-function row({ cells, mark }) {
+function row({ cells, mark }, numeric) {
   const made = element("tr", mark && `wb-${mark}`);
-  for (const { key, text } of cells) made.append(element("td", typeof key === "number" ? "wb-number" : "", text));
+  cells.forEach(({ text }, place) => made.append(element("td", numeric[place] ? "wb-number" : "", text)));
   return made;
 }
 
