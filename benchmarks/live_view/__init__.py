@@ -2,15 +2,15 @@
 
     python -m benchmarks live_view [--quick] [--output FOLDER]
 
-One run measures all requirements and prints them as a table on stderr: how long a button takes to answer, how often curves
-and field are painted while a run goes on, how long a draw of a timeline with 50,000 events takes, and how much a watched
-solve is slower than one alone. --quick makes few rounds, which tell only that all of it works.
+One run measures all requirements and prints them as a table on stderr: how long a button takes to answer, how often
+curves and field are painted while a run goes on, how long a draw of a timeline with 50,000 events takes, and how much a
+watched solve is slower than one alone. --quick makes few rounds, which tell only that all of it works.
 
 A solve that is watched and one that is not take turns in one kernel. This is done twice, since the browser shares this
 machine's cores with the solver: once with the page, and once with a light client in its place that is sent the same
 messages and acknowledges them but paints nothing, as if the page were open on another machine. The difference between
-the two is the browser's own work. Where other work disturbs the rounds, see the interval: it is that of the median of the
-rounds, by 4000 bootstrap samples.
+the two is the browser's own work. Where other work disturbs the rounds, see the interval: it is that of the median of
+the rounds, by 4000 bootstrap samples.
 """
 
 from __future__ import annotations

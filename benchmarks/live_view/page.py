@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import itertools
 import time
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,12 @@ GESTURE_SECONDS = 6
 CURVES = ".wb-convergence canvas.wb-canvas"
 FIELD = ".wb-field canvas.wb-canvas"
 LANES = ".wb-timeline canvas.wb-canvas"
-RUN_CELL = "() => window.jupyterapp.commands.execute('notebook:run-cell-and-select-next')"
+# A click into an output makes its cell the active one.
+RUN_CELL = """at => {
+  window.jupyterapp.shell.currentWidget.content.activeCellIndex = at;
+  window.jupyterapp.commands.execute("notebook:run-cell");
+}"""
+SET_CELL = "([at, text]) => window.jupyterapp.shell.currentWidget.content.widgets[at].model.sharedModel.setSource(text)"
 CELLS = (
     "from benchmarks.live_view import rounds\nexplorer = rounds.explorer()\nexplorer",
     "rounds.begin(explorer, {count}, 'rounds.json')",
@@ -76,7 +81,7 @@ NOTE_ANSWERS = """() => {
     }));
   }).observe(status, { attributes: true, attributeFilter: ["data-state"] });
 }"""
-# As fast as the page makes frames: in and out by the wheel, then to and fro by dragging. Returns when each was asked for.
+# As fast as the page makes frames: in and out by the wheel, then to and fro by dragging. Tells when each was asked for.
 GESTURES = """([at, seconds]) => new Promise((done) => {
   const canvas = document.querySelector(at);
   const box = canvas.getBoundingClientRect();
@@ -132,7 +137,7 @@ class Page:
         notebook.cells = [nbformat.v4.new_code_cell(source) for source in CELLS]
         nbformat.write(notebook, self._home / "live_view.ipynb")
         self._lab.open_notebook(self.page, self._url, "live_view.ipynb")
-        self.page.evaluate(RUN_CELL)
+        self.page.evaluate(RUN_CELL, 0)
         self.page.wait_for_selector(CURVES, timeout=60_000)
         self.page.eval_on_selector(".wb-explorer", "box => box.scrollIntoView()")
         self.page.wait_for_function("() => document.querySelector('.wb-explorer [role=status]')?.textContent")
@@ -157,22 +162,22 @@ class Page:
             self.page.evaluate(NOTE_PAINTS, [name, canvas])
         self.page.evaluate("() => window.drawsOf('Plot')")
         file = self._home / "rounds.json"
-        self._set_count(count)
-        self.page.evaluate(RUN_CELL)
+        self.page.evaluate(SET_CELL, [1, CELLS[1].format(count=count)])
+        self.page.evaluate(RUN_CELL, 1)
         self.page.eval_on_selector(".wb-explorer", "box => box.scrollIntoView()")
         end = time.monotonic() + LIMIT_SECONDS
         while not file.exists():
             if time.monotonic() > end:
                 raise TimeoutError(f"the kernel made no {count} rounds in {LIMIT_SECONDS} s")
             self.page.wait_for_timeout(500)
-        found = json.loads(file.read_text(encoding="utf-8"))
+        found = kernel.read(file)
         spent = sorted(ms for _, ms in self.page.evaluate("() => window.drawsOf('Plot')"))
         return found, {**self.page.evaluate("() => window.paints"), "draws": {"count": len(spent), **spread(spent)}}
 
     def timeline(self) -> dict[str, Any]:
         """Zoom and pan over all events: what a draw takes, how many there are a second, and how long after the wheel
         or the pointer the picture was drawn."""
-        self.page.evaluate(RUN_CELL)
+        self.page.evaluate(RUN_CELL, 2)
         enough = "([at, count]) => Number([...document.querySelectorAll(at)].at(-1)?.dataset.count) >= count"
         self.page.wait_for_function(enough, arg=[LANES, kernel.EVENTS], timeout=120_000)
         # The explorer has a timeline too, behind another tab.
@@ -186,10 +191,6 @@ class Page:
         count = int(self.page.eval_on_selector("#lanes", "canvas => canvas.dataset.count"))
         return {"events": count, **{kind: _gesture(times, draws) for kind, times in asked.items()}}
 
-    def _set_count(self, count: int) -> None:
-        script = """([at, text]) => window.jupyterapp.shell.currentWidget.content.widgets[at].model.sharedModel.setSource(text)"""
-        self.page.evaluate(script, [1, CELLS[1].format(count=count)])
-
 
 def _gesture(asked: list[float], draws: list[tuple[float, float]]) -> dict[str, Any]:
     """Times in ms. Each wish waits for the end of the first draw that begins after it."""
@@ -198,7 +199,7 @@ def _gesture(asked: list[float], draws: list[tuple[float, float]]) -> dict[str, 
     own = [(begun, ms) for begun, ms in draws if asked[0] <= begun <= asked[-1] + 200]
     ends = [begun + ms for begun, ms in own]
     waits = [next((end - at for end, (begun, _) in zip(ends, own, strict=True) if begun >= at), None) for at in asked]
-    apart = [later - earlier for earlier, later in zip(ends, ends[1:], strict=False)]
+    apart = [later - earlier for earlier, later in itertools.pairwise(ends)]
     return {
         "asked": len(asked),
         "draws": len(own),

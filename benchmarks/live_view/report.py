@@ -126,7 +126,7 @@ def _slowdown(where: str, told: dict[str, Any]) -> list[dict[str, Any]]:
     of = f"{told['rounds']} rounds"
     rows = [_interval(f"a solve is slower by at most 5% ({where})", found, "%", of, decided)]
     names = {
-        "other_python_threads_more_ms_per_s": "Python threads beside the solver's run more: bounds its wait for the GIL",
+        "other_python_threads_more_ms_per_s": "Python's other threads run more, and may hold the GIL meanwhile",
         "solver_more_asleep_ms_per_s": "the solver sleeps more: for the GIL and for its other cores",
         "solver_more_waiting_for_a_core_ms_per_s": "the solver waits more for a core",
     }

@@ -42,10 +42,29 @@ def timeline() -> TimelineView:
 
 def begin(view: Explorer, count: int, path: str) -> None:
     """Make so many rounds in a thread of its own, which leaves the kernel free to hear what the page has painted."""
-    threading.Thread(target=_rounds, args=(view, count, Path(path)), daemon=True).start()
+    threading.Thread(target=_write, args=(view, count, Path(path)), daemon=True).start()
 
 
-def _rounds(view: Explorer, count: int, path: Path) -> None:
+def read(path: Path) -> list[dict[str, Any]]:
+    """The rounds that `begin` wrote. Raises RuntimeError with what went wrong in the kernel."""
+    found = json.loads(path.read_text(encoding="utf-8"))
+    if isinstance(found, str):
+        raise RuntimeError(f"the rounds broke off in the kernel: {found}")
+    return found
+
+
+def _write(view: Explorer, count: int, path: Path) -> None:
+    try:
+        found: Any = _rounds(view, count)
+    # Whoever waits for the file must be told.
+    except Exception as error:
+        found = f"{type(error).__name__}: {error}"
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(found), encoding="utf-8")
+    os.rename(part, path)
+
+
+def _rounds(view: Explorer, count: int) -> list[dict[str, Any]]:
     def watched() -> dict[str, Any]:
         return _timed(view.run())
 
@@ -60,9 +79,7 @@ def _rounds(view: Explorer, count: int, path: Path) -> None:
         order = [("watched", watched), ("alone", alone)][:: 1 if k % 2 == 0 else -1]
         found.append({name: (time.sleep(REST), go())[1] for name, go in order})
         view.clear()
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(found), encoding="utf-8")
-    os.rename(part, path)
+    return found
 
 
 def _timed(session: Session) -> dict[str, Any]:
@@ -96,7 +113,7 @@ _SOLVER = "workbench-solve"
 
 
 def _threads() -> dict[Any, tuple[float, float]]:
-    """For each thread of Python's, numba's are none, seconds on a core and waiting for one; the solver's by its name."""
+    """Seconds on a core and waiting for one of each thread of Python's, the solver's by its name; numba's are none."""
     found: dict[Any, tuple[float, float]] = {}
     for thread in threading.enumerate():
         # A thread may have ended since, and other systems have no such file.

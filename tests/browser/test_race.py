@@ -104,7 +104,9 @@ def test_the_tolerance_is_dragged_on_the_plot_and_all_follows(page, lab_url, lab
     dragged = float(grip.get_attribute("aria-valuenow"))
     assert dragged > -6
     page.mouse.up()
-    page.wait_for_function(f"at => Number(document.querySelector(at).dataset.tolerance) > {10**dragged / 1.02}", arg=CURVES)
+    page.wait_for_function(
+        f"at => Number(document.querySelector(at).dataset.tolerance) > {10**dragged / 1.02}", arg=CURVES
+    )
     value = float(seen(page, "tolerance"))
     number = page.locator(".wb-race input[type=text]").first
     page.wait_for_function(

@@ -161,7 +161,9 @@ def test_the_page_learns_who_may_still_come_in_and_who_has_parted(view, page_of,
     view.watch(finished(stopping=Stopping(rtol=1e-17, maxiter=2000), n=16))
     told = {}
     eventually(lambda: told.update({c["key"]: c for m in page.messages for c in m["curves"]}) or len(told) == 2)
-    eventually(lambda: not told.update({c["key"]: c for m in page.messages for c in m["curves"]}) and not told[2]["open"])
+    eventually(
+        lambda: not told.update({c["key"]: c for m in page.messages for c in m["curves"]}) and not told[2]["open"]
+    )
     assert told[1]["open"]
     assert told[1]["parted"] == -1
     history = view.curves[1].history

@@ -28,7 +28,7 @@ def heatmap(
 
     values: shape (rows, columns), at least 0, NaN where nothing came out. label: what they are, with the unit. absent:
     words for the cells without a value, such as why, then hatched crosswise. Sizes in inches, the height by default
-    that of the rows. Raises InputError where shapes do not fit, for negative values, and where there is no value at all.
+    that of the rows. Raises InputError where shapes do not fit, for negative values, and where there is no value.
     """
     values = np.asarray(values, dtype=np.float64)
     if values.shape != (len(rows), len(columns)) or not values.size:
@@ -52,7 +52,7 @@ def heatmap(
             axes.text(column, row, f"{values[row, column]:.4g}", ha="center", va="center", color=ink, fontsize="small")
         else:
             corner = (column - 0.5, row - 0.5)
-            word = absent[row][column] if absent else ""
+            word = str(absent[int(row)][int(column)]) if absent else ""
             hatch = "xxx" if word else "///"
             axes.add_patch(Rectangle(corner, 1, 1, facecolor="#eeeeee", edgecolor="#999999", hatch=hatch, linewidth=0))
             if word:

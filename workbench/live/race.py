@@ -79,8 +79,8 @@ class RaceView:
             self.base = configuration
         if not same_system(configuration, self.base):
             raise InputError(
-                f"{configuration.label} is on another system than this race ({self.base.problem.label}), where iterations "
-                "and times do not compare; rebase the race, or use a sweep"
+                f"{configuration.label} is on another system than this race ({self.base.problem.label}), where "
+                "iterations and times do not compare; rebase the race, or use a sweep"
             )
         lane = self.race.add(configuration)
         curve = self.convergence.watch(lane, lane.label)
