@@ -48,10 +48,13 @@ window.Blob = class extends Whole {
     super(draws ? [...parts, NOTES] : parts, options);
   }
 };
+// There may be several workers of one kind, and all are asked.
 window.drawsOf = (name) => new Promise((done) => {
   const channel = new BroadcastChannel("draws");
-  channel.onmessage = ({ data }) => { if (Array.isArray(data)) { channel.close(); done(data); } };
+  const all = [];
+  channel.onmessage = ({ data }) => { if (Array.isArray(data)) all.push(...data); };
   channel.postMessage(name);
+  setTimeout(() => { channel.close(); done(all.sort((a, b) => a[0] - b[0])); }, 500);
 });
 """
 # A canvas counts the frames in which it drew something new.

@@ -131,7 +131,7 @@ def _slowdown(where: str, told: dict[str, Any]) -> list[dict[str, Any]]:
         "solver_more_waiting_for_a_core_ms_per_s": "the solver waits more for a core",
     }
     return rows + [
-        _interval(f"- {text} ({where})", told[name], "ms/s", of, "") for name, text in names.items() if name in told
+        _interval(f"- {text}", told[name], "ms/s", of, "") for name, text in names.items() if name in told
     ]
 
 

@@ -11,13 +11,13 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.errors import InputError
-from workbench.figures import curve_style
 from workbench.live._stream import Publisher
 from workbench.live.controls import button
-from workbench.live.convergence import ConvergenceView, Curve
+from workbench.live.convergence import ConvergenceView
 from workbench.live.race_files import KINDS, export_race
 from workbench.live.race_form import LaneForm, moved, same_system
-from workbench.live.race_words import heading, row, sentence
+from workbench.live.race_row import LaneRow
+from workbench.live.race_words import heading, sentence
 from workbench.live.status import StatusLine
 from workbench.live.tolerance import ToleranceSlider
 from workbench.run import Configuration, Lane, Race, State, configure
@@ -59,7 +59,7 @@ class RaceView:
             kind: button(text, "write it into the folder exports/", self._exporting(kind), width="118px")
             for kind, text in KINDS.items()
         }
-        self._rows: dict[Lane, _Row] = {}
+        self._rows: dict[Lane, LaneRow] = {}
         self._next = 0.0
         self._complaint = self._notice = ""
         for configuration in configurations:
@@ -84,7 +84,7 @@ class RaceView:
             )
         lane = self.race.add(configuration)
         curve = self.convergence.watch(lane, lane.label)
-        self._rows = {**self._rows, lane: _Row(lane, curve, self._toggle, self._stopping, self.remove)}
+        self._rows = {**self._rows, lane: LaneRow(lane, curve, self._toggle, self._stopping, self.remove)}
         self._tabulate()
         return lane
 
@@ -280,29 +280,6 @@ class RaceView:
         if self._notice:
             return f"{about} {self._notice}; press Start", "plain", "idle"
         return f"{about}: press Start" if lanes else f"{about}; choose blocks and press Add lane", "plain", "idle"
-
-
-class _Row:
-    """A lane's numbers and buttons."""
-
-    def __init__(self, lane: Lane, curve: Curve, toggle: Any, stop: Any, remove: Any) -> None:
-        self.lane, self.curve = lane, curve
-        self.text = widgets.HTML()
-        self.pause = button("Pause", f"hold lane {lane.number}, or let it go on", lambda: toggle(lane), width="68px")
-        self.stop = button(
-            "Stop", f"end lane {lane.number}; what it has computed stays", lambda: stop(lane), width="60px"
-        )
-        self.remove = button("Remove", f"take lane {lane.number} away", lambda: remove(lane), width="76px")
-        self.box = _row("wb-lane", self.text, self.pause, self.stop, self.remove)
-
-    def show(self, finish: Any, measure: str) -> None:
-        self.text.value = row(self.lane, curve_style(self.curve.style), finish, measure)
-        self.pause.disabled = self.stop.disabled = self.lane.ended
-        self.pause.description = "Resume" if self.lane.held else "Pause"
-
-    def close(self) -> None:
-        for control in (*self.box.children, self.box):
-            control.close()
 
 
 def _row(name: str, *children: widgets.Widget) -> widgets.HBox:

@@ -12,7 +12,6 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench import figures
-from workbench.blocks import Block, registered
 from workbench.errors import InputError
 from workbench.live._worker import LatestOnly
 from workbench.live.controls import button
@@ -20,13 +19,14 @@ from workbench.live.export import make_folder, slug
 from workbench.live.form import SECOND_LEVEL, Form
 from workbench.live.sorttable import SortTable
 from workbench.live.status import StatusLine
+from workbench.live.sweep_base import base_of, fixed, has_form, points, suggestion
 from workbench.live.sweep_choices import Choices
 from workbench.live.sweep_map import SweepMap
 from workbench.live.sweep_words import counted, each_of, legend, marks, remaining, shortfall
 from workbench.problems import Problem
-from workbench.run import Configuration, Stopping, Sweep, configure, sweep
+from workbench.run import Configuration, Stopping, Sweep, sweep
 from workbench.run.sweep_files import to_csv, to_json
-from workbench.run.sweeping import CHOICES, Row, combinations
+from workbench.run.sweeping import Row, combinations
 
 SHOWN = ("N", "iterations", "setup_seconds", "iteration_seconds", "true_relative_residual", "reason")
 SHOW_PERIOD = 0.5
@@ -51,12 +51,12 @@ class SweepView:
         folder: str | Path | None = None,
         **choices: Any,
     ) -> None:
-        self.base = _base(problem, stopping, choices)
+        self.base = base_of(problem, stopping, choices)
         chosen = suggestion(self.base) if over is None else over
         if not isinstance(problem, Configuration):
             # Names that are both varied and fixed are told, which the base does not show.
             combinations(self.base.problem, chosen, stopping=stopping, **choices)
-        self.over, self.runs = dict(chosen), len(_points(self.base, chosen))
+        self.over, self.runs = dict(chosen), len(points(self.base, chosen))
         self.rows: list[Row] = []
         self.result: Sweep | None = None
         self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
@@ -67,7 +67,7 @@ class SweepView:
         self._begun = self._next = 0.0
         self.status, self.plan, self.best, self.saved = (StatusLine() for _ in range(4))
         self.choices = Choices(self.base.problem, self.over, self._changed)
-        self.form = Form(self._form_changed, self.base) if _has_form(self.base) else None
+        self.form = Form(self._form_changed, self.base) if has_form(self.base) else None
         self._run = button("Run", "run every combination", self.run, style="primary")
         self._stop = button("Stop", "end the sweep; the rows so far stay", self.stop, style="danger")
         self.bar = widgets.IntProgress(0, 0, self.runs, layout={"width": "280px"})
@@ -104,7 +104,7 @@ class SweepView:
         """
         self.base = configuration
         gone = self.choices.rebase(configuration.problem)
-        if self.form and _has_form(configuration):
+        if self.form and has_form(configuration):
             self.form.load(configuration)
             # Loading tells of changes, and what it read back has the form's precision.
             self.base = configuration
@@ -181,7 +181,7 @@ class SweepView:
         """Every combination is looked at before any is run."""
         try:
             over = self.choices.over()
-            runs = len(_points(self.base, over))
+            runs = len(points(self.base, over))
         except InputError as error:
             self._complain(str(error))
             return
@@ -226,8 +226,8 @@ class SweepView:
         self.map.begin(over)
         self.best.say("")
         self.status.say(f"{name}: running, 0 of {runs} runs done", "busy", "running")
-        problem, fixed = _fixed(self.base, over)
-        self.result = sweep(problem, over, progress=self._progress, cancelled=self._cancel.is_set, **fixed)
+        problem, same = fixed(self.base, over)
+        self.result = sweep(problem, over, progress=self._progress, cancelled=self._cancel.is_set, **same)
         self._show()
         self.map.painter.wait(60)
         done = f"{len(self.rows)} of {runs} runs done"
@@ -279,36 +279,3 @@ class SweepView:
                 self.saved.say(str(error), "bad")
 
         threading.Thread(target=write, name="workbench-export", daemon=True).start()
-
-
-def suggestion(base: Configuration) -> dict[str, list[Any]]:
-    """Something to begin with: two sizes where the problem has one, and three preconditioners."""
-    sizes = [declared for declared in base.problem.parameters() if declared.name == "n"]
-    n = getattr(base.problem, "n", 0)
-    over: dict[str, list[Any]] = {"n": [n // 2, n]} if sizes and n // 2 >= (sizes[0].low or 1) else {}
-    return {**over, "preconditioner": ["none", "jacobi", "neumann:2"]}
-
-
-def _base(problem: str | Problem | Configuration | None, stopping: Stopping | None, choices: Any) -> Configuration:
-    if not isinstance(problem, Configuration):
-        return configure(problem or "two-layer", stopping=stopping, **choices)
-    if stopping or choices:
-        raise InputError("a configuration says all that stays the same; give it alone, or a problem with choices")
-    return problem
-
-
-def _fixed(base: Configuration, over: Mapping[str, Sequence[Any]]) -> tuple[Problem, dict[str, Any]]:
-    """The problem of a sweep, and what else stays the same in it, as `configure` takes it."""
-    names = [name for name in (*CHOICES, "memory_limit", "stopping") if name not in over]
-    return base.problem, {name: getattr(base, name) for name in names}
-
-
-def _points(base: Configuration, over: Mapping[str, Sequence[Any]]) -> list[Any]:
-    problem, fixed = _fixed(base, over)
-    return combinations(problem, over, **fixed)
-
-
-def _has_form(base: Configuration) -> bool:
-    """Whether all its blocks can be chosen from lists; those that the caller holds in memory cannot."""
-    blocks = [getattr(base, item.name) for item in dataclasses.fields(base)]
-    return all(block.name in registered(block.kind) for block in blocks if isinstance(block, Block))

@@ -76,7 +76,8 @@ function render({ model, el }) {
       const state = `${goes ? "running" : "at rest"}, iteration ${total - 1}, relative residual ${short(last)}`;
       return `${label}: ${total ? state : "setting up"}`;
     });
-    if (tolerance) parts.push(`Tolerance ${short(tolerance)}${model.get("movable") ? ", Shift with the up and down arrow keys moves it" : ""}`);
+    const keys = model.get("movable") ? ", Shift with the up and down arrow keys moves it" : "";
+    if (tolerance) parts.push(`Tolerance ${short(tolerance)}${keys}`);
     if (first.length) parts.push(`First there: ${canvas.dataset.first}`);
     canvas.setAttribute("aria-label", `Convergence. ${parts.join(". ") || "No run yet"}.`);
   }

@@ -1,6 +1,7 @@
 import { drawAxes, decadeTicks, powerOfTen, short, line, label } from "./axes.js";
 import { RULERS } from "./rulers.js";
 import { firstAt, drawFlag } from "./finish.js";
+import { exponents, frameOf } from "./frame.js";
 import { Samples, outline, lengthOf, drawPolyline, drawMarker } from "./curve.js";
 import { Stage } from "./stage.js";
 import { onPage } from "./theme.js";
@@ -9,8 +10,6 @@ import { atMost } from "./throttle.js";
 // The convergence plot as numbers in, strokes out: relative residual, logarithmic, against iterations, seconds or bytes,
 // all runs in one picture.
 
-const MARGIN = { left: 64, top: 10, right: 24, bottom: 42 };
-const MARKS = 8;
 const REPORT_MS = 1000;
 const NOBODY = { first: [], open: false };
 
@@ -114,10 +113,11 @@ export class Plot extends Stage {
     this.winners = this.marked || this.moved !== null ? firstAt(curves, lines[0]) : NOBODY;
     const { first, open } = this.winners;
     const states = curves.map(({ key, live, rings }) => [key, live, rings.length]);
-    const as = JSON.stringify([low, high, extent, states, lines, first.map(({ curve, position }) => [curve.key, position]), open]);
+    const there = first.map(({ curve, position }) => [curve.key, position]);
+    const as = JSON.stringify([low, high, extent, states, lines, there, open]);
     // What is read out lies over the curves.
     if (this.cursor || as !== this.drawnAs) {
-      this.frame = this.frameOf(low, high, extent);
+      this.frame = frameOf(this, low, high, extent);
       this.drawAnew(curves);
       this.drawnAs = this.cursor ? "" : as;
     } else {
@@ -125,21 +125,6 @@ export class Plot extends Stage {
       this.drawFlag(lines, curves.length);
     }
     this.paints += fresh;
-  }
-
-  // Where the axes lie, and how values become pixels.
-  frameOf(low, high, extent) {
-    const right = this.width - MARGIN.right;
-    const box = { left: MARGIN.left, top: MARGIN.top, right, bottom: this.height - MARGIN.bottom };
-    return {
-      box,
-      low,
-      high,
-      extent,
-      apart: this.ruler.counts ? Math.max(1, Math.round(extent / MARKS)) : extent / MARKS,
-      toX: (position) => box.left + (position / extent) * (box.right - box.left),
-      toY: (value) => box.bottom - ((Math.log10(value) - low) / (high - low)) * (box.bottom - box.top),
-    };
   }
 
   drawAnew(curves) {
@@ -268,17 +253,4 @@ export class Plot extends Stage {
     }
     this.hear({ kind: "readout", k: this.ruler.say(this.cursor.k), rows });
   }
-}
-
-// Powers of ten that hold all curves and lines.
-function exponents(curves, lines) {
-  let [low, high] = [Infinity, -Infinity];
-  for (const value of [...curves.flatMap(({ samples }) => [samples.low, samples.high]), ...lines]) {
-    if (!(value > 0) || value === Infinity) continue;
-    low = Math.min(low, value);
-    high = Math.max(high, value);
-  }
-  if (low > high) return [-6, 0];
-  const bounds = [Math.floor(Math.log10(low) - 0.05), Math.ceil(Math.log10(high) + 0.05)];
-  return bounds[0] === bounds[1] ? [bounds[0], bounds[0] + 1] : bounds;
 }
