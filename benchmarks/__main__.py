@@ -1,13 +1,15 @@
-"""Run benchmarks by name, or all of them: `python -m benchmarks [NAME ...] [--output FOLDER]`.
+"""Run benchmarks by name, or all of them: `python -m benchmarks [NAME ...] [--quick] [--output FOLDER]`.
 
 A benchmark is a module of this package with a function `figures()` that returns plain data. Each prints one JSON object
-with the machine's description beside the figures; with --output it is also written to FOLDER/NAME.json.
+with the machine's description beside the figures; with --output it is also written to FOLDER/NAME.json. Those whose
+`figures` takes `quick` can make few rounds, to see that they work.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import inspect
 import pkgutil
 from pathlib import Path
 
@@ -21,11 +23,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="benchmarks", description="Side-by-side measurements on this machine.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one or more of {', '.join(known)}; all by default")
     parser.add_argument("--output", type=Path, metavar="FOLDER", help="also write NAME.json files here")
+    parser.add_argument("--quick", action="store_true", help="few rounds, where a benchmark offers it")
     chosen = parser.parse_args()
     for name in chosen.names or known:
         if name not in known:
             parser.error(f"unknown benchmark {name!r}; known: {', '.join(known)}")
-        publish(name, importlib.import_module(f"benchmarks.{name}").figures(), chosen.output)
+        figures = importlib.import_module(f"benchmarks.{name}").figures
+        options = {"quick": True} if chosen.quick and "quick" in inspect.signature(figures).parameters else {}
+        publish(name, figures(**options), chosen.output)
 
 
 if __name__ == "__main__":

@@ -85,6 +85,79 @@ def test_lanes_race_and_the_winner_follows_tolerance_and_axis(page, lab_url, lab
     shut(page)
 
 
+def test_the_tolerance_is_dragged_on_the_plot_and_all_follows(page, lab_url, lab_folder):
+    open_cell(page, lab_url, lab_folder, "drag.ipynb", RACE)
+    press(page, "Start")
+    page.locator(".wb-status", has_text="all have ended").wait_for(timeout=30_000)
+    until_seen(page, "tolerance", "0.000001")
+    grip = page.get_by_role("slider", name="tolerance, a relative residual")
+    line = grip.bounding_box()
+    plot = page.locator(CURVES).bounding_box()
+    across, level = plot["x"] + 300, line["y"] + line["height"] / 2
+    page.mouse.move(across, level)
+    assert page.eval_on_selector(CURVES, "canvas => canvas.style.cursor") == "ns-resize"
+    page.mouse.move(across, level - 30)
+    assert page.eval_on_selector(CURVES, "canvas => canvas.style.cursor") == ""
+    page.mouse.move(across, level)
+    page.mouse.down()
+    page.mouse.move(across, level - 50, steps=10)
+    dragged = float(grip.get_attribute("aria-valuenow"))
+    assert dragged > -6
+    page.mouse.up()
+    page.wait_for_function(
+        f"at => Number(document.querySelector(at).dataset.tolerance) > {10**dragged / 1.02}", arg=CURVES
+    )
+    value = float(seen(page, "tolerance"))
+    number = page.locator(".wb-race input[type=text]").first
+    page.wait_for_function(
+        "value => Number(document.querySelector('.wb-race input[type=text]').value) === value", arg=value
+    )
+    said = f"residual of {value:.3g} lane 2"
+    page.wait_for_function("said => document.querySelectorAll('.wb-status')[1].textContent.includes(said)", arg=said)
+    assert seen(page, "first").startswith("2:")
+    assert f"{seen(page, 'at')} iterations" in page.locator(".wb-status").nth(1).inner_text()
+    page.locator(CURVES).press("Shift+ArrowUp")
+    page.wait_for_function(f"() => Number(document.querySelector('.wb-race input[type=text]').value) > {1.1 * value}")
+    grip.press("ArrowDown")
+    page.wait_for_function(f"() => Number(document.querySelector('.wb-race input[type=text]').value) < {1.1 * value}")
+    number.fill("1e-5")
+    number.press("Enter")
+    until_seen(page, "tolerance", "0.00001")
+    page.wait_for_timeout(300)
+    shut(page)
+
+
+def test_a_sweep_is_put_together_in_its_form(page, lab_url, lab_folder):
+    page.set_viewport_size({"width": 1280, "height": 1250})
+    code = "from workbench.live import SweepView\nSweepView()"
+    open_cell(page, lab_url, lab_folder, "form.ipynb", code)
+    plan = page.locator(".wb-status").first
+    page.locator(".wb-status", has_text="6 runs = 2 n × 3 preconditioner").wait_for()
+    over = page.get_by_label("over", exact=True)
+    over.first.fill("16, x")
+    over.first.press("Tab")
+    page.locator(".wb-status", has_text="n must be a whole number, got 'x'").wait_for()
+    assert over.first.input_value() == "16, x"
+    over.first.fill("16, 24, 32")
+    over.first.press("Tab")
+    press(page, "Vary more")
+    page.get_by_label("vary", exact=True).nth(2).select_option("deflation")
+    for name in ("none", "stripes", "file"):
+        page.locator(".wb-choice select").nth(5).select_option(name)
+    page.locator(".wb-status", has_text="27 runs = 3 n × 3 preconditioner × 3 deflation").wait_for()
+    assert over.nth(2).input_value() == "none, stripes, file"
+    press(page, "Run")
+    page.locator(".wb-status", has_text="27 of 27 runs done, 9 failed").wait_for(timeout=40_000)
+    assert page.locator("tr.wb-failed").count() == 9
+    assert page.locator("tr.wb-best").count() == 3
+    assert plan.inner_text().startswith("27 runs")
+    page.get_by_label("rows", exact=True).select_option("deflation")
+    page.get_by_label("columns", exact=True).select_option("preconditioner")
+    page.get_by_text("Each cell is the smallest over n.").wait_for()
+    page.wait_for_timeout(300)
+    shut(page)
+
+
 def test_a_sweep_fills_its_table_which_is_sorted_by_a_press(page, lab_url, lab_folder):
     page.set_viewport_size({"width": 1280, "height": 1050})
     open_cell(page, lab_url, lab_folder, "sweep.ipynb", SWEEP)

@@ -22,7 +22,7 @@ def relative(run):
 
 
 def finished(**choices):
-    session = Session(configure("two-layer", n=32, **choices))
+    session = Session(configure("two-layer", **{"n": 32, **choices}))
     session.wait(60)
     return session
 
@@ -134,6 +134,40 @@ def test_a_record_can_be_put_on_the_plot(view, page_of, eventually):
     np.testing.assert_allclose(page.curves()[curve.key], relative(session.run), rtol=1e-6)
     assert page.messages[-1]["curves"][0]["label"] == "from a file"
     assert page.messages[-1]["curves"][0]["tolerance"] == pytest.approx(1e-6)
+
+
+def test_a_line_moved_on_the_plot_is_told_and_marked(view, page_of, eventually):
+    page = page_of(view)
+    curve = view.watch(finished())
+    eventually(lambda: page.curves())
+    assert not page.messages[-1]["marked"]
+    heard = []
+    view.on_tolerance(heard.append)
+    for value, turn in ((1e-3, 5), (1e-4, 6), (-1.0, 7), (float("nan"), 8)):
+        view._receive(None, {"kind": "tolerance", "value": value, "turn": turn}, [])
+    assert heard == [1e-3, 1e-4]
+    assert view.tolerance == curve.line == 1e-4
+    eventually(lambda: page.messages[-1]["turn"] == 6 and page.messages[-1]["marked"])
+    view._receive(None, {"kind": "tolerance", "value": None, "turn": 9}, [])
+    assert view.tolerance is None
+    assert curve.line == pytest.approx(1e-6)
+    eventually(lambda: page.messages[-1]["turn"] == 9 and not page.messages[-1]["marked"])
+
+
+def test_the_page_learns_who_may_still_come_in_and_who_has_parted(view, page_of, eventually):
+    page = page_of(view)
+    going = Session(configure("two-layer", n=32))
+    view.watch(going)
+    view.watch(finished(stopping=Stopping(rtol=1e-17, maxiter=2000), n=16))
+    told = {}
+    eventually(lambda: told.update({c["key"]: c for m in page.messages for c in m["curves"]}) or len(told) == 2)
+    eventually(
+        lambda: not told.update({c["key"]: c for m in page.messages for c in m["curves"]}) and not told[2]["open"]
+    )
+    assert told[1]["open"]
+    assert told[1]["parted"] == -1
+    history = view.curves[1].history
+    assert told[2]["parted"] == (-1 if history.parted_at is None else history.parted_at)
 
 
 def test_two_views_share_nothing():

@@ -74,6 +74,20 @@ def test_the_tolerance_is_dragged_or_typed(view, eventually):
     eventually(lambda: "no lane reached it" in view.winner.text)
 
 
+def test_slider_number_and_winner_follow_the_line_on_the_plot(view, page_of, eventually):
+    finished(view, eventually)
+    page = page_of(view.convergence)
+    eventually(lambda: page.messages)
+    view.convergence._receive(None, {"kind": "tolerance", "value": 3.3e-4, "turn": 7}, [])
+    assert view.tolerance.number.value == "0.00033"
+    assert view.tolerance.slider.value == 5e-4
+    eventually(lambda: "residual of 0.00033 lane 2" in view.winner.text)
+    eventually(lambda: page.messages[-1]["turn"] == 7)
+    assert {told["tolerance"] for told in page.messages[-1]["curves"]} == {3.3e-4}
+    view.convergence._receive(None, {"kind": "tolerance", "value": None, "turn": 8}, [])
+    assert view.tolerance.value == view.base.stopping.rtol
+
+
 @pytest.mark.parametrize("text", ["x", "0", "-1", "nan", ""])
 def test_a_wrong_tolerance_is_told_and_the_old_one_stays(view, eventually, text):
     before = view.tolerance.value
@@ -87,9 +101,9 @@ def test_lanes_come_from_the_form_while_others_run(tmp_path, eventually):
     view.start()
     (first,) = view.race.lanes
     eventually(lambda: first.run and first.run.iterations > 5)
-    view.fields["solver"].choice.value = "cg"
-    view.fields["preconditioner"].choice.value = "neumann"
-    view.fields["preconditioner"].fields["order"].value = 3
+    view.form.fields["solver"].choice.value = "cg"
+    view.form.fields["preconditioner"].choice.value = "neumann"
+    view.form.fields["preconditioner"].fields["order"].value = 3
     lane = view.add_from_form()
     assert lane.configuration.preconditioner.spec == "neumann:3"
     assert lane.configuration.problem == first.configuration.problem
@@ -107,16 +121,54 @@ def test_lanes_come_from_the_form_while_others_run(tmp_path, eventually):
     view.close()
 
 
+def test_a_lane_may_have_any_block_and_device(view):
+    form = view.form
+    assert form.fields["coarse"].choice.disabled
+    form.fields["deflation"].choice.value = "stripes"
+    assert not form.fields["variant"].choice.disabled
+    form.fields["coarse"].choice.value = "sparse"
+    form.fields["variant"].choice.value = "a-def2"
+    chosen = view.add_from_form().configuration
+    assert (chosen.coarse.name, chosen.variant.name, chosen.device) == ("sparse", "a-def2", view.form.device.value)
+    assert chosen.problem == view.base.problem
+
+
+def test_a_lane_on_another_system_is_refused_and_rebasing_takes_all_there(view, eventually):
+    finished(view, eventually)
+    other = configure("poisson5", n=16, solver="pipecg", stopping=Stopping(rtol=1e-4))
+    with pytest.raises(InputError, match="rebase the race"):
+        view.add(other)
+    methods = [lane.label for lane in view.race.lanes]
+    view.rebase(other)
+    assert [lane.label for lane in view.race.lanes] == methods
+    assert {lane.configuration.problem for lane in view.race.lanes} == {other.problem}
+    assert {lane.configuration.stopping for lane in view.race.lanes} == {other.stopping}
+    assert len(view.convergence.curves) == len(view._rows) == 2
+    eventually(lambda: "2 lanes begin anew here" in view.status.text)
+    assert view.form.fields["solver"].choice.value == "pipecg"
+    assert view.add_from_form().configuration == other
+    view.start()
+    view.race.wait(60)
+    eventually(lambda: view.status.state == "done")
+
+
+def test_rebasing_on_the_same_system_keeps_the_lanes(view):
+    lanes = view.race.lanes
+    view.rebase(lane_of(solver="pipecg"))
+    assert view.race.lanes == lanes
+    assert view.form.fields["solver"].choice.value == "pipecg"
+
+
 def test_a_wrong_number_in_the_form_is_a_sentence(view, eventually):
-    view.fields["preconditioner"].choice.value = "neumann"
-    view.fields["preconditioner"].fields["order"].value = -1
+    view.form.fields["preconditioner"].choice.value = "neumann"
+    view.form.fields["preconditioner"].fields["order"].value = -1
     view._add.click()
     eventually(lambda: "order must be" in view.status.text)
     assert len(view.race.lanes) == 2
 
 
 def test_a_lane_that_fails_shows_its_sentence_in_its_row(eventually):
-    view = RaceView(configure("two-layer", n=4, deflation="eigenvectors:400"), lane_of())
+    view = RaceView(configure("two-layer", n=4, deflation="eigenvectors:400"), configure("two-layer", n=4))
     view.start()
     view.race.wait(60)
     bad, good = view.race.lanes

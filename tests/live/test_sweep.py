@@ -10,8 +10,10 @@ import pytest
 from workbench.errors import InputError
 from workbench.live import SweepView
 from workbench.live.sorttable import SortTable
-from workbench.live.sweep import grid
-from workbench.run import Run, Stopping, sweep
+from workbench.live.sweep_choices import split
+from workbench.live.sweep_map import grid
+from workbench.live.sweep_words import absences, counted, legend, marks, remaining, shortfall
+from workbench.run import Run, Stopping, configure, sweep
 
 OVER = {"n": [8, 16], "preconditioner": ["jacobi", "neumann:2"], "deflation": ["none", "stripes"]}
 ROWS = [
@@ -42,12 +44,13 @@ def test_everything_is_shown_at_the_end():
     assert [cells[view.table.columns.index("iterations")]["key"] for cells in view.table.rows] == [
         row["iterations"] for row in found.rows
     ]
-    assert bytes(view.picture.value).startswith(b"\x89PNG")
-    assert "smallest over preconditioner" in view.note.value
-    before = view.picture.value
-    view.down.value = "preconditioner"
-    assert "smallest over n" in view.note.value
-    assert view.picture.value != before
+    assert bytes(view.map.picture.value).startswith(b"\x89PNG")
+    assert "smallest over preconditioner" in view.map.note.value
+    before = view.map.picture.value
+    view.map.down.value = "preconditioner"
+    assert view.map.painter.wait(20)
+    assert "smallest over n" in view.map.note.value
+    assert view.map.picture.value != before
 
 
 def test_stop_keeps_the_rows_and_run_begins_anew(eventually):
@@ -80,8 +83,8 @@ def test_a_sweep_that_nothing_converged_in_has_no_map(monkeypatch):
     monkeypatch.setattr(Run, "step", burst)
     view = SweepView("two-layer", {"n": [8]})
     view.wait(60)
-    assert "no run gave one" in view.note.value
-    assert "1 did not converge" in view.status.text
+    assert "no run gave one" in view.map.note.value
+    assert "1 failed" in view.status.text
 
 
 def test_a_wrong_choice_is_told_before_it_is_shown():
@@ -89,6 +92,126 @@ def test_a_wrong_choice_is_told_before_it_is_shown():
         SweepView("two-layer", {"preconditioner": ["jacobbi"]})
     with pytest.raises(InputError, match="nothing to sweep"):
         SweepView("two-layer", {})
+    with pytest.raises(InputError, match="fixed and as swept"):
+        SweepView("two-layer", {"solver": ["cg"]}, solver="pipecg")
+
+
+def test_the_best_of_each_system_and_the_failed_are_told_apart():
+    over = {"n": [8, 16], "deflation": ["none", "stripes", "file"]}
+    rows = [
+        {"n": 8, "deflation": "none", "iterations": 20, "converged": True},
+        {"n": 8, "deflation": "stripes", "iterations": 5, "converged": True},
+        {"n": 8, "deflation": "file", "iterations": None, "converged": False},
+        {"n": 16, "deflation": "none", "iterations": 40, "converged": True},
+        {"n": 16, "deflation": "stripes", "iterations": 9, "converged": False},
+    ]
+    found = marks(rows, over, "iterations")
+    # One that converged alone on its system has beaten nobody.
+    assert found == ["", "best", "failed", "", ""]
+    assert legend(found, over, "iterations") == "Bold: the fewest iterations for each n."
+    assert legend(["", "failed"], over, "iterations") == ""
+    assert absences(rows, over, "n", "deflation") == [["", "", "failed"], ["", "not converged", ""]]
+    assert absences(rows, over, "deflation", "deflation") == [["", "not converged", "failed"]]
+    assert marks(rows[:1], over, "iterations") == [""]
+    assert shortfall(rows) == ", 1 failed, 1 did not converge"
+    assert shortfall(rows[:2]) == ""
+
+
+def test_what_remains_is_by_the_pace_so_far():
+    assert remaining(10.0, 5, 10) == "about 10 s left at the pace so far"
+    assert remaining(60.0, 1, 4) == "about 3 min left at the pace so far"
+    assert remaining(3600.0, 1, 4) == "about 3.0 h left"
+    assert counted({"n": [8, 16], "solver": ["cg"]}) == "2 runs = 2 n × 1 solver"
+
+
+def test_values_are_written_with_commas():
+    assert split("32, 64,,128 ") == ["32", "64", "128"]
+    assert split("cg, hybrid3:share=0.4,fused=no, neumann:2") == ["cg", "hybrid3:share=0.4,fused=no", "neumann:2"]
+    assert split("a = b") == ["a = b"]
+
+
+@pytest.fixture
+def small():
+    return SweepView(configure("two-layer", n=16, contrast=1e3), {"n": [8, 16]})
+
+
+def row_of(view, name):
+    return next(row for row in view.choices.rows if row.name.value == name)
+
+
+def test_the_form_says_how_many_runs_before_any_is_made(small, eventually):
+    assert small.plan.text == "2 runs = 2 n"
+    small.choices.add()
+    eventually(lambda: "solver has no value yet" in small.plan.text)
+    row_of(small, "solver").known.value = "cg"
+    row_of(small, "solver").known.value = "pipecg"
+    assert row_of(small, "solver").text.value == "cg, pipecg"
+    eventually(lambda: small.plan.text == "4 runs = 2 n × 2 solver")
+    row_of(small, "solver").name.value = "contrast"
+    assert row_of(small, "contrast").text.value == ""
+    row_of(small, "contrast").text.value = "1e2, 1e4"
+    eventually(lambda: small.plan.text == "4 runs = 2 n × 2 contrast")
+    assert small.form.blocks["problem"].fields["contrast"].disabled
+    assert not small.rows
+    found = small.wait(60)
+    assert [(row["n"], row["contrast"]) for row in found.rows] == [(8, 1e2), (8, 1e4), (16, 1e2), (16, 1e4)]
+    assert list(small.map.down.options) == ["n", "contrast"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sentence"),
+    [
+        ("n", "8, x", "two-layer: n must be a whole number, got 'x'"),
+        ("n", "8, 8", "the value 8 twice"),
+        ("n", "", "n has no value yet"),
+        ("n", "-3", "n must be"),
+        ("solver", "cgg", "did you mean cgcg?"),
+        ("device", "abacus", "unknown device 'abacus'"),
+        ("seed", "x", "seed must be a whole number"),
+        ("rhs", "two", "rhs"),
+    ],
+)
+def test_a_wrong_value_is_a_sentence_and_run_repeats_it(small, eventually, name, text, sentence):
+    small.choices.rows[0].name.value = name
+    small.choices.rows[0].text.value = text
+    eventually(lambda: sentence in small.plan.text)
+    assert small.plan.tone == "bad"
+    small.run()
+    eventually(lambda: small.status.tone == "bad" and sentence in small.status.text and not small._run.disabled)
+    assert small.choices.rows[0].text.value == text
+    with pytest.raises(InputError):
+        small.wait(10)
+
+
+def test_what_stays_the_same_can_be_changed(small, eventually):
+    small.form.blocks["preconditioner"].choice.value = "neumann"
+    small.form.settings["rtol"].value = "1e-3"
+    eventually(lambda: "neumann" in small.rest.titles[0])
+    found = small.wait(60)
+    alone = sweep("two-layer", {"n": [8, 16]}, stopping=Stopping(rtol=1e-3), preconditioner="neumann", contrast=1e3)
+    assert [row["iterations"] for row in found.rows] == [row["iterations"] for row in alone.rows]
+
+
+def test_another_base_keeps_the_choices_that_it_has(small, eventually):
+    small.choices.add()
+    row_of(small, "solver").text.value = "cg, pipecg"
+    small.choices.add()
+    small.choices.rows[-1].name.value = "contrast"
+    small.choices.rows[-1].text.value = "1e2, 1e3"
+    small.rebase(configure("poisson5", n=12, preconditioner="none"))
+    assert "contrast is none of its parameters" in small.status.text
+    eventually(lambda: small.plan.text == "4 runs = 2 n × 2 solver")
+    found = small.wait(60)
+    assert found.provenance["configuration"]["problem"]["name"] == "poisson5"
+    assert found.provenance["configuration"]["preconditioner"]["name"] == "none"
+
+
+def test_it_begins_with_a_suggestion():
+    view = SweepView()
+    assert view.runs == 6
+    assert view.plan.text == "6 runs = 2 n × 3 preconditioner"
+    with pytest.raises(InputError, match="give it alone"):
+        SweepView(configure("two-layer"), solver="cg")
 
 
 def test_cells_are_sorted_by_value_and_written_for_people():

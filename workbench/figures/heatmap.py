@@ -20,14 +20,15 @@ def heatmap(
     row_title: str = "",
     column_title: str = "",
     label: str = "",
+    absent: Sequence[Sequence[str]] | None = None,
     width: float = 6.0,
     height: float | None = None,
 ) -> Figure:
     """Cells coloured by the logarithm of their values, each with its number; hatched where there is none.
 
-    values: shape (rows, columns), at least 0, NaN where nothing came out. label: what they are, with the unit. Sizes
-    in inches, the height by default that of the rows. Raises InputError where shapes do not fit, for negative values,
-    and where there is no value at all.
+    values: shape (rows, columns), at least 0, NaN where nothing came out. label: what they are, with the unit. absent:
+    words for the cells without a value, such as why, then hatched crosswise. Sizes in inches, the height by default
+    that of the rows. Raises InputError where shapes do not fit, for negative values, and where there is no value.
     """
     values = np.asarray(values, dtype=np.float64)
     if values.shape != (len(rows), len(columns)) or not values.size:
@@ -51,7 +52,12 @@ def heatmap(
             axes.text(column, row, f"{values[row, column]:.4g}", ha="center", va="center", color=ink, fontsize="small")
         else:
             corner = (column - 0.5, row - 0.5)
-            axes.add_patch(Rectangle(corner, 1, 1, facecolor="#eeeeee", edgecolor="#999999", hatch="///", linewidth=0))
+            word = str(absent[int(row)][int(column)]) if absent else ""
+            hatch = "xxx" if word else "///"
+            axes.add_patch(Rectangle(corner, 1, 1, facecolor="#eeeeee", edgecolor="#999999", hatch=hatch, linewidth=0))
+            if word:
+                ground = {"facecolor": "#ffffff", "edgecolor": "none", "pad": 1.5}
+                axes.text(column, row, word, ha="center", va="center", color="#b33c00", fontsize="small", bbox=ground)
     axes.set_xticks(range(len(columns)), columns)
     axes.set_yticks(range(len(rows)), rows)
     axes.set(xlabel=column_title, ylabel=row_title)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -94,7 +96,13 @@ class Curve:
     def state(self) -> tuple[Any, ...]:
         """What the browser must know at once."""
         confirmed = 0 if self.history is None else len(self.history.true_residuals)
-        return self.label, self.live, self.line, confirmed
+        return self.label, self.live, self.line, self.marked is None, confirmed, self.parted, self.session is None
+
+    @property
+    def parted(self) -> int:
+        """The iteration at which the true residual was found to have parted from the recurrence's, -1 for none."""
+        parted = None if self.history is None else self.history.parted_at
+        return -1 if parted is None else parted
 
     @property
     def line(self) -> float:
@@ -136,6 +144,8 @@ class Curve:
             "first": self.sent,
             "count": fresh.size,
             "live": self.live,
+            "open": self.session is not None,
+            "parted": self.parted,
             "tolerance": self.line,
             "rings": rings,
             **dataclasses.asdict(curve_style(self.style)),
@@ -161,18 +171,26 @@ class ConvergenceView(StreamView):
     """Relative residual against iterations as runs go on. `ConvergenceView(session)` watches one; display it to see it.
 
     height: of the plot, in pixels. Pointing at the plot, or the arrow keys on it, read out iteration and residuals.
+
+    movable: whether the tolerance line may be moved on the plot: by dragging it or its grip, by the up and down arrow
+    keys on the grip or with Shift on the plot, a tenth of a decade each; Delete gives every run its own again. A line
+    that was moved or marked has a flag where the first run reaches it. It changes what is looked at and no run's
+    stopping.
     """
 
     _esm = module("convergence.js")
     _worker = traitlets.Unicode(module("plotworker.js")).tag(sync=True)
 
     height = traitlets.Int(300).tag(sync=True)
+    movable = traitlets.Bool(True).tag(sync=True)
 
     def __init__(self, *sessions: Session, publisher: Publisher | None = None, **traits: Any) -> None:
         self._curves: list[Curve] = []
         self._keys = itertools.count(1)
         self._axis = self._sent_axis = AXES[0]
         self._marked: float | None = None
+        self._turn = 0
+        self._hearers: list[Callable[[float | None], object]] = []
         self._rewound = True
         self._next = 0.0
         self._changed = threading.Event()
@@ -197,11 +215,19 @@ class ConvergenceView(StreamView):
         self._axis = name
         self._anew()
 
+    @property
+    def tolerance(self) -> float | None:
+        """The relative residual that is marked, by `mark` or on the plot; None while each run has its own line."""
+        return self._marked
+
+    def on_tolerance(self, hear: Callable[[float | None], object]) -> None:
+        """Call this with the tolerance, or None, when it was moved on the plot: ten times a second at most while it is
+        dragged, and at the end. It may come on any thread and should return at once."""
+        self._hearers = [*self._hearers, hear]
+
     def mark(self, tolerance: float | None) -> None:
         """Draw one line at this relative residual in place of every run's own tolerance; None for those again."""
-        self._marked = tolerance
-        for curve in self._curves:
-            curve.marked = tolerance
+        self._mark(tolerance)
         self.publisher.wake()
 
     def watch(self, session: Session | Lane, label: str = "") -> Curve:
@@ -248,7 +274,8 @@ class ConvergenceView(StreamView):
 
     def _send_news(self) -> None:
         messages, samples, room = [], [], MOST_SAMPLES
-        axis = self._sent_axis
+        # The turn first: what it marked is then in the news.
+        turn, axis = self._turn, self._sent_axis
         for curve in self._curves:
             news = curve.news(room, axis)
             if news:
@@ -258,10 +285,32 @@ class ConvergenceView(StreamView):
         if messages or self._rewound:
             buffer = np.concatenate(samples).tobytes() if samples else b""
             pace = {"paints": PAINTS, "milliseconds": 1000 / RATE}
-            self.link.send({"reset": self._rewound, "curves": messages, "pace": pace, "axis": axis}, buffer)
+            told = {"marked": self._marked is not None, "turn": turn, "pace": pace, "axis": axis}
+            self.link.send({"reset": self._rewound, "curves": messages, **told}, buffer)
             self._rewound = False
             # A little early, so that a tick that comes in time is never put off to the next.
             self._next = time.monotonic() + 0.9 * PERIOD
+
+    def _receive(self, widget: Any, content: Any, buffers: Any) -> None:
+        if isinstance(content, dict) and content.get("kind") == "tolerance":
+            self._moved(content.get("value"), int(content.get("turn", 0)))
+        else:
+            super()._receive(widget, content, buffers)
+
+    def _mark(self, tolerance: float | None) -> None:
+        self._marked = tolerance
+        for curve in self._curves:
+            curve.marked = tolerance
+
+    def _moved(self, tolerance: float | None, turn: int) -> None:
+        """Take what was done on the plot; the page goes by its own line until it is told of this turn."""
+        if tolerance is not None and not (math.isfinite(tolerance) and tolerance > 0):
+            return
+        self._mark(tolerance)
+        self._turn = max(self._turn, turn)
+        for hear in self._hearers:
+            hear(tolerance)
+        self.publisher.wake()
 
     def _rewind(self) -> None:
         for curve in self._curves:

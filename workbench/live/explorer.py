@@ -55,7 +55,8 @@ class Explorer:
             layout={"width": "auto", "margin": "0 0 0 10px"},
         )
         self.status = StatusLine()
-        self.convergence = ConvergenceView(publisher=self.publisher)
+        # The line is where runs stop, which the form says.
+        self.convergence = ConvergenceView(publisher=self.publisher, movable=False)
         self.field = FieldView(self.publisher)
         self.timeline = TimelineView(hint=HINT, publisher=self.publisher)
         self.tabs = widgets.Tab([_row("wb-canvases", self.convergence, self.field), self.timeline], selected_index=0)

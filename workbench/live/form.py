@@ -133,7 +133,7 @@ class Form:
             for kind, block in chosen.items()
             if isinstance(block, Block)
         }
-        settings = [NORM, RTOL, MAXITER, RHS_FIELD, START, SEED, _device(configuration.device)]
+        settings = [NORM, RTOL, MAXITER, RHS_FIELD, START, SEED, device_parameter(configuration.device)]
         self.settings = {setting.name: field(setting) for setting in settings if setting is not MAXITER}
         self.settings["maxiter"] = _optional("maxiter", "10 N", MAXITER.help)
         self.settings["memory_limit"] = _optional(
@@ -211,7 +211,7 @@ class Form:
                 control.disabled = idle
 
 
-def _device(asked_for: str) -> Parameter:
+def device_parameter(asked_for: str) -> Parameter:
     """The devices of this machine, and the one that the caller has named, such as opencl:1."""
     choices = tuple(dict.fromkeys([*devices.names(), asked_for]))
     return Parameter("device", str, choices[0], "where arithmetic runs: the devices of this machine", choices=choices)

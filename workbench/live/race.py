@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-import dataclasses
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
 
-from workbench.blocks import Block, registered
 from workbench.errors import InputError
-from workbench.figures import curve_style
 from workbench.live._stream import Publisher
 from workbench.live.controls import button
-from workbench.live.convergence import ConvergenceView, Curve
-from workbench.live.form import BlockFields
+from workbench.live.convergence import ConvergenceView
 from workbench.live.race_files import KINDS, export_race
-from workbench.live.race_words import heading, row, sentence
+from workbench.live.race_form import LaneForm, moved, same_system
+from workbench.live.race_row import LaneRow
+from workbench.live.race_words import heading, sentence
 from workbench.live.status import StatusLine
 from workbench.live.tolerance import ToleranceSlider
 from workbench.run import Configuration, Lane, Race, State, configure
 from workbench.run.standings import MEASURES, Standings, standings
 
-ADDED = ("solver", "preconditioner", "deflation")
-"""The kinds of block that the form offers; the rest of a new lane is as in the first."""
 SAY_PERIOD = 0.5
 """Seconds between two looks at the numbers of lanes that run."""
 
@@ -34,9 +30,10 @@ SAY_PERIOD = 0.5
 class RaceView:
     """Runs side by side. Display `RaceView(*configurations)` and press Start; the buttons' methods work from code too.
 
-    Without a configuration it is on the two-layer problem, n = 256, and has no lane yet. New lanes solve the first
-    configuration's problem with the blocks that the form says. folder: where exports go, by default exports/ beside the
-    notebook.
+    Without a configuration it is on the two-layer problem, n = 256, and has no lane yet. All lanes solve the first
+    configuration's system, since iterations and times on different ones say nothing of the methods; new lanes have the
+    blocks that the form says. The line on the plot is the tolerance at which they are compared: drag it. folder: where
+    exports go, by default exports/ beside the notebook. Raises InputError for a lane on another system.
 
     Clocks are wall clocks: what others take from the cores, this page's own updates among them, is on the clock of the
     lane whose turn it was. It shows as a flat piece against seconds, and the lane is named below the plot. Times to
@@ -51,11 +48,8 @@ class RaceView:
         self.convergence = ConvergenceView(publisher=self.publisher)
         self.measure = widgets.ToggleButtons(options=MEASURES, style={"button_width": "90px"})
         self.status, self.winner, self.saved = StatusLine(), StatusLine(), StatusLine()
-        self.tolerance = ToleranceSlider(self.base.stopping.rtol or 1e-6, self._marked, self._complain)
-        shown = {kind: _offered(kind, getattr(self.base, kind)) for kind in ADDED}
-        self.fields = {kind: BlockFields(kind, lambda: None, block.name) for kind, block in shown.items()}
-        for kind, fields in self.fields.items():
-            fields.load(shown[kind])
+        self.tolerance = ToleranceSlider(self._rtol, self._marked, self._complain)
+        self.form = LaneForm(self.base)
         self.table = widgets.VBox()
         self._start = button("Start", "let all lanes begin", self.start, style="primary")
         self._pause = button("Pause", "hold all lanes; Resume lets them go on", self._toggle_pause)
@@ -65,28 +59,61 @@ class RaceView:
             kind: button(text, "write it into the folder exports/", self._exporting(kind), width="118px")
             for kind, text in KINDS.items()
         }
-        self._rows: dict[Lane, _Row] = {}
+        self._rows: dict[Lane, LaneRow] = {}
         self._next = 0.0
-        self._complaint = ""
+        self._complaint = self._notice = ""
         for configuration in configurations:
             self.add(configuration)
         self.box = self._layout()
         self.measure.observe(lambda change: self._measured(change["new"]), "value")
         self._marked(self.tolerance.value)
+        self.convergence.on_tolerance(lambda value: self.tolerance.set(value or self._rtol))
         self.publisher.add(self._publish)
 
     def add(self, configuration: Configuration) -> Lane:
-        """One more lane; it begins at once where the race has been started."""
+        """One more lane; it begins at once where the race has been started. The first lane brings the system.
+
+        Raises InputError for a lane on another system than those that are there.
+        """
+        if not self.race.lanes and not same_system(configuration, self.base):
+            self.base = configuration
+        if not same_system(configuration, self.base):
+            raise InputError(
+                f"{configuration.label} is on another system than this race ({self.base.problem.label}), where "
+                "iterations and times do not compare; rebase the race, or use a sweep"
+            )
         lane = self.race.add(configuration)
         curve = self.convergence.watch(lane, lane.label)
-        self._rows = {**self._rows, lane: _Row(lane, curve, self._toggle, self._stopping, self.remove)}
+        self._rows = {**self._rows, lane: LaneRow(lane, curve, self._toggle, self._stopping, self.remove)}
         self._tabulate()
         return lane
 
     def add_from_form(self) -> Lane:
         """One more lane with the blocks that the form says. Raises InputError with the sentence for a wrong value."""
-        chosen: dict[str, Any] = {kind: fields.block() for kind, fields in self.fields.items()}
-        return self.add(dataclasses.replace(self.base, **chosen))
+        return self.add(self.form.configuration(self.base))
+
+    def rebase(self, configuration: Configuration) -> None:
+        """Take the race to this configuration's system and stopping, and show its blocks in the form.
+
+        Where the system is another one, lanes end and stand there anew with their methods, to be started again: results
+        on different systems cannot be compared in one race. Export what is to be kept before.
+        """
+        lanes = [] if same_system(configuration, self.base) else self.race.lanes
+        self.base = configuration
+        self.form.load(configuration)
+        self._complaint = ""
+        if lanes:
+            self._begin_anew(lanes)
+        self._wake()
+
+    def _begin_anew(self, lanes: Sequence[Lane]) -> None:
+        for lane in lanes:
+            self.remove(lane)
+        self.race = Race()
+        for lane in lanes:
+            self.add(moved(lane.configuration, self.base))
+        self._notice = "begins anew here" if len(lanes) == 1 else "begin anew here"
+        self._notice += ", since a race compares methods on one and the same system"
 
     def remove(self, lane: Lane) -> None:
         """End a lane and take it away. Raises InputError for one that is not in the race."""
@@ -99,6 +126,7 @@ class RaceView:
 
     def start(self) -> None:
         """Let all lanes begin, and those that are added later at once."""
+        self._notice = ""
         self._complaint = "" if self.race.lanes else "there is no lane yet; choose blocks and press Add lane"
         self.race.start()
         self._wake()
@@ -138,12 +166,11 @@ class RaceView:
 
     def _layout(self) -> widgets.Box:
         player = _row("wb-buttons", self._start, self._pause, self._stop, widgets.Label("against"), self.measure)
-        adding = _row("wb-adding", *(fields.box for fields in self.fields.values()), self._add)
         exports = _row("wb-buttons", *self._exports.values())
         aim = _row("wb-buttons", self.tolerance.slider, self.tolerance.number)
         more = widgets.HTML("One more lane, with").add_class("wb-title")
         views = [player, self.status, self.convergence, aim, self.winner, self.table]
-        parts = [*views, more, adding, exports, self.saved]
+        parts = [*views, more, self.form.box, _row("wb-buttons", self._add), exports, self.saved]
         box = widgets.VBox(parts)
         box.add_class("wb-explorer").add_class("wb-race")
         return box
@@ -156,6 +183,10 @@ class RaceView:
     def _measured(self, measure: str) -> None:
         self.convergence.axis = measure
         self._wake()
+
+    @property
+    def _rtol(self) -> float:
+        return self.base.stopping.rtol or 1e-6
 
     def _marked(self, tolerance: float) -> None:
         self.convergence.mark(tolerance)
@@ -246,35 +277,9 @@ class RaceView:
             return f"{about}: all have ended", "good", "done"
         if self.race.alive:
             return f"{about}: held; press Resume", "plain", "paused"
+        if self._notice:
+            return f"{about} {self._notice}; press Start", "plain", "idle"
         return f"{about}: press Start" if lanes else f"{about}; choose blocks and press Add lane", "plain", "idle"
-
-
-class _Row:
-    """A lane's numbers and buttons."""
-
-    def __init__(self, lane: Lane, curve: Curve, toggle: Any, stop: Any, remove: Any) -> None:
-        self.lane, self.curve = lane, curve
-        self.text = widgets.HTML()
-        self.pause = button("Pause", f"hold lane {lane.number}, or let it go on", lambda: toggle(lane), width="68px")
-        self.stop = button(
-            "Stop", f"end lane {lane.number}; what it has computed stays", lambda: stop(lane), width="60px"
-        )
-        self.remove = button("Remove", f"take lane {lane.number} away", lambda: remove(lane), width="76px")
-        self.box = _row("wb-lane", self.text, self.pause, self.stop, self.remove)
-
-    def show(self, finish: Any, measure: str) -> None:
-        self.text.value = row(self.lane, curve_style(self.curve.style), finish, measure)
-        self.pause.disabled = self.stop.disabled = self.lane.ended
-        self.pause.description = "Resume" if self.lane.held else "Pause"
-
-    def close(self) -> None:
-        for control in (*self.box.children, self.box):
-            control.close()
-
-
-def _offered(kind: str, block: Block) -> Block:
-    """The block, or for one that no form offers, such as a method of one's own, the usual one."""
-    return block if block.name in registered(kind) else getattr(configure("poisson5"), kind)
 
 
 def _row(name: str, *children: widgets.Widget) -> widgets.HBox:

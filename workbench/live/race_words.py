@@ -83,7 +83,7 @@ def _disturbed(found: Standings) -> list[Lane]:
 
 
 def _name(lane: Lane) -> str:
-    return f"lane {lane.number} ({lane.configuration.label})"
+    return f"lane {lane.number} ({lane.method})"
 
 
 def _times(later: Finish, first: Finish) -> str:

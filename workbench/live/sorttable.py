@@ -14,7 +14,7 @@ from workbench.live._assets import module, style_sheet
 class SortTable(anywidget.AnyWidget):
     """Rows of cells. order: the column that it is sorted by, -1 for none, and whether it falls.
 
-    empty: what stands there while there are no rows.
+    empty: what stands there while there are no rows. marks: for each row "best", "failed" or nothing.
     """
 
     _esm = module("sorttable.js")
@@ -22,13 +22,15 @@ class SortTable(anywidget.AnyWidget):
 
     columns = traitlets.List(traitlets.Unicode()).tag(sync=True)
     rows = traitlets.List().tag(sync=True)
+    marks = traitlets.List(traitlets.Unicode()).tag(sync=True)
     order = traitlets.Dict({"column": -1, "falling": False}).tag(sync=True)
     empty = traitlets.Unicode("").tag(sync=True)
 
-    def show(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    def show(self, columns: Sequence[str], rows: Sequence[Sequence[Any]], marks: Sequence[str] = ()) -> None:
         """Show plain values, None where there is none; numbers are sorted as numbers."""
         with self.hold_sync():
             self.columns = list(columns)
+            self.marks = list(marks)
             self.rows = [[_cell(value) for value in row] for row in rows]
 
 

@@ -1,10 +1,8 @@
-"""A sweep to watch: how far it is, a table to sort, and a heat map over two of the choices."""
+"""A sweep to watch: choose what varies, see how far it is, a table to sort, and a heat map over two of the choices."""
 
 from __future__ import annotations
 
-import io
-import itertools
-import math
+import dataclasses
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -12,80 +10,78 @@ from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
-import numpy as np
 
 from workbench import figures
 from workbench.errors import InputError
-from workbench.figures.heatmap import heatmap
+from workbench.live._worker import LatestOnly
 from workbench.live.controls import button
 from workbench.live.export import make_folder, slug
+from workbench.live.form import SECOND_LEVEL, Form
 from workbench.live.sorttable import SortTable
 from workbench.live.status import StatusLine
+from workbench.live.sweep_base import base_of, fixed, has_form, points, suggestion
+from workbench.live.sweep_choices import Choices
+from workbench.live.sweep_map import SweepMap
+from workbench.live.sweep_words import counted, each_of, legend, marks, remaining, shortfall
 from workbench.problems import Problem
-from workbench.run import Stopping, Sweep, sweep
+from workbench.run import Configuration, Stopping, Sweep, sweep
 from workbench.run.sweep_files import to_csv, to_json
 from workbench.run.sweeping import Row, combinations
 
-VALUES = {
-    "iterations": "iterations",
-    "iteration seconds": "iteration_seconds",
-    "setup and iteration seconds": "seconds",
-}
 SHOWN = ("N", "iterations", "setup_seconds", "iteration_seconds", "true_relative_residual", "reason")
 SHOW_PERIOD = 0.5
 """Seconds between two looks at the rows while the sweep goes on."""
-WIDTH, DPI = 680, 160
-"""Pixels of the page that the heat map takes, and dots an inch of what is sent."""
 
 
 class SweepView:
     """A sweep as in `workbench.run.sweep`: SweepView("two-layer", {"n": [64, 128], "deflation": ["none", "stripes"]}).
 
-    Display it and press Run. `rows` are those that are done, `result` is the sweep once it has ended. folder: where
-    exports go, by default exports/ beside the notebook. Raises InputError as `sweep` does, before anything runs.
+    Display it, choose what varies and what stays the same, and press Run. The first argument may be a configuration,
+    which is what stays the same; without `over` it begins with a suggestion. `rows` are those that are done, `result`
+    is the sweep once it has ended, over what was chosen when it began. folder: where exports go, by default exports/
+    beside the notebook. Raises InputError as `sweep` does, before anything runs.
     """
 
     def __init__(
         self,
-        problem: str | Problem,
-        over: Mapping[str, Sequence[Any]],
+        problem: str | Problem | Configuration | None = None,
+        over: Mapping[str, Sequence[Any]] | None = None,
         *,
         stopping: Stopping | None = None,
         folder: str | Path | None = None,
         **choices: Any,
     ) -> None:
-        self.runs = len(combinations(problem, over, stopping=stopping, **choices))
-        self.over = {name: list(values) for name, values in over.items()}
+        self.base = base_of(problem, stopping, choices)
+        chosen = suggestion(self.base) if over is None else over
+        if not isinstance(problem, Configuration):
+            # Names that are both varied and fixed are told, which the base does not show.
+            combinations(self.base.problem, chosen, stopping=stopping, **choices)
+        self.over, self.runs = dict(chosen), len(points(self.base, chosen))
         self.rows: list[Row] = []
         self.result: Sweep | None = None
         self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
-        self._ask = lambda: sweep(
-            problem, over, stopping=stopping, progress=self._progress, cancelled=self._cancel.is_set, **choices
-        )
-        self._name = problem if isinstance(problem, str) else problem.label
         self._cancel = threading.Event()
         self._thread: threading.Thread | None = None
-        self._drawing = threading.Lock()
-        self._next = 0.0
+        self._checker = LatestOnly("workbench-check")
+        self._complaint = self._refused = ""
+        self._begun = self._next = 0.0
+        self.status, self.plan, self.best, self.saved = (StatusLine() for _ in range(4))
+        self.choices = Choices(self.base.problem, self.over, self._changed)
+        self.form = Form(self._form_changed, self.base) if has_form(self.base) else None
         self._run = button("Run", "run every combination", self.run, style="primary")
         self._stop = button("Stop", "end the sweep; the rows so far stay", self.stop, style="danger")
         self.bar = widgets.IntProgress(0, 0, self.runs, layout={"width": "280px"})
-        self.status, self.saved = StatusLine(), StatusLine()
         self.table = SortTable(empty="Runs that are done are listed here.")
-        names = list(self.over)
-        self.down = widgets.Dropdown(options=names, value=names[0], description="rows")
-        self.across = widgets.Dropdown(options=names, value=names[-1], description="columns")
-        self.value = widgets.Dropdown(options=VALUES, description="value")
-        self.note = widgets.HTML()
-        self.picture = widgets.Image(format="png", width=WIDTH, layout={"object_fit": "contain", "display": "none"})
-        for control in (self.down, self.across, self.value):
-            control.observe(lambda _change: self._draw(), "value")
+        self.map = SweepMap(self._mark)
+        self.map.begin(self.over)
         self._exports = [
-            button(text, "write it into the folder exports/", lambda kind=kind: self._export(kind), width="132px")
+            button(text, "write it into the folder exports/", lambda kind=kind: self._exporting(kind), width="132px")
             for kind, text in (("csv", "Table (CSV)"), ("json", "Table (JSON)"), ("svg", "Heat map (SVG)"))
         ]
+        self.rest = widgets.Accordion([self.form.box] if self.form else [], selected_index=None)
         self.box = self._layout()
         self._enable()
+        self._describe()
         self.status.say(f"{self._name}: {self.runs} runs; press Run")
 
     def run(self) -> None:
@@ -93,8 +89,6 @@ class SweepView:
         if self._thread is not None and self._thread.is_alive():
             return
         self._cancel.clear()
-        self.rows, self.result, self._next = [], None, 0.0
-        self.bar.value = 0
         self._thread = threading.Thread(target=self._work, name="workbench-sweep", daemon=True)
         self._thread.start()
         self._enable()
@@ -103,10 +97,25 @@ class SweepView:
         """End the sweep; the run under way ends with its next iteration and has its row."""
         self._cancel.set()
 
+    def rebase(self, configuration: Configuration) -> None:
+        """Let this configuration be what stays the same, from the next sweep on; what varies stays as it was typed.
+
+        Choices that its problem does not have are taken away, and the status line names them.
+        """
+        self.base = configuration
+        gone = self.choices.rebase(configuration.problem)
+        if self.form and has_form(configuration):
+            self.form.load(configuration)
+            # Loading tells of changes, and what it read back has the form's precision.
+            self.base = configuration
+        told = f"; {each_of(gone)} is none of its parameters and varies no more" if gone else ""
+        self.status.say(f"what stays the same is now {configuration.problem.label}, {configuration.label}{told}")
+        self._changed()
+
     def wait(self, timeout: float | None = None) -> Sweep:
         """Start unless it has been, wait for the end, and return the sweep. Interrupting the wait stops it.
 
-        Raises TimeoutError when it takes longer than `timeout` seconds.
+        Raises TimeoutError when it takes longer than `timeout` seconds, InputError where the choices cannot be run.
         """
         if self._thread is None:
             self.run()
@@ -116,8 +125,10 @@ class SweepView:
         except KeyboardInterrupt:
             self.stop()
             self._thread.join()
-        if self.result is None:
+        if self._thread.is_alive():
             raise TimeoutError(f"the sweep still goes on after {timeout} s; stop() ends it")
+        if self._refused or self.result is None:
+            raise InputError(self._refused or "the sweep broke off; see the log")
         return self.result
 
     def export(self, kind: str) -> Path:
@@ -132,25 +143,96 @@ class SweepView:
                 return to_csv(self.result, path)
             case "json":
                 return to_json(self.result, path)
-        return figures.save(self._heatmap(), path)
+        return figures.save(self.map.figure(), path)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return self.box._repr_mimebundle_(**options)
 
+    @property
+    def _name(self) -> str:
+        return self.base.problem.name
+
     def _layout(self) -> widgets.Box:
-        rows = [[self._run, self._stop, self.bar], [self.down, self.across, self.value], self._exports]
-        player, choices, exports = (widgets.HBox(row).add_class("wb-buttons") for row in rows)
-        parts = [player, self.status, self.table, choices, self.note, self.picture, exports, self.saved]
-        return widgets.VBox(parts).add_class("wb-explorer").add_class("wb-race")
+        player, exports = (widgets.HBox(row) for row in ([self._run, self._stop, self.bar], self._exports))
+        title = widgets.HTML("What varies").add_class("wb-title")
+        asked = [title, self.choices.box, self.plan, *([self.rest] if self.form else [])]
+        shown = [self.best, self.table, self.map.box, exports.add_class("wb-buttons"), self.saved]
+        box = widgets.VBox([*asked, player.add_class("wb-buttons"), self.status, *shown])
+        return box.add_class("wb-explorer").add_class("wb-race").add_class("wb-sweep")
+
+    def _form_changed(self) -> None:
+        assert self.form is not None
+        try:
+            chosen = self.form.configuration()
+        except InputError as error:
+            self._complain(str(error))
+            return
+        # What the form does not show of the stopping rule stays.
+        told = {name: getattr(chosen.stopping, name) for name in ("norm", "rtol", "maxiter")}
+        self.base = dataclasses.replace(chosen, stopping=dataclasses.replace(self.base.stopping, **told))
+        if self.base.problem.name != self.choices.problem.name:
+            self.choices.rebase(self.base.problem)
+        self._changed()
+
+    def _changed(self) -> None:
+        self._checker.ask(self._check)
+
+    def _check(self) -> None:
+        """Every combination is looked at before any is run."""
+        try:
+            over = self.choices.over()
+            runs = len(points(self.base, over))
+        except InputError as error:
+            self._complain(str(error))
+            return
+        self._complaint, self.over, self.runs = "", over, runs
+        self._describe()
+
+    def _complain(self, sentence: str) -> None:
+        self._complaint = sentence
+        self.plan.say(sentence, "bad")
+
+    def _describe(self) -> None:
+        """How many runs, and what stays the same in them."""
+        self.plan.say(counted(self.over))
+        if self.form is None:
+            return
+        blocks = {kind: fields for kind, fields in self.form.blocks.items() if kind != "problem"}
+        same = [getattr(self.base, kind).name for kind in blocks if kind not in self.over and not self._idle(kind)]
+        told = ", ".join([self._name, *(name for name in same if name != "none")])
+        self.rest.titles = (f"What stays the same: {told}",)
+        for kind, fields in blocks.items():
+            for control in (fields.choice, *fields.fields.values()):
+                control.disabled = kind in self.over or self._idle(kind)
+        for name, control in {**self.form.blocks["problem"].fields, **self.form.settings}.items():
+            control.disabled = name in self.over
+
+    def _idle(self, kind: str) -> bool:
+        """Without deflation there is no coarse system to solve, and nothing to combine."""
+        return kind in SECOND_LEVEL and self.base.deflation.name == "none" and "deflation" not in self.over
 
     def _work(self) -> None:
-        self.status.say(f"{self._name}: running, 0 of {self.runs} runs done", "busy", "running")
-        self.result = self._ask()
+        # What was typed last must have been read.
+        self._checker.wait(60)
+        self._refused = self._complaint
+        if self._refused:
+            self.status.say(self._refused, "bad", "idle")
+            self._enable(over=True)
+            return
+        self.rows, self.result = [], None
+        over, name, runs = self.over, self._name, self.runs
+        self._begun, self._next = time.monotonic(), 0.0
+        self.bar.value, self.bar.max = 0, runs
+        self.map.begin(over)
+        self.best.say("")
+        self.status.say(f"{name}: running, 0 of {runs} runs done", "busy", "running")
+        problem, same = fixed(self.base, over)
+        self.result = sweep(problem, over, progress=self._progress, cancelled=self._cancel.is_set, **same)
         self._show()
-        done = f"{len(self.rows)} of {self.runs} runs done"
-        failed = sum(not row["converged"] for row in self.rows)
-        told = f", {failed} did not converge" if failed else ""
-        said = f"{self._name}: stopped by the user, {done}" if self.result.cancelled else f"{self._name}: {done}{told}"
+        self.map.painter.wait(60)
+        done = f"{len(self.rows)} of {runs} runs done"
+        stopped = "stopped by the user, " if self.result.cancelled else ""
+        said = f"{name}: {stopped}{done}{shortfall(self.rows)}"
         self._enable(over=True)
         self.status.say(said, "good" if self.result.converged else "plain", "done")
 
@@ -158,18 +240,28 @@ class SweepView:
         self.rows = [*self.rows, row]
         self.bar.value = done
         # Short runs must not wait for pictures of each of them.
-        if time.monotonic() < self._next:
+        now = time.monotonic()
+        if now < self._next:
             return
-        self.status.say(f"{self._name}: running, {done} of {of} runs done", "busy", "running")
+        left = f"; {remaining(now - self._begun, done, of)}" if done < of else ""
+        self.status.say(f"{self._name}: running, {done} of {of} runs done{left}", "busy", "running")
         self._show()
         self._next = time.monotonic() + SHOW_PERIOD
 
     def _show(self) -> None:
-        names = [*self.over, *SHOWN]
+        self._mark()
+        self.map.show(self.rows)
+
+    def _mark(self) -> None:
+        rows, over = self.rows, self.map.over
+        if not rows:
+            return
+        names = [*over, *SHOWN]
+        found = marks(rows, over, str(self.map.value.value))
         self.table.show(
-            [name.replace("_", " ") for name in names], [[one[name] for name in names] for one in self.rows]
+            [name.replace("_", " ") for name in names], [[one[name] for name in names] for one in rows], found
         )
-        self._draw()
+        self.best.say(legend(found, over, self.map.what))
 
     def _enable(self, *, over: bool = False) -> None:
         going = not over and self._thread is not None and self._thread.is_alive()
@@ -177,54 +269,13 @@ class SweepView:
         for control in self._exports:
             control.disabled = self.result is None
 
-    def _draw(self) -> None:
-        # Asked for by the sweep's thread and by the page, and Matplotlib serves one at a time.
-        with self._drawing:
+    def _exporting(self, kind: str) -> None:
+        """In a thread of its own, because drawing takes longer than a callback should."""
+
+        def write() -> None:
             try:
-                figure = self._heatmap()
-            except InputError as reason:
-                self.note.value, self.picture.layout.display = str(reason), "none"
-                return
-            png = io.BytesIO()
-            figure.savefig(png, format="png", dpi=DPI)
-        others = [name for name, values in self.over.items() if len(values) > 1]
-        others = [name for name in others if name not in (self.down.value, self.across.value)]
-        best = f" Each cell is the smallest over {' and '.join(others)}." if others else ""
-        self.note.value = f"Hatched: not run yet, or not converged.{best}"
-        self.picture.value, self.picture.layout.display = png.getvalue(), ""
+                self.saved.say(f"written to {self.export(kind)}", "good")
+            except InputError as error:
+                self.saved.say(str(error), "bad")
 
-    def _heatmap(self) -> Any:
-        down, across = str(self.down.value), str(self.across.value)
-        values = grid(self.rows, self.over, down, across, str(self.value.value))
-        # One choice alone makes one row.
-        texts = [[str(value) for value in self.over[name]] for name in (down, across)]
-        one = down == across
-        return heatmap(
-            values,
-            [""] if one else texts[0],
-            texts[1],
-            row_title="" if one else down,
-            column_title=across,
-            label=next(text for text, name in VALUES.items() if name == self.value.value),
-        )
-
-    def _export(self, kind: str) -> None:
-        try:
-            self.saved.say(f"written to {self.export(kind)}", "good")
-        except InputError as error:
-            self.saved.say(str(error), "bad")
-
-
-def grid(rows: Sequence[Row], over: Mapping[str, Sequence[Any]], down: str, across: str, value: str) -> np.ndarray:
-    """The smallest value of the converged runs for each pair of choices, NaN where there is none.
-
-    Shape (values of `down`, values of `across`), or one row where both are the same. value: a field of the rows, or
-    `seconds` for setup and iterations together.
-    """
-    found = np.full((1 if down == across else len(over[down]), len(over[across])), math.nan)
-    for row, (place, at) in itertools.product(rows, np.ndindex(*found.shape)):
-        here = row[across] == over[across][at] and (down == across or row[down] == over[down][place])
-        if here and row["converged"]:
-            spent = row["setup_seconds"] + row["iteration_seconds"] if value == "seconds" else row[value]
-            found[place, at] = np.fmin(found[place, at], spent)
-    return found
+        threading.Thread(target=write, name="workbench-export", daemon=True).start()

@@ -38,9 +38,15 @@ class Lane:
         self._state = State.IDLE
 
     @property
+    def method(self) -> str:
+        """The blocks, and the device where it is not the CPU."""
+        device = self.configuration.device
+        return self.configuration.label + (f" on {device}" if device != "cpu" else "")
+
+    @property
     def label(self) -> str:
-        """What legends say: the number in the race and the blocks."""
-        return f"{self.number}: {self.configuration.label}"
+        """What legends say: the number in the race and the method."""
+        return f"{self.number}: {self.method}"
 
     @property
     def state(self) -> State:

@@ -5,6 +5,7 @@ import { drawPolyline, drawMarker } from "./curve.js";
 import { Plot } from "./plot.js";
 import { startDrawing } from "./engine.js";
 import { element, focusable, keepInStep } from "./page.js";
+import { toleranceGrip } from "./grip.js";
 
 // The convergence view: the plot on a canvas, and around it what needs a page, the legend, the readout and words for those
 // who cannot see it.
@@ -24,8 +25,9 @@ function render({ model, el }) {
   const curves = new Map();
   let synchronous = false;
   let legendText = "";
-  const hear = { painted, readout: showReadout };
+  const hear = { painted, readout: showReadout, scale: (told) => grip.scaled(told) };
   const engine = startDrawing(canvas, model.get("_worker"), Plot, (report) => hear[report.kind](report));
+  const grip = toleranceGrip(canvas, plot, engine, () => model.get("movable"), (message) => wire.say(message));
   const wire = link(model, apply, () => canvas.clientWidth > 0);
 
   function apply(content, buffer) {
@@ -41,6 +43,7 @@ function render({ model, el }) {
       return true;
     }
     engine.post({ kind: "news", content, fresh }, [fresh.buffer]);
+    grip.heard(content);
     showLegend();
     return anyLive();
   }
@@ -65,13 +68,17 @@ function render({ model, el }) {
   }
 
   // What is on the canvas, in words, and in numbers for whoever tests or measures.
-  function painted({ seq, count, curves: number, live, paints, axis }) {
+  function painted({ seq, count, curves: number, live, paints, axis, tolerance, first }) {
     wire.painted(seq);
-    Object.assign(canvas.dataset, { count, curves: number, live, paints, axis });
+    Object.assign(canvas.dataset, { count, curves: number, live, paints, axis, tolerance: tolerance ?? "" });
+    Object.assign(canvas.dataset, { first: first.map(([label]) => label).join("; "), at: first[0]?.[1] ?? "" });
     const parts = [...curves.values()].map(({ label, total, last, live: goes }) => {
       const state = `${goes ? "running" : "at rest"}, iteration ${total - 1}, relative residual ${short(last)}`;
       return `${label}: ${total ? state : "setting up"}`;
     });
+    const keys = model.get("movable") ? ", Shift with the up and down arrow keys moves it" : "";
+    if (tolerance) parts.push(`Tolerance ${short(tolerance)}${keys}`);
+    if (first.length) parts.push(`First there: ${canvas.dataset.first}`);
     canvas.setAttribute("aria-label", `Convergence. ${parts.join(". ") || "No run yet"}.`);
   }
 
@@ -102,8 +109,9 @@ function render({ model, el }) {
     if (shown.some(({ rings }) => rings.length)) legend.append(element("li", "", "◯ true residual, computed afresh"));
   }
 
+  model.on("change:movable", grip.show);
   const stage = keepInStep(canvas, engine, () => model.get("height"), showLegend);
-  const point = (cursor) => engine.post({ kind: "point", cursor });
+  const point = (cursor) => grip.held || engine.post({ kind: "point", cursor });
   const leave = () => point(null);
   canvas.addEventListener("pointermove", (event) => point({ x: event.clientX - canvas.getBoundingClientRect().left }));
   canvas.addEventListener("pointerleave", leave);
@@ -116,6 +124,8 @@ function render({ model, el }) {
     point({ by });
   });
   return () => {
+    model.off("change:movable", grip.show);
+    grip.close();
     stage.close();
     wire.close();
     engine.close();

@@ -60,6 +60,7 @@ export function link(model, apply, isShown = () => true) {
   ask();
   return {
     ask,
+    say,
     // Called after painting what came with that number; a page that is not painted says nothing and so is sent nothing.
     painted,
     close() {

@@ -1,5 +1,7 @@
 import { drawAxes, decadeTicks, powerOfTen, short, line, label } from "./axes.js";
 import { RULERS } from "./rulers.js";
+import { firstAt, drawFlag } from "./finish.js";
+import { exponents, frameOf } from "./frame.js";
 import { Samples, outline, lengthOf, drawPolyline, drawMarker } from "./curve.js";
 import { Stage } from "./stage.js";
 import { onPage } from "./theme.js";
@@ -8,9 +10,8 @@ import { atMost } from "./throttle.js";
 // The convergence plot as numbers in, strokes out: relative residual, logarithmic, against iterations, seconds or bytes,
 // all runs in one picture.
 
-const MARGIN = { left: 64, top: 10, right: 24, bottom: 42 };
-const MARKS = 8;
 const REPORT_MS = 1000;
+const NOBODY = { first: [], open: false };
 
 export class Plot extends Stage {
   // hear(report) is told what is painted, at most once a second while runs go on, and what the pointer points at.
@@ -20,6 +21,9 @@ export class Plot extends Stage {
     this.curves = new Map();
     this.axis = "iterations";
     [this.cursor, this.reading] = [null, false];
+    // A tolerance that was moved on the page and goes before the kernel's, and whether it is being dragged.
+    [this.moved, this.held] = [null, false];
+    [this.marked, this.reported, this.winners] = [false, "", NOBODY];
     [this.seq, this.paints] = [0, 0];
     // How many paints what came last is spread over, how many of them are left, and the timer of the next one.
     this.pace = { paints: 1, milliseconds: 0 };
@@ -43,12 +47,18 @@ export class Plot extends Stage {
     this.schedule();
   }
 
+  // value: of the line as it was moved on the page, or null for the kernel's.
+  tolerance({ value, held }) {
+    [this.moved, this.held] = [value, held];
+    this.schedule();
+  }
+
   news({ content, fresh }) {
     if (content.reset) {
       this.curves.clear();
       this.drawnAs = "";
     }
-    this.axis = content.axis;
+    [this.axis, this.marked] = [content.axis, content.marked];
     let used = 0;
     const take = (count) => fresh.subarray(used, (used += count));
     for (const told of content.curves) {
@@ -79,7 +89,10 @@ export class Plot extends Stage {
     const all = [...this.curves.values()];
     const live = all.some((curve) => curve.live);
     const { seq, paints, axis } = this;
-    return { kind: "painted", seq, paints, axis, count: all.at(-1)?.shown ?? 0, curves: all.length, live };
+    const [tolerance] = this.lines(all);
+    const first = this.winners.first.map(({ curve, position }) => [curve.label, position]);
+    const count = all.at(-1)?.shown ?? 0;
+    return { kind: "painted", seq, paints, axis, count, curves: all.length, live, tolerance, first };
   }
 
   draw() {
@@ -90,37 +103,28 @@ export class Plot extends Stage {
 
   picture(curves) {
     const fresh = curves.some((curve) => curve.drawn !== curve.shown);
-    const [low, high] = exponents(curves);
+    const lines = this.lines(curves);
+    // An axis that moved under the pointer would run away from it.
+    const [low, high] = this.held && this.frame ? [this.frame.low, this.frame.high] : exponents(curves, lines);
     const ends = curves.map(({ samples }) => (samples.count && samples.at(samples.count - 1)) || 0);
     const longest = Math.max(this.ruler.least, ...ends);
     const grows = curves.some((curve, place) => curve.live && ends[place] === longest);
     const extent = this.ruler.bound(longest, grows);
-    const states = curves.map(({ key, live, rings, tolerance }) => [key, live, rings.length, tolerance]);
-    const as = JSON.stringify([low, high, extent, states]);
+    this.winners = this.marked || this.moved !== null ? firstAt(curves, lines[0]) : NOBODY;
+    const { first, open } = this.winners;
+    const states = curves.map(({ key, live, rings }) => [key, live, rings.length]);
+    const there = first.map(({ curve, position }) => [curve.key, position]);
+    const as = JSON.stringify([low, high, extent, states, lines, there, open]);
     // What is read out lies over the curves.
     if (this.cursor || as !== this.drawnAs) {
-      this.frame = this.frameOf(low, high, extent);
+      this.frame = frameOf(this, low, high, extent);
       this.drawAnew(curves);
       this.drawnAs = this.cursor ? "" : as;
     } else {
       this.within(() => curves.forEach((curve) => this.drawOn(curve)));
+      this.drawFlag(lines, curves.length);
     }
     this.paints += fresh;
-  }
-
-  // Where the axes lie, and how values become pixels.
-  frameOf(low, high, extent) {
-    const right = this.width - MARGIN.right;
-    const box = { left: MARGIN.left, top: MARGIN.top, right, bottom: this.height - MARGIN.bottom };
-    return {
-      box,
-      low,
-      high,
-      extent,
-      apart: this.ruler.counts ? Math.max(1, Math.round(extent / MARKS)) : extent / MARKS,
-      toX: (position) => box.left + (position / extent) * (box.right - box.left),
-      toY: (value) => box.bottom - ((Math.log10(value) - low) / (high - low)) * (box.bottom - box.top),
-    };
   }
 
   drawAnew(curves) {
@@ -136,7 +140,8 @@ export class Plot extends Stage {
       yTitle: "relative residual ‖r‖ / ‖b‖",
       grid: true,
     });
-    this.drawTolerances(curves);
+    const lines = this.lines(curves);
+    lines.forEach((tolerance) => this.drawTolerance(tolerance));
     this.within(() => {
       for (const curve of curves) {
         Object.assign(curve, { drawn: 0, length: 0 });
@@ -144,7 +149,18 @@ export class Plot extends Stage {
         this.drawRings(curve);
       }
     });
+    this.drawFlag(lines, curves.length);
+    this.reportScale(lines);
     this.readOut(curves);
+  }
+
+  // Where the tolerance lines stand, for the hands that move them.
+  reportScale(lines) {
+    const { box, low, high } = this.frame;
+    const told = { kind: "scale", lines, low, high, top: box.top, bottom: box.bottom, right: box.right };
+    const text = JSON.stringify(told);
+    if (text !== this.reported) this.hear(told);
+    this.reported = text;
   }
 
   within(act) {
@@ -186,19 +202,29 @@ export class Plot extends Stage {
     }
   }
 
-  drawTolerances(curves) {
+  // The relative residuals at which a line is drawn, each once.
+  lines(curves) {
+    if (this.moved !== null) return [this.moved];
+    return [...new Set(curves.map(({ tolerance }) => tolerance))].filter((tolerance) => tolerance > 0);
+  }
+
+  drawTolerance(tolerance) {
     const { context, palette } = this;
     const { box, toY } = this.frame;
-    for (const tolerance of new Set(curves.map((curve) => curve.tolerance))) {
-      if (!(tolerance > 0)) continue;
-      const y = toY(tolerance);
-      context.save();
-      context.setLineDash([2, 3]);
-      context.lineWidth = 1.2;
-      line(context, palette.soft, box.left, y, box.right, y);
-      context.restore();
-      label(context, palette.soft, `tolerance ${short(tolerance)}`, box.right - 6, y + 4, "right", "top", palette.paper);
-    }
+    const y = toY(tolerance);
+    const colour = this.held ? palette.ink : palette.soft;
+    context.save();
+    context.setLineDash([2, 3]);
+    context.lineWidth = this.held ? 2 : 1.2;
+    line(context, colour, box.left, y, box.right, y);
+    context.restore();
+    const below = y + 20 < box.bottom;
+    const text = `tolerance ${short(tolerance)}`;
+    label(context, colour, text, box.right - 6, y + (below ? 4 : -4), "right", below ? "top" : "bottom", palette.paper);
+  }
+
+  drawFlag(lines, count) {
+    drawFlag(this.context, this.palette, this.frame, this.ruler, this.winners, lines[0], count === 1);
   }
 
   // What each curve has reached at the cursor, whose `k` is a position on the axis.
@@ -227,18 +253,4 @@ export class Plot extends Stage {
     }
     this.hear({ kind: "readout", k: this.ruler.say(this.cursor.k), rows });
   }
-}
-
-function exponents(curves) {
-  let [low, high] = [Infinity, -Infinity];
-  for (const { samples, tolerance } of curves) {
-    for (const value of [samples.low, samples.high, tolerance]) {
-      if (!(value > 0) || value === Infinity) continue;
-      low = Math.min(low, value);
-      high = Math.max(high, value);
-    }
-  }
-  if (low > high) return [-6, 0];
-  const bounds = [Math.floor(Math.log10(low) - 0.05), Math.ceil(Math.log10(high) + 0.05)];
-  return bounds[0] === bounds[1] ? [bounds[0], bounds[0] + 1] : bounds;
 }

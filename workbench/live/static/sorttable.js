@@ -9,7 +9,9 @@ function render({ model, el }) {
   function show() {
     const { column, falling } = model.get("order");
     const names = model.get("columns");
-    const rows = sorted(model.get("rows"), column, falling);
+    const marks = model.get("marks");
+    const marked = model.get("rows").map((cells, place) => ({ cells, mark: marks[place] ?? "" }));
+    const rows = sorted(marked, column, falling);
     if (!rows.length) {
       root.replaceChildren(element("div", "wb-empty", model.get("empty")));
       return;
@@ -18,17 +20,18 @@ function render({ model, el }) {
     const focused = [...root.querySelectorAll("th button")].indexOf(document.activeElement);
     const [table, head, body, line] = ["table", "thead", "tbody", "tr"].map((kind) => element(kind, ""));
     table.className = "wb-table";
-    line.append(...names.map((name, place) => heading(name, place, rows)));
+    const numeric = names.map((_, place) => rows.some(({ cells }) => typeof cells[place].key === "number"));
+    line.append(...names.map((name, place) => heading(name, place, numeric)));
     head.append(line);
-    body.append(...rows.map(row));
+    body.append(...rows.map((marked) => row(marked, numeric)));
     table.append(head, body);
     root.replaceChildren(table);
     if (focused >= 0) root.querySelectorAll("th button")[focused]?.focus();
   }
 
-  function heading(name, place, rows) {
+  function heading(name, place, numeric) {
     const { column, falling } = model.get("order");
-    const cell = element("th", typeof rows[0][place].key === "number" ? "wb-number" : "");
+    const cell = element("th", numeric[place] ? "wb-number" : "");
     const mark = place !== column ? "" : falling ? " ▼" : " ▲";
     cell.scope = "col";
     cell.setAttribute("aria-sort", place !== column ? "none" : falling ? "descending" : "ascending");
@@ -43,7 +46,7 @@ function render({ model, el }) {
     return cell;
   }
 
-  const names = ["change:rows", "change:order", "change:columns"];
+  const names = ["change:rows", "change:marks", "change:order", "change:columns"];
   for (const name of names) model.on(name, show);
   show();
   return () => {
@@ -52,9 +55,9 @@ function render({ model, el }) {
   };
 }
 
-function row(cells) {
-  const made = element("tr", "");
-  for (const { key, text } of cells) made.append(element("td", typeof key === "number" ? "wb-number" : "", text));
+function row({ cells, mark }, numeric) {
+  const made = element("tr", mark && `wb-${mark}`);
+  cells.forEach(({ text }, place) => made.append(element("td", numeric[place] ? "wb-number" : "", text)));
   return made;
 }
 
@@ -62,7 +65,7 @@ function row(cells) {
 function sorted(rows, column, falling) {
   if (column < 0) return rows;
   const compare = (one, other) => {
-    const [a, b] = [one[column].key, other[column].key];
+    const [a, b] = [one.cells[column].key, other.cells[column].key];
     if (a === null || b === null) return (a === null) - (b === null);
     const order = typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b));
     return falling ? -order : order;

@@ -1,0 +1,58 @@
+"""What the live views cost a solve and how quickly they answer, measured in a real JupyterLab in headless Chromium.
+
+    python -m benchmarks live_view [--quick] [--output FOLDER]
+
+One run measures all requirements and prints them as a table on stderr: how long a button takes to answer, how often
+curves and field are painted while a run goes on, how long a draw of a timeline with 50,000 events takes, and how much a
+watched solve is slower than one alone. --quick makes few rounds, which tell only that all of it works.
+
+A solve that is watched and one that is not take turns in one kernel. This is done twice, since the browser shares this
+machine's cores with the solver: once with the page, and once with a light client in its place that is sent the same
+messages and acknowledges them but paints nothing, as if the page were open on another machine. The difference between
+the two is the browser's own work. Where other work disturbs the rounds, see the interval: it is that of the median of
+the rounds, by 4000 bootstrap samples.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from benchmarks.live_view import rounds
+from benchmarks.live_view.lab import lab_tools
+from benchmarks.live_view.page import Page
+from benchmarks.live_view.remote import watched_from_elsewhere
+from benchmarks.live_view.report import costs, requirements, table
+
+ROUNDS, QUICK_ROUNDS = 11, 2
+CLICKS, QUICK_CLICKS = 10, 2
+
+
+def figures(*, quick: bool = False) -> dict[str, Any]:
+    """What `python -m benchmarks` prints."""
+    load_before = os.getloadavg()[0]
+    count, presses = (QUICK_ROUNDS, QUICK_CLICKS) if quick else (ROUNDS, CLICKS)
+    lab = lab_tools()
+    with tempfile.TemporaryDirectory() as folder, lab.lab_server(Path(folder)) as url, lab.browser() as browser:
+        home = Path(folder) / "notebooks"
+        with Page(lab, browser, url, home) as page:
+            page.open_explorer()
+            answers = page.clicks(presses)
+            here, seen = page.rounds(count)
+            timeline = page.timeline()
+        elsewhere = watched_from_elsewhere(url, home, count)
+    wanted = requirements(answers, seen, timeline, here, elsewhere["rounds"])
+    print(table(wanted), file=sys.stderr, flush=True)
+    return {
+        "problem": f"two-layer n={rounds.N}, cg + jacobi, {rounds.ITERATIONS} iterations",
+        "requirements": wanted,
+        "page_on_this_machine": costs(here),
+        "page_elsewhere": {**costs(elsewhere["rounds"]), "client": elsewhere["client"]},
+        "clicks": answers,
+        "timeline": timeline,
+        "convergence_draws": seen["draws"],
+        "load_before_and_after": [load_before, os.getloadavg()[0]],
+    }

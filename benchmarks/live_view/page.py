@@ -1,0 +1,225 @@
+"""What is measured in the page: paints, draws, and how long after a click its state is seen."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from benchmarks.live_view import rounds as kernel
+
+LIMIT_SECONDS = 900
+GESTURE_SECONDS = 6
+CURVES = ".wb-convergence canvas.wb-canvas"
+FIELD = ".wb-field canvas.wb-canvas"
+LANES = ".wb-timeline canvas.wb-canvas"
+# A click into an output makes its cell the active one.
+RUN_CELL = """at => {
+  window.jupyterapp.shell.currentWidget.content.activeCellIndex = at;
+  window.jupyterapp.commands.execute("notebook:run-cell");
+}"""
+SET_CELL = "([at, text]) => window.jupyterapp.shell.currentWidget.content.widgets[at].model.sharedModel.setSource(text)"
+CELLS = (
+    "from benchmarks.live_view import rounds\nexplorer = rounds.explorer()\nexplorer",
+    "rounds.begin(explorer, {count}, 'rounds.json')",
+    "timeline = rounds.timeline()\ntimeline",
+)
+# The workers that draw come as text. Their last lines note when each draw began and what it took, for whoever asks.
+NOTE_DRAWS = """
+const Whole = window.Blob;
+const NOTES = `;(() => {
+  const Drawing = typeof TimelinePlot === "undefined" ? Plot : TimelinePlot;
+  const draws = [];
+  const draw = Drawing.prototype.draw;
+  Drawing.prototype.draw = function () {
+    const begun = performance.now();
+    draw.call(this);
+    draws.push([performance.timeOrigin + begun, performance.now() - begun]);
+  };
+  const channel = new BroadcastChannel("draws");
+  channel.onmessage = ({ data }) => data === Drawing.name && channel.postMessage(draws.splice(0));
+})();`;
+window.Blob = class extends Whole {
+  constructor(parts = [], options = {}) {
+    const draws = parts.some((part) => typeof part === "string" && /class (Timeline)?Plot extends/.test(part));
+    super(draws ? [...parts, NOTES] : parts, options);
+  }
+};
+// There may be several workers of one kind, and all are asked.
+window.drawsOf = (name) => new Promise((done) => {
+  const channel = new BroadcastChannel("draws");
+  const all = [];
+  channel.onmessage = ({ data }) => { if (Array.isArray(data)) all.push(...data); };
+  channel.postMessage(name);
+  setTimeout(() => { channel.close(); done(all.sort((a, b) => a[0] - b[0])); }, 500);
+});
+"""
+# A canvas counts the frames in which it drew something new.
+NOTE_PAINTS = """([name, at]) => {
+  const canvas = document.querySelector(at);
+  const seen = ((window.paints ??= {})[name] = []);
+  if (!canvas) return;
+  new MutationObserver(() => seen.push([Date.now() / 1000, Number(canvas.dataset.paints)]))
+    .observe(canvas, { attributes: true, attributeFilter: ["data-paints"] });
+}"""
+# From the click itself to the status line's new state, and to the end of the frame that shows it.
+NOTE_ANSWERS = """() => {
+  window.answers = [];
+  const status = document.querySelector(".wb-explorer [role=status]");
+  let pressed = null;
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (button) pressed = { name: button.textContent.trim(), at: event.timeStamp, from: status.dataset.state };
+  }, true);
+  new MutationObserver(() => {
+    if (!pressed || status.dataset.state === pressed.from) return;
+    const { name, at, from } = pressed;
+    const [heard, to] = [performance.now(), status.dataset.state];
+    pressed = null;
+    requestAnimationFrame(() => setTimeout(() => {
+      window.answers.push({ name, from, to, heard_ms: heard - at, painted_ms: performance.now() - at });
+    }));
+  }).observe(status, { attributes: true, attributeFilter: ["data-state"] });
+}"""
+# As fast as the page makes frames: in and out by the wheel, then to and fro by dragging. Tells when each was asked for.
+GESTURES = """([at, seconds]) => new Promise((done) => {
+  const canvas = document.querySelector(at);
+  const box = canvas.getBoundingClientRect();
+  const asked = { zoom: [], pan: [] };
+  const place = { bubbles: true, cancelable: true, clientY: box.top + 60, button: 0, pointerId: 1 };
+  const begun = performance.now();
+  canvas.setPointerCapture = () => {};
+  let [turn, held] = [0, false];
+  const frame = () => {
+    const past = (performance.now() - begun) / 1000;
+    if (past >= seconds) {
+      canvas.dispatchEvent(new PointerEvent("pointerup", place));
+      delete canvas.setPointerCapture;
+      done(asked);
+      return;
+    }
+    const clientX = box.left + box.width / 2;
+    turn += 1;
+    const kind = past < seconds / 2 ? "zoom" : "pan";
+    asked[kind].push(performance.timeOrigin + performance.now());
+    if (kind === "zoom") {
+      const deltaY = Math.floor(turn / 40) % 2 ? 120 : -120;
+      canvas.dispatchEvent(new WheelEvent("wheel", { ...place, clientX, deltaY }));
+    } else {
+      if (!held) canvas.dispatchEvent(new PointerEvent("pointerdown", { ...place, clientX }));
+      held = true;
+      const away = 150 * Math.sin(turn / 10);
+      canvas.dispatchEvent(new PointerEvent("pointermove", { ...place, clientX: clientX + away }));
+    }
+    requestAnimationFrame(frame);
+  };
+  requestAnimationFrame(frame);
+})"""
+
+
+class Page:
+    """JupyterLab with the notebook of the benchmark, from a fresh page to its end; its kernel stays."""
+
+    def __init__(self, lab: Any, browser: Any, url: str, home: Path) -> None:
+        self._lab, self._url, self._home = lab, url, home
+        self.page = browser.new_page(viewport={"width": 1280, "height": 800})
+        self.page.add_init_script(NOTE_DRAWS)
+
+    def __enter__(self) -> Page:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.page.close()
+
+    def open_explorer(self) -> None:
+        """Display the explorer."""
+        notebook = nbformat.v4.new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
+        notebook.cells = [nbformat.v4.new_code_cell(source) for source in CELLS]
+        nbformat.write(notebook, self._home / "live_view.ipynb")
+        self._lab.open_notebook(self.page, self._url, "live_view.ipynb")
+        self.page.evaluate(RUN_CELL, 0)
+        self.page.wait_for_selector(CURVES, timeout=60_000)
+        self.page.eval_on_selector(".wb-explorer", "box => box.scrollIntoView()")
+        self.page.wait_for_function("() => document.querySelector('.wb-explorer [role=status]')?.textContent")
+
+    def clicks(self, count: int) -> list[dict[str, Any]]:
+        """Run, Pause, Resume and Stop so many times: for each click the milliseconds until its state was seen."""
+        self.page.evaluate(NOTE_ANSWERS)
+        # The first run compiles.
+        for name in ["Run", "Stop"] + count * ["Run", "Pause", "Resume", "Stop"]:
+            seen = self.page.evaluate("() => window.answers.length")
+            self.page.get_by_role("button", name=name, exact=True).click(timeout=60_000)
+            self.page.wait_for_function("seen => window.answers.length > seen", arg=seen, timeout=60_000)
+            # At no fixed phase of anything that ticks.
+            self.page.wait_for_timeout(300 + 37 * (seen % 7))
+        self.page.get_by_role("button", name="Clear", exact=True).click()
+        return [answer for answer in self.page.evaluate("() => window.answers") if answer["name"] != "Clear"][2:]
+
+    def rounds(self, count: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        """The rounds as the kernel timed them, and what the page painted meanwhile: paints of curves and field as
+        [time in s, count], and the milliseconds of each draw of the curves."""
+        for name, canvas in (("convergence", CURVES), ("field", FIELD)):
+            self.page.evaluate(NOTE_PAINTS, [name, canvas])
+        self.page.evaluate("() => window.drawsOf('Plot')")
+        file = self._home / "rounds.json"
+        self.page.evaluate(SET_CELL, [1, CELLS[1].format(count=count)])
+        self.page.evaluate(RUN_CELL, 1)
+        self.page.eval_on_selector(".wb-explorer", "box => box.scrollIntoView()")
+        end = time.monotonic() + LIMIT_SECONDS
+        while not file.exists():
+            if time.monotonic() > end:
+                raise TimeoutError(f"the kernel made no {count} rounds in {LIMIT_SECONDS} s")
+            self.page.wait_for_timeout(500)
+        found = kernel.read(file)
+        spent = sorted(ms for _, ms in self.page.evaluate("() => window.drawsOf('Plot')"))
+        return found, {**self.page.evaluate("() => window.paints"), "draws": {"count": len(spent), **spread(spent)}}
+
+    def timeline(self) -> dict[str, Any]:
+        """Zoom and pan over all events: what a draw takes, how many there are a second, and how long after the wheel
+        or the pointer the picture was drawn."""
+        self.page.evaluate(RUN_CELL, 2)
+        enough = "([at, count]) => Number([...document.querySelectorAll(at)].at(-1)?.dataset.count) >= count"
+        self.page.wait_for_function(enough, arg=[LANES, kernel.EVENTS], timeout=120_000)
+        # The explorer has a timeline too, behind another tab.
+        self.page.evaluate("at => { [...document.querySelectorAll(at)].at(-1).id = 'lanes'; }", LANES)
+        self.page.eval_on_selector("#lanes", "canvas => canvas.scrollIntoView({ block: 'center' })")
+        self.page.wait_for_timeout(1000)
+        self.page.evaluate("() => window.drawsOf('TimelinePlot')")
+        asked = self.page.evaluate(GESTURES, ["#lanes", GESTURE_SECONDS])
+        self.page.wait_for_timeout(500)
+        draws = self.page.evaluate("() => window.drawsOf('TimelinePlot')")
+        count = int(self.page.eval_on_selector("#lanes", "canvas => canvas.dataset.count"))
+        return {"events": count, **{kind: _gesture(times, draws) for kind, times in asked.items()}}
+
+
+def _gesture(asked: list[float], draws: list[tuple[float, float]]) -> dict[str, Any]:
+    """Times in ms. Each wish waits for the end of the first draw that begins after it."""
+    if not asked:
+        return {"asked": 0}
+    own = [(begun, ms) for begun, ms in draws if asked[0] <= begun <= asked[-1] + 200]
+    ends = [begun + ms for begun, ms in own]
+    waits = [next((end - at for end, (begun, _) in zip(ends, own, strict=True) if begun >= at), None) for at in asked]
+    apart = [later - earlier for earlier, later in itertools.pairwise(ends)]
+    return {
+        "asked": len(asked),
+        "draws": len(own),
+        "draws_per_second": len(own) / (asked[-1] - asked[0]) * 1000,
+        "draw_ms": spread([ms for _, ms in own]),
+        "asked_to_drawn_ms": spread([wait for wait in waits if wait is not None]),
+        "between_draws_ms": spread(apart),
+    }
+
+
+def spread(values: list[float]) -> dict[str, float]:
+    """Median, 95th percentile and largest; empty where there is none."""
+    if not values:
+        return {}
+    ordered = sorted(values)
+    return {
+        "median": ordered[len(ordered) // 2],
+        "p95": ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))],
+        "most": ordered[-1],
+    }

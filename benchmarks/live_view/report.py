@@ -1,0 +1,155 @@
+"""From rounds to figures: medians with the interval that their scatter leaves, beside what is required."""
+
+from __future__ import annotations
+
+import statistics
+from typing import Any
+
+import numpy as np
+
+SAMPLES = 4000
+LEVEL = 95
+FEWEST = 6
+"""Rounds below which their median has no interval worth the name."""
+PROMPT_MS = 33
+"""Two frames of a screen: what follows the hand within them does not stutter."""
+NOT_LIVE = "not measured: the field does not follow the run here"
+SHARES = ("on_a_core", "waiting_for_a_core", "asleep")
+
+
+def costs(rounds: list[dict[str, Any]]) -> dict[str, Any]:
+    """What watching costs: ratios of each round's two runs, and where the threads of the kernel were."""
+    wall = {name: [one[name]["ended"] - one[name]["begun"] for one in rounds] for name in ("watched", "alone")}
+    iterating = {name: [one[name]["iterating"] for one in rounds] for name in ("watched", "alone")}
+    told: dict[str, Any] = {
+        "rounds": len(rounds),
+        "wall_s": {name: statistics.median(seconds) for name, seconds in wall.items()},
+        "slowdown_percent": interval(_slower(wall)),
+        "slowdown_of_iterations_percent": interval(_slower(iterating)),
+        "slowdown_of_fastest_percent": 100 * (min(wall["watched"]) / min(wall["alone"]) - 1),
+        "slowdown_of_each_round_percent": [round(value, 1) for value in _slower(wall)],
+    }
+    if all(one[name]["solver"] for one in rounds for name in ("watched", "alone")):
+        more = [one["watched"]["others"] - one["alone"]["others"] for one in rounds]
+        told["other_python_threads_more_ms_per_s"] = interval([1000 * value for value in more])
+        for share in SHARES:
+            more = [one["watched"]["solver"][share] - one["alone"]["solver"][share] for one in rounds]
+            told[f"solver_more_{share}_ms_per_s"] = interval([1000 * value for value in more])
+    return told
+
+
+def interval(values: list[float]) -> dict[str, float]:
+    """The median, its 95% interval by the bootstrap (percentiles of resampled medians), smallest and largest."""
+    array = np.asarray(values)
+    picks = np.random.default_rng(0).integers(0, array.size, (SAMPLES, array.size))
+    low, high = np.percentile(np.median(array[picks], axis=1), [(100 - LEVEL) / 2, (100 + LEVEL) / 2])
+    told = {"median": np.median(array), "low": low, "high": high, "least": array.min(), "most": array.max()}
+    return {name: float(value) for name, value in told.items()}
+
+
+def requirements(
+    answers: list[dict[str, Any]],
+    seen: dict[str, Any],
+    timeline: dict[str, Any],
+    here: list[dict[str, Any]],
+    elsewhere: list[dict[str, Any]],
+) -> list[dict[str, Any]]:
+    """A row for each requirement: what was measured, over how many, how it scatters, and whether it is met."""
+    found = [_answers(answers)]
+    for name, least in (("convergence", 20), ("field", 10)):
+        rates = [rate for one in here if (rate := painted(seen[name], one["watched"])) is not None]
+        found += [_paints(name, least, rates, len(here))]
+    found += [_gesture(kind, timeline) for kind in ("zoom", "pan")]
+    for where, rounds in (
+        ("page in Chromium on the same cores", here),
+        ("page elsewhere: kernel and server alone", elsewhere),
+    ):
+        found += _slowdown(where, costs(rounds))
+    return found
+
+
+def painted(paints: list[tuple[float, int]], run: dict[str, float]) -> float | None:
+    """Paints of new points per second while a run went on; None where there were fewer than two reports of any."""
+    inside = [(moment, count) for moment, count in paints if run["begun"] <= moment <= run["ended"]]
+    if len(inside) < 2 or inside[-1][1] - inside[0][1] < 2:
+        return None
+    return (inside[-1][1] - inside[0][1]) / (inside[-1][0] - inside[0][0])
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """The requirements for people, a line each."""
+    names = ("requirement", "measured", "of", "scatter", "met")
+    cells = [names, *([str(row[name]) for name in names] for row in rows)]
+    wide = [max(len(row[place]) for row in cells) for place in range(len(names))]
+    lines = [" | ".join(text.ljust(width) for text, width in zip(row, wide, strict=True)).rstrip() for row in cells]
+    return "\n".join([lines[0], "-|-".join("-" * width for width in wide), *lines[1:]])
+
+
+def _row(requirement: str, measured: str, of: str, scatter: str, met: str) -> dict[str, Any]:
+    return {"requirement": requirement, "measured": measured, "of": of, "scatter": scatter, "met": met}
+
+
+def _answers(answers: list[dict[str, Any]]) -> dict[str, Any]:
+    spent = sorted(answer["painted_ms"] for answer in answers)
+    middle = statistics.median(spent)
+    late = sum(ms > 100 for ms in spent)
+    return _row(
+        "a button answers within 100 ms, click to painted state",
+        f"median {middle:.0f} ms",
+        f"{len(spent)} clicks",
+        f"{spent[0]:.0f} to {spent[-1]:.0f} ms, {late} above 100",
+        "no" if late else "yes",
+    )
+
+
+def _paints(name: str, least: int, rates: list[float], of: int) -> dict[str, Any]:
+    what = f"{name}: at least {least} paints a second"
+    if not rates:
+        return _row(what, NOT_LIVE if name == "field" else "not measured: no paint was reported", "0 runs", "", "")
+    told = f"{len(rates)} of {of} runs"
+    middle = statistics.median(rates)
+    return _row(what, f"{middle:.1f} /s", told, f"{min(rates):.1f} to {max(rates):.1f} /s", _met(middle >= least))
+
+
+def _gesture(kind: str, timeline: dict[str, Any]) -> dict[str, Any]:
+    told = timeline[kind]
+    what = f"timeline, {timeline['events']:,} events: {kind} is drawn within {PROMPT_MS} ms, 95 times in 100"
+    if not told.get("draws"):
+        return _row(what, "not measured: nothing was drawn", "0 draws", "", "")
+    draw, wait, apart = told["draw_ms"], told["asked_to_drawn_ms"], told["between_draws_ms"]
+    scatter = (
+        f"p95 {draw['p95']:.1f} ms, most {draw['most']:.1f} ms; {told['draws_per_second']:.0f} draws/s, "
+        f"asked to drawn p95 {wait['p95']:.0f} ms, longest gap {apart.get('most', 0):.0f} ms"
+    )
+    of = f"{told['draws']} draws of {told['asked']} asked for"
+    return _row(what, f"{draw['median']:.1f} ms per draw", of, scatter, _met(wait["p95"] <= PROMPT_MS))
+
+
+def _slowdown(where: str, told: dict[str, Any]) -> list[dict[str, Any]]:
+    found = told["slowdown_percent"]
+    decided = "yes" if found["high"] <= 5 else "no" if found["low"] > 5 else "undecided"
+    if told["rounds"] < FEWEST:
+        decided = "too few rounds"
+    of = f"{told['rounds']} rounds"
+    rows = [_interval(f"a solve is slower by at most 5% ({where})", found, "%", of, decided)]
+    names = {
+        "other_python_threads_more_ms_per_s": "Python's other threads run more, and may hold the GIL meanwhile",
+        "solver_more_asleep_ms_per_s": "the solver sleeps more: for the GIL and for its other cores",
+        "solver_more_waiting_for_a_core_ms_per_s": "the solver waits more for a core",
+    }
+    return rows + [_interval(f"- {text}", told[name], "ms/s", of, "") for name, text in names.items() if name in told]
+
+
+def _interval(what: str, found: dict[str, float], unit: str, of: str, met: str) -> dict[str, Any]:
+    scatter = (
+        f"95% interval {found['low']:.1f} to {found['high']:.1f}, rounds {found['least']:.1f} to {found['most']:.1f}"
+    )
+    return _row(what, f"{found['median']:.1f} {unit}", of, scatter, met)
+
+
+def _met(yes: bool) -> str:
+    return "yes" if yes else "no"
+
+
+def _slower(seconds: dict[str, list[float]]) -> list[float]:
+    return [100 * (a / b - 1) for a, b in zip(seconds["watched"], seconds["alone"], strict=True)]

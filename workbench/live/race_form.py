@@ -1,0 +1,62 @@
+"""What one more lane of a race consists of: a method, from all that is registered, and where it runs."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import ipywidgets as widgets
+
+from workbench.blocks import Block, registered
+from workbench.live.form import SECOND_LEVEL, BlockFields, device_parameter, field
+from workbench.run import Configuration, configure
+
+KINDS = ("solver", "preconditioner", "deflation", "coarse", "variant")
+
+
+def same_system(one: Configuration, other: Configuration) -> bool:
+    """Whether two configurations solve the same A x = b."""
+    return (one.problem, one.rhs, one.seed) == (other.problem, other.rhs, other.seed)
+
+
+def moved(lane: Configuration, base: Configuration) -> Configuration:
+    """A lane's method and device, on the system of another configuration and with its stopping."""
+    return dataclasses.replace(base, device=lane.device, **{kind: getattr(lane, kind) for kind in KINDS})
+
+
+class LaneForm:
+    """A dropdown and fields for each kind of block, and the device."""
+
+    def __init__(self, base: Configuration) -> None:
+        self.fields = {kind: BlockFields(kind, self._grey_out, _offered(kind, base).name) for kind in KINDS}
+        self.device = field(device_parameter(base.device))
+        self.box = widgets.HBox([*(fields.box for fields in self.fields.values()), widgets.VBox([self.device])])
+        self.box.add_class("wb-adding")
+        self.load(base)
+
+    def load(self, configuration: Configuration) -> None:
+        """Show a configuration's method."""
+        for kind, fields in self.fields.items():
+            fields.load(_offered(kind, configuration))
+        if configuration.device not in self.device.options:
+            self.device.options = (*self.device.options, configuration.device)
+        self.device.value = configuration.device
+        self._grey_out()
+
+    def configuration(self, base: Configuration) -> Configuration:
+        """This method on the base's system. Raises InputError with the sentence for a wrong value."""
+        chosen: dict[str, Any] = {kind: fields.block() for kind, fields in self.fields.items()}
+        return dataclasses.replace(base, device=str(self.device.value), **chosen)
+
+    def _grey_out(self) -> None:
+        """Without deflation there is no coarse system to solve, and nothing to combine."""
+        idle = self.fields["deflation"].choice.value == "none"
+        for kind in SECOND_LEVEL:
+            for control in (self.fields[kind].choice, *self.fields[kind].fields.values()):
+                control.disabled = idle
+
+
+def _offered(kind: str, configuration: Configuration) -> Block:
+    """The block, or for one that no form offers, such as a method of one's own, the usual one."""
+    block = getattr(configuration, kind)
+    return block if block.name in registered(kind) else getattr(configure("poisson5"), kind)

@@ -1,0 +1,94 @@
+"""What the rows of a sweep say: which is best, which failed, how long the rest will take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from workbench.run.sweeping import Row
+
+VALUES = {
+    "iterations": "iterations",
+    "iteration seconds": "iteration_seconds",
+    "setup and iteration seconds": "seconds",
+}
+"""What runs are compared by, in words, and as `spent` takes it."""
+METHOD = ("solver", "preconditioner", "deflation", "coarse", "variant", "device")
+"""Choices between which a sweep decides; all others make another system, which must not be compared."""
+
+
+def spent(row: Row, value: str) -> float:
+    """What a run took: a field of its row, or `seconds` for setup and iterations together. NaN unless it converged."""
+    if not row["converged"]:
+        return math.nan
+    return row["setup_seconds"] + row["iteration_seconds"] if value == "seconds" else row[value]
+
+
+def marks(rows: Sequence[Row], over: Mapping[str, Sequence[Any]], value: str) -> list[str]:
+    """For each row "best" where no other of the same system took less and one took more, "failed" where it gave
+    nothing, else nothing."""
+    best: dict[tuple[Any, ...], tuple[float, float]] = {}
+    for row in rows:
+        took = spent(row, value)
+        if not math.isnan(took):
+            least, most = best.get(_system(row, over), (took, took))
+            best[_system(row, over)] = min(least, took), max(most, took)
+    return [_mark(row, best.get(_system(row, over)), value) for row in rows]
+
+
+def legend(found: Sequence[str], over: Mapping[str, Sequence[Any]], what: str) -> str:
+    """What the marks mean; nothing where there are none."""
+    if "best" not in found:
+        return ""
+    each = [name for name, values in over.items() if name not in METHOD and len(values) > 1]
+    return f"Bold: the fewest {what}{f' for each {each_of(each)}' if each else ''}."
+
+
+def absences(rows: Sequence[Row], over: Mapping[str, Sequence[Any]], down: str, across: str) -> list[list[str]]:
+    """For each pair of choices why there is no value: not converged, failed, or nothing where none was run yet."""
+    names = {"down": over[down] if down != across else [None], "across": over[across]}
+    found = [["" for _ in names["across"]] for _ in names["down"]]
+    for row in rows:
+        place = 0 if down == across else names["down"].index(row[down])
+        at = names["across"].index(row[across])
+        if not row["converged"] and found[place][at] != "not converged":
+            found[place][at] = "failed" if row["iterations"] is None else "not converged"
+    return found
+
+
+def shortfall(rows: Sequence[Row]) -> str:
+    """How many runs failed and how many did not converge, to stand behind what was done; nothing where none."""
+    failed = sum(row["iterations"] is None for row in rows)
+    short = sum(not row["converged"] for row in rows) - failed
+    return (f", {failed} failed" if failed else "") + (f", {short} did not converge" if short else "")
+
+
+def remaining(elapsed: float, done: int, of: int) -> str:
+    """How long the rest will take if it goes on as so far; elapsed in s. Larger problems at the end take longer."""
+    left = elapsed / done * (of - done)
+    if left < 90:
+        return f"about {max(1, round(left))} s left at the pace so far"
+    return f"about {left / 60:.0f} min left at the pace so far" if left < 5400 else f"about {left / 3600:.1f} h left"
+
+
+def counted(over: Mapping[str, Sequence[Any]]) -> str:
+    """How many runs there are, as a product."""
+    runs = math.prod(len(values) for values in over.values())
+    return f"{runs:,} run{'s' * (runs != 1)} = " + " × ".join(f"{len(values)} {name}" for name, values in over.items())
+
+
+def each_of(names: Sequence[str]) -> str:
+    """Names in a list for people."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def _system(row: Row, over: Mapping[str, Sequence[Any]]) -> tuple[Any, ...]:
+    return tuple(row[name] for name in over if name not in METHOD)
+
+
+def _mark(row: Row, range_: tuple[float, float] | None, value: str) -> str:
+    if row["iterations"] is None:
+        return "failed"
+    took = spent(row, value)
+    return "best" if range_ and took == range_[0] < range_[1] else ""
