@@ -20,8 +20,10 @@ from workbench.run.result import Result
 from workbench.run.session import Session, State
 from workbench.run.stopping import Norm, Reason, Stopping
 from workbench.run.sweeping import Sweep, sweep
+from workbench.run.turns import MACHINE, Turn, Turns
 
 __all__ = [
+    "MACHINE",
     "Configuration",
     "Lane",
     "Norm",
@@ -34,6 +36,8 @@ __all__ = [
     "State",
     "Stopping",
     "Sweep",
+    "Turn",
+    "Turns",
     "configure",
     "race",
     "read_size",
