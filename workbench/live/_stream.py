@@ -46,6 +46,10 @@ class Publisher:
             self._thread.start()
         self.wake()
 
+    def remove(self, view: Callable[[], bool]) -> None:
+        """Serve a view no more."""
+        self._views = [other for other in self._views if other != view]
+
     def wake(self) -> None:
         """Something has changed; may be called from any thread, returns at once."""
         self._awake.set()

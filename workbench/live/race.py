@@ -13,6 +13,7 @@ import ipywidgets as widgets
 
 from workbench.errors import InputError
 from workbench.figures import curve_style
+from workbench.live._closing import close_all
 from workbench.live._stream import Publisher
 from workbench.live.controls import button
 from workbench.live.convergence import ConvergenceView, Curve
@@ -129,7 +130,7 @@ class RaceView:
         """End all lanes and take everything off the page."""
         self.stop()
         self.publisher.close()
-        self.box.close()
+        close_all(self.box)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return self.box._repr_mimebundle_(**options)
@@ -210,7 +211,7 @@ class RaceView:
         # Before anything is shown, so that the last look comes after the last change.
         going = self.race.alive and not self._all_held()
         now = time.monotonic()
-        if going and now < self._next:
+        if (going or self.race.lingering) and now < self._next:
             return True
         self._next = now + SAY_PERIOD
         self._enable()
@@ -220,7 +221,7 @@ class RaceView:
             shown.show(finished.get(lane), found.measure)
         self.winner.say(sentence(found) if self.race.lanes else "", "good" if found.finished else "plain")
         self.status.say(*self._said(going))
-        return going
+        return going or self.race.lingering
 
     def _enable(self) -> None:
         lanes = self.race.lanes
@@ -239,7 +240,11 @@ class RaceView:
         over = sum(lane.ended for lane in lanes)
         about = f"{self.base.problem.label}, {len(lanes)} lane{'s' * (len(lanes) != 1)}"
         if going:
+            if ahead := self.race.ahead:
+                return f"{about}: queued behind {ahead}", "busy", "queued"
             return f"{about}: running, {over} ended", "busy", "running"
+        if self.race.lingering:
+            return f"{about}: stopped; what was under way ends in the background", "plain", "done"
         if lanes and over == len(lanes):
             return f"{about}: all have ended", "good", "done"
         if self.race.alive:
@@ -266,8 +271,7 @@ class _Row:
         self.pause.description = "Resume" if self.lane.held else "Pause"
 
     def close(self) -> None:
-        for control in (*self.box.children, self.box):
-            control.close()
+        close_all(self.box)
 
 
 def _row(name: str, *children: widgets.Widget) -> widgets.HBox:

@@ -15,14 +15,15 @@ import ipywidgets as widgets
 import numpy as np
 
 from workbench import figures
-from workbench.errors import InputError
+from workbench.errors import InputError, sentence_of
 from workbench.figures.heatmap import heatmap
 from workbench.live.controls import button
 from workbench.live.export import make_folder, slug
 from workbench.live.sorttable import SortTable
 from workbench.live.status import StatusLine
 from workbench.problems import Problem
-from workbench.run import Stopping, Sweep, sweep
+from workbench.run import MACHINE, Stopping, Sweep, sweep
+from workbench.run.ending import GRACE
 from workbench.run.sweep_files import to_csv, to_json
 from workbench.run.sweeping import Row, combinations
 
@@ -41,8 +42,9 @@ WIDTH, DPI = 680, 160
 class SweepView:
     """A sweep as in `workbench.run.sweep`: SweepView("two-layer", {"n": [64, 128], "deflation": ["none", "stripes"]}).
 
-    Display it and press Run. `rows` are those that are done, `result` is the sweep once it has ended. folder: where
-    exports go, by default exports/ beside the notebook. Raises InputError as `sweep` does, before anything runs.
+    Display it and press Run. `rows` are those that are done, `result` is the sweep once it has ended; `error` is the
+    sentence when it failed. Each run takes its turn among those of this kernel. folder: where exports go, by default
+    exports/ beside the notebook. Raises InputError as `sweep` does, before anything runs.
     """
 
     def __init__(
@@ -58,14 +60,15 @@ class SweepView:
         self.over = {name: list(values) for name, values in over.items()}
         self.rows: list[Row] = []
         self.result: Sweep | None = None
+        self.error = ""
         self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
-        self._ask = lambda: sweep(
-            problem, over, stopping=stopping, progress=self._progress, cancelled=self._cancel.is_set, **choices
-        )
+        given = {"stopping": stopping, "turn": MACHINE, **choices}
+        self._ask = lambda: sweep(problem, over, progress=self._progress, cancelled=self._cancel.is_set, **given)
         self._name = problem if isinstance(problem, str) else problem.label
         self._cancel = threading.Event()
         self._thread: threading.Thread | None = None
-        self._drawing = threading.Lock()
+        self._over = True
+        self._drawing, self._telling = threading.Lock(), threading.Lock()
         self._next = 0.0
         self._run = button("Run", "run every combination", self.run, style="primary")
         self._stop = button("Stop", "end the sweep; the rows so far stay", self.stop, style="danger")
@@ -93,20 +96,26 @@ class SweepView:
         if self._thread is not None and self._thread.is_alive():
             return
         self._cancel.clear()
-        self.rows, self.result, self._next = [], None, 0.0
+        self._over = False
+        self.rows, self.result, self.error, self._next = [], None, "", 0.0
         self.bar.value = 0
         self._thread = threading.Thread(target=self._work, name="workbench-sweep", daemon=True)
         self._thread.start()
         self._enable()
 
     def stop(self) -> None:
-        """End the sweep; the run under way ends with its next iteration and has its row."""
+        """End the sweep; the run under way ends with its next iteration and has its row.
+
+        What cannot be interrupted ends in the background, and the sweep can be run again once it has.
+        """
         self._cancel.set()
+        MACHINE.poke()
+        threading.Timer(GRACE, self._tell_of_background).start()
 
     def wait(self, timeout: float | None = None) -> Sweep:
         """Start unless it has been, wait for the end, and return the sweep. Interrupting the wait stops it.
 
-        Raises TimeoutError when it takes longer than `timeout` seconds.
+        Raises InputError with the sentence of one that failed, TimeoutError when it takes longer than `timeout` seconds.
         """
         if self._thread is None:
             self.run()
@@ -116,6 +125,8 @@ class SweepView:
         except KeyboardInterrupt:
             self.stop()
             self._thread.join()
+        if self.error:
+            raise InputError(self.error)
         if self.result is None:
             raise TimeoutError(f"the sweep still goes on after {timeout} s; stop() ends it")
         return self.result
@@ -145,20 +156,44 @@ class SweepView:
 
     def _work(self) -> None:
         self.status.say(f"{self._name}: running, 0 of {self.runs} runs done", "busy", "running")
-        self.result = self._ask()
-        self._show()
-        done = f"{len(self.rows)} of {self.runs} runs done"
+        said, tone, state = "", "plain", "done"
+        try:
+            result = self._ask()
+            said, tone = self._told(result), "good" if result.converged else "plain"
+            self.result = result
+            self._show()
+        # The thread is the last place that can report.
+        except BaseException as error:
+            self.error = sentence_of(error)
+            said, tone, state = f"{self._name}: {self.error}; {self._done()}", "bad", "failed"
+        with self._telling:
+            self._over = True
+            self._enable(over=True)
+            self.status.say(said, tone, state)
+
+    def _told(self, result: Sweep) -> str:
+        """How it ended."""
+        if result.cancelled:
+            return f"{self._name}: stopped by the user, {self._done()}"
         failed = sum(not row["converged"] for row in self.rows)
-        told = f", {failed} did not converge" if failed else ""
-        said = f"{self._name}: stopped by the user, {done}" if self.result.cancelled else f"{self._name}: {done}{told}"
-        self._enable(over=True)
-        self.status.say(said, "good" if self.result.converged else "plain", "done")
+        return f"{self._name}: {self._done()}" + (f", {failed} did not converge" if failed else "")
+
+    def _done(self) -> str:
+        return f"{len(self.rows)} of {self.runs} runs done"
+
+    def _tell_of_background(self) -> None:
+        """Say that the sweep is over where its thread still has something to finish."""
+        with self._telling:
+            if not self._over:
+                self._stop.disabled = True
+                background = "the run under way cannot be interrupted and ends in the background"
+                self.status.say(f"{self._name}: stopped by the user, {self._done()}; {background}", "plain", "done")
 
     def _progress(self, done: int, of: int, row: Row) -> None:
         self.rows = [*self.rows, row]
         self.bar.value = done
         # Short runs must not wait for pictures of each of them.
-        if time.monotonic() < self._next:
+        if self._cancel.is_set() or time.monotonic() < self._next:
             return
         self.status.say(f"{self._name}: running, {done} of {of} runs done", "busy", "running")
         self._show()

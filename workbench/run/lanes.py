@@ -19,6 +19,7 @@ from workbench.run.turns import MACHINE, Turn, Turns
 TURN_SECONDS = 0.03
 """Long enough for caches to count for little, short enough for eyes that watch all lanes at once."""
 
+
 class Lane:
     """One run of a race. `run` is None until its setup is done, `error` is the sentence when it failed.
 

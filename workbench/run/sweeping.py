@@ -81,11 +81,11 @@ def sweep(
     """Run the cartesian product of the values in `over`, the last name varying fastest.
 
     over: values by name, such as {"n": [64, 128], "deflation": ["none", "stripes"]}; names are `CHOICES` or parameters
-    of the problem. choices: what stays the same, as in `configure`. cancelled is asked between iterations and the
-    parts of a setup; the run under way then ends and has its row, as with Ctrl-C. The setup of the first run of a method
-    includes compiling it. turn: the queue in which each run waits for its turn, by default none.
-    Raises InputError for unknown names and wrong values before anything runs; a combination that cannot be solved has a
-    row that says why.
+    of the problem. choices: what stays the same, as in `configure`. cancelled is asked between iterations and between
+    the parts of a setup; the run under way then ends and has its row, as with Ctrl-C. The setup of the first run of a
+    method includes compiling it. turn: the queue in which each run waits for its turn, by default none. Raises
+    InputError for unknown names and wrong values before anything runs; a combination that cannot be solved has a row
+    that says why.
     """
     points = combinations(problem, over, stopping=stopping, **choices)
     asked = cancelled or (lambda: False)
