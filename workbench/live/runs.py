@@ -63,11 +63,8 @@ def table(runs: Sequence[Ended | Failed], dropped: int = 0) -> str:
     head = "".join(f'<th scope="col"{_number(name)}>{name}</th>' for name in HEADINGS)
     latest_first = sorted(runs, key=lambda run: -run.number)
     rows = "".join(_row(run) if isinstance(run, Ended) else _failed_row(run) for run in latest_first)
-    left = (
-        f"<caption>The last {sum(isinstance(run, Ended) for run in runs)} runs are kept; {dropped:,} older ones are not.</caption>"
-        if dropped
-        else ""
-    )
+    kept = sum(isinstance(run, Ended) for run in runs)
+    left = f"<caption>The last {kept} runs are kept; {dropped:,} older ones are not.</caption>" if dropped else ""
     return f'<table class="wb-table">{left}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
 
 

@@ -115,7 +115,8 @@ class SweepView:
     def wait(self, timeout: float | None = None) -> Sweep:
         """Start unless it has been, wait for the end, and return the sweep. Interrupting the wait stops it.
 
-        Raises InputError with the sentence of one that failed, TimeoutError when it takes longer than `timeout` seconds.
+        Raises InputError with the sentence of a sweep that failed, TimeoutError when it takes longer than `timeout`
+        seconds.
         """
         if self._thread is None:
             self.run()
