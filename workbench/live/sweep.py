@@ -17,6 +17,7 @@ import numpy as np
 from workbench import figures
 from workbench.errors import InputError, sentence_of
 from workbench.figures.heatmap import heatmap
+from workbench.live._closing import close_all
 from workbench.live.controls import button
 from workbench.live.export import make_folder, slug
 from workbench.live.sorttable import SortTable
@@ -145,6 +146,11 @@ class SweepView:
             case "json":
                 return to_json(self.result, path)
         return figures.save(self._heatmap(), path)
+
+    def close(self) -> None:
+        """End the sweep and take everything off the page."""
+        self.stop()
+        close_all(self.box)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return self.box._repr_mimebundle_(**options)
