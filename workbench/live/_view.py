@@ -28,6 +28,7 @@ class StreamView(anywidget.AnyWidget):
         self.publisher.remove(self.publish)
         if self._own:
             self.publisher.close()
+        self.layout.close()
         super().close()
 
     def publish(self) -> bool:

@@ -56,6 +56,7 @@ class RaceView:
         for kind, fields in self.fields.items():
             fields.load(getattr(self.base, kind))
         self.table = widgets.VBox()
+        self._head = widgets.HTML(heading(), layout={"margin": "0"})
         self._start = button("Start", "let all lanes begin", self.start, style="primary")
         self._pause = button("Pause", "hold all lanes; Resume lets them go on", self._toggle_pause)
         self._stop = button("Stop", "end all lanes; what was computed stays", self.stop, style="danger")
@@ -139,7 +140,7 @@ class RaceView:
         player = _row("wb-buttons", self._start, self._pause, self._stop, widgets.Label("against"), self.measure)
         adding = _row("wb-adding", *(fields.box for fields in self.fields.values()), self._add)
         exports = _row("wb-buttons", *self._exports.values())
-        aim = _row("wb-buttons", self.tolerance.slider, self.tolerance.number)
+        aim = self.tolerance.box.add_class("wb-buttons")
         more = widgets.HTML("One more lane, with").add_class("wb-title")
         views = [player, self.status, self.convergence, aim, self.winner, self.table]
         parts = [*views, more, adding, exports, self.saved]
@@ -148,8 +149,7 @@ class RaceView:
         return box
 
     def _tabulate(self) -> None:
-        head = widgets.HTML(heading(), layout={"margin": "0"})
-        self.table.children = (head, *(shown.box for shown in self._rows.values()))
+        self.table.children = (self._head, *(shown.box for shown in self._rows.values()))
         self._wake()
 
     def _measured(self, measure: str) -> None:
