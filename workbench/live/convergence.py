@@ -94,7 +94,7 @@ class Curve:
     def waiting(self) -> bool:
         """The run is queued, and not on the plot before it begins."""
         session = self.session
-        return session is not None and session.run is None and session.state is State.QUEUED
+        return session is not None and session.run is None and session.state in (State.QUEUED, State.PAUSED)
 
     @property
     def state(self) -> tuple[Any, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from workbench.live.convergence import Curve
 from workbench.run import Session, State
+from workbench.run.ending import STOPPED_EARLY
 
 WORKING = (State.SETUP, State.RUNNING)
 
@@ -32,13 +33,13 @@ def present(runs: Sequence[Going]) -> Going | None:
         for run in alive:
             if run.session.state in states:
                 return run
-    return alive[0] if alive else max(runs, key=lambda run: run.number, default=None)
+    return alive[0] if alive else _last_ended(runs)
 
 
 def still_needed(runs: Sequence[Going]) -> tuple[Going, ...]:
     """Those that go on, also in the background, and the last one that has ended."""
-    last = max((run.number for run in runs if not run.session.alive), default=0)
-    return tuple(run for run in runs if run.session.alive or run.session.lingering or run.number == last)
+    last = _last_ended(runs)
+    return tuple(run for run in runs if run.session.alive or run.session.lingering or run is last)
 
 
 def beside(runs: Sequence[Going], shown: Going) -> str:
@@ -50,6 +51,12 @@ def beside(runs: Sequence[Going], shown: Going) -> str:
         ("stopped, ending in the background", [run for run in others if run.session.lingering]),
     )
     return "; ".join(f"{_names(found)} {what}" for what, found in groups if found)
+
+
+def _last_ended(runs: Sequence[Going]) -> Going | None:
+    """The latest that has ended; one that was taken out of the queue has nothing to say, unless no other is there."""
+    ended = [run for run in runs if not run.session.alive]
+    return max(ended, key=lambda run: (run.session.error != STOPPED_EARLY, run.number), default=None)
 
 
 def _names(runs: Sequence[Going]) -> str:
