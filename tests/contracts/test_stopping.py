@@ -40,6 +40,14 @@ def seconds_until(condition, act):
     return time.monotonic() - begun
 
 
+def within_bound(attempt):
+    """Measure until the bound is met, three times at most."""
+    took = []
+    while not took or (took[-1] >= BOUND and len(took) < TRIES):
+        took.append(attempt())
+    assert took[-1] < BOUND, took
+
+
 @pytest.fixture(params=["cpu", "opencl", "cuda"])
 def device(request):
     try:
@@ -72,13 +80,14 @@ def check_whole(session):
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_any_solver_stops_on_any_device(solver, device):
-    took = []
-    while not took or (took[-1] >= BOUND and len(took) < TRIES):
+    def attempt():
         choices = {"preconditioner": "jacobi", "solver": solver, "device": device, "stopping": ENDLESS}
         session = after_three_iterations(configure("two-layer", n=384, **choices))
-        took.append(seconds_until(lambda made=session: made.state is State.DONE, session.stop))
+        took = seconds_until(lambda: session.state is State.DONE, session.stop)
         check_whole(session)
-    assert took[-1] < BOUND, took
+        return took
+
+    within_bound(attempt)
 
 
 class Slow:
@@ -109,17 +118,19 @@ def small_system():
 
 def test_an_iteration_that_takes_longer_is_made_whole_in_the_background(device):
     slow = Slow(0.6)
-    took = []
-    while not took or (took[-1] >= BOUND and len(took) < TRIES):
+
+    def attempt():
         slow.seconds = 0.0
         session = after_three_iterations(slow.configuration(device=device), small_system())
         slow.slow_down()
-        took.append(seconds_until(lambda made=session: made.state is State.DONE, session.stop))
+        took = seconds_until(lambda: session.state is State.DONE, session.stop)
         assert session.lingering
         check_whole(session)
         assert not session.lingering
         assert session.state is State.DONE
-    assert took[-1] < BOUND, took
+        return took
+
+    within_bound(attempt)
 
 
 def test_the_next_session_waits_for_what_ends_in_the_background():
@@ -155,17 +166,23 @@ def assembling(monkeypatch):
 
 def test_a_session_stops_during_its_setup_and_throws_away_what_that_makes(assembling):
     told = []
-    session = Session(configure("poisson5", n=8), on_end=told.append)
-    session.start()
-    until(assembling.is_set)
-    assert seconds_until(lambda: session.state is State.DONE, session.stop) < BOUND
+
+    def attempt():
+        nonlocal session
+        session = Session(configure("poisson5", n=8), on_end=told.append, turn=None)
+        session.start()
+        until(assembling.is_set)
+        return seconds_until(lambda: session.state is State.DONE, session.stop)
+
+    session = None
+    within_bound(attempt)
     assert session.lingering
     assert session.error == "stopped during the setup"
     # There is nothing to wait for.
     with pytest.raises(InputError, match="stopped during the setup"):
         session.wait()
     assert session.lingering
-    until(lambda: told == [session])
+    until(lambda: session in told)
     assert (session.run, session.result, session.state) == (None, None, State.DONE)
     assert not session.lingering
 
@@ -181,55 +198,72 @@ def test_a_session_stops_in_the_middle_of_a_factorization(monkeypatch):
             inside.clear()
 
     monkeypatch.setattr(lapack, "band_cholesky", watched)
-    took = []
-    while not took or (took[-1] >= BOUND and len(took) < TRIES):
+
+    def attempt():
         session = Session(configure("poisson7", n=48, preconditioner="jacobi", deflation="blocks:24"))
         session.start()
         until(inside.is_set)
-        took.append(seconds_until(lambda made=session: made.state is State.DONE, session.stop))
+        took = seconds_until(lambda: session.state is State.DONE, session.stop)
         # Nothing would be shown by a factorization that was over before.
         assert inside.is_set()
-        until(lambda made=session: not made.lingering)
-    assert took[-1] < BOUND, took
+        until(lambda: not session.lingering)
+        return took
+
+    within_bound(attempt)
 
 
 def test_a_lane_stops_within_an_iteration_and_the_others_go_on():
     slow = Slow(0.6)
-    race = Race([slow.configuration(problem="poisson5", n=24)], turn=None)
-    (lane,) = race.lanes
-    race.start()
-    until(lambda: lane.run is not None and lane.run.iterations >= 3)
-    slow.slow_down()
-    assert seconds_until(lambda: lane.state is State.DONE, lambda: race.stop(lane)) < BOUND
-    assert not race.alive
-    assert race.lingering
-    other = race.add(configure("poisson5", n=8))
-    assert len(race.wait(60)) == 2
-    assert lane.result.reason is Reason.CANCELLED
-    assert other.result.converged
+
+    def attempt():
+        slow.seconds = 0.0
+        race = Race([slow.configuration(problem="poisson5", n=24)], turn=None)
+        (lane,) = race.lanes
+        race.start()
+        until(lambda: lane.run is not None and lane.run.iterations >= 3)
+        slow.slow_down()
+        took = seconds_until(lambda: lane.state is State.DONE, lambda: race.stop(lane))
+        assert not race.alive
+        assert race.lingering
+        other = race.add(configure("poisson5", n=8))
+        assert len(race.wait(60)) == 2
+        assert lane.result.reason is Reason.CANCELLED
+        assert other.result.converged
+        return took
+
+    within_bound(attempt)
 
 
 def test_a_lane_stops_during_its_setup(assembling):
-    race = Race([configure("poisson5", n=8), configure("two-layer", n=8)], turn=None)
-    race.start()
-    until(assembling.is_set)
-    lane = race.lanes[0]
-    assert seconds_until(lambda: lane.ended, lambda: race.stop(lane)) < BOUND
-    (result,) = race.wait(60)
-    assert result.converged
-    assert lane.error == "stopped during the setup"
+    def attempt():
+        race = Race([configure("poisson5", n=8), configure("two-layer", n=8)], turn=None)
+        race.start()
+        until(assembling.is_set)
+        lane = race.lanes[0]
+        took = seconds_until(lambda: lane.ended, lambda: race.stop(lane))
+        (result,) = race.wait(60)
+        assert result.converged
+        assert lane.error == "stopped during the setup"
+        return took
+
+    within_bound(attempt)
 
 
 def test_a_sweep_stops_during_a_setup_and_runs_again(assembling, tmp_path):
     view = SweepView("poisson5", {"n": [8, 9]}, folder=tmp_path)
-    view.run()
-    until(assembling.is_set)
-    assert seconds_until(lambda: view.status.state == "done", view.stop) < BOUND
-    assert "stopped by the user, 0 of 2 runs done" in view.status.text
-    assert "ends in the background" in view.status.text
-    assert (view._run.disabled, view._stop.disabled) == (True, True)
-    assert view.wait(60).cancelled
-    until(lambda: not view._run.disabled)
-    assert "background" not in view.status.text
+
+    def attempt():
+        view.run()
+        until(assembling.is_set)
+        took = seconds_until(lambda: view.status.state == "done", view.stop)
+        assert "stopped by the user, 0 of 2 runs done" in view.status.text
+        assert "ends in the background" in view.status.text
+        assert (view._run.disabled, view._stop.disabled) == (True, True)
+        assert view.wait(60).cancelled
+        until(lambda: not view._run.disabled)
+        assert "background" not in view.status.text
+        return took
+
+    within_bound(attempt)
     view.run()
     assert view.wait(60).converged

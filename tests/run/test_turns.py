@@ -149,7 +149,7 @@ def test_a_queued_session_that_is_stopped_leaves_at_once():
     first.start()
     second.start()
     second.stop()
-    until(lambda: second.state is State.DONE, 0.2)
+    until(lambda: second.state is State.DONE)
     with pytest.raises(InputError, match="stopped before it began"):
         second.wait(10)
     until(lambda: not second._thread.is_alive())

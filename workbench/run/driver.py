@@ -172,7 +172,8 @@ class Run:
         if self.history.count == 0:
             return 1
         every = self._watch.every if most is None else min(most, self._watch.every)
-        if self._pace * every > LONGEST_BATCH:
+        # Who says how often to look means it.
+        if not self._stopping.check_every and self._pace * every > LONGEST_BATCH:
             every = int(LONGEST_BATCH / self._pace)
         often = self._stopping.true_every
         until_measured = often - self.iterations % often if often else every
