@@ -15,7 +15,7 @@ import workbench.run  # noqa: F401  registers every block
 from workbench import blocks, devices
 from workbench.deflation import lapack
 from workbench.errors import InputError
-from workbench.live import SweepView
+from workbench.live import RaceView, SweepView, explore
 from workbench.problems.poisson import Poisson5
 from workbench.run import Race, Reason, Session, State, Stopping, Turns, configure
 from workbench.run.given import GivenPreconditioner, GivenProblem
@@ -232,6 +232,43 @@ def test_a_lane_stops_within_an_iteration_and_the_others_go_on():
         return took
 
     within_bound(attempt)
+
+
+def test_the_explorer_and_the_race_say_so_in_time(tmp_path):
+    def explored():
+        explorer = explore(n=64, folder=tmp_path, solver="sd", deflation="none", stopping=Stopping(rtol=1e-300))
+        session = explorer.run()
+        until(lambda: session.run is not None and session.run.iterations >= 3)
+        inside, made = threading.Event(), session.run._watch.make
+
+        def slowly(*given, **more):
+            inside.set()
+            time.sleep(0.6)
+            made(*given, **more)
+
+        session.run._watch.make = slowly
+        until(inside.is_set)
+        took = seconds_until(lambda: explorer.status.state == "done", explorer.stop)
+        assert explorer.status.text.startswith("run 1: stopped by the user; what was under way cannot be interrupted")
+        until(lambda: len(explorer.records) == 1 and "stopped by the user (at iteration" in explorer.status.text)
+        explorer.close()
+        return took
+
+    def raced():
+        slow = Slow(0.6)
+        view = RaceView(configure("poisson5", n=24), folder=tmp_path)
+        lane = view.add(slow.configuration(problem="poisson5", n=24))
+        view.start()
+        until(lambda: lane.run is not None and lane.run.iterations >= 3 and view.race.lanes[0].over)
+        slow.slow_down()
+        took = seconds_until(lambda: view.status.state == "done", view.stop)
+        assert "ends in the background" in view.status.text
+        until(lambda: "all have ended" in view.status.text and lane.result is not None)
+        view.close()
+        return took
+
+    within_bound(explored)
+    within_bound(raced)
 
 
 def test_a_lane_stops_during_its_setup(assembling):

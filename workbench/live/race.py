@@ -213,7 +213,9 @@ class RaceView:
         now = time.monotonic()
         if (going or self.race.lingering) and now < self._next:
             return True
-        self._next = now + SAY_PERIOD
+        # Whoever has pressed Stop is told at the first tick that it is so.
+        ending = any(lane.stopping and not lane.ended for lane in self.race.lanes)
+        self._next = now + (0.0 if ending else SAY_PERIOD)
         self._enable()
         found = self.standings()
         finished = {finish.lane: finish for finish in found.finished}
