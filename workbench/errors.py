@@ -1,4 +1,4 @@
-"""The one exception for wrong input: a sentence that names the value, the bound and the way out."""
+"""Errors as sentences. Wrong input has one exception, whose sentence names the value, the bound and the way out."""
 
 
 class InputError(ValueError):
@@ -7,3 +7,16 @@ class InputError(ValueError):
 
 class DeviceError(InputError):
     """A device that answered before does not any more; a run in progress ends with that reason."""
+
+
+def sentence_of(error: BaseException) -> str:
+    """What a view says of an exception, also of one that nobody foresaw."""
+    if isinstance(error, InputError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return f"there is not enough memory{_about(error)}; take a smaller problem, or close other programs"
+    return f"the run failed by a {type(error).__name__}{_about(error)}"
+
+
+def _about(error: BaseException) -> str:
+    return f": {error}" if str(error) else ""

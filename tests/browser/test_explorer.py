@@ -97,7 +97,7 @@ def test_a_run_can_be_watched_paused_stepped_resumed_and_stopped(explorer):
     explorer.until(lambda: explorer.count > first + 10)
     assert explorer.state == "running"
     assert explorer.seen()["live"] == "true"
-    assert not explorer.enabled("Run")
+    assert not explorer.enabled("Step")
 
     explorer.click("Pause")
     explorer.until(lambda: explorer.state == "paused")

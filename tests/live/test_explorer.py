@@ -80,16 +80,17 @@ def test_buttons_follow_the_state(endless, eventually):
     buttons = endless.controls
     eventually(lambda: buttons.stop.disabled and not buttons.run.disabled)
     endless.run()
-    eventually(lambda: endless.session.state is State.RUNNING and buttons.run.disabled and not buttons.pause.disabled)
-    assert buttons.step.disabled
+    eventually(lambda: endless.session.state is State.RUNNING and buttons.step.disabled and not buttons.pause.disabled)
+    assert not buttons.run.disabled
     assert not buttons.stop.disabled
+    assert buttons.stop_all.disabled
     buttons.pause.click()
     eventually(lambda: buttons.pause.description == "Resume" and not buttons.step.disabled)
     buttons.pause.click()
     eventually(lambda: buttons.pause.description == "Pause" and not buttons.pause.disabled)
     buttons.stop.click()
     endless.session.wait(10)
-    eventually(lambda: not buttons.run.disabled and buttons.stop.disabled and buttons.pause.disabled)
+    eventually(lambda: not buttons.step.disabled and buttons.stop.disabled and buttons.pause.disabled)
     assert "stopped by the user" in eventually(lambda: endless.status.state == "done" and endless.status.text)
 
 
@@ -106,11 +107,45 @@ def test_step_makes_one_iteration(explorer, eventually):
     assert explorer.session.wait(60).converged
 
 
-def test_two_runs_at_once_are_refused(endless):
-    endless.run()
-    with pytest.raises(InputError, match="a run is going on"):
-        endless.run()
-    endless.stop()
+def test_a_run_while_another_goes_on_is_queued_and_stop_lets_it_begin(endless, eventually):
+    first, second, third = (endless.run() for _ in range(3))
+    eventually(lambda: first.state is State.RUNNING and "runs 2 and 3 queued" in endless.status.text)
+    assert (second.state, third.state) == (State.QUEUED, State.QUEUED)
+    assert (second.ahead, third.ahead) == (1, 2)
+    endless.controls.stop.click()
+    eventually(lambda: second.state is State.RUNNING and "run 3 queued" in endless.status.text)
+    assert (endless.session, third.run) == (second, None)
+    endless.pause()
+    eventually(lambda: endless.session is second and second.state is State.PAUSED)
+    assert third.state is State.PAUSED
+    assert third.run is None
+    endless.resume()
+    eventually(lambda: second.state is State.RUNNING and third.state is State.QUEUED)
+    eventually(lambda: not endless.controls.stop_all.disabled)
+    endless.controls.stop_all.click()
+    eventually(lambda: not second.alive and not third.alive and len(endless.records) == 2)
+    eventually(lambda: endless.controls.stop.disabled and endless.controls.stop_all.disabled)
+    assert third.error == "stopped before it began"
+
+
+def test_ten_runs_started_at_once_all_end_in_order(explorer, eventually):
+    sessions = [explorer.run() for _ in range(10)]
+    results = [session.wait(60) for session in sessions]
+    assert all(result.converged for result in results)
+    eventually(lambda: len(explorer.records) == 10)
+    begun = [result.provenance["started"] for result in results]
+    assert begun == sorted(begun)
+    eventually(lambda: all(f"<td>{k}: cg" in explorer.table.value for k in range(1, 11)))
+    eventually(lambda: len([curve for curve in explorer.convergence.curves if curve.history is not None]) == 10)
+
+
+def test_only_the_last_runs_are_kept_and_that_is_said(explorer, eventually, monkeypatch):
+    monkeypatch.setattr("workbench.live.explorer.KEPT", 3)
+    for session in [explorer.run() for _ in range(5)]:
+        session.wait(60)
+    eventually(lambda: "The last 3 runs are kept; 2 older ones are not." in explorer.table.value)
+    assert len(explorer.records) == 3
+    eventually(lambda: len(explorer.convergence.curves) == 3)
 
 
 def test_a_wrong_value_is_a_sentence_in_the_status_line(explorer, eventually):

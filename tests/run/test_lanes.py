@@ -129,7 +129,7 @@ def test_a_lane_that_fails_says_why_and_the_others_go_on(monkeypatch):
     assert good.state is State.DONE
     assert bad.state is broken.state is State.FAILED
     assert "400 vectors" in bad.error
-    assert broken.error == "a wheel came off"
+    assert broken.error == "the run failed by a RuntimeError: a wheel came off"
 
 
 def test_lanes_are_added_held_stopped_and_removed_while_others_run():

@@ -10,6 +10,7 @@ from scipy import linalg, sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from workbench.blocks import Block, parameter, register
+from workbench.deflation import lapack
 from workbench.devices.coarse import Banded, Dense, Form
 from workbench.errors import InputError
 
@@ -97,10 +98,10 @@ class BandCholesky(Factor):
         rows, columns = entries.coords
         below = rows >= columns
         width = int((rows - columns)[below].max(initial=0))
-        band = np.zeros((width + 1, matrix.shape[0]), matrix.dtype)
+        band = np.zeros((width + 1, matrix.shape[0]), matrix.dtype, order="F")
         band[(rows - columns)[below], columns[below]] = entries.data[below]
         try:
-            self._band = linalg.cholesky_banded(band, lower=True, overwrite_ab=True, check_finite=False)
+            self._band = lapack.band_cholesky(band)
         except linalg.LinAlgError as error:
             raise not_definite(str(error)) from None
         self.form = Banded(self._band, self._order)
@@ -120,10 +121,9 @@ class DenseInverse(Factor):
 
     def __init__(self, matrix: sparse.csr_array) -> None:
         try:
-            factor = linalg.cho_factor(matrix.toarray(), lower=True, overwrite_a=True, check_finite=False)
+            self._inverse = lapack.inverse(matrix.toarray())
         except linalg.LinAlgError as error:
             raise not_definite(str(error)) from None
-        self._inverse = linalg.cho_solve(factor, np.eye(matrix.shape[0], dtype=matrix.dtype), check_finite=False)
         self.form = Dense(self._inverse)
 
     def solve(self, right: np.ndarray) -> np.ndarray:

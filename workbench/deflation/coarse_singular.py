@@ -6,7 +6,7 @@ import dataclasses
 from typing import ClassVar
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 
 from workbench.blocks import parameter, register
 from workbench.deflation.coarse import CoarseSolver, Factor, not_definite
@@ -44,7 +44,8 @@ class PseudoInverse(CoarseSolver):
 
 class _Pseudo(Factor):
     def __init__(self, matrix: sparse.csr_array) -> None:
-        values, vectors = linalg.eigh(matrix.toarray(), check_finite=False)
+        # NumPy's, because SciPy's holds Python's lock, and with it every view, until it returns.
+        values, vectors = np.linalg.eigh(matrix.toarray())
         cutoff = values[-1] * max(1e-12, values.size * np.finfo(float).eps)
         if values[0] < -cutoff:
             raise not_definite(f"its smallest eigenvalue is {values[0]:.3g}")

@@ -48,7 +48,7 @@ class Publisher:
 
     def remove(self, view: Callable[[], bool]) -> None:
         """Serve a view no more."""
-        self._views = [served for served in self._views if served != view]
+        self._views = [other for other in self._views if other != view]
 
     def wake(self) -> None:
         """Something has changed; may be called from any thread, returns at once."""

@@ -17,10 +17,19 @@ class StreamView(anywidget.AnyWidget):
 
     def __init__(self, publisher: Publisher | None = None, **traits: Any) -> None:
         super().__init__(**traits)
+        self._own = publisher is None
         self.publisher = publisher or Publisher()
         self.link = Link(self.send, self.publisher.wake)
         self.on_msg(self._receive)
         self.publisher.add(self.publish)
+
+    def close(self) -> None:
+        """Take the view off the page; what served it alone ends."""
+        self.publisher.remove(self.publish)
+        if self._own:
+            self.publisher.close()
+        self.layout.close()
+        super().close()
 
     def publish(self) -> bool:
         """Send what is new if the link is free; True when more is to come without a wake-up. Called by one thread."""

@@ -13,26 +13,30 @@ ENDED = (State.IDLE, State.DONE, State.FAILED)
 
 
 class Controls:
-    """Run, Pause or Resume, Step, Stop."""
+    """Run, Pause or Resume, Step, Stop, Stop all."""
 
-    def __init__(self, run: Act, pause: Act, step: Act, stop: Act) -> None:
-        self.run = button("Run", "start a run of what the form says", run, style="primary")
-        self.pause = button("Pause", "hold the run; Resume lets it go on", pause)
+    def __init__(self, run: Act, pause: Act, step: Act, stop: Act, stop_all: Act) -> None:
+        self.run = button("Run", "run what the form says; while another run goes on it is queued", run, style="primary")
+        self.pause = button("Pause", "hold the run and those that are queued; Resume lets them go on", pause)
         self.step = button("Step", "make one iteration and hold; also starts a run", step)
         self.stop = button("Stop", "end the run; what was computed stays", stop, style="danger")
-        self.box = widgets.HBox([self.run, self.pause, self.step, self.stop])
+        self.stop_all = button("Stop all", "end the run, and take those that are queued out of the queue", stop_all)
+        self.box = widgets.HBox([self.run, self.pause, self.step, self.stop, self.stop_all])
         self.box.add_class("wb-buttons")
         self.show(State.IDLE)
 
-    def show(self, state: State) -> None:
-        """Enable what the state allows; only changes are sent."""
+    def show(self, state: State, alive: int = 0) -> None:
+        """Enable what the state of the present run allows, and the number of those that have not ended.
+
+        Only changes are sent.
+        """
         ended = state in ENDED
         paused = state is State.PAUSED
-        self.run.disabled = not ended
         self.pause.disabled = not (paused or state is State.RUNNING)
         self.pause.description = "Resume" if paused else "Pause"
         self.step.disabled = not (ended or paused)
         self.stop.disabled = ended
+        self.stop_all.disabled = alive < 2
 
 
 def button(text: str, tooltip: str, act: Act, *, style: str = "", width: str = "84px") -> widgets.Button:

@@ -93,6 +93,12 @@ class Curve:
         return self.history is not None and self.sent < self.history.count
 
     @property
+    def waiting(self) -> bool:
+        """The run is queued, and not on the plot before it begins."""
+        session = self.session
+        return session is not None and session.run is None and session.state in (State.QUEUED, State.PAUSED)
+
+    @property
     def state(self) -> tuple[Any, ...]:
         """What the browser must know at once."""
         confirmed = 0 if self.history is None else len(self.history.true_residuals)
@@ -125,6 +131,8 @@ class Curve:
         Beside the message, the samples' relative residuals, and where the axis is not iterations their positions after
         them, float32.
         """
+        if self.waiting:
+            return None
         fresh, positions = np.empty(0), np.empty(0)
         rings: list[list[float]] = []
         if self.history is not None:
@@ -268,7 +276,7 @@ class ConvergenceView(StreamView):
         return any(goes_on) or (self.link.free and any(curve.behind for curve in self._curves))
 
     def _is_due(self) -> bool:
-        told = not self._rewound and all(curve.state == curve.told for curve in self._curves)
+        told = not self._rewound and all(curve.waiting or curve.state == curve.told for curve in self._curves)
         running = any(curve.live for curve in self._curves)
         return not (told and running) or time.monotonic() >= self._next
 

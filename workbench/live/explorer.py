@@ -11,7 +11,8 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.deflation import Deflation
-from workbench.errors import InputError
+from workbench.errors import InputError, sentence_of
+from workbench.live._closing import close_all
 from workbench.live._stream import Publisher
 from workbench.live._worker import LatestOnly
 from workbench.live.controls import Controls, button
@@ -19,18 +20,22 @@ from workbench.live.convergence import ConvergenceView, Curve
 from workbench.live.export import KINDS, TIPS, export
 from workbench.live.field import FieldView
 from workbench.live.form import Form
+from workbench.live.going import Going, beside, present, still_needed
 from workbench.live.pictures import scene
 from workbench.live.preview import NotYetError, Preview
-from workbench.live.runs import Ended, relative, run_label, seconds, table
+from workbench.live.runs import Ended, Failed, relative, run_label, seconds, table
 from workbench.live.share_bar import ShareBar
 from workbench.live.status import StatusLine
 from workbench.live.timeline import TimelineView
 from workbench.problems import Problem
 from workbench.recording import Record
 from workbench.run import Configuration, Run, Session, State, configure
+from workbench.run.ending import STOPPED_EARLY
 
 SAY_PERIOD = 2.0
 """Seconds between status lines of a run that goes on: more often is too often for those who have them read out."""
+KEPT = 100
+"""Runs that have ended which an explorer keeps, with their curves and histories; nobody tells more apart."""
 HINT = "Tick “trace” and press Run: every kernel then appears here with its time, bytes and iteration."
 
 
@@ -38,15 +43,17 @@ class Explorer:
     """All of it in one place. Display it in a notebook; the buttons' methods can be called from code as well.
 
     configuration: what the form shows at first. folder: where exports go, by default exports/ beside the notebook.
-    Nothing is shared with another explorer in the same kernel.
+    Run while a run goes on queues another: `session` is the one that the buttons are about, which is the one that
+    works, else one that is held, else the last. The last `KEPT` runs are kept. Explorers of one kernel share nothing
+    but the machine, on which their runs take turns.
     """
 
     def __init__(self, configuration: Configuration, folder: str | Path | None = None) -> None:
-        self.session: Session | None = None
         self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
         self.publisher = Publisher()
         self.form = Form(self._form_changed, configuration)
-        self.controls = Controls(self._try(self.run), self._toggle_pause, self._try(self.step), self.stop)
+        begin = self._try(self.run), self._toggle_pause, self._try(self.step)
+        self.controls = Controls(*begin, self.stop, self.stop_all)
         self.trace = widgets.Checkbox(
             value=False,
             description="trace",
@@ -72,12 +79,15 @@ class Explorer:
         self.box = self._layout()
         self._turn_page()
         self._lock = threading.Lock()
+        self._going: tuple[Going, ...] = ()
         self._runs: list[Ended] = []
-        self._tabled: list[Ended] | None = None
-        self._count = 0
-        self._curve: Curve | None = None
+        self._failed: list[Failed] = []
+        self._curves: dict[Ended, Curve] = {}
+        self._tabled: tuple[Any, ...] = ()
+        self._count = self._dropped = 0
+        self._timed: Session | None = None
         self._complaint = ""
-        self._said = ("", 0.0)
+        self._said = ("", "", 0.0)
         self._drawn: Run | None = None
         self._pictured: tuple[Problem, Deflation] | None = None
         self._preview = Preview()
@@ -90,39 +100,53 @@ class Explorer:
         """The runs that have ended and were not cleared, oldest first."""
         return [run.record for run in self._runs]
 
+    @property
+    def session(self) -> Session | None:
+        """The present run."""
+        shown = present(self._going)
+        return shown.session if shown else None
+
     def run(self) -> Session:
-        """Start a run of what the form says. Raises InputError for a wrong value, and while a run goes on."""
+        """Run what the form says, after those that go on or are queued. Raises InputError for a wrong value."""
         return self._begin(Session.start)
 
     def pause(self) -> None:
-        """Hold the run."""
-        if self.session:
-            self.session.pause()
+        """Hold the run and those that are queued behind it."""
+        for going in self._going:
+            going.session.pause()
         self.publisher.wake()
 
     def resume(self) -> None:
-        """Let a held run go on."""
-        if self.session:
-            self.session.resume()
+        """Let all that are held go on, one after another."""
+        for going in self._going:
+            going.session.resume()
         self.publisher.wake()
 
     def step(self) -> None:
         """Make one iteration of the present run, or begin a new one and hold it at its start."""
-        if self.session and self.session.alive:
-            self.session.step()
+        session = self.session
+        if session and session.alive:
+            session.step()
             self.publisher.wake()
         else:
             self._begin(Session.step)
 
     def stop(self) -> None:
-        """End the run; what was computed stays."""
-        if self.session:
-            self.session.stop()
+        """End the present run; what was computed stays, and the next one in the queue begins."""
+        if session := self.session:
+            session.stop()
+        self.publisher.wake()
+
+    def stop_all(self) -> None:
+        """End the present run, and take those that are queued out of the queue."""
+        for going in self._going:
+            going.session.stop()
         self.publisher.wake()
 
     def clear(self) -> None:
         """Take away the runs that have ended, from the plot and the table."""
-        self._runs = []
+        with self._lock:
+            self._runs, self._failed, self._curves, self._dropped = [], [], {}, 0
         self.convergence.clear()
         self.timeline.clear()
         self.saved.say("")
@@ -134,9 +158,10 @@ class Explorer:
 
     def close(self) -> None:
         """End the run and take everything off the page."""
-        self.stop()
+        self.stop_all()
+        self._painter.close()
         self.publisher.close()
-        self.box.close()
+        close_all(self.box)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return self.box._repr_mimebundle_(**options)
@@ -152,8 +177,6 @@ class Explorer:
 
     def _begin(self, start: Callable[[Session], None]) -> Session:
         with self._lock:
-            if self.session is not None and self.session.alive:
-                raise InputError("a run is going on; stop it before starting another")
             configuration = self.form.configuration()
             self._complaint = ""
             self._count += 1
@@ -162,9 +185,7 @@ class Explorer:
             traced = bool(self.trace.value)
             session = Session(configuration, trace=traced, on_end=lambda ended: self._ended(number, curve, ended))
             curve = self.convergence.watch(session, name)
-            self.timeline.show(session, f"run {name}")
-            self.field.follow(session, coefficient=False)
-            self.session, self._curve = session, curve
+            self._going = (*still_needed(self._going), Going(number, session, curve))
             start(session)
         self.publisher.wake()
         return session
@@ -172,13 +193,25 @@ class Explorer:
     def _ended(self, number: int, curve: Curve, session: Session) -> None:
         """Runs in the worker thread, so that `records` is complete when `session.wait` returns."""
         result = session.result
+        with self._lock:
+            self._going = still_needed(self._going)
+            if session.error and session.error != STOPPED_EARLY:
+                self._failed = [*self._failed, Failed(number, session.configuration, session.error)][-KEPT:]
         if result is not None:
             ended = Ended(number, session.configuration, result.record(), result.reason, curve.style)
-            self._runs = [*self._runs, ended]
+            with self._lock:
+                self._curves[ended] = curve
+                kept = sorted([*self._runs, ended], key=lambda run: run.number)
+                self._runs = kept[-KEPT:]
+                self._dropped += len(kept) - len(self._runs)
+                too_old = [self._curves.pop(run) for run in kept[:-KEPT]]
+            for gone in too_old:
+                self.convergence.drop(gone)
         self.publisher.wake()
 
     def _toggle_pause(self) -> None:
-        if self.session and self.session.state is State.PAUSED:
+        session = self.session
+        if session and session.state is State.PAUSED:
             self.resume()
         else:
             self.pause()
@@ -230,8 +263,9 @@ class Explorer:
         def attempt() -> None:
             try:
                 act()
-            except InputError as error:
-                self._complain(str(error))
+            # Nobody else would tell the user.
+            except Exception as error:
+                self._complain(sentence_of(error))
 
         return attempt
 
@@ -241,8 +275,9 @@ class Explorer:
         def write() -> None:
             try:
                 paths = self.export(kind)
-            except InputError as error:
-                self.saved.say(str(error), "bad")
+            # Nobody else would tell the user.
+            except Exception as error:
+                self.saved.say(sentence_of(error), "bad")
             else:
                 shown = ", ".join(path.name for path in paths)
                 self.saved.say(f"written to {self.folder}: {shown}", "good")
@@ -254,49 +289,65 @@ class Explorer:
         self.publisher.wake()
 
     def _publish(self) -> bool:
-        session = self.session
+        going = self._going
+        shown = present(going)
+        session = shown.session if shown else None
         state = session.state if session else State.IDLE
-        self.controls.show(state)
-        runs = self._runs
-        if runs is not self._tabled:
-            self._tabled = runs
-            self.table.value = table(runs)
-            for control in (*self._exports.values(), self._clear):
+        alive = sum(run.session.alive for run in going)
+        self.controls.show(state, alive)
+        runs, failed = self._runs, self._failed
+        if self._tabled != (runs, failed):
+            self._tabled = runs, failed
+            self.table.value = table([*runs, *failed], self._dropped)
+            for control in self._exports.values():
                 control.disabled = not runs
+            self._clear.disabled = not (runs or failed)
             self._exports["trace"].disabled = not any(run.record.trace for run in runs)
+        if shown and session is not self._timed and state is not State.QUEUED:
+            self._timed = session
+            self.timeline.show(shown.session, f"run {shown.curve.label}")
+            self.field.follow(shown.session, coefficient=False)
         if session and session.run and session.run is not self._drawn:
             run = self._drawn = session.run
             self._painter.ask(lambda: self._show_run(run))
-        self._say(session, state)
-        return session is not None and session.alive
+        self._say(shown, state, beside(going, shown) if shown else "")
+        return alive > 0
 
-    def _say(self, session: Session | None, state: State) -> None:
+    def _say(self, shown: Going | None, state: State, others: str) -> None:
         if self._complaint:
             self.status.say(self._complaint, "bad", state.value)
             return
         now = time.monotonic()
-        before, when = self._said
-        if state is State.RUNNING and before == state and now - when < SAY_PERIOD:
+        about = f"{shown.number if shown else 0} {state.value}"
+        before, told, when = self._said
+        if state is State.RUNNING and (before, told) == (about, others) and now - when < SAY_PERIOD:
             return
-        self._said = (state.value, now)
-        self.status.say(*self._sentence(session, state), state.value)
+        self._said = (about, others, now)
+        text, tone = self._sentence(shown, state)
+        self.status.say("; ".join(filter(None, [text, others])), tone, state.value)
 
-    def _sentence(self, session: Session | None, state: State) -> tuple[str, str]:
-        """What the status line says, and its tone."""
-        if session is None or self._curve is None:
+    def _sentence(self, shown: Going | None, state: State) -> tuple[str, str]:
+        """What the status line says of the present run, and its tone."""
+        if shown is None:
             return "Choose a problem and its blocks, then press Run.", "plain"
-        name = f"run {self._count}"
+        session, name = shown.session, f"run {shown.number}"
+        if state is State.QUEUED:
+            return f"{name}: queued behind {session.ahead}", "busy"
         if state is State.SETUP:
             return f"{name}: setting up", "busy"
         if state is State.FAILED:
-            return session.error, "bad"
+            return f"{name}: {session.error}", "bad"
         if state is State.DONE and session.result is not None:
             result = session.result
             took = f"setup {seconds(result.setup_seconds)} s, iterating {seconds(result.iteration_seconds)} s"
             true = f"true relative residual {relative(result.true_relative_residual)}"
             parts = [f"{name} {result.summary['reason']}", true, took, *result.provenance["notes"]]
             return "; ".join(parts), "good" if result.converged else "plain"
-        last = self._curve.last
+        if state is State.DONE:
+            background = "; what was under way cannot be interrupted and ends in the background"
+            said = session.error or "stopped by the user"
+            return f"{name}: {said}{background if session.lingering else ''}", "plain"
+        last = shown.curve.last
         if last is None or session.run is None:
             return f"{name}: {state.value}", "busy"
         spent = f"{seconds(session.run.iteration_seconds)} s"

@@ -12,6 +12,7 @@ import ipywidgets as widgets
 from workbench import devices
 from workbench.blocks import Block, Parameter, lookup, registered
 from workbench.errors import InputError
+from workbench.live._closing import close_all
 from workbench.run import Configuration, Norm, read_size
 from workbench.run.configuration import RHS, STARTS
 
@@ -78,10 +79,9 @@ class BlockFields:
         self.choice = widgets.Dropdown(
             options=tuple(registered(kind)), value=chosen, description=kind, style=dict(STYLE), layout=dict(WIDE)
         )
-        self._title = widgets.HTML(layout={"margin": "0"})
-        self._title.add_class("wb-hint")
+        self._title = widgets.HTML(layout={"margin": "0"}).add_class("wb-hint") if with_title else None
         self._parameters = widgets.VBox(layout={"margin": "0", "overflow": "visible"})
-        top = [self.choice, self._title] if with_title else [self.choice]
+        top = [self.choice, self._title] if self._title else [self.choice]
         self.box = widgets.VBox([*top, self._parameters], layout={"overflow": "visible"})
         self._rebuild()
         self.choice.observe(self._chosen, "value")
@@ -116,9 +116,10 @@ class BlockFields:
             control.observe(lambda _change: self._changed(), "value")
         self._parameters.children = tuple(self.fields.values())
         self.choice.tooltip = f"{cls.title}. {(cls.__doc__ or '').strip().splitlines()[0]}"
-        self._title.value = cls.title
+        if self._title:
+            self._title.value = cls.title
         for old in before:
-            old.close()
+            close_all(old)
 
 
 class Form:

@@ -11,6 +11,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.errors import InputError
+from workbench.live._closing import close_all
 from workbench.live._stream import Publisher
 from workbench.live.controls import button
 from workbench.live.convergence import ConvergenceView
@@ -51,6 +52,7 @@ class RaceView:
         self.tolerance = ToleranceSlider(self._rtol, self._marked, self._complain)
         self.form = LaneForm(self.base)
         self.table = widgets.VBox()
+        self._head = widgets.HTML(heading(), layout={"margin": "0"})
         self._start = button("Start", "let all lanes begin", self.start, style="primary")
         self._pause = button("Pause", "hold all lanes; Resume lets them go on", self._toggle_pause)
         self._stop = button("Stop", "end all lanes; what was computed stays", self.stop, style="danger")
@@ -159,7 +161,7 @@ class RaceView:
         """End all lanes and take everything off the page."""
         self.stop()
         self.publisher.close()
-        self.box.close()
+        close_all(self.box)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return self.box._repr_mimebundle_(**options)
@@ -167,7 +169,7 @@ class RaceView:
     def _layout(self) -> widgets.Box:
         player = _row("wb-buttons", self._start, self._pause, self._stop, widgets.Label("against"), self.measure)
         exports = _row("wb-buttons", *self._exports.values())
-        aim = _row("wb-buttons", self.tolerance.slider, self.tolerance.number)
+        aim = self.tolerance.box.add_class("wb-buttons")
         more = widgets.HTML("One more lane, with").add_class("wb-title")
         views = [player, self.status, self.convergence, aim, self.winner, self.table]
         parts = [*views, more, self.form.box, _row("wb-buttons", self._add), exports, self.saved]
@@ -176,8 +178,7 @@ class RaceView:
         return box
 
     def _tabulate(self) -> None:
-        head = widgets.HTML(heading(), layout={"margin": "0"})
-        self.table.children = (head, *(shown.box for shown in self._rows.values()))
+        self.table.children = (self._head, *(shown.box for shown in self._rows.values()))
         self._wake()
 
     def _measured(self, measure: str) -> None:
@@ -243,9 +244,11 @@ class RaceView:
         # Before anything is shown, so that the last look comes after the last change.
         going = self.race.alive and not self._all_held()
         now = time.monotonic()
-        if going and now < self._next:
+        if (going or self.race.lingering) and now < self._next:
             return True
-        self._next = now + SAY_PERIOD
+        # Whoever has pressed Stop is told at the first tick that it is so.
+        ending = any(lane.stopping and not lane.ended for lane in self.race.lanes)
+        self._next = now + (0.0 if ending else SAY_PERIOD)
         self._enable()
         found = self.standings()
         finished = {finish.lane: finish for finish in found.finished}
@@ -253,7 +256,7 @@ class RaceView:
             shown.show(finished.get(lane), found.measure)
         self.winner.say(sentence(found) if self.race.lanes else "", "good" if found.finished else "plain")
         self.status.say(*self._said(going))
-        return going
+        return going or self.race.lingering
 
     def _enable(self) -> None:
         lanes = self.race.lanes
@@ -272,7 +275,11 @@ class RaceView:
         over = sum(lane.ended for lane in lanes)
         about = f"{self.base.problem.label}, {len(lanes)} lane{'s' * (len(lanes) != 1)}"
         if going:
+            if ahead := self.race.ahead:
+                return f"{about}: queued behind {ahead}", "busy", "queued"
             return f"{about}: running, {over} ended", "busy", "running"
+        if self.race.lingering:
+            return f"{about}: stopped; what was under way ends in the background", "plain", "done"
         if lanes and over == len(lanes):
             return f"{about}: all have ended", "good", "done"
         if self.race.alive:

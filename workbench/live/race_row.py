@@ -7,6 +7,7 @@ from collections.abc import Callable
 import ipywidgets as widgets
 
 from workbench.figures import curve_style
+from workbench.live._closing import close_all
 from workbench.live.controls import button
 from workbench.live.convergence import Curve
 from workbench.live.race_words import row
@@ -35,5 +36,4 @@ class LaneRow:
         self.pause.description = "Resume" if self.lane.held else "Pause"
 
     def close(self) -> None:
-        for control in (*self.box.children, self.box):
-            control.close()
+        close_all(self.box)

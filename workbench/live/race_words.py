@@ -6,7 +6,7 @@ import html
 
 from workbench.figures import CurveStyle
 from workbench.live.runs import SHORT, relative, seconds, swatch
-from workbench.run import Lane, State
+from workbench.run import Lane, Reason, State
 from workbench.run.standings import Finish, Standings, held_up_seconds
 
 HEADINGS = ("", "lane", "state", "iterations", "seconds", "bytes", "‖r‖\u2009/\u2009‖b‖", "to tolerance")
@@ -122,6 +122,8 @@ def _state(lane: Lane) -> str:
         reason = lane.result.reason
         title = html.escape(lane.result.summary["reason"], quote=True)
         return f'<span title="{title}">{html.escape(SHORT.get(reason, reason.sentence.partition(";")[0]))}</span>'
+    if lane.state is State.DONE:
+        return SHORT[Reason.CANCELLED]
     return "waiting" if lane.state is State.IDLE else lane.state.value
 
 

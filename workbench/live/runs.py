@@ -42,18 +42,30 @@ class Ended:
         return run_label(self.number, self.configuration)
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class Failed:
+    """A run that has nothing to show: its number, what was asked for, and the sentence why."""
+
+    number: int
+    configuration: Configuration
+    sentence: str
+
+
 def run_label(number: int, configuration: Configuration) -> str:
     """A run in legends: its number, problem and blocks."""
     return f"{number}: {configuration.problem.label}, {configuration.label}"
 
 
-def table(runs: Sequence[Ended]) -> str:
-    """The runs as an HTML table, the latest on top."""
+def table(runs: Sequence[Ended | Failed], dropped: int = 0) -> str:
+    """The runs as an HTML table, the latest on top. dropped: how many older ones are not kept any more."""
     if not runs:
         return '<div class="wb-empty">Runs that have ended are listed here.</div>'
     head = "".join(f'<th scope="col"{_number(name)}>{name}</th>' for name in HEADINGS)
-    rows = "".join(_row(run) for run in reversed(runs))
-    return f'<table class="wb-table"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+    latest_first = sorted(runs, key=lambda run: -run.number)
+    rows = "".join(_row(run) if isinstance(run, Ended) else _failed_row(run) for run in latest_first)
+    kept = sum(isinstance(run, Ended) for run in runs)
+    left = f"<caption>The last {kept} runs are kept; {dropped:,} older ones are not.</caption>" if dropped else ""
+    return f'<table class="wb-table">{left}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
 
 
 def relative(value: float) -> str:
@@ -83,6 +95,13 @@ def _row(run: Ended) -> str:
         f'<span title="{html.escape(sentence, quote=True)}">{html.escape(because)}</span>',
     ]
     return f"<tr>{''.join(f'<td{_number(name)}>{cell}</td>' for name, cell in zip(HEADINGS, cells, strict=True))}</tr>"
+
+
+def _failed_row(run: Failed) -> str:
+    """The sentence in place of the numbers."""
+    name = html.escape(f"{run.number}: {run.configuration.label}")
+    problem, why = html.escape(run.configuration.problem.label), html.escape(run.sentence)
+    return f'<tr><td></td><td>{name}</td><td>{problem}</td><td colspan="7"><span class="wb-why">{why}</span></td></tr>'
 
 
 def _drift(value: float | None) -> str:

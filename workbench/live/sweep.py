@@ -12,7 +12,8 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench import figures
-from workbench.errors import InputError
+from workbench.errors import InputError, sentence_of
+from workbench.live._closing import close_all
 from workbench.live._worker import LatestOnly
 from workbench.live.controls import button
 from workbench.live.export import make_folder, slug
@@ -24,7 +25,8 @@ from workbench.live.sweep_choices import Choices
 from workbench.live.sweep_map import SweepMap
 from workbench.live.sweep_words import counted, each_of, legend, marks, remaining, shortfall
 from workbench.problems import Problem
-from workbench.run import Configuration, Stopping, Sweep, sweep
+from workbench.run import MACHINE, Configuration, Stopping, Sweep, sweep
+from workbench.run.ending import GRACE
 from workbench.run.sweep_files import to_csv, to_json
 from workbench.run.sweeping import Row, combinations
 
@@ -38,8 +40,9 @@ class SweepView:
 
     Display it, choose what varies and what stays the same, and press Run. The first argument may be a configuration,
     which is what stays the same; without `over` it begins with a suggestion. `rows` are those that are done, `result`
-    is the sweep once it has ended, over what was chosen when it began. folder: where exports go, by default exports/
-    beside the notebook. Raises InputError as `sweep` does, before anything runs.
+    is the sweep once it has ended, over what was chosen when it began; `error` is the sentence when it failed. Each run
+    takes its turn among those of this kernel. folder: where exports go, by default exports/ beside the notebook. Raises
+    InputError as `sweep` does, before anything runs.
     """
 
     def __init__(
@@ -59,11 +62,15 @@ class SweepView:
         self.over, self.runs = dict(chosen), len(points(self.base, chosen))
         self.rows: list[Row] = []
         self.result: Sweep | None = None
+        self.error = ""
         self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
         self._cancel = threading.Event()
         self._thread: threading.Thread | None = None
         self._checker = LatestOnly("workbench-check")
-        self._complaint = self._refused = ""
+        self._telling = threading.Lock()
+        self._over = True
+        self._complaint = ""
+        self._title = self._name
         self._begun = self._next = 0.0
         self.status, self.plan, self.best, self.saved = (StatusLine() for _ in range(4))
         self.choices = Choices(self.base.problem, self.over, self._changed)
@@ -89,13 +96,19 @@ class SweepView:
         if self._thread is not None and self._thread.is_alive():
             return
         self._cancel.clear()
+        self._over, self.error = False, ""
         self._thread = threading.Thread(target=self._work, name="workbench-sweep", daemon=True)
         self._thread.start()
         self._enable()
 
     def stop(self) -> None:
-        """End the sweep; the run under way ends with its next iteration and has its row."""
+        """End the sweep; the run under way ends with its next iteration and has its row.
+
+        What cannot be interrupted ends in the background, and the sweep can be run again once it has.
+        """
         self._cancel.set()
+        MACHINE.poke()
+        threading.Timer(GRACE, self._tell_of_background).start()
 
     def rebase(self, configuration: Configuration) -> None:
         """Let this configuration be what stays the same, from the next sweep on; what varies stays as it was typed.
@@ -115,7 +128,8 @@ class SweepView:
     def wait(self, timeout: float | None = None) -> Sweep:
         """Start unless it has been, wait for the end, and return the sweep. Interrupting the wait stops it.
 
-        Raises TimeoutError when it takes longer than `timeout` seconds, InputError where the choices cannot be run.
+        Raises TimeoutError when it takes longer than `timeout` seconds, InputError where the choices cannot be run and
+        with the sentence of a sweep that failed.
         """
         if self._thread is None:
             self.run()
@@ -127,8 +141,8 @@ class SweepView:
             self._thread.join()
         if self._thread.is_alive():
             raise TimeoutError(f"the sweep still goes on after {timeout} s; stop() ends it")
-        if self._refused or self.result is None:
-            raise InputError(self._refused or "the sweep broke off; see the log")
+        if self.result is None:
+            raise InputError(self.error)
         return self.result
 
     def export(self, kind: str) -> Path:
@@ -144,6 +158,12 @@ class SweepView:
             case "json":
                 return to_json(self.result, path)
         return figures.save(self.map.figure(), path)
+
+    def close(self) -> None:
+        """End the sweep and take everything off the page."""
+        self.stop()
+        self._checker.close()
+        close_all(self.box)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return self.box._repr_mimebundle_(**options)
@@ -214,37 +234,60 @@ class SweepView:
     def _work(self) -> None:
         # What was typed last must have been read.
         self._checker.wait(60)
-        self._refused = self._complaint
-        if self._refused:
-            self.status.say(self._refused, "bad", "idle")
-            self._enable(over=True)
+        self.error = self._complaint
+        if self.error:
+            self._end(self.error, "bad", "idle")
             return
         self.rows, self.result = [], None
-        over, name, runs = self.over, self._name, self.runs
+        over, self._title = self.over, self._name
         self._begun, self._next = time.monotonic(), 0.0
-        self.bar.value, self.bar.max = 0, runs
+        self.bar.value, self.bar.max = 0, self.runs
         self.map.begin(over)
         self.best.say("")
-        self.status.say(f"{name}: running, 0 of {runs} runs done", "busy", "running")
+        self.status.say(f"{self._title}: running, {self._done()}", "busy", "running")
         problem, same = fixed(self.base, over)
-        self.result = sweep(problem, over, progress=self._progress, cancelled=self._cancel.is_set, **same)
-        self._show()
-        self.map.painter.wait(60)
-        done = f"{len(self.rows)} of {runs} runs done"
-        stopped = "stopped by the user, " if self.result.cancelled else ""
-        said = f"{name}: {stopped}{done}{shortfall(self.rows)}"
-        self._enable(over=True)
-        self.status.say(said, "good" if self.result.converged else "plain", "done")
+        try:
+            result = sweep(problem, over, progress=self._progress, cancelled=self._cancel.is_set, turn=MACHINE, **same)
+            self.result = result
+            self._show()
+            self.map.painter.wait(60)
+            self._end(self._told(result), "good" if result.converged else "plain", "done")
+        # The thread is the last place that can report.
+        except BaseException as error:
+            self.error = sentence_of(error)
+            self._end(f"{self._title}: {self.error}; {self._done()}", "bad", "failed")
+
+    def _end(self, said: str, tone: str, state: str) -> None:
+        with self._telling:
+            self._over = True
+            self._enable(over=True)
+            self.status.say(said, tone, state)
+
+    def _told(self, result: Sweep) -> str:
+        """How it ended."""
+        stopped = "stopped by the user, " if result.cancelled else ""
+        return f"{self._title}: {stopped}{self._done()}{shortfall(self.rows)}"
+
+    def _done(self) -> str:
+        return f"{len(self.rows)} of {self.bar.max} runs done"
+
+    def _tell_of_background(self) -> None:
+        """Say that the sweep is over where its thread still has something to finish."""
+        with self._telling:
+            if not self._over:
+                self._stop.disabled = True
+                background = "the run under way cannot be interrupted and ends in the background"
+                self.status.say(f"{self._title}: stopped by the user, {self._done()}; {background}", "plain", "done")
 
     def _progress(self, done: int, of: int, row: Row) -> None:
         self.rows = [*self.rows, row]
         self.bar.value = done
         # Short runs must not wait for pictures of each of them.
         now = time.monotonic()
-        if now < self._next:
+        if self._cancel.is_set() or now < self._next:
             return
         left = f"; {remaining(now - self._begun, done, of)}" if done < of else ""
-        self.status.say(f"{self._name}: running, {done} of {of} runs done{left}", "busy", "running")
+        self.status.say(f"{self._title}: running, {done} of {of} runs done{left}", "busy", "running")
         self._show()
         self._next = time.monotonic() + SHOW_PERIOD
 
@@ -275,7 +318,8 @@ class SweepView:
         def write() -> None:
             try:
                 self.saved.say(f"written to {self.export(kind)}", "good")
-            except InputError as error:
-                self.saved.say(str(error), "bad")
+            # Nobody else would tell the user.
+            except Exception as error:
+                self.saved.say(sentence_of(error), "bad")
 
         threading.Thread(target=write, name="workbench-export", daemon=True).start()

@@ -91,6 +91,8 @@ class Shown:
             return f"{name}: {self.error}"
         if self.state in ("none", State.IDLE):
             return hint
+        if self.state == State.QUEUED:
+            return f"{name} is queued"
         if self.state == State.SETUP or self.trace is not None:
             return f"{name}: no events yet"
         return f"{name} has no trace. {hint}"

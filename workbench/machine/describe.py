@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import platform
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,10 @@ NVIDIA_BOARDS = Path("/proc/driver/nvidia/gpus")
 def describe_machine() -> dict[str, Any]:
     """Plain data for JSON: processor, cores, memory in bytes, system, Python, versions of the installed packages.
 
-    Costs about 10 ms: nothing is measured and neither numba nor a driver is asked. Holds no name of host or user.
+    Costs about 10 ms; versions are looked up once. Nothing is measured and neither numba nor a driver is asked. Holds
+    no name of host or user.
     """
     total, _ = processor.memory()
-    wanted = {name for extra, names in packages.declared().items() if extra != "dev" for name in names}
-    found = packages.versions(tuple(sorted(wanted)))
     return {
         "cpu": processor.model(),
         "cores_physical": processor.physical_cores(),
@@ -31,8 +31,16 @@ def describe_machine() -> dict[str, Any]:
         "os": platform.platform(),
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "workbench": workbench.__version__,
-        "packages": {name: found_version for name, found_version in found.items() if found_version},
+        "packages": dict(_packages()),
     }
+
+
+@functools.cache
+def _packages() -> dict[str, str]:
+    """Versions of the installed packages. What is imported stays as it is, so one look is enough for a process."""
+    wanted = {name for extra, names in packages.declared().items() if extra != "dev" for name in names}
+    found = packages.versions(tuple(sorted(wanted)))
+    return {name: version for name, version in found.items() if version}
 
 
 def machine_line() -> str:

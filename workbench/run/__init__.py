@@ -21,9 +21,11 @@ from workbench.run.result import Result
 from workbench.run.session import Session, State
 from workbench.run.stopping import Norm, Reason, Stopping
 from workbench.run.sweeping import Sweep, sweep
+from workbench.run.turns import MACHINE, Turn, Turns
 from workbench.solvers import Solver, own_solver
 
 __all__ = [
+    "MACHINE",
     "Configuration",
     "Lane",
     "Look",
@@ -39,6 +41,8 @@ __all__ = [
     "State",
     "Stopping",
     "Sweep",
+    "Turn",
+    "Turns",
     "configure",
     "own_solver",
     "race",

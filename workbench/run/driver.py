@@ -6,7 +6,7 @@ import datetime
 import math
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,8 @@ PARTED = 0.1
 """When the recurrence is this factor below a tolerance that the true residual misses, the two have parted."""
 AGREEMENT = 1.01
 """How far the true residual may lie above the recurrence's when another norm decides."""
+LONGEST_BATCH = 0.05
+"""Seconds that iterations between two looks may take together: a wish to stop is heard between them."""
 DRIFT_EVERY = 10
 """Iterations between two looks at ||Z^H r||, each of which reads r once; they are not counted as iteration time."""
 DRIFTED = 0.1
@@ -55,7 +57,8 @@ class Run:
 
     Creating it does the whole setup (raises InputError); `step` makes one iteration and appends to `history`, or a few
     at once where the norms lie in an accelerator's memory and looking at them takes longer than an iteration. With
-    `trace` every kernel after the setup is noted in `trace`, which grows while the run goes on.
+    `trace` every kernel after the setup is noted in `trace`, which grows while the run goes on. stopped: asked between
+    the parts of the setup; once it is true, creating the run raises StoppedError instead.
     """
 
     def __init__(
@@ -65,6 +68,7 @@ class Run:
         x0: np.ndarray | None = None,
         *,
         trace: bool = False,
+        stopped: Callable[[], bool] = lambda: False,
     ) -> None:
         begun = time.perf_counter()
         self.configuration = configuration
@@ -73,7 +77,7 @@ class Run:
         self.detail = ""
         self.iteration_seconds = 0.0
         self.started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        self.setting: Setting = set_up(configuration, system, x0)
+        self.setting: Setting = set_up(configuration, system, x0, stopped)
         self.deflation_vectors = self.setting.projection.count if self.setting.projection else 0
         self._stopping = configuration.stopping
         self._norm = Norm(self._stopping.norm)
@@ -91,6 +95,7 @@ class Run:
         self.looks = Looks()
         """Looks at the vectors, taken after the step that is under way."""
         self._at_work = threading.Lock()
+        self._pace = 0.0
         self.trace, self._clock = start_trace(self.setting) if trace else (None, None)
         self._generator = self._fresh_recurrence()
         self.setup_seconds = time.perf_counter() - begun
@@ -167,7 +172,7 @@ class Run:
         else:
             self._watch.make(self._generator, count, alike=self.setting.solver.alike)
         rows = self._rows()
-        seconds = (time.perf_counter() - begun) / rows.count
+        seconds = self._pace = (time.perf_counter() - begun) / rows.count
         for place in range(self._record_at_once(rows, seconds), rows.count):
             self.iteration_seconds += seconds
             last = place == rows.count - 1
@@ -187,10 +192,13 @@ class Run:
         devices.forget(self.setting.device.runtime)
 
     def _batch(self, most: int | None) -> int:
-        """Iterations until the next look: 1 at the start, and never more than are left."""
+        """Iterations until the next look: 1 at the start, never more than are left or than are over soon."""
         if self.history.count == 0:
             return 1
         every = self._watch.every if most is None else min(most, self._watch.every)
+        # Who says how often to look means it.
+        if not self._stopping.check_every and self._pace * every > LONGEST_BATCH:
+            every = int(LONGEST_BATCH / self._pace)
         often = self._stopping.true_every
         until_measured = often - self.iterations % often if often else every
         return max(1, min(every, until_measured, self._limit - self.iterations))

@@ -6,11 +6,13 @@ import enum
 import threading
 from collections.abc import Callable
 
-from workbench.errors import InputError
+from workbench.errors import InputError, sentence_of
 from workbench.problems import LinearSystem
 from workbench.run.configuration import Configuration
 from workbench.run.driver import Run
+from workbench.run.ending import GRACE, STOPPED_EARLY, STOPPED_IN_SETUP, StoppedError, Wish
 from workbench.run.result import Result
+from workbench.run.turns import MACHINE, Turn, Turns
 
 LOOK_EVERY = 0.1
 """Seconds between two tests whether someone wants to look at a run that is held."""
@@ -20,6 +22,7 @@ class State(enum.StrEnum):
     """Where a session is."""
 
     IDLE = "idle"
+    QUEUED = "queued"
     SETUP = "setting up"
     RUNNING = "running"
     PAUSED = "paused"
@@ -27,11 +30,22 @@ class State(enum.StrEnum):
     FAILED = "failed"
 
 
+ENDED = (State.DONE, State.FAILED)
+
+
 class Session:
     """One run in a thread of its own, so that buttons and views stay alive while kernels run outside the GIL.
 
     Every method returns at once but `wait`; calls that make no sense in the present state do nothing. Callbacks run in
-    the worker thread. `run` is None until the setup is done, `error` is the sentence when the run failed.
+    the worker thread. `run` is None until the setup is done, `error` is the sentence when the run failed, or was
+    stopped before it had made anything.
+
+    Sessions of one process take turns on the machine, in the order in which they were started: it is theirs while they
+    set up and iterate, and the next one's while they are held. turn: the queue, None to run beside all others.
+
+    Once `stop` is called the state is DONE within a fifth of a second. What cannot be interrupted, an iteration or a
+    setup, ends in the background (`lingering`) and keeps the turn until then. An iteration is made whole, so that x
+    belongs to the last row of the history; what a setup makes is thrown away.
     """
 
     def __init__(
@@ -41,6 +55,7 @@ class Session:
         *,
         trace: bool = False,
         on_end: Callable[[Session], None] | None = None,
+        turn: Turns | None = MACHINE,
     ) -> None:
         self.configuration = configuration
         self.run: Run | None = None
@@ -50,90 +65,161 @@ class Session:
         self._trace = trace
         self._on_end = on_end
         self._state = State.IDLE
+        self._changing = threading.Lock()
         self._go = threading.Event()
-        self._stop = threading.Event()
         self._single = threading.Event()
+        self._wish = Wish()
+        self._turn = Turn(turn if turn is not None else Turns())
+        self._held_after_setup = False
         self._thread = threading.Thread(target=self._work, name="workbench-solve", daemon=True)
 
     @property
     def state(self) -> State:
-        if self._state is State.RUNNING and not self._go.is_set():
-            return State.PAUSED
-        return self._state
+        state = self._state
+        if state in (State.QUEUED, State.SETUP, State.RUNNING) and self._wish.overdue:
+            return State.DONE
+        if state is State.QUEUED:
+            return State.QUEUED if self._may_set_up else State.PAUSED
+        if state is State.RUNNING and not self._wish.made:
+            if not self._go.is_set():
+                return State.PAUSED
+            return State.RUNNING if self._turn.held else State.QUEUED
+        return state
 
     @property
     def alive(self) -> bool:
         """The run has been started and has not ended."""
-        return self._state in (State.SETUP, State.RUNNING)
+        return self.state not in (State.IDLE, *ENDED)
+
+    @property
+    def lingering(self) -> bool:
+        """It counts as stopped, but what was under way goes on in the background; `result` may come with its end."""
+        return self._wish.overdue and self._state in (State.SETUP, State.RUNNING)
+
+    @property
+    def ahead(self) -> int:
+        """How many have or get the machine before this one, while it is queued."""
+        return self._turn.ahead
 
     def start(self, *, paused: bool = False) -> None:
-        """Begin; with `paused` the run waits before its first iteration."""
-        if self._state is State.IDLE:
-            self._state = State.SETUP
-            if not paused:
-                self._go.set()
-            self._thread.start()
+        """Begin, or queue; with `paused` the run waits before its first iteration."""
+        with self._changing:
+            if self._state is State.IDLE:
+                self._state = State.QUEUED
+                self._held_after_setup = paused
+                if not paused:
+                    self._go.set()
+                # Here and not in the thread: who is started first comes first.
+                self._turn.ask()
+                self._thread.start()
 
     def pause(self) -> None:
+        """Hold the run, and let the next one in the queue begin."""
         self._go.clear()
+        self._turn.poke()
 
     def resume(self) -> None:
+        """Let a held run go on, at the end of the queue."""
+        if self.alive:
+            self._turn.ask()
         self._go.set()
 
     def step(self) -> None:
         """Make one iteration and pause; starts an idle session."""
         self.start(paused=True)
         self._single.set()
-        self._go.set()
+        self.resume()
 
     def stop(self) -> None:
         """End the run; what was computed stays."""
-        self._stop.set()
+        with self._changing:
+            self._wish.make()
+            if self._state is State.IDLE:
+                self._state, self.error = State.DONE, STOPPED_EARLY
+            elif self._state is State.QUEUED:
+                self.error = STOPPED_EARLY
+            elif self._state is State.SETUP:
+                self.error = STOPPED_IN_SETUP
         self._go.set()
+        self._turn.poke()
 
     def wait(self, timeout: float | None = None) -> Result:
         """Wait for the end and return the result. Interrupting the wait stops the run.
 
-        Raises InputError with the sentence of a failed setup, TimeoutError when it takes longer than `timeout` seconds.
+        Raises InputError with the sentence of a run that failed or was stopped before its first iteration, TimeoutError
+        when it takes longer than `timeout` seconds.
         """
         if self._state is State.IDLE:
             self.start()
         try:
-            self._thread.join(timeout)
+            self._join(timeout)
         except KeyboardInterrupt:
             self.stop()
-            self._thread.join()
-        if self._thread.is_alive():
-            raise TimeoutError(f"the run is still {self.state.value} after {timeout} s; stop() ends it")
-        if self.result is None:
+            self._join(None)
+        if self.result is not None:
+            return self.result
+        if self.error:
             raise InputError(self.error)
-        return self.result
+        raise TimeoutError(f"the run is still {self.state.value} after {timeout} s; stop() ends it")
+
+    def _join(self, timeout: float | None) -> None:
+        """Wait for the thread; a setup that was stopped leaves nothing to wait for."""
+        if self._thread.ident is not None:
+            self._thread.join(GRACE if self._wish.made and self.run is None else timeout)
 
     def _work(self) -> None:
+        state = State.DONE
         try:
-            run = Run(self.configuration, self._system, trace=self._trace)
-            self.run = run
-            self._state = State.RUNNING
-            self._iterate(run)
-            self.result = run.result()
-            self._state = State.DONE
-        # The thread is the last place that can report: whatever went wrong must reach the view as a sentence.
-        except Exception as error:
-            self.error = str(error) or type(error).__name__
-            self._state = State.FAILED
+            self._set_up_and_iterate()
+        except StoppedError:
+            pass
+        # The thread is the last place that can report: whatever went wrong must reach the view as a sentence. What a
+        # function of the user's raises may be no Exception.
+        except BaseException as error:
+            # What somebody did not want any more has not failed.
+            if not (self._wish.made and self.run is None):
+                self.error, state = sentence_of(error), State.FAILED
+        finally:
+            self._state = state
+            self._turn.give_back()
         if self._on_end:
             self._on_end(self)
 
-    def _iterate(self, run: Run) -> None:
+    def _set_up_and_iterate(self) -> None:
+        self._wait_until(lambda: self._may_set_up)
+        self._enter(State.SETUP)
+        run = Run(self.configuration, self._system, trace=self._trace, stopped=lambda: self._wish.made)
+        self._enter(State.RUNNING, run)
         going = True
         while going:
             # A run that is held is looked at by this thread too.
-            while not self._go.wait(LOOK_EVERY):
-                run.take_looks()
-            if self._stop.is_set():
+            self._wait_until(self._go.is_set, meanwhile=run.take_looks)
+            if self._wish.made:
                 run.cancel()
-                return
+                break
             going = run.step(1 if self._single.is_set() else None)
             if self._single.is_set():
                 self._single.clear()
                 self._go.clear()
+        self.result = run.result()
+
+    @property
+    def _may_set_up(self) -> bool:
+        return self._held_after_setup or self._go.is_set()
+
+    def _enter(self, state: State, run: Run | None = None) -> None:
+        """The next state, unless somebody has wished for the end: then `stop` has said already what was stopped."""
+        with self._changing:
+            if self._wish.made:
+                raise StoppedError
+            self.run, self._state = run, state
+
+    def _wait_until(self, wanted: Callable[[], bool], meanwhile: Callable[[], object] = lambda: None) -> None:
+        """Until the run is wanted and has the turn, or is to end. While it is not wanted the turn is others'."""
+        while not self._wish.made:
+            if not wanted():
+                self._turn.give_back()
+                while not self._go.wait(LOOK_EVERY):
+                    meanwhile()
+            elif self._turn.held or self._turn.take(unless=lambda: self._wish.made or not wanted()):
+                return

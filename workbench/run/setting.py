@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from workbench.operators import Operator
 from workbench.preconditioners import ElementWise
 from workbench.problems import LinearSystem
 from workbench.run.configuration import Configuration
+from workbench.run.ending import StoppedError
 from workbench.run.given import GivenPreconditioner
 from workbench.solvers import Solver, Suits
 
@@ -80,13 +82,27 @@ class Setting:
         return finished
 
 
-def set_up(configuration: Configuration, system: LinearSystem | None = None, x0: np.ndarray | None = None) -> Setting:
-    """Assemble (unless a system is given) and put everything in place. Raises InputError for what cannot be solved."""
+def set_up(
+    configuration: Configuration,
+    system: LinearSystem | None = None,
+    x0: np.ndarray | None = None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Setting:
+    """Assemble (unless a system is given) and put everything in place. Raises InputError for what cannot be solved.
+
+    stopped: asked before each part that may take long; raises StoppedError once it is true.
+    """
+
+    def go_on() -> None:
+        if stopped():
+            raise StoppedError
+
     device = devices.device(configuration.device).limited(configuration.memory_limit)
     suits = Suits(_element_wise(configuration), deflated=configuration.deflation.name != "none")
     configuration.preconditioner.check(device)
     configuration.solver.check(device, suits)
     system = system or configuration.problem.assemble(configuration.seed)
+    go_on()
     operator = system.operator
     device.need(operator.dtype)
     choice = configuration.solver.chosen(device, operator, suits, profile)
@@ -104,13 +120,16 @@ def set_up(configuration: Configuration, system: LinearSystem | None = None, x0:
     if not b.any() and configuration.stopping.atol == 0:
         start[:] = 0
         notes.append("b is zero, so x = 0; give atol above 0 to watch another start converge to it")
+    go_on()
     b, x = device.array(b, operator.dtype), device.copy(device.array(start, operator.dtype))
     if solver.checks_symmetry and isinstance(configuration.preconditioner, GivenPreconditioner):
         configuration.preconditioner.check_symmetric(operator.shape[0], operator.dtype)
     M = configuration.preconditioner.setup(operator, device)
     notes += getattr(M, "notes", ())
     given = Surroundings(operator, bound, M, device, system.grid, system.phase, singular, configuration.seed)
+    go_on()
     space = configuration.deflation.space(given)
+    go_on()
     projection = None
     if space is not None:
         projection = Projection(operator, bound, space, configuration.coarse, device)
@@ -120,6 +139,7 @@ def set_up(configuration: Configuration, system: LinearSystem | None = None, x0:
         applied = device.applied(M) if isinstance(M, ElementWise) else M
         first_level = configuration.variant.precondition(projection, applied, device)
         M = M if first_level is applied else first_level
+    go_on()
     return Setting(
         system=system,
         solver=solver,

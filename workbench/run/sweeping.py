@@ -9,12 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import workbench
-from workbench.errors import InputError
+from workbench.errors import InputError, sentence_of
 from workbench.machine.describe import describe_machine
 from workbench.problems import Problem
 from workbench.run.configuration import Configuration, configure
 from workbench.run.driver import Run
+from workbench.run.ending import StoppedError
 from workbench.run.stopping import Reason, Stopping
+from workbench.run.turns import Turn, Turns
 
 CHOICES = ("solver", "preconditioner", "deflation", "coarse", "variant", "device", "rhs", "x0", "seed")
 """What of a configuration can be swept beside the parameters of its problem."""
@@ -73,25 +75,33 @@ def sweep(
     stopping: Stopping | None = None,
     progress: Progress | None = None,
     cancelled: Callable[[], bool] | None = None,
+    turn: Turns | None = None,
     **choices: Any,
 ) -> Sweep:
     """Run the cartesian product of the values in `over`, the last name varying fastest.
 
     over: values by name, such as {"n": [64, 128], "deflation": ["none", "stripes"]}; names are `CHOICES` or parameters
-    of the problem. choices: what stays the same, as in `configure`. cancelled is asked between iterations; the run
-    under way then ends and has its row, as with Ctrl-C. The setup of the first run of a method includes compiling it.
-    Raises InputError for unknown names and wrong values before anything runs; a combination that cannot be solved has a
-    row that says why.
+    of the problem. choices: what stays the same, as in `configure`. cancelled is asked between iterations and between
+    the parts of a setup; the run under way then ends and has its row, as with Ctrl-C. The setup of the first run of a
+    method includes compiling it. turn: the queue in which each run waits for its turn, by default none. Raises
+    InputError for unknown names and wrong values before anything runs; a combination that cannot be solved has a row
+    that says why.
     """
     points = combinations(problem, over, stopping=stopping, **choices)
+    asked = cancelled or (lambda: False)
+    place = Turn(turn if turn is not None else Turns())
     begun = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     rows: list[Row] = []
     stopped = False
     for chosen, configuration in points:
-        stopped = cancelled is not None and cancelled()
+        stopped = asked()
         if stopped:
             break
-        row, stopped = _run(chosen, configuration, cancelled or (lambda: False))
+        try:
+            place.take(unless=asked)
+            row, stopped = _run(chosen, configuration, asked)
+        finally:
+            place.give_back()
         rows.append(row)
         if progress:
             progress(len(rows), len(points), row)
@@ -139,14 +149,14 @@ def _run(chosen: Row, configuration: Configuration, cancelled: Callable[[], bool
     """The row of one run, and whether it was cancelled."""
     run, stopped = None, False
     try:
-        run = Run(configuration)
+        run = Run(configuration, stopped=cancelled)
         while not stopped and run.step():
             stopped = cancelled()
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, StoppedError):
         stopped = True
     # Hours of rows must not be lost to one run, whatever went wrong with it.
     except Exception as error:
-        return _no_row(chosen, str(error) or type(error).__name__), False
+        return _no_row(chosen, sentence_of(error)), False
     if run is None:
         return _no_row(chosen, Reason.CANCELLED.sentence), True
     if stopped:

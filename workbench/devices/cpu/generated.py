@@ -15,6 +15,8 @@ import numba
 import numpy as np
 import platformdirs
 
+from workbench.devices.cpu.sharing import share_cache
+
 HEADER = '''"""Generated; safe to delete."""
 
 import numpy as np
@@ -27,6 +29,7 @@ DECORATOR = """@njit(
 """
 
 _importing = threading.Lock()
+share_cache()
 
 
 def kernel(body: str, *, parallel: bool = True) -> Callable[..., None]:
@@ -67,4 +70,13 @@ def _folder() -> Path:
 def _write(path: Path, source: str) -> None:
     with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".tmp", delete=False) as file:
         file.write(source)
-    os.replace(file.name, path)
+    try:
+        # Another process may have written it meanwhile. Its file must stay: numba goes by the time that it was written.
+        os.link(file.name, path)
+    except FileExistsError:
+        pass
+    # Not every file system has links.
+    except OSError:
+        os.replace(file.name, path)
+        return
+    os.unlink(file.name)

@@ -1,0 +1,59 @@
+"""Runs belong to the kernel: whoever closes the page and comes back finds them going on, with every point."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+_spec = importlib.util.spec_from_file_location("workbench_test_lab_of_return", Path(__file__).with_name("lab.py"))
+assert _spec is not None
+assert _spec.loader is not None
+lab = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(lab)
+
+SAVE = "() => window.jupyterapp.commands.execute('docmanager:save')"
+
+
+def test_a_closed_page_finds_its_runs_again(explorer, lab_url):
+    explorer.choose("deflation", "none")
+    explorer.choose("preconditioner", "jacobi")
+    # So long that nothing converges before the test is over.
+    explorer.fill("n", "1536")
+    explorer.fill("rtol", "1e-13")
+    explorer.until(lambda: explorer.status.startswith("Choose"))
+    explorer.click("Run")
+    explorer.until(lambda: explorer.state == "running" and explorer.count > 20)
+    explorer.click("Run")
+    explorer.click("Run")
+    explorer.until(lambda: "runs 2 and 3 queued" in explorer.status)
+    assert explorer.seen()["curves"] == "1"
+    explorer.page.evaluate(SAVE)
+    before = explorer.count
+    explorer.page.goto("about:blank")
+    explorer.page.wait_for_timeout(1000)
+    lab.open_notebook(explorer.page, lab_url, "01_two_level_explorer.ipynb")
+    explorer.page.wait_for_selector(".wb-convergence canvas.wb-canvas[data-count]", timeout=30_000)
+    explorer.page.eval_on_selector(".wb-explorer", "box => box.scrollIntoView()")
+    explorer.until(lambda: explorer.state == "running" and explorer.count > before)
+    explorer.until(lambda: "runs 2 and 3 queued" in explorer.status)
+    explorer.click("Pause")
+    explorer.until(lambda: explorer.state == "paused")
+    # All points came again: the start, and one for each iteration.
+    told = re.compile(r"run 1: paused, iteration ([\d,]+),")
+    explorer.until(lambda: (at := told.match(explorer.status)) and explorer.count == 1 + int(at[1].replace(",", "")))
+    explorer.click("Resume")
+    explorer.until(lambda: explorer.state == "running")
+    explorer.click("Stop")
+    explorer.until(lambda: explorer.status.startswith("run 2: running") and explorer.seen()["curves"] == "2")
+    rows = explorer.page.locator("table.wb-table tbody tr")
+    explorer.until(lambda: rows.count() == 1 and "run 3 queued" in explorer.status)
+    explorer.page.screenshot(path=Path(__file__).parent / "screenshots" / "coming_back_queue.png")
+    explorer.click("Stop all")
+    explorer.until(lambda: explorer.state == "done" and not explorer.enabled("Stop all"))
+    explorer.until(lambda: rows.count() == 2)
+    explorer.page.wait_for_timeout(300)
