@@ -1,4 +1,4 @@
-"""The explorer in real JupyterLab, as a user drives it."""
+"""The explorer in real JupyterLab, and what matters most in Voila too, as a user drives it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from workbench.recording import load
 
 pytestmark = pytest.mark.browser
+both = pytest.mark.parametrize("place", ["lab", "voila"])
 
 HIDE = """(hidden) => {
   Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
@@ -55,6 +56,7 @@ def export(explorer, button, ending):
     explorer.until(lambda: found[0].name in explorer.page.locator("[role=status]").last.inner_text())
 
 
+@both
 def test_the_field_is_there_before_any_run_and_a_wrong_value_is_a_sentence(explorer):
     explorer.until(lambda: explorer.seen(".wb-field canvas").get("columns") == "256")
     assert int(explorer.seen(".wb-field canvas")["segments"]) > 0
@@ -89,6 +91,7 @@ def test_other_blocks_have_other_fields_and_a_cube_can_be_cut(explorer):
     explorer.until(lambda: explorer.seen(".wb-field canvas")["segments"] == "0")
 
 
+@both
 def test_a_run_can_be_watched_paused_stepped_resumed_and_stopped(explorer):
     choose_long_run(explorer)
     explorer.click("Run")
@@ -121,6 +124,7 @@ def test_a_run_can_be_watched_paused_stepped_resumed_and_stopped(explorer):
     explorer.until(lambda: explorer.count == told + 1)
 
 
+@both
 def test_a_second_run_stays_beside_the_first_and_both_are_exported(explorer):
     choose_short_run(explorer, "jacobi")
     explorer.run()
