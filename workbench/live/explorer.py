@@ -12,6 +12,7 @@ import ipywidgets as widgets
 
 from workbench.deflation import Deflation
 from workbench.errors import InputError
+from workbench.live._place import FORGETS, in_voila
 from workbench.live._stream import Publisher
 from workbench.live._worker import LatestOnly
 from workbench.live.controls import Controls, button
@@ -280,7 +281,7 @@ class Explorer:
     def _sentence(self, session: Session | None, state: State) -> tuple[str, str]:
         """What the status line says, and its tone."""
         if session is None or self._curve is None:
-            return "Choose a problem and its blocks, then press Run.", "plain"
+            return "Choose a problem and its blocks, then press Run." + FORGETS * in_voila(), "plain"
         name = f"run {self._count}"
         if state is State.SETUP:
             return f"{name}: setting up", "busy"
