@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import csv
-from xml.etree import ElementTree
 
 import pytest
 
+from workbench.figures import read_provenance
 from workbench.recording import load
 
 pytestmark = pytest.mark.browser
@@ -142,14 +142,16 @@ def test_a_second_run_stays_beside_the_first_and_both_are_exported(explorer):
 
     export(explorer, "Table (CSV)", ".csv")
     export(explorer, "Run file", ".npz")
-    export(explorer, "Picture (SVG)", ".svg")
-    export(explorer, "Picture (PNG)", ".png")
+    for kind in ("SVG", "PDF", "PNG"):
+        explorer.choose("as", kind)
+        export(explorer, "Save figures", f".{kind.lower()}")
     folder = explorer.folder / "exports"
-    for path in folder.glob("*.csv"):
+    for path in folder.glob("two-layer*.csv"):
         rows = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
         assert float(list(csv.DictReader(rows))[-1]["residual"]) > 0
     assert all(load(path).summary["converged"] for path in folder.glob("*.npz"))
-    assert all(ElementTree.parse(path).getroot().tag.endswith("svg") for path in folder.glob("*.svg"))
+    for path in (path for kind in ("svg", "pdf", "png") for path in folder.glob(f"*.{kind}")):
+        assert [run["configuration"]["problem"]["parameters"]["n"] for run in read_provenance(path)["runs"]] == [64, 64]
 
     explorer.click("Clear")
     explorer.until(lambda: explorer.seen()["curves"] == "0")

@@ -45,15 +45,32 @@ def fitted(figure: Figure, columns: int) -> Figure:
     axes_height = (high - _height_of_legends(made)) * max(FLATTEST, min(1.0, width / wide))
     for text in made.findobj(Text):
         assert isinstance(text, Text)
-        text.set_fontsize(max(SMALLEST, SHRINK * text.get_fontsize()))
+        text.set_fontsize(max(SMALLEST, SHRINK * float(text.get_fontsize())))
     # Room enough for any legend, while legends are measured.
     made.set_size_inches(width, axes_height + ROOM)
     for axes in made.axes:
-        for part in (axes.title, axes._left_title):  # pyright: ignore[reportAttributeAccessIssue]
-            part.set_text(_wrapped(part.get_text(), width - BESIDE, part.get_fontsize()))
+        titles = {axes.get_title(place) for place in ("left", "center")} - {""}
+        for text in axes.get_children():
+            if isinstance(text, Text) and text.get_text() in titles:
+                text.set_text(_wrapped(text.get_text(), width - BESIDE, float(text.get_fontsize())))
     _move_legends(made, width)
     made.set_size_inches(width, axes_height + _height_of_legends(made))
+    _thin_out(made)
     return made
+
+
+def _thin_out(figure: Figure) -> None:
+    """Take away words in the middle of boxes that are now too small for them; a legend says the same."""
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        words = [text for text in axes.texts if text.get_horizontalalignment() == "center"]
+        others = [text.get_window_extent() for text in axes.get_yticklabels()]
+        for text in words:
+            extent = text.get_window_extent()
+            if any(extent.overlaps(other) for other in others):
+                text.remove()
+            else:
+                others.append(extent)
 
 
 def _move_legends(figure: Figure, width: float) -> None:
@@ -77,7 +94,7 @@ def _move_legends(figure: Figure, width: float) -> None:
 
 def _below(legend: Legend, figure: Figure, width: float, entries: int) -> Legend:
     names = [text.get_text() for text in legend.get_texts()]
-    size = max([SMALLEST, *(text.get_fontsize() for text in legend.get_texts()[:1])])
+    size = max([SMALLEST, *(float(text.get_fontsize()) for text in legend.get_texts())])
     return figure.legend(
         legend.legend_handles,  # pyright: ignore[reportArgumentType]
         [text if entries > 1 else _wrapped(text, width - BESIDE, size) for text in names],

@@ -26,7 +26,7 @@ def drawn(figure: Figure) -> Table:
     panels = [axes for axes in figure.axes if axes.get_label() != "<colorbar>"]
     for number, axes in enumerate(panels, 1):
         rows += [(number, *row) for row in (*_curves(axes), *_marks(axes), *_ticks(axes), *_bars(axes), *_cells(axes))]
-    return dict(zip(COLUMNS, map(list, zip(*rows, strict=True)), strict=True)) if rows else {name: [] for name in COLUMNS}
+    return {name: [row[place] for row in rows] for place, name in enumerate(COLUMNS)}
 
 
 def _curves(axes: Axes) -> list[tuple[Any, ...]]:

@@ -17,12 +17,13 @@ from workbench.live._stream import Publisher
 from workbench.live._worker import LatestOnly
 from workbench.live.controls import Controls, button
 from workbench.live.convergence import ConvergenceView, Curve
-from workbench.live.export import KINDS, TIPS, export
+from workbench.live.export import KINDS, PICTURES, TIPS, export, file_stem, pictures, provenance
 from workbench.live.field import FieldView
 from workbench.live.form import Form
 from workbench.live.pictures import scene
 from workbench.live.preview import NotYetError, Preview
 from workbench.live.runs import Ended, relative, run_label, seconds, table
+from workbench.live.save_bar import SaveBar
 from workbench.live.status import StatusLine
 from workbench.live.timeline import TimelineView
 from workbench.problems import Problem
@@ -66,6 +67,13 @@ class Explorer:
         self._exports = {
             kind: button(text, _tip(kind), self._exporting(kind), width="118px") for kind, text in KINDS.items()
         }
+        self.save_bar = SaveBar(
+            lambda: pictures(self._runs, self.field.figure()),
+            provenance=lambda: provenance(self._runs),
+            about=lambda: file_stem(self._runs[-1]),
+            folder=self.folder,
+            status=self.saved,
+        )
         self._clear = button("Clear", "take away the runs that have ended", self.clear)
         self.box = self._layout()
         self._turn_page()
@@ -127,8 +135,11 @@ class Explorer:
         self.publisher.wake()
 
     def export(self, kind: str) -> list[Path]:
-        """Write the runs into the folder as one of the `KINDS`, say "svg"; returns the paths. Raises InputError."""
-        return export(kind, self._runs, self.field.figure() if kind in ("svg", "png") else None, self.folder)
+        """Write the runs into the folder as "csv", "run" or "trace", or their figures as "svg", "pdf" or "png".
+
+        Returns the paths. Raises InputError.
+        """
+        return self.save_bar.save(kind) if kind in PICTURES else export(kind, self._runs, self.folder)
 
     def close(self) -> None:
         """End the run and take everything off the page."""
@@ -141,7 +152,7 @@ class Explorer:
 
     def _layout(self) -> widgets.Box:
         player = _row("wb-player", self.controls.box, self.trace)
-        exports = _row("wb-buttons", *self._exports.values(), self._clear)
+        exports = _row("wb-buttons", self.save_bar.box, *self._exports.values(), self._clear)
         views = widgets.VBox([player, self.status, self.tabs, self.table, exports, self.saved])
         views.add_class("wb-views")
         box = widgets.VBox([_row("wb-body", self.form.box, views)])
@@ -258,7 +269,7 @@ class Explorer:
         if runs is not self._tabled:
             self._tabled = runs
             self.table.value = table(runs)
-            for control in (*self._exports.values(), self._clear):
+            for control in (*self._exports.values(), self.save_bar.press, self._clear):
                 control.disabled = not runs
             self._exports["trace"].disabled = not any(run.record.trace for run in runs)
         if session and session.run and session.run is not self._drawn:

@@ -14,11 +14,11 @@ from typing import Any
 import ipywidgets as widgets
 import numpy as np
 
-from workbench import figures
 from workbench.errors import InputError
 from workbench.figures.heatmap import heatmap
 from workbench.live.controls import button
-from workbench.live.export import make_folder, slug
+from workbench.live.export import PICTURES, make_folder, slug
+from workbench.live.save_bar import SaveBar
 from workbench.live.sorttable import SortTable
 from workbench.live.status import StatusLine
 from workbench.problems import Problem
@@ -82,8 +82,15 @@ class SweepView:
             control.observe(lambda _change: self._draw(), "value")
         self._exports = [
             button(text, "write it into the folder exports/", lambda kind=kind: self._export(kind), width="132px")
-            for kind, text in (("csv", "Table (CSV)"), ("json", "Table (JSON)"), ("svg", "Heat map (SVG)"))
+            for kind, text in (("csv", "Table (CSV)"), ("json", "Table (JSON)"))
         ]
+        self.save_bar = SaveBar(
+            lambda: {"heatmap": self._heatmap()},
+            provenance=lambda: self._ended().provenance,
+            about=self._stem,
+            folder=self.folder,
+            status=self.saved,
+        )
         self.box = self._layout()
         self._enable()
         self.status.say(f"{self._name}: {self.runs} runs; press Run")
@@ -121,27 +128,30 @@ class SweepView:
         return self.result
 
     def export(self, kind: str) -> Path:
-        """Write "csv" or "json" with all rows, or the heat map as "svg" or "png". Raises InputError before the end."""
-        if self.result is None:
-            raise InputError("the sweep has not ended; wait, or press Stop")
+        """Write "csv" or "json" with all rows, or the heat map as a picture. Raises InputError before the end."""
+        result = self._ended()
+        if kind in PICTURES:
+            return self.save_bar.save(kind)[0]
         make_folder(self.folder)
-        started = self.result.provenance["started"]
-        path = self.folder / f"{slug(f'sweep {self._name} {started}')}.{kind}"
-        match kind:
-            case "csv":
-                return to_csv(self.result, path)
-            case "json":
-                return to_json(self.result, path)
-        return figures.save(self._heatmap(), path)
+        return (to_json if kind == "json" else to_csv)(result, self.folder / f"{slug(self._stem())}.{kind}")
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return self.box._repr_mimebundle_(**options)
 
     def _layout(self) -> widgets.Box:
-        rows = [[self._run, self._stop, self.bar], [self.down, self.across, self.value], self._exports]
+        rows = [[self._run, self._stop, self.bar], [self.down, self.across, self.value]]
+        rows.append([self.save_bar.box, *self._exports])
         player, choices, exports = (widgets.HBox(row).add_class("wb-buttons") for row in rows)
         parts = [player, self.status, self.table, choices, self.note, self.picture, exports, self.saved]
         return widgets.VBox(parts).add_class("wb-explorer").add_class("wb-race")
+
+    def _ended(self) -> Sweep:
+        if self.result is None:
+            raise InputError("the sweep has not ended; wait, or press Stop")
+        return self.result
+
+    def _stem(self) -> str:
+        return f"sweep {self._name} {self._ended().provenance['started']}"
 
     def _work(self) -> None:
         self.status.say(f"{self._name}: running, 0 of {self.runs} runs done", "busy", "running")
@@ -174,7 +184,7 @@ class SweepView:
     def _enable(self, *, over: bool = False) -> None:
         going = not over and self._thread is not None and self._thread.is_alive()
         self._run.disabled, self._stop.disabled = going, not going
-        for control in self._exports:
+        for control in (*self._exports, self.save_bar.press):
             control.disabled = self.result is None
 
     def _draw(self) -> None:

@@ -9,6 +9,7 @@ function render({ model, el }) {
     line.className = `wb-status wb-${model.get("tone")}`;
     line.dataset.state = model.get("state");
     line.textContent = model.get("text");
+    model.send({ kind: "read" });
   };
   const names = ["change:text", "change:tone", "change:state"];
   for (const name of names) model.on(name, show);
