@@ -98,11 +98,15 @@ class Watched:
         return provenance_of(self.run) if self.run else {"configuration": self.given.configuration.to_dict()}
 
     def described(self) -> tuple[Configuration, LinearSystem | None]:
-        """What was run. Raises InputError where a run that was loaded does not hold all of it."""
+        """What was run. Raises InputError where a run that was loaded does not hold all of it.
+
+        A run that has ended is described for the CPU, since its own device may not be here.
+        """
         if isinstance(self.given, (Session, Run)):
             return self.given.configuration, self.run.setting.system if self.run else None
         try:
-            return Configuration.from_dict(self.given.provenance["configuration"]), None
+            made = Configuration.from_dict(self.given.provenance["configuration"])
+            return dataclasses.replace(made, device="cpu", memory_limit=None), None
         except (KeyError, TypeError):
             raise InputError("the run does not say all of its configuration; run it again") from None
 

@@ -156,7 +156,11 @@ class RooflineView(Watching):
             return _this_machine("cpu"), ""
         if self.watched is None:
             return None, "The trace does not say on which accelerator it was made; choose the machine."
-        return _this_machine(self.watched.device), ""
+        try:
+            return _this_machine(self.watched.device), ""
+        except InputError as error:
+            # A run that was saved is looked at where its device may not be.
+            return None, f"No roof: {error}."
 
     def _elsewhere(self, name: str) -> str:
         """A word of caution where the kernels did not run on the machine whose roof is shown."""

@@ -125,7 +125,7 @@ class SpectrumView(Watching):
         try:
             self.exact = spectra(*watched.described())
         except InputError as error:
-            self.why = f"No exact spectrum: {error}."
+            self.why = f"No exact spectrum: {str(error).removesuffix('.')}."
 
     def _move_slider(self, count: int) -> None:
         """Lengthen the slider; where it stood at its end, it stays there."""
