@@ -45,7 +45,7 @@ class Replay:
             style=PATH_STYLE, layout={"flex": "1 1 320px", "max_width": "560px"},
         )  # fmt: skip
         self.path.observe(lambda change: change["new"] and self._open(), "value")
-        self.upload = widgets.FileUpload(accept=".npz", description="Upload a file", icon="", layout={"width": "118px"})
+        self.upload = widgets.FileUpload(accept=".npz", description="Upload a file", icon="", layout={"width": "140px"})
         self.upload.observe(self._uploaded, "value")
         self.status = StatusLine()
         self.tabs = widgets.Tab(layout={"display": "none"})
@@ -172,7 +172,7 @@ def told(record: Record) -> str:
     parts = [f"{Watched(record).title}: {summary['reason']}", f"{summary['iterations']:,} iterations"]
     machine = made.get("machine", {}).get("cpu", "")
     parts += [f"made on {machine}, device {summary['device']}" if machine else f"device {summary['device']}"]
-    return "; ".join([*parts, *([made["started"]] if "started" in made else [])])
+    return "; ".join([*parts, *([_when(made["started"])] if "started" in made else [])])
 
 
 def _loaded(name: str, content: bytes) -> Record:
@@ -184,6 +184,11 @@ def _loaded(name: str, content: bytes) -> Record:
             return load(path)
         except InputError as error:
             raise InputError(str(error).replace(str(path), name)) from None
+
+
+def _when(started: str) -> str:
+    """A time as it is read: 2026-01-31 12:34:56 UTC."""
+    return started.replace("T", " ").replace("+00:00", " UTC")
 
 
 def _origin(record: Record) -> str:

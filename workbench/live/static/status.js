@@ -1,3 +1,5 @@
+import { nameSliders } from "./names.js";
+
 // One line that says what goes on, read out by screen readers when it changes.
 
 function render({ model, el }) {
@@ -14,7 +16,14 @@ function render({ model, el }) {
   const names = ["change:text", "change:tone", "change:state"];
   for (const name of names) model.on(name, show);
   show();
+  // Only when it has been put on the page does the line know what it stands beside.
+  let forget = () => {};
+  const frame = requestAnimationFrame(() => {
+    forget = nameSliders(el);
+  });
   return () => {
+    cancelAnimationFrame(frame);
+    forget();
     for (const name of names) model.off(name, show);
   };
 }
