@@ -73,7 +73,7 @@ class Schedules:
         rows = [self.like, *self.sliders.values(), self.method]
         controls = widgets.HBox([_column(rows[:5]), _column(rows[5:])])
         self.save_bar = SaveBar(
-            lambda: {"crossover": self._figure, **self.lanes.figures()},
+            lambda: {"crossover": self._figure, **self.lanes.figures(ITERATIONS)},
             provenance=lambda: {"modelled": {name: slider.value for name, slider in self.sliders.items()}},
             about=lambda: f"{self.like.value} {self.method.value}",
         )
