@@ -12,7 +12,8 @@ def test_two_users_and_a_reloaded_page_share_nothing(explorer, chromium, voila_u
     arrived = []
     other = chromium.new_context(viewport={"width": 1280, "height": 800}).new_page()
     other.on("requestfinished", lambda request: arrived.append(request.url))
-    other.goto(voila_url, timeout=60_000)
+    answer = other.goto(voila_url, timeout=60_000)
+    assert answer.headers["content-security-policy"].startswith("default-src 'self'")
     other.wait_for_selector(".wb-field canvas.wb-canvas", timeout=60_000)
     assert other.title() == "CG workbench"
     assert other.locator(".jp-CodeCell .jp-Editor, .jp-InputArea").count() == 0

@@ -65,7 +65,7 @@ class Explorer:
         self.table = widgets.HTML(table([]))
         self.saved = StatusLine()
         self._exports = {
-            kind: button(text, _tip(kind), self._exporting(kind), width="118px") for kind, text in KINDS.items()
+            kind: button(text, _tip(kind), self._exporting(kind), width="104px") for kind, text in KINDS.items()
         }
         self.save_bar = SaveBar(
             lambda: pictures(self._runs, self.field.figure()),
@@ -74,7 +74,7 @@ class Explorer:
             folder=self.folder,
             status=self.saved,
         )
-        self._clear = button("Clear", "take away the runs that have ended", self.clear)
+        self._clear = button("Clear", "take away the runs that have ended", self.clear, width="64px")
         self.box = self._layout()
         self._turn_page()
         self._lock = threading.Lock()

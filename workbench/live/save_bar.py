@@ -48,7 +48,7 @@ class SaveBar:
         self.format = widgets.Dropdown(options=FORMATS, description="as", style=style, layout={"width": "88px"})
         self.columns = widgets.Dropdown(options=WIDTHS, value=2, layout={"width": "162px"})
         self.columns.tooltip = "width of the figures"
-        self.press = button("Save figures", "write them into the folder exports/", self._pressed, width="118px")
+        self.press = button("Save figures", "write them into the folder exports/", self._pressed, width="104px")
         parts = [self.press, self.format, self.columns]
         self.row = widgets.HBox(parts).add_class("wb-buttons")
         self.box = widgets.VBox([self.row] if status else [self.row, self.status]).add_class("wb-save")
