@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
@@ -51,6 +52,17 @@ def test_data_of_the_view_replaces_what_is_drawn(tmp_path):
     (path,) = bar.save("png")
     assert path.name == "one-of-mine.png"
     assert (tmp_path / "one-of-mine.csv").read_text(encoding="utf-8").splitlines()[1:] == ["k,name", "1,x", '2,"y, z"']
+
+
+def test_a_picture_of_too_many_cells_has_no_table_beside_it(tmp_path):
+    def cells(side):
+        figure = Figure()
+        figure.add_subplot().imshow(np.zeros((side, side)))
+        return figure
+
+    bar = SaveBar(lambda: {"few": cells(128), "many": cells(129)}, provenance=dict, folder=tmp_path)
+    bar.save("png")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["few.csv", "few.png", "many.png"]
 
 
 def test_what_cannot_be_saved_is_a_sentence(bar, tmp_path, eventually):

@@ -12,6 +12,8 @@ from matplotlib.figure import Figure
 
 Table = Mapping[str, Sequence[Any]]
 """Columns by name, all of one length."""
+MOST_CELLS = 1 << 14
+"""Of a picture that are listed. Larger ones are better made again from the provenance than read from a table."""
 COLUMNS = ("panel", "series", "x", "y", "value")
 
 
@@ -19,7 +21,8 @@ def drawn(figure: Figure) -> Table:
     """Curves, marks, bars and the cells of pictures: panel, series, x, y and value, a row a point.
 
     panel: the number of its axes, from 1. series: as in the legend, empty without a name. x, y: in the units of the
-    axes. value: of a picture's cell, and the length of a bar along x; NaN for what has none. Cost: the figure's points.
+    axes. value: of a picture's cell, and the length of a bar along x; NaN for what has none. Pictures of more
+    than 16,384 cells are left out. Cost: the figure's points.
     """
     rows: list[tuple[Any, ...]] = []
     # A colour bar only repeats what the picture says.
@@ -70,7 +73,7 @@ def _cells(axes: Axes) -> list[tuple[Any, ...]]:
     rows = []
     for image in axes.images:
         values = np.ma.filled(np.ma.asarray(image.get_array(), np.float64), np.nan)
-        if values.ndim != 2:
+        if values.ndim != 2 or values.size > MOST_CELLS:
             continue
         left, right, bottom, top = image.get_extent()
         if image.origin == "upper":

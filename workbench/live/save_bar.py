@@ -72,7 +72,7 @@ class SaveBar:
                     figure,
                     self.folder / f"{slug(f'{name} {self._about()}')}.{kind}",
                     about,
-                    data.get(name, figures.drawn(figure)),
+                    data[name] if name in data else _drawn(figure),
                     columns=columns or self.columns.value,
                 )
                 for name, figure in shown.items()
@@ -95,3 +95,9 @@ class SaveBar:
             self.status.say(f"written to {self.folder}: {', '.join(path.name for path in paths)}", "good")
         finally:
             self.press.disabled = False
+
+
+def _drawn(figure: Figure) -> Table | None:
+    """What the figure shows; None where that is nothing that fits a table."""
+    found = figures.drawn(figure)
+    return found if found["x"] else None
