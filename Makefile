@@ -7,6 +7,7 @@ ARGS ?=
 TESTS ?=
 
 TOUR = notebooks/00_tour.ipynb
+APP = notebooks/app/workbench.ipynb
 VENV_PYTHON = .venv/bin/python
 # Jupyter refuses to run as root unless told that this is meant.
 ROOT_ARGS = $(if $(filter 0,$(shell id -u)),--allow-root)
@@ -17,7 +18,7 @@ export HOME := $(CURDIR)/.venv/home
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test check bench constraints clean develop python
+.PHONY: help lab app test check bench constraints clean develop python
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -26,6 +27,10 @@ lab: python ## start JupyterLab on the tour; ARGS are passed on: make lab ARGS="
 	@$(PYTHON) scripts/install.py lab opencl
 	@PATH="$(CURDIR)/.venv/bin:$$PATH" exec $(VENV_PYTHON) -m jupyterlab --ServerApp.root_dir="$(CURDIR)" \
 		--LabApp.default_url=/lab/tree/$(TOUR) $(ROOT_ARGS) $(ARGS)
+
+app: python ## serve the workbench as a page without code cells; ARGS are passed on: make app ARGS="--no-browser --port 8866"
+	@$(PYTHON) scripts/install.py lab app opencl
+	@PATH="$(CURDIR)/.venv/bin:$$PATH" exec $(VENV_PYTHON) -m voila $(APP) --Voila.config_file_paths="$(dir $(APP))" $(ARGS)
 
 test: develop ## run all tests, those in the browser last; ARGS go to pytest: make test ARGS="-k stencil -x"
 	@WORKBENCH_CHROMIUM="$$($(VENV_PYTHON) scripts/chromium.py)" && export WORKBENCH_CHROMIUM && \
@@ -48,7 +53,7 @@ clean: ## remove .venv and everything else that these targets made
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 develop: python
-	@$(PYTHON) scripts/install.py lab opencl dev
+	@$(PYTHON) scripts/install.py lab app opencl dev
 
 python:
 	@command -v $(PYTHON) >/dev/null || { echo "the workbench needs Python 3.11 or newer, but there is no $(PYTHON) on the PATH" >&2; exit 1; }

@@ -1,8 +1,9 @@
-"""One JupyterLab and one Chromium for all browser tests; a page, a kernel and a screenshot for each."""
+"""One JupyterLab, one Voila and one Chromium for all browser tests; a page, a kernel and a screenshot for each."""
 
 from __future__ import annotations
 
 import importlib.util
+import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -25,9 +26,16 @@ FIELD = ".wb-field canvas.wb-canvas"
 class ExplorerPage:
     """The explorer in a page, by what a user sees of it."""
 
-    def __init__(self, page: Any, folder: Path) -> None:
+    def __init__(self, page: Any, folder: Path, place: str = "lab") -> None:
         self.page = page
         self.folder = folder
+        self.place = place
+
+    def settle(self) -> None:
+        """Wait until everything stands on the page."""
+        self.page.wait_for_selector(FIELD, timeout=60_000)
+        self.page.eval_on_selector(".wb-explorer", "box => box.scrollIntoView()")
+        self.until(lambda: self.status)
 
     def click(self, name: str) -> None:
         self.page.get_by_role("button", name=name, exact=True).click()
@@ -87,6 +95,17 @@ def lab_url(lab_folder: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def voila_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("voila")
+
+
+@pytest.fixture(scope="session")
+def voila_url(voila_folder: Path) -> Iterator[str]:
+    with lab.voila_server(voila_folder) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
     with lab.browser() as browser:
         yield browser
@@ -101,7 +120,7 @@ def page(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
     made.on("pageerror", lambda error: errors.append(str(error)))
     yield made
     SCREENSHOTS.mkdir(exist_ok=True)
-    made.screenshot(path=SCREENSHOTS / f"{request.node.originalname}.png")
+    made.screenshot(path=SCREENSHOTS / f"{re.sub(r'[^A-Za-z0-9]+', '_', request.node.name).strip('_')}.png")
     context.close()
     assert not errors
 
@@ -113,14 +132,24 @@ def page_script() -> str:
 
 
 @pytest.fixture
-def explorer(page: Any, lab_url: str, lab_folder: Path, page_script: str) -> Iterator[ExplorerPage]:
-    """The explorer's notebook, opened and run; its kernel ends with the test."""
+def place() -> str:
+    """Where the explorer is opened, lab or voila; tests may parametrize it."""
+    return "lab"
+
+
+@pytest.fixture
+def explorer(page: Any, request: pytest.FixtureRequest, place: str, page_script: str) -> Iterator[ExplorerPage]:
+    """The explorer in a notebook that was opened and run, or in a Voila page; its kernel ends with the test."""
+    url, folder = request.getfixturevalue(f"{place}_url"), request.getfixturevalue(f"{place}_folder")
     page.add_init_script(page_script)
-    lab.open_notebook(page, lab_url, "01_two_level_explorer.ipynb")
-    lab.run_all(page)
-    page.wait_for_selector(FIELD, timeout=60_000)
-    page.eval_on_selector(".wb-explorer", "box => box.scrollIntoView()")
-    made = ExplorerPage(page, lab_folder / "notebooks")
-    made.until(lambda: made.status)
+    if place == "voila":
+        page.goto(url, timeout=60_000)
+    else:
+        lab.open_notebook(page, url, "01_two_level_explorer.ipynb")
+        lab.run_all(page)
+    made = ExplorerPage(page, folder / "notebooks" / ("app" if place == "voila" else ""), place)
+    made.settle()
     yield made
-    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+    # Voila's page ends its kernel itself when it is left.
+    if place == "lab":
+        page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")

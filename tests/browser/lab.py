@@ -1,4 +1,4 @@
-"""A JupyterLab server of its own, and a page in it."""
+"""A JupyterLab and a Voila server of our own, and pages in them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,26 +34,51 @@ COLLAPSE = "() => window.jupyterapp.shell.collapseLeft()"
 @contextlib.contextmanager
 def lab_server(folder: Path) -> Iterator[str]:
     """Serve a copy of the notebooks; all that Jupyter writes stays in `folder`. Yields the URL."""
-    shutil.copytree(REPOSITORY / "notebooks", folder / "notebooks", ignore=shutil.ignore_patterns(".*", "exports"))
+    notebooks, env = _prepared(folder)
+    overrides = folder / "jupyter_config_dir" / "labconfig"
+    overrides.mkdir(parents=True)
+    settings = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
+    (overrides / "default_setting_overrides.json").write_text(json.dumps(settings), encoding="utf-8")
+    options = [
+        "--allow-root",
+        "--expose-app-in-browser",
+        "--ServerApp.port_retries=0",
+        "--IdentityProvider.token=",
+        f"--ServerApp.root_dir={notebooks}",
+    ]
+    with _serving("jupyterlab", options, folder, env) as url:
+        yield url
+
+
+@contextlib.contextmanager
+def voila_server(folder: Path, *options: str) -> Iterator[str]:
+    """Serve a copy of the app as `make app` does, with further options. Yields the URL."""
+    notebooks, env = _prepared(folder)
+    app = notebooks / "app"
+    options = (str(app / "workbench.ipynb"), f"--Voila.config_file_paths={app}", *options)
+    with _serving("voila", options, folder, env) as url:
+        yield url
+
+
+def _prepared(folder: Path) -> tuple[Path, dict[str, str]]:
+    """A copy of the notebooks, and an environment in which Jupyter reads and writes nothing of the user's."""
+    notebooks = folder / "notebooks"
+    shutil.copytree(REPOSITORY / "notebooks", notebooks, ignore=shutil.ignore_patterns(".*", "exports"))
     env = dict(os.environ)
     for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
         env[name] = str(folder / name.lower())
         os.makedirs(env[name], exist_ok=True)
     env["PYTHONPATH"] = os.pathsep.join([str(REPOSITORY), *filter(None, [env.get("PYTHONPATH")])])
-    overrides = folder / "jupyter_config_dir" / "labconfig"
-    overrides.mkdir(parents=True)
-    settings = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
-    (overrides / "default_setting_overrides.json").write_text(json.dumps(settings), encoding="utf-8")
+    return notebooks, env
+
+
+@contextlib.contextmanager
+def _serving(program: str, options: Sequence[str], folder: Path, env: dict[str, str]) -> Iterator[str]:
+    """A server as a process of its own, ended with the block."""
     port = _free_port()
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--expose-app-in-browser", "--allow-root"]
-    options = [
-        f"--port={port}",
-        "--ServerApp.port_retries=0",
-        "--IdentityProvider.token=",
-        f"--ServerApp.root_dir={folder / 'notebooks'}",
-    ]
+    command = [sys.executable, "-m", program, "--no-browser", f"--port={port}", *options]
     with (folder / "server.log").open("wb") as log:
-        server = subprocess.Popen([*command, *options], cwd=folder, env=env, stdout=log, stderr=log)
+        server = subprocess.Popen(command, cwd=folder, env=env, stdout=log, stderr=log)
         try:
             url = f"http://127.0.0.1:{port}"
             _wait_for(url, server, folder / "server.log")
@@ -102,7 +128,13 @@ def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
     for _ in range(300):
         if server.poll() is not None:
             break
-        with contextlib.suppress(OSError), urllib.request.urlopen(f"{url}/api", timeout=2):
+        try:
+            urllib.request.urlopen(f"{url}/api", timeout=2).close()
+        except urllib.error.HTTPError:
+            # Voila answers, though it has nothing there.
             return
-        time.sleep(0.2)
-    raise RuntimeError(f"JupyterLab did not start:\n{log.read_text(encoding='utf-8', errors='replace')[-2000:]}")
+        except OSError:
+            time.sleep(0.2)
+        else:
+            return
+    raise RuntimeError(f"the server did not start:\n{log.read_text(encoding='utf-8', errors='replace')[-2000:]}")

@@ -1,15 +1,16 @@
-"""The explorer in real JupyterLab, as a user drives it."""
+"""The explorer in real JupyterLab, and what matters most in Voila too, as a user drives it."""
 
 from __future__ import annotations
 
 import csv
-from xml.etree import ElementTree
 
 import pytest
 
+from workbench.figures import read_provenance
 from workbench.recording import load
 
 pytestmark = pytest.mark.browser
+both = pytest.mark.parametrize("place", ["lab", "voila"])
 
 HIDE = """(hidden) => {
   Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
@@ -55,6 +56,7 @@ def export(explorer, button, ending):
     explorer.until(lambda: found[0].name in explorer.page.locator("[role=status]", has_text="written to").inner_text())
 
 
+@both
 def test_the_field_is_there_before_any_run_and_a_wrong_value_is_a_sentence(explorer):
     explorer.until(lambda: explorer.seen(".wb-field canvas").get("columns") == "256")
     assert int(explorer.seen(".wb-field canvas")["segments"]) > 0
@@ -89,6 +91,7 @@ def test_other_blocks_have_other_fields_and_a_cube_can_be_cut(explorer):
     explorer.until(lambda: explorer.seen(".wb-field canvas")["segments"] == "0")
 
 
+@both
 def test_a_run_can_be_watched_paused_stepped_resumed_and_stopped(explorer):
     choose_long_run(explorer)
     explorer.click("Run")
@@ -121,6 +124,7 @@ def test_a_run_can_be_watched_paused_stepped_resumed_and_stopped(explorer):
     explorer.until(lambda: explorer.count == told + 1)
 
 
+@both
 def test_a_second_run_stays_beside_the_first_and_both_are_exported(explorer):
     choose_short_run(explorer, "jacobi")
     explorer.run()
@@ -138,14 +142,16 @@ def test_a_second_run_stays_beside_the_first_and_both_are_exported(explorer):
 
     export(explorer, "Table (CSV)", ".csv")
     export(explorer, "Run file", ".npz")
-    export(explorer, "Picture (SVG)", ".svg")
-    export(explorer, "Picture (PNG)", ".png")
+    for kind in ("SVG", "PDF", "PNG"):
+        explorer.choose("as", kind)
+        export(explorer, "Save figures", f".{kind.lower()}")
     folder = explorer.folder / "exports"
-    for path in folder.glob("*.csv"):
+    for path in folder.glob("two-layer*.csv"):
         rows = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
         assert float(list(csv.DictReader(rows))[-1]["residual"]) > 0
     assert all(load(path).summary["converged"] for path in folder.glob("*.npz"))
-    assert all(ElementTree.parse(path).getroot().tag.endswith("svg") for path in folder.glob("*.svg"))
+    for path in (path for kind in ("svg", "pdf", "png") for path in folder.glob(f"*.{kind}")):
+        assert [run["configuration"]["problem"]["parameters"]["n"] for run in read_provenance(path)["runs"]] == [64, 64]
 
     explorer.click("Clear")
     explorer.until(lambda: explorer.seen()["curves"] == "0")

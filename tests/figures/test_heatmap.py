@@ -17,7 +17,8 @@ def test_every_cell_has_its_number_or_is_hatched():
     (hatched,) = axes.patches
     assert hatched.get_xy() == (0.5, 0.5)
     # Equal ratios are equal steps of colour.
-    assert axes.images[0].get_array()[0].tolist() == [0, 1]
+    assert axes.images[0].get_array()[0].tolist() == [1, 10]
+    assert axes.images[0].norm([1, 10, 100]).tolist() == [0, 0.5, 1]
 
 
 def test_one_value_alone_can_be_read():

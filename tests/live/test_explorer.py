@@ -9,8 +9,9 @@ import threading
 import pytest
 
 from workbench.errors import InputError
+from workbench.figures import read_provenance
 from workbench.live import explore
-from workbench.live.export import KINDS
+from workbench.live.export import KINDS, PICTURES
 from workbench.recording import load, load_trace
 from workbench.run import State, Stopping, configure
 from workbench.run.sharing import from_link, to_link
@@ -212,11 +213,13 @@ def test_clear_takes_everything_away_and_the_next_run_comes(explorer, eventually
 def test_exports_are_files_that_can_be_read(explorer):
     explorer.trace.value = True
     result = explorer.run().wait(60)
-    written = {kind: explorer.export(kind) for kind in KINDS}
+    written = {kind: explorer.export(kind) for kind in (*KINDS, *PICTURES)}
     assert {path.parent for paths in written.values() for path in paths} == {explorer.folder}
     assert all("two-layer" in path.name for paths in written.values() for path in paths)
     assert written["svg"][0].read_text(encoding="utf-8").count("<svg") == 1
     assert written["png"][0].read_bytes().startswith(b"\x89PNG")
+    assert [path.name.partition("-")[0] for path in written["pdf"]] == ["convergence", "field", "timeline"]
+    assert read_provenance(written["pdf"][0])["runs"] == [result.provenance]
     assert load(written["run"][0]).history.count == result.iterations + 1
     lines = written["csv"][0].read_text(encoding="utf-8").splitlines()
     rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
@@ -225,8 +228,9 @@ def test_exports_are_files_that_can_be_read(explorer):
 
 
 def test_exports_before_any_run_are_refused(explorer, eventually):
-    with pytest.raises(InputError, match="no run to export"):
-        explorer.export("csv")
+    for kind in ("csv", "svg"):
+        with pytest.raises(InputError, match="no run to export"):
+            explorer.export(kind)
     eventually(lambda: all(control.disabled for control in explorer._exports.values()))
 
 
@@ -234,8 +238,8 @@ def test_an_export_that_cannot_be_written_is_told(tmp_path, eventually):
     (tmp_path / "exports").write_text("in the way")
     explorer = explore(n=16, folder=tmp_path / "exports")
     explorer.run().wait(60)
-    eventually(lambda: not explorer._exports["svg"].disabled)
-    explorer._exports["svg"].click()
+    eventually(lambda: not explorer.save_bar.press.disabled)
+    explorer.save_bar.press.click()
     eventually(lambda: "cannot make the folder" in explorer.saved.text)
     explorer.close()
 

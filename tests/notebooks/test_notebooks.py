@@ -11,7 +11,7 @@ import pytest
 from nbclient import NotebookClient
 
 REPOSITORY = Path(__file__).parents[2]
-NOTEBOOKS = sorted((REPOSITORY / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = [path for place in ("*.ipynb", "app/*.ipynb") for path in sorted((REPOSITORY / "notebooks").glob(place))]
 each = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 

@@ -24,12 +24,12 @@ def make(*arguments: str) -> subprocess.CompletedProcess[str]:
 @needs_make
 def test_help_is_the_default_and_names_every_target_for_users():
     shown = make().stdout
-    for target in ("help", "lab", "test", "check", "bench", "constraints", "clean"):
+    for target in ("help", "lab", "app", "test", "check", "bench", "constraints", "clean"):
         assert re.search(rf"^  make {target} +\w", shown, re.MULTILINE), target
 
 
 @needs_make
-@pytest.mark.parametrize("target", ["lab", "test", "check"])
+@pytest.mark.parametrize("target", ["lab", "app", "test", "check"])
 def test_an_old_python_is_refused_in_one_sentence(tmp_path, target):
     old = tmp_path / "python3.9"
     old.write_text('#!/bin/sh\ncase "$1" in --version) echo Python 3.9.2;; *) exit 1;; esac\n')

@@ -3,16 +3,19 @@
 from workbench.figures.boundaries import Boundaries, boundaries
 from workbench.figures.convergence import convergence
 from workbench.figures.crossover import crossover
+from workbench.figures.drawn import drawn
 from workbench.figures.estimates import error_estimates
 from workbench.figures.field import field
 from workbench.figures.heatmap import heatmap
 from workbench.figures.levels import levels
 from workbench.figures.parting import parting
 from workbench.figures.pattern import pattern, pattern_counts
+from workbench.figures.provenance import read_provenance
 from workbench.figures.ritz import ritz
 from workbench.figures.roofline import roofline
 from workbench.figures.row_lengths import row_lengths
-from workbench.figures.style import CURVES, CurveStyle, curve_style, save
+from workbench.figures.saving import save
+from workbench.figures.style import CURVES, CurveStyle, curve_style
 from workbench.figures.subdomains import section, subdomains
 from workbench.figures.timeline import timeline
 from workbench.recording import kernel_table
@@ -25,6 +28,7 @@ __all__ = [
     "convergence",
     "crossover",
     "curve_style",
+    "drawn",
     "error_estimates",
     "field",
     "heatmap",
@@ -33,6 +37,7 @@ __all__ = [
     "parting",
     "pattern",
     "pattern_counts",
+    "read_provenance",
     "ritz",
     "roofline",
     "row_lengths",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
@@ -42,13 +43,12 @@ def heatmap(
     shown = np.ma.masked_invalid(values)
     # Colours by ratios, as iterations and times spread over decades; zero has the colour of the smallest other value.
     least = float(shown[shown > 0].min()) if (shown > 0).any() else 1.0
-    colours = np.ma.log10(np.ma.maximum(shown, least))
-    axes.imshow(colours, cmap="cividis", aspect="auto")
-    # Cividis runs from dark to light, and one colour alone is its darkest.
-    bright = (colours.min() + colours.max()) / 2 if np.ptp(values[np.isfinite(values)]) else np.inf
+    shade = LogNorm(least, max(least, float(shown.max())), clip=True)
+    axes.imshow(shown, cmap="cividis", norm=shade, aspect="auto")
     for row, column in np.ndindex(*values.shape):
         if np.isfinite(values[row, column]):
-            ink = "#000000" if colours[row, column] > bright else "#ffffff"
+            # Cividis runs from dark to light, and one colour alone is its darkest.
+            ink = "#000000" if shade(values[row, column]) > 0.5 else "#ffffff"
             axes.text(column, row, f"{values[row, column]:.4g}", ha="center", va="center", color=ink, fontsize="small")
         else:
             corner = (column - 0.5, row - 0.5)

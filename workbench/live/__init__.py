@@ -9,7 +9,9 @@ from workbench.live.matrix_builder import MatrixBuilder
 from workbench.live.own import OwnMethod
 from workbench.live.poisson_builder import PoissonBuilder
 from workbench.live.race import RaceView
+from workbench.live.replay import Replay, open_run
 from workbench.live.roofline import RooflineView
+from workbench.live.save_bar import SaveBar
 from workbench.live.schedules import Schedules
 from workbench.live.share_bar import ShareBar
 from workbench.live.spectrum import SpectrumView
@@ -28,7 +30,9 @@ __all__ = [
     "OwnMethod",
     "PoissonBuilder",
     "RaceView",
+    "Replay",
     "RooflineView",
+    "SaveBar",
     "Schedules",
     "ShareBar",
     "SpectrumView",
@@ -37,4 +41,5 @@ __all__ = [
     "SweepView",
     "TimelineView",
     "explore",
+    "open_run",
 ]

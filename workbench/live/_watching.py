@@ -6,6 +6,7 @@ import dataclasses
 import io
 import threading
 import time
+from typing import Any
 
 import ipywidgets as widgets
 from matplotlib.figure import Figure
@@ -16,12 +17,13 @@ from workbench.live._stream import Publisher
 from workbench.problems import LinearSystem
 from workbench.recording import History, Record, Trace
 from workbench.run import Configuration, Result, Run, Session, State
+from workbench.run.outcome import provenance_of
 
 WIDTH, DPI = 760, 140
 """Pixels of the page that a picture takes, and dots an inch of what is sent: sharp on fine screens too."""
 SHARE = 0.1
 """Of the time while a run goes on that painting may take: Matplotlib keeps Python's lock, which the run needs too."""
-_PAINTING = threading.Lock()
+PAINTING = threading.Lock()
 """Matplotlib serves one thread at a time."""
 
 
@@ -88,12 +90,23 @@ class Watched:
             return self.given.configuration.device
         return str(self.given.summary["device"])
 
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """What it takes to make the run again, and where it was made."""
+        if isinstance(self.given, (Result, Record)):
+            return self.given.provenance
+        return provenance_of(self.run) if self.run else {"configuration": self.given.configuration.to_dict()}
+
     def described(self) -> tuple[Configuration, LinearSystem | None]:
-        """What was run. Raises InputError where a run that was loaded does not hold all of it."""
+        """What was run. Raises InputError where a run that was loaded does not hold all of it.
+
+        A run that has ended is described for the CPU, since its own device may not be here.
+        """
         if isinstance(self.given, (Session, Run)):
             return self.given.configuration, self.run.setting.system if self.run else None
         try:
-            return Configuration.from_dict(self.given.provenance["configuration"]), None
+            made = Configuration.from_dict(self.given.provenance["configuration"])
+            return dataclasses.replace(made, device="cpu", memory_limit=None), None
         except (KeyError, TypeError):
             raise InputError("the run does not say all of its configuration; run it again") from None
 
@@ -157,7 +170,7 @@ class Watching:
 def paint(image: widgets.Image, figure: Figure) -> None:
     """Put a figure into a widget."""
     png = io.BytesIO()
-    with _PAINTING:
+    with PAINTING:
         figure.savefig(png, format="png", dpi=DPI)
     image.value = png.getvalue()
     image.layout.display = None

@@ -13,17 +13,19 @@ import ipywidgets as widgets
 from workbench.deflation import Deflation
 from workbench.errors import InputError, sentence_of
 from workbench.live._closing import close_all
+from workbench.live._place import FORGETS, in_voila
 from workbench.live._stream import Publisher
 from workbench.live._worker import LatestOnly
 from workbench.live.controls import Controls, button
 from workbench.live.convergence import ConvergenceView, Curve
-from workbench.live.export import KINDS, TIPS, export
+from workbench.live.export import KINDS, PICTURES, TIPS, export, file_stem, pictures, provenance
 from workbench.live.field import FieldView
 from workbench.live.form import Form
 from workbench.live.going import Going, beside, present, still_needed
 from workbench.live.pictures import scene
 from workbench.live.preview import NotYetError, Preview
 from workbench.live.runs import Ended, Failed, relative, run_label, seconds, table
+from workbench.live.save_bar import SaveBar
 from workbench.live.share_bar import ShareBar
 from workbench.live.status import StatusLine
 from workbench.live.timeline import TimelineView
@@ -73,9 +75,16 @@ class Explorer:
         self.saved = StatusLine()
         self.share = ShareBar(self.form.configuration, self.form.load, self.folder)
         self._exports = {
-            kind: button(text, _tip(kind), self._exporting(kind), width="118px") for kind, text in KINDS.items()
+            kind: button(text, _tip(kind), self._exporting(kind), width="104px") for kind, text in KINDS.items()
         }
-        self._clear = button("Clear", "take away the runs that have ended", self.clear)
+        self.save_bar = SaveBar(
+            lambda: pictures(self._runs, self.field.figure()),
+            provenance=lambda: provenance(self._runs),
+            about=lambda: file_stem(self._runs[-1]),
+            folder=self.folder,
+            status=self.saved,
+        )
+        self._clear = button("Clear", "take away the runs that have ended", self.clear, width="64px")
         self.box = self._layout()
         self._turn_page()
         self._lock = threading.Lock()
@@ -153,8 +162,11 @@ class Explorer:
         self.publisher.wake()
 
     def export(self, kind: str) -> list[Path]:
-        """Write the runs into the folder as one of the `KINDS`, say "svg"; returns the paths. Raises InputError."""
-        return export(kind, self._runs, self.field.figure() if kind in ("svg", "png") else None, self.folder)
+        """Write the runs into the folder as "csv", "run" or "trace", or their figures as "svg", "pdf" or "png".
+
+        Returns the paths. Raises InputError.
+        """
+        return self.save_bar.save(kind) if kind in PICTURES else export(kind, self._runs, self.folder)
 
     def close(self) -> None:
         """End the run and take everything off the page."""
@@ -168,7 +180,7 @@ class Explorer:
 
     def _layout(self) -> widgets.Box:
         player = _row("wb-player", self.controls.box, self.trace)
-        exports = _row("wb-buttons", *self._exports.values(), self._clear)
+        exports = _row("wb-buttons", self.save_bar.box, *self._exports.values(), self._clear)
         views = widgets.VBox([player, self.status, self.tabs, self.table, exports, self.saved, self.share])
         views.add_class("wb-views")
         box = widgets.VBox([_row("wb-body", self.form.box, views)])
@@ -299,7 +311,7 @@ class Explorer:
         if self._tabled != (runs, failed):
             self._tabled = runs, failed
             self.table.value = table([*runs, *failed], self._dropped)
-            for control in self._exports.values():
+            for control in (*self._exports.values(), self.save_bar.press):
                 control.disabled = not runs
             self._clear.disabled = not (runs or failed)
             self._exports["trace"].disabled = not any(run.record.trace for run in runs)
@@ -329,7 +341,7 @@ class Explorer:
     def _sentence(self, shown: Going | None, state: State) -> tuple[str, str]:
         """What the status line says of the present run, and its tone."""
         if shown is None:
-            return "Choose a problem and its blocks, then press Run.", "plain"
+            return "Choose a problem and its blocks, then press Run." + FORGETS * in_voila(), "plain"
         session, name = shown.session, f"run {shown.number}"
         if state is State.QUEUED:
             return f"{name}: queued behind {session.ahead}", "busy"

@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from matplotlib.figure import Figure
 
 from workbench import figures
+from workbench.blocks import unknown_name
 from workbench.errors import InputError
 from workbench.live.runs import Ended
 from workbench.recording import save, save_trace, to_csv
 from workbench.run import Norm
 
+PICTURES = ("svg", "pdf", "png")
 KINDS = {
-    "svg": "Picture (SVG)",
-    "png": "Picture (PNG)",
     "csv": "Table (CSV)",
     "run": "Run file",
     "trace": "Trace (JSON)",
@@ -24,16 +25,17 @@ KINDS = {
 TIPS = {"trace": "for ui.perfetto.dev and `workbench retime`; only of runs that were traced"}
 RUN_ENDING = ".run.npz"
 TRACE_ENDING = ".trace.json"
+NONE = "there is no run to export yet; press Run first"
 
 
-def export(kind: str, runs: Sequence[Ended], field: Figure | None, folder: Path) -> list[Path]:
-    """Write the runs in one of the `KINDS`: one picture of all of them and the field, or one file per run.
+def export(kind: str, runs: Sequence[Ended], folder: Path) -> list[Path]:
+    """Write each run in one of the `KINDS`; returns the paths.
 
-    Returns the paths. Raises InputError when there is no run, or none with a trace where traces are asked for, or when
-    the folder cannot be written.
+    Raises InputError when there is no run, or none with a trace where traces are asked for, or when the folder cannot
+    be written.
     """
     if not runs:
-        raise InputError("there is no run to export yet; press Run first")
+        raise InputError(NONE)
     if kind == "trace" and not any(run.record.trace for run in runs):
         raise InputError('no run has a trace; tick "trace" before you press Run')
     make_folder(folder)
@@ -45,7 +47,7 @@ def export(kind: str, runs: Sequence[Ended], field: Figure | None, folder: Path)
         case "trace":
             traced = [(run.record.trace, file_stem(run)) for run in runs if run.record.trace]
             return [save_trace(trace, folder / f"{stem}{TRACE_ENDING}") for trace, stem in traced]
-    return _pictures(kind, runs, field, folder)
+    raise InputError(unknown_name("kind of export", kind, KINDS))
 
 
 def make_folder(folder: Path) -> None:
@@ -67,14 +69,26 @@ def slug(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.]+", "-", text).strip("-.")[:120]
 
 
-def _pictures(kind: str, runs: Sequence[Ended], field: Figure | None, folder: Path) -> list[Path]:
-    stem = file_stem(runs[-1])
+def pictures(runs: Sequence[Ended], field: Figure | None) -> dict[str, Figure]:
+    """Figures of the runs by name: all in one of their convergence, the field, and the timeline of the last if traced.
+
+    Raises InputError when there is no run.
+    """
+    if not runs:
+        raise InputError(NONE)
     rules = {(rule.norm, rule.rtol, rule.atol) for rule in (run.configuration.stopping for run in runs)}
     norm, rtol, atol = next(iter(rules))
     # A line only where it holds for every run.
     tolerance = rtol if len(rules) == 1 and norm == Norm.RESIDUAL and atol == 0 else None
-    curves = figures.convergence([run.record for run in runs], [run.label for run in runs], tolerance=tolerance)
-    paths = [figures.save(curves, folder / f"convergence-{stem}.{kind}")]
+    records = [run.record for run in runs]
+    found = {"convergence": figures.convergence(records, [run.label for run in runs], tolerance=tolerance)}
     if field is not None:
-        paths.append(figures.save(field, folder / f"field-{stem}.{kind}"))
-    return paths
+        found["field"] = field
+    if records[-1].trace:
+        found["timeline"] = figures.timeline(records[-1].trace)
+    return found
+
+
+def provenance(runs: Sequence[Ended]) -> dict[str, Any]:
+    """What it takes to make the runs again, oldest first."""
+    return {"runs": [run.record.provenance for run in runs]}

@@ -14,11 +14,13 @@ from workbench.errors import InputError
 from workbench.live._closing import close_all
 from workbench.live._stream import Publisher
 from workbench.live.controls import button
-from workbench.live.convergence import ConvergenceView
-from workbench.live.race_files import KINDS, export_race
+from workbench.live.convergence import ConvergenceView, Curve
+from workbench.live.export import PICTURES, provenance
+from workbench.live.race_files import KINDS, ended, export_race, race_figure, race_name
 from workbench.live.race_form import LaneForm, moved, same_system
 from workbench.live.race_row import LaneRow
 from workbench.live.race_words import heading, sentence
+from workbench.live.save_bar import SaveBar
 from workbench.live.status import StatusLine
 from workbench.live.tolerance import ToleranceSlider
 from workbench.run import Configuration, Lane, Race, State, configure
@@ -61,6 +63,13 @@ class RaceView:
             kind: button(text, "write it into the folder exports/", self._exporting(kind), width="118px")
             for kind, text in KINDS.items()
         }
+        self.save_bar = SaveBar(
+            lambda: {"race": race_figure(self._curves(), str(self.measure.value), self.tolerance.value)},
+            provenance=lambda: provenance(ended(self._curves())),
+            about=lambda: race_name(self._curves(), str(self.measure.value)),
+            folder=self.folder,
+            status=self.saved,
+        )
         self._rows: dict[Lane, LaneRow] = {}
         self._next = 0.0
         self._complaint = self._notice = ""
@@ -153,9 +162,11 @@ class RaceView:
         return standings(self.race.lanes, self.tolerance.value, str(self.measure.value))
 
     def export(self, kind: str) -> list[Path]:
-        """Write the lanes that have ended as "svg", "png", "csv" or "run"; returns the paths. Raises InputError."""
-        lanes = [(lane, shown.curve) for lane, shown in self._rows.items()]
-        return export_race(kind, lanes, str(self.measure.value), self.tolerance.value, self.folder)
+        """Write the lanes that have ended as "csv" or "run", or their picture as "svg", "pdf" or "png".
+
+        Returns the paths. Raises InputError.
+        """
+        return self.save_bar.save(kind) if kind in PICTURES else export_race(kind, self._curves(), self.folder)
 
     def close(self) -> None:
         """End all lanes and take everything off the page."""
@@ -168,7 +179,7 @@ class RaceView:
 
     def _layout(self) -> widgets.Box:
         player = _row("wb-buttons", self._start, self._pause, self._stop, widgets.Label("against"), self.measure)
-        exports = _row("wb-buttons", *self._exports.values())
+        exports = _row("wb-buttons", self.save_bar.box, *self._exports.values())
         aim = self.tolerance.box.add_class("wb-buttons")
         more = widgets.HTML("One more lane, with").add_class("wb-title")
         views = [player, self.status, self.convergence, aim, self.winner, self.table]
@@ -176,6 +187,9 @@ class RaceView:
         box = widgets.VBox(parts)
         box.add_class("wb-explorer").add_class("wb-race")
         return box
+
+    def _curves(self) -> list[tuple[Lane, Curve]]:
+        return [(lane, shown.curve) for lane, shown in self._rows.items()]
 
     def _tabulate(self) -> None:
         self.table.children = (self._head, *(shown.box for shown in self._rows.values()))
@@ -265,7 +279,7 @@ class RaceView:
         self._pause.disabled = not self.race.alive
         self._pause.description = "Resume" if self._all_held() else "Pause"
         self._stop.disabled = not self.race.alive
-        for control in self._exports.values():
+        for control in (*self._exports.values(), self.save_bar.press):
             control.disabled = not any(lane.result for lane in lanes)
 
     def _said(self, going: bool) -> tuple[str, str, str]:

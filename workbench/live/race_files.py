@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from matplotlib.figure import Figure
+
 from workbench import figures
 from workbench.errors import InputError
 from workbench.live.convergence import Curve
-from workbench.live.export import export, make_folder, slug
+from workbench.live.export import export
 from workbench.live.runs import Ended
 from workbench.run import Lane
 
-KINDS = {"svg": "Picture (SVG)", "png": "Picture (PNG)", "csv": "Tables (CSV)", "run": "Run files"}
+KINDS = {"csv": "Tables (CSV)", "run": "Run files"}
 XAXES = {
     "iterations": ("iteration", ""),
     "seconds": ("iteration time on each run's own clock", "s"),
@@ -21,14 +23,16 @@ XAXES = {
 """What the axis says, and its unit."""
 
 
-def export_race(
-    kind: str, lanes: Sequence[tuple[Lane, Curve]], measure: str, tolerance: float, folder: Path
-) -> list[Path]:
-    """Write the lanes that have ended in one of the `KINDS`: one picture of all, or one file for each.
+def export_race(kind: str, lanes: Sequence[tuple[Lane, Curve]], folder: Path) -> list[Path]:
+    """Write a file for each lane that has ended, in one of the `KINDS`; returns the paths.
 
-    Returns the paths. Raises InputError while no lane has ended, where no lane's bytes are counted, and when the folder
-    cannot be written.
+    Raises InputError while no lane has ended, and when the folder cannot be written.
     """
+    return export(kind, ended(lanes), folder)
+
+
+def ended(lanes: Sequence[tuple[Lane, Curve]]) -> list[Ended]:
+    """The lanes that have ended. Raises InputError while there is none."""
     runs = [
         Ended(lane.number, lane.configuration, lane.result.record(), lane.result.reason, curve.style)
         for lane, curve in lanes
@@ -36,14 +40,20 @@ def export_race(
     ]
     if not runs:
         raise InputError("no lane has ended yet; wait, or press Stop")
-    if kind not in ("svg", "png"):
-        return export(kind, runs, None, folder)
+    return runs
+
+
+def race_figure(lanes: Sequence[tuple[Lane, Curve]], measure: str, tolerance: float) -> Figure:
+    """The lanes that have ended in one picture.
+
+    Raises InputError while none has, and against bytes where no lane's are counted.
+    """
     curves = {lane.number: curve for lane, curve in lanes}
-    counted = [run for run in runs if measure != "bytes" or curves[run.number].iteration_bytes is not None]
+    counted = [run for run in ended(lanes) if measure != "bytes" or curves[run.number].iteration_bytes is not None]
     if not counted:
         raise InputError("the bytes of no lane are counted; choose iterations or seconds for the picture")
     xlabel, xunit = XAXES[measure]
-    figure = figures.convergence(
+    return figures.convergence(
         [run.record for run in counted],
         [f"{run.number}: {run.configuration.label}" for run in counted],
         tolerance=tolerance,
@@ -53,6 +63,9 @@ def export_race(
         legend="below",
         height=3.4 + 0.2 * len(counted),
     )
-    make_folder(folder)
-    stem = slug(f"race {runs[0].configuration.problem.label} {runs[0].record.provenance['started']} {measure}")
-    return [figures.save(figure, folder / f"{stem}.{kind}")]
+
+
+def race_name(lanes: Sequence[tuple[Lane, Curve]], measure: str) -> str:
+    """The rest of the picture's file name: problem, time of the start, axis."""
+    first = ended(lanes)[0]
+    return f"{first.configuration.problem.label} {first.record.provenance['started']} {measure}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import html
+from typing import Any
 
 import ipywidgets as widgets
 from matplotlib.figure import Figure
@@ -16,6 +17,7 @@ from workbench.live._spots import sentence, table
 from workbench.live._stream import Publisher
 from workbench.live._watching import Watched, Watching, paint, picture
 from workbench.live.controls import button
+from workbench.live.save_bar import SaveBar
 from workbench.machine.calibrate import calibrate
 from workbench.machine.describe import machine_line
 from workbench.machine.profile import Profile, profile, profiles
@@ -57,8 +59,15 @@ class RooflineView(Watching):
         self.lane = widgets.Dropdown(options=[CPU], description="lane", style=STYLE, layout={"width": "200px"})
         self.again = button("Measure again", "measure this machine anew, for its own roof", self.measure, width="130px")
         self.told, self.table, self.picture = widgets.HTML(), widgets.HTML(), picture()
+        self.save_bar = SaveBar(self.figures, provenance=self._provenance, about=self._about)
         self.box = widgets.VBox(
-            [widgets.HBox([self.machine, self.lane, self.again]), self.told, self.picture, self.table]
+            [
+                widgets.HBox([self.machine, self.lane, self.again]),
+                self.told,
+                self.picture,
+                self.table,
+                self.save_bar.box,
+            ]
         )
         self._figures: dict[str, Figure] = {}
         self._moving = False
@@ -110,6 +119,15 @@ class RooflineView(Watching):
         self.told.value = sentence(found, roof) + (f"<br>{html.escape(note)}" if note else "")
         self.table.value = table(found, roof)
 
+    def _provenance(self) -> dict[str, Any]:
+        trace = self.trace
+        shown = {"roof": self.machine.value, "lane": self.lane.value}
+        run = self.watched.provenance if self.watched else {}
+        return {**shown, **run, **({"trace": trace.label, "traced on": trace.machine} if trace else {})}
+
+    def _about(self) -> str:
+        return self.watched.title if self.watched else self.trace.machine if self.trace else ""
+
     def _turned(self, _change: object) -> None:
         if not self._moving:
             self.show()
@@ -138,7 +156,11 @@ class RooflineView(Watching):
             return _this_machine("cpu"), ""
         if self.watched is None:
             return None, "The trace does not say on which accelerator it was made; choose the machine."
-        return _this_machine(self.watched.device), ""
+        try:
+            return _this_machine(self.watched.device), ""
+        except InputError as error:
+            # A run that was saved is looked at where its device may not be.
+            return None, f"No roof: {error}."
 
     def _elsewhere(self, name: str) -> str:
         """A word of caution where the kernels did not run on the machine whose roof is shown."""

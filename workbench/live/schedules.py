@@ -15,6 +15,7 @@ from workbench.blocks import unknown_name
 from workbench.devices.rehearsal import Sizes
 from workbench.errors import InputError
 from workbench.figures.crossover import crossover
+from workbench.live.save_bar import SaveBar
 from workbench.live.timeline import TimelineView
 from workbench.papers.hybrid_machines import HOSTS, machine
 from workbench.recording import hidden_fraction
@@ -71,7 +72,12 @@ class Schedules:
         self.like.observe(lambda change: self._start_from(change["new"]), "value")
         rows = [self.like, *self.sliders.values(), self.method]
         controls = widgets.HBox([_column(rows[:5]), _column(rows[5:])])
-        self.box = widgets.VBox([controls, self.told, self.picture, self.lanes])
+        self.save_bar = SaveBar(
+            lambda: {"crossover": self._figure, **self.lanes.figures(ITERATIONS)},
+            provenance=lambda: {"modelled": {name: slider.value for name, slider in self.sliders.items()}},
+            about=lambda: f"{self.like.value} {self.method.value}",
+        )
+        self.box = widgets.VBox([controls, self.told, self.picture, self.lanes, self.save_bar.box])
 
     def _ipython_display_(self) -> None:
         from IPython.display import display
@@ -120,7 +126,7 @@ class Schedules:
         unknowns = unknowns_up_to(LARGEST, POINTS)
         png = io.BytesIO()
         title = f"modelled, {rate:.4g} entries a row"
-        figure = crossover(unknowns, curves(chosen, rate, unknowns), title=title, at=size)
+        figure = self._figure = crossover(unknowns, curves(chosen, rate, unknowns), title=title, at=size)
         figure.savefig(png, format="png", dpi=DPI)
         self.picture.value = png.getvalue()
 

@@ -24,6 +24,7 @@ from workbench.analysis.spectra import spectra
 from workbench.errors import InputError
 from workbench.live._stream import Publisher
 from workbench.live._watching import Watched, Watching, paint, picture
+from workbench.live.save_bar import SaveBar
 from workbench.recording import Record
 from workbench.run import Result, Run, Session
 
@@ -63,7 +64,8 @@ class SpectrumView(Watching):
         self.told = widgets.HTML()
         self.pictures = {name: picture() for name in ("ritz", "estimates", "levels")}
         controls = widgets.HBox([self.slider, self.delay])
-        self.box = widgets.VBox([controls, self.told, *self.pictures.values()])
+        self.save_bar = SaveBar(self.figures, provenance=lambda: watched.provenance, about=lambda: watched.title)
+        self.box = widgets.VBox([controls, self.told, *self.pictures.values(), self.save_bar.box])
         self._figures: dict[str, Figure] = {}
         self._moving = False
         self._levels_drawn = False
@@ -134,7 +136,7 @@ class SpectrumView(Watching):
         try:
             self.exact = spectra(*watched.described())
         except InputError as error:
-            self.why = f"No exact spectrum: {error}."
+            self.why = f"No exact spectrum: {str(error).removesuffix('.')}."
 
     def _move_slider(self, count: int) -> None:
         """Lengthen the slider; where it stood at its end, it stays there."""

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import anywidget
 import traitlets
 
 from workbench.live._assets import module, style_sheet
 
+PATIENCE = 5
+"""Sentences sent without an answer after which nobody seems to read them."""
+
 
 class StatusLine(anywidget.AnyWidget):
-    """One sentence. tone: plain, busy, good or bad, for the colour beside it; state: the run's, in one word."""
+    """One sentence. tone: plain, busy, good or bad, for the colour beside it; state: the run's, in one word.
+
+    The page answers what it shows. While it does not, progress is kept back, so that a kernel whose page was closed is
+    silent and can be told from one in use.
+    """
 
     _esm = module("status.js")
     _css = style_sheet()
@@ -18,7 +27,23 @@ class StatusLine(anywidget.AnyWidget):
     tone = traitlets.Enum(("plain", "busy", "good", "bad"), "plain").tag(sync=True)
     state = traitlets.Unicode("idle").tag(sync=True)
 
+    def __init__(self, **traits: Any) -> None:
+        self._unread = 0
+        self._kept_back = ""
+        super().__init__(**traits)
+        self.on_msg(self._read)
+
     def say(self, text: str, tone: str = "plain", state: str = "idle") -> None:
         """Set all three; only what differs is sent."""
+        if tone == self.tone == "busy" and state == self.state and self._unread >= PATIENCE:
+            self._kept_back = text
+            return
+        self._kept_back = ""
+        self._unread += (text, tone, state) != (self.text, self.tone, self.state)
         with self.hold_sync():
             self.text, self.tone, self.state = text, tone, state
+
+    def _read(self, _widget: Any, _content: Any, _buffers: Any) -> None:
+        self._unread = 0
+        if kept := self._kept_back:
+            self.say(kept, self.tone, self.state)

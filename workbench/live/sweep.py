@@ -11,13 +11,13 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from workbench import figures
 from workbench.errors import InputError, sentence_of
 from workbench.live._closing import close_all
 from workbench.live._worker import LatestOnly
 from workbench.live.controls import button
-from workbench.live.export import make_folder, slug
+from workbench.live.export import PICTURES, make_folder, slug
 from workbench.live.form import SECOND_LEVEL, Form
+from workbench.live.save_bar import SaveBar
 from workbench.live.sorttable import SortTable
 from workbench.live.status import StatusLine
 from workbench.live.sweep_base import base_of, fixed, has_form, points, suggestion
@@ -83,8 +83,15 @@ class SweepView:
         self.map.begin(self.over)
         self._exports = [
             button(text, "write it into the folder exports/", lambda kind=kind: self._exporting(kind), width="132px")
-            for kind, text in (("csv", "Table (CSV)"), ("json", "Table (JSON)"), ("svg", "Heat map (SVG)"))
+            for kind, text in (("csv", "Table (CSV)"), ("json", "Table (JSON)"))
         ]
+        self.save_bar = SaveBar(
+            lambda: {"heatmap": self.map.figure()},
+            provenance=lambda: self._ended().provenance,
+            about=self._stem,
+            folder=self.folder,
+            status=self.saved,
+        )
         self.rest = widgets.Accordion([self.form.box] if self.form else [], selected_index=None)
         self.box = self._layout()
         self._enable()
@@ -146,18 +153,12 @@ class SweepView:
         return self.result
 
     def export(self, kind: str) -> Path:
-        """Write "csv" or "json" with all rows, or the heat map as "svg" or "png". Raises InputError before the end."""
-        if self.result is None:
-            raise InputError("the sweep has not ended; wait, or press Stop")
+        """Write "csv" or "json" with all rows, or the heat map as a picture. Raises InputError before the end."""
+        result = self._ended()
+        if kind in PICTURES:
+            return self.save_bar.save(kind)[0]
         make_folder(self.folder)
-        started = self.result.provenance["started"]
-        path = self.folder / f"{slug(f'sweep {self._name} {started}')}.{kind}"
-        match kind:
-            case "csv":
-                return to_csv(self.result, path)
-            case "json":
-                return to_json(self.result, path)
-        return figures.save(self.map.figure(), path)
+        return (to_json if kind == "json" else to_csv)(result, self.folder / f"{slug(self._stem())}.{kind}")
 
     def close(self) -> None:
         """End the sweep and take everything off the page."""
@@ -173,7 +174,8 @@ class SweepView:
         return self.base.problem.name
 
     def _layout(self) -> widgets.Box:
-        player, exports = (widgets.HBox(row) for row in ([self._run, self._stop, self.bar], self._exports))
+        rows = ([self._run, self._stop, self.bar], [self.save_bar.box, *self._exports])
+        player, exports = (widgets.HBox(row) for row in rows)
         title = widgets.HTML("What varies").add_class("wb-title")
         asked = [title, self.choices.box, self.plan, *([self.rest] if self.form else [])]
         shown = [self.best, self.table, self.map.box, exports.add_class("wb-buttons"), self.saved]
@@ -230,6 +232,14 @@ class SweepView:
     def _idle(self, kind: str) -> bool:
         """Without deflation there is no coarse system to solve, and nothing to combine."""
         return kind in SECOND_LEVEL and self.base.deflation.name == "none" and "deflation" not in self.over
+
+    def _ended(self) -> Sweep:
+        if self.result is None:
+            raise InputError("the sweep has not ended; wait, or press Stop")
+        return self.result
+
+    def _stem(self) -> str:
+        return f"sweep {self._name} {self._ended().provenance['started']}"
 
     def _work(self) -> None:
         # What was typed last must have been read.
@@ -309,7 +319,7 @@ class SweepView:
     def _enable(self, *, over: bool = False) -> None:
         going = not over and self._thread is not None and self._thread.is_alive()
         self._run.disabled, self._stop.disabled = going, not going
-        for control in self._exports:
+        for control in (*self._exports, self.save_bar.press):
             control.disabled = self.result is None
 
     def _exporting(self, kind: str) -> None:

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 import traitlets
+from matplotlib.figure import Figure
 
 from workbench.devices.clock import LANES
 from workbench.errors import InputError
+from workbench.figures import timeline
 from workbench.figures.style import COLOURS
 from workbench.live._assets import module
 from workbench.live._stream import PERIOD, Publisher
@@ -182,6 +184,14 @@ class TimelineView(StreamView):
     def trace(self) -> Trace | None:
         """What is on the timeline."""
         return self._shown.trace
+
+    def figures(self, iterations: tuple[int, int] | None = None) -> dict[str, Figure]:
+        """The boxes of some iterations, first and last, by the name `timeline`; by default of the two in the middle.
+
+        Raises InputError when nothing was noted in them.
+        """
+        trace = self.trace
+        return {"timeline": timeline(trace, iterations, title=self._shown.title)} if trace and trace.count else {}
 
     def show(self, source: Session | Run | Record | Result | Trace, title: str = "") -> None:
         """Show another run instead. A session may be started or not, and is followed."""

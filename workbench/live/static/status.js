@@ -1,3 +1,5 @@
+import { nameSliders } from "./names.js";
+
 // One line that says what goes on, read out by screen readers when it changes.
 
 function render({ model, el }) {
@@ -9,11 +11,19 @@ function render({ model, el }) {
     line.className = `wb-status wb-${model.get("tone")}`;
     line.dataset.state = model.get("state");
     line.textContent = model.get("text");
+    model.send({ kind: "read" });
   };
   const names = ["change:text", "change:tone", "change:state"];
   for (const name of names) model.on(name, show);
   show();
+  // Only when it has been put on the page does the line know what it stands beside.
+  let forget = () => {};
+  const frame = requestAnimationFrame(() => {
+    forget = nameSliders(el);
+  });
   return () => {
+    cancelAnimationFrame(frame);
+    forget();
     for (const name of names) model.off(name, show);
   };
 }

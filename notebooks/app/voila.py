@@ -1,0 +1,17 @@
+"""How `make app` serves the workbench; Voila reads this file from the folder of `--Voila.config_file_paths`."""
+
+c = get_config()  # noqa: F821 - traitlets puts it there
+
+# Every page has a kernel of its own, which nobody can come back to once the page is closed: it is then ended after two
+# minutes. A page that is open keeps its kernel, however long nobody touches it.
+c.MappingKernelManager.cull_idle_timeout = 120
+c.MappingKernelManager.cull_interval = 30
+c.MappingKernelManager.cull_connected = False
+
+# Voila's page asks for icons from a CDN, and waits for them where the network swallows the request. The workbench needs
+# none; the browser is told to fetch nothing from elsewhere.
+SOURCES = "'self' 'unsafe-inline' 'unsafe-eval' data: blob: ws: wss:"
+c.Voila.tornado_settings = {"headers": {"Content-Security-Policy": f"default-src {SOURCES}; frame-ancestors 'self'"}}
+
+c.VoilaConfiguration.theme = "light"
+c.VoilaConfiguration.show_margins = False

@@ -1,0 +1,69 @@
+"""A saved run in real JupyterLab: opened by its path, looked at tab by tab, and saved as figures."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+from workbench.figures import read_provenance
+from workbench.recording import save
+from workbench.run import Session, configure
+
+pytestmark = pytest.mark.browser
+
+_spec = importlib.util.spec_from_file_location("workbench_test_lab_of_replay", Path(__file__).with_name("lab.py"))
+assert _spec is not None
+assert _spec.loader is not None
+lab = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(lab)
+
+NAMELESS = """() => [...document.querySelectorAll(".wb-replay :is([role=slider], [contenteditable])")]
+  .filter((part) => !part.getAttribute("aria-label")).length"""
+
+
+@pytest.fixture
+def replay(page, lab_url, lab_folder):
+    """A notebook of one cell, and a run file beside it."""
+    session = Session(configure("two-layer", n=24, deflation="stripes"), trace=True)
+    session.start()
+    record = session.wait(60).record()
+    save(record, lab_folder / "notebooks" / "mine.run.npz")
+    code = "from workbench.live import Replay\nReplay()"
+    cell = {"cell_type": "code", "id": "a", "execution_count": None, "metadata": {}, "outputs": [], "source": code}
+    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+    notebook = {"cells": [cell], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
+    (lab_folder / "notebooks" / "replay.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+    lab.open_notebook(page, lab_url, "replay.ipynb")
+    lab.run_all(page)
+    page.wait_for_selector(".wb-replay", timeout=60_000)
+    page.eval_on_selector(".wb-replay", "box => box.scrollIntoView()")
+    yield record
+    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+
+
+def test_a_saved_run_is_opened_by_its_path_and_replayed_in_all_views(page, replay, lab_folder):
+    path = page.get_by_label("Open a saved run", exact=True)
+    path.fill("yours.run.npz")
+    path.press("Enter")
+    page.locator(".wb-status", has_text="no run file at yours.run.npz").wait_for()
+    assert path.input_value() == "yours.run.npz"
+    path.fill("mine.run.npz")
+    path.press("Enter")
+    page.locator(".wb-status", has_text="two-layer, cg + jacobi + stripes").wait_for()
+    seen = "([at, count]) => document.querySelector(at)?.dataset.count === String(count)"
+    page.wait_for_function(seen, arg=[".wb-convergence canvas.wb-canvas", replay.history.count])
+    page.get_by_role("button", name="Save figures").first.click()
+    page.locator(".wb-status", has_text="written to").wait_for()
+    (figure,) = (lab_folder / "notebooks" / "exports").glob("convergence-two-layer-cg-*.svg")
+    assert read_provenance(figure)["started"] == replay.provenance["started"]
+    page.get_by_role("tab", name="Timeline", exact=True).click()
+    page.wait_for_function(seen, arg=[".wb-timeline canvas.wb-canvas", replay.trace.count])
+    page.get_by_role("tab", name="Spectrum", exact=True).click()
+    page.locator(".widget-html", has_text="effective condition number").wait_for()
+    page.get_by_role("slider", name="iteration").wait_for()
+    assert page.evaluate(NAMELESS) == 0
+    page.get_by_role("tab", name="How it was made", exact=True).click()
+    page.locator(".wb-origin", has_text='"preconditioner"').wait_for()

@@ -1,0 +1,109 @@
+"""Figures as files: what they say of themselves, the numbers beside them, and the width of a column."""
+
+from __future__ import annotations
+
+import csv
+import re
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from PIL import Image
+
+from workbench.errors import InputError
+from workbench.figures import convergence, drawn, heatmap, read_provenance, save, timeline
+from workbench.figures.columns import SMALLEST, fitted
+from workbench.run import Session, configure
+
+PROVENANCE = {"configuration": {"problem": "two-layer (n = 8) \\ 'κ'"}, "list": [1, 2.5, None]}
+KINDS = ("svg", "pdf", "png")
+
+
+@pytest.fixture(scope="module")
+def record():
+    session = Session(configure("two-layer", n=16, deflation="stripes"), trace=True)
+    session.start()
+    return session.wait(60).record()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_provenance_goes_into_the_file_and_comes_out_again(record, tmp_path, kind):
+    path = save(convergence([record]), tmp_path / f"a.{kind}", {**PROVENANCE, "run": record.provenance})
+    found = read_provenance(path)
+    assert {name: found[name] for name in PROVENANCE} == PROVENANCE
+    assert found["run"] == record.provenance
+    assert found["writer"]["packages"]["matplotlib"]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:]{8}\+00:00", found["written"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_that_says_nothing_or_is_none_is_a_sentence(record, tmp_path, kind):
+    path = save(convergence([record]), tmp_path / f"a.{kind}")
+    with pytest.raises(InputError, match="says nothing of how it was made"):
+        read_provenance(path)
+    path.write_bytes(b"something else")
+    with pytest.raises(InputError, match="a.*is damaged|says nothing"):
+        read_provenance(path)
+    with pytest.raises(InputError, match="no figure at"):
+        read_provenance(tmp_path / f"b.{kind}")
+
+
+def test_text_in_a_pdf_is_truetype(record, tmp_path):
+    content = save(convergence([record]), tmp_path / "a.pdf").read_bytes()
+    assert b"/FontFile2" in content
+    assert b"/Type3" not in content
+
+
+def test_the_numbers_that_are_drawn_stand_beside_the_figure(record, tmp_path):
+    figure = convergence([record], ["a, run"])
+    save(figure, tmp_path / "a.svg", PROVENANCE, drawn(figure))
+    lines = (tmp_path / "a.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[0].startswith('# {"written"')
+    rows = [row for row in csv.DictReader(lines[1:]) if row["series"] == "a, run"]
+    told = record.history["residual"] / record.history["residual"][-1] * record.summary["relative_residual"]
+    np.testing.assert_allclose([float(row["y"]) for row in rows], told, rtol=1e-12)
+    assert [float(row["x"]) for row in rows] == list(range(record.history.count))
+
+
+def test_cells_and_boxes_have_their_numbers_too(record):
+    cells = drawn(heatmap(np.array([[3.0, 50.0], [7.0, np.nan]]), ["a", "b"], ["c", "d"]))
+    np.testing.assert_array_equal(cells["value"], [3, 50, 7, np.nan])
+    boxes = drawn(timeline(record.trace, (3, 3)))
+    noted = record.trace.rows[record.trace.column("iteration") == 3]
+    total = (noted["end"] - noted["start"]).sum()
+    assert sum(boxes["value"]) == pytest.approx(1e6 * total)
+
+
+def test_columns_of_several_lengths_are_refused(record, tmp_path):
+    with pytest.raises(InputError, match="must have one length"):
+        save(convergence([record]), tmp_path / "a.svg", None, {"x": [1, 2], "y": [1]})
+
+
+@pytest.mark.parametrize(("columns", "millimetres"), [(1, 85), (2, 175)])
+def test_a_figure_is_as_wide_as_its_columns(record, tmp_path, columns, millimetres):
+    figure = convergence([record] * 2, ["one run with a long name, cg + neumann:2", "another, cg + jacobi"])
+    before = figure.get_size_inches().tolist()
+    path = save(figure, tmp_path / "a.png", columns=columns)
+    with Image.open(path) as image:
+        assert image.width / image.info["dpi"][0] * 25.4 == pytest.approx(millimetres, abs=0.2)
+    assert figure.get_size_inches().tolist() == before
+    made = fitted(figure, columns)
+    texts = [text for axes in made.axes for text in (axes.xaxis.label, axes.yaxis.label)]
+    assert all(SMALLEST <= text.get_fontsize() <= 8 for text in texts)
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_legends_and_titles_lie_within_the_figure(record, columns):
+    made = fitted(timeline(record.trace), columns)
+    made.draw_without_rendering()
+    (legend,) = made.legends
+    for artist in (legend, *(title for axes in made.axes for title in axes.texts)):
+        extent = artist.get_window_extent()
+        assert extent.x0 >= -1
+        assert extent.x1 <= made.bbox.width + 1
+    assert made.axes[0].get_position().height > 0.1
+
+
+def test_other_widths_are_refused():
+    with pytest.raises(InputError, match="1 or 2 columns wide, got 3"):
+        fitted(Figure(), 3)

@@ -1,0 +1,85 @@
+"""Saved runs in all views, without the device they were made on."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from workbench.errors import InputError
+from workbench.figures import read_provenance
+from workbench.live import Replay, open_run
+from workbench.recording import load, save
+from workbench.run import Session, configure
+
+ELSEWHERE = """
+import json, sys
+sys.modules["pyopencl"] = None
+from workbench.live import open_run
+replay = open_run(sys.argv[1], folder=sys.argv[2])
+(curve,) = replay.view("Convergence").children[0].curves
+parts = {name: replay.view(name).children[0].children for name in ("Spectrum", "Roofline")}
+words = {name: " ".join(part.value for part in found if isinstance(getattr(part, "value", 0), str))
+         for name, found in parts.items()}
+events = replay.view("Timeline").children[0].trace.count
+saved = [path.name for path in replay.save_bar.save("svg")]
+print(json.dumps({"samples": curve.history.count, "events": events, "saved": saved, **words}))
+"""
+
+
+def made(folder, name="a.run.npz", **choices):
+    session = Session(configure("two-layer", n=16, **choices), trace=True)
+    session.start()
+    return save(session.wait(120).record(), folder / name)
+
+
+def test_a_run_on_an_accelerator_opens_where_there_is_none(tmp_path):
+    pytest.importorskip("pyopencl")
+    path = made(tmp_path, device="opencl", deflation="stripes")
+    command = [sys.executable, "-c", ELSEWHERE, str(path), str(tmp_path / "exports")]
+    shown = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    record = load(path)
+    assert shown["samples"] == record.history.count
+    assert shown["events"] == record.trace.count > 0
+    assert "effective condition number" in shown["Spectrum"]
+    assert "(exact:" in shown["Spectrum"]
+    assert "kernels, together" in shown["Roofline"]
+    assert {name.partition("-")[0] for name in shown["saved"]} == {"convergence", "timeline"}
+    for name in shown["saved"]:
+        assert read_provenance(tmp_path / "exports" / name)["configuration"]["device"] == "opencl"
+
+
+def test_what_is_no_run_is_a_sentence_and_the_run_before_stays(tmp_path, eventually):
+    replay = open_run(made(tmp_path))
+    damaged, foreign = tmp_path / "damaged.npz", tmp_path / "foreign.txt"
+    damaged.write_bytes((tmp_path / "a.run.npz").read_bytes()[:500])
+    foreign.write_text("no run at all")
+    before = replay.tabs.children
+    for path in (damaged, foreign):
+        replay.path.value = str(path)
+        eventually(lambda path=path: replay.status.text.startswith(f"{path} is no run of this workbench"))
+    replay.path.value = str(tmp_path / "nowhere.npz")
+    eventually(lambda: replay.status.text.startswith("no run file at"))
+    assert replay.path.value == str(tmp_path / "nowhere.npz")
+    assert replay.tabs.children == before
+    with pytest.raises(InputError, match="no run of this workbench"):
+        open_run(foreign)
+
+
+def test_a_file_can_be_uploaded(tmp_path, eventually):
+    replay = Replay()
+    content = made(tmp_path).read_bytes()
+    replay._uploaded({"new": ({"name": "mine.run.npz", "content": memoryview(content)},)})
+    eventually(lambda: replay.record is not None and replay.status.tone == "good")
+    replay._uploaded({"new": ({"name": "other.npz", "content": memoryview(content[:99])},)})
+    eventually(lambda: replay.status.text.startswith("other.npz is no run of this workbench"))
+
+
+def test_a_run_without_a_trace_or_ritz_values_says_so(tmp_path):
+    session = Session(configure("two-layer", n=8, solver="sd"))
+    session.start()
+    replay = Replay(session.wait(60).record())
+    assert "beta" in replay.view("Spectrum").children[0].value
+    assert "Trace the run" in replay.view("Roofline").children[0].children[1].value

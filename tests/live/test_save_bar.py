@@ -1,0 +1,100 @@
+"""The bar that writes figures: what it asks for, what it writes, and what it says when it cannot."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from workbench.errors import InputError
+from workbench.figures import read_provenance
+from workbench.live import RooflineView, SaveBar, Schedules, SpectrumView
+from workbench.run import Session, configure
+
+
+def one_line():
+    figure = Figure()
+    figure.add_subplot().plot([1, 2], [3, 4], label="a")
+    return figure
+
+
+@pytest.fixture
+def bar(tmp_path):
+    return SaveBar(lambda: {"one": one_line()}, provenance=lambda: {"n": 8}, folder=tmp_path / "exports")
+
+
+def test_the_button_writes_what_is_chosen_and_says_where(bar, eventually):
+    bar.format.value, bar.columns.value = "pdf", 1
+    bar.press.click()
+    eventually(lambda: bar.status.tone == "good")
+    assert sorted(path.name for path in bar.folder.iterdir()) == ["one.csv", "one.pdf"]
+    assert "one.pdf" in bar.status.text
+    assert str(bar.folder) in bar.status.text
+    assert read_provenance(bar.folder / "one.pdf")["n"] == 8
+    lines = (bar.folder / "one.csv").read_text(encoding="utf-8").splitlines()[1:]
+    assert [(row["series"], row["x"], row["y"]) for row in csv.DictReader(lines)] == [
+        ("a", "1.0", "3.0"),
+        ("a", "2.0", "4.0"),
+    ]
+    eventually(lambda: not bar.press.disabled)
+
+
+def test_data_of_the_view_replaces_what_is_drawn(tmp_path):
+    bar = SaveBar(
+        lambda: {"one": one_line()},
+        provenance=dict,
+        data=lambda: {"one": {"k": [1, 2], "name": ["x", "y, z"]}},
+        about=lambda: "of mine",
+        folder=tmp_path,
+    )
+    (path,) = bar.save("png")
+    assert path.name == "one-of-mine.png"
+    assert (tmp_path / "one-of-mine.csv").read_text(encoding="utf-8").splitlines()[1:] == ["k,name", "1,x", '2,"y, z"']
+
+
+def test_a_picture_of_too_many_cells_has_no_table_beside_it(tmp_path):
+    def cells(side):
+        figure = Figure()
+        figure.add_subplot().imshow(np.zeros((side, side)))
+        return figure
+
+    bar = SaveBar(lambda: {"few": cells(128), "many": cells(129)}, provenance=dict, folder=tmp_path)
+    bar.save("png")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["few.csv", "few.png", "many.png"]
+
+
+def test_what_cannot_be_saved_is_a_sentence(bar, tmp_path, eventually):
+    with pytest.raises(InputError, match="svg, pdf, png, got 'docx'"):
+        bar.save("docx")
+    with pytest.raises(InputError, match="no figure to save yet"):
+        SaveBar(dict, provenance=dict).save()
+    bar.folder.write_text("in the way")
+    bar.press.click()
+    eventually(lambda: "cannot make the folder" in bar.status.text)
+    assert bar.status.tone == "bad"
+
+
+def test_the_views_of_a_run_save_with_its_provenance(tmp_path):
+    session = Session(configure("two-layer", n=12), trace=True)
+    session.start()
+    result = session.wait(60)
+    for view, names in (
+        (SpectrumView(session), {"ritz", "estimates", "levels"}),
+        (RooflineView(result.record(), machine="v100"), {"roofline"}),
+    ):
+        view.save_bar.folder = tmp_path
+        paths = view.save_bar.save("svg", 1)
+        assert {path.name.partition("-")[0] for path in paths} == names
+        for path in paths:
+            assert read_provenance(path)["configuration"] == result.provenance["configuration"]
+
+
+def test_schedules_save_their_sliders(tmp_path):
+    view = Schedules()
+    view.turn(cores=100.0)
+    view.save_bar.folder = tmp_path
+    curves, lanes = view.save_bar.save("png")
+    assert read_provenance(curves)["modelled"]["cores"] == view.sliders["cores"].value
+    assert (curves.name.partition("-")[0], lanes.name.partition("-")[0]) == ("crossover", "timeline")

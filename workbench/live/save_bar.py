@@ -1,0 +1,103 @@
+"""A bar that writes the figures of any view to files: format, width, and what they show beside them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import ipywidgets as widgets
+from matplotlib.figure import Figure
+
+from workbench import figures
+from workbench.errors import InputError
+from workbench.figures.drawn import Table
+from workbench.live._watching import PAINTING
+from workbench.live.controls import button
+from workbench.live.export import make_folder, slug
+from workbench.live.status import StatusLine
+
+FORMATS = {"SVG": "svg", "PDF": "pdf", "PNG": "png"}
+WIDTHS = {"one column, 85 mm": 1, "two columns, 175 mm": 2}
+
+
+class SaveBar:
+    """Display it, or `box`, below a view. All three functions are called when the button is pressed.
+
+    figures: the pictures by name, which begin the file names. provenance: what it took to make them, as plain data.
+    data: the numbers behind the pictures by the same names, by default what each shows; they are written as CSV beside
+    it. about: the rest of the file names. folder: by default exports/ beside the notebook. status: the line that tells
+    where the files are, by default one of its own.
+    """
+
+    def __init__(
+        self,
+        figures: Callable[[], Mapping[str, Figure]],
+        *,
+        provenance: Callable[[], Mapping[str, Any]],
+        data: Callable[[], Mapping[str, Table]] | None = None,
+        about: Callable[[], str] = str,
+        folder: str | Path | None = None,
+        status: StatusLine | None = None,
+    ) -> None:
+        self._figures, self._provenance, self._data, self._about = figures, provenance, data, about
+        self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
+        self.status = status or StatusLine()
+        style = {"description_width": "initial"}
+        self.format = widgets.Dropdown(options=FORMATS, description="as", style=style, layout={"width": "88px"})
+        self.columns = widgets.Dropdown(options=WIDTHS, value=2, layout={"width": "162px"})
+        self.columns.tooltip = "width of the figures"
+        self.press = button("Save figures", "write them into the folder exports/", self._pressed, width="104px")
+        parts = [self.press, self.format, self.columns]
+        self.row = widgets.HBox(parts).add_class("wb-buttons")
+        self.box = widgets.VBox([self.row] if status else [self.row, self.status]).add_class("wb-save")
+
+    def save(self, kind: str | None = None, columns: int | None = None) -> list[Path]:
+        """Write all figures as "svg", "pdf" or "png", 1 or 2 columns wide; by default as chosen. Returns the paths.
+
+        Raises InputError when there is nothing to save yet, and when the folder cannot be written.
+        """
+        kind = kind or str(self.format.value)
+        if kind not in FORMATS.values():
+            raise InputError(f"a figure is saved as {', '.join(FORMATS.values())}, got {kind!r}")
+        shown = self._figures()
+        if not shown:
+            raise InputError("there is no figure to save yet; let the run make an iteration")
+        make_folder(self.folder)
+        about, data = self._provenance(), self._data() if self._data else {}
+        with PAINTING:
+            return [
+                figures.save(
+                    figure,
+                    self.folder / f"{slug(f'{name} {self._about()}')}.{kind}",
+                    about,
+                    data[name] if name in data else _drawn(figure),
+                    columns=columns or self.columns.value,
+                )
+                for name, figure in shown.items()
+            ]
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        return self.box._repr_mimebundle_(**options)
+
+    def _pressed(self) -> None:
+        """In a thread of its own, because drawing takes longer than a callback should."""
+        threading.Thread(target=self._write, name="workbench-save", daemon=True).start()
+
+    def _write(self) -> None:
+        self.press.disabled = True
+        try:
+            paths = self.save()
+        except InputError as error:
+            self.status.say(str(error), "bad")
+        else:
+            self.status.say(f"written to {self.folder}: {', '.join(path.name for path in paths)}", "good")
+        finally:
+            self.press.disabled = False
+
+
+def _drawn(figure: Figure) -> Table | None:
+    """What the figure shows; None where that is nothing that fits a table."""
+    found = figures.drawn(figure)
+    return found if found["x"] else None

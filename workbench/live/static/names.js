@@ -1,0 +1,18 @@
+// The sliders of ipywidgets tell a screen reader their value but not what it is of. Each gets the words that stand beside it.
+
+const NAMELESS = ".widget-slider :is([role=slider], [contenteditable]):not([aria-label])";
+
+// Names the sliders of the output that an element stands in, also those that come later. Returns what ends that.
+export function nameSliders(element) {
+  const output = element.closest(".jp-OutputArea-output") ?? element.parentElement ?? element;
+  const name = () => {
+    for (const part of output.querySelectorAll(NAMELESS)) {
+      const words = part.closest(".widget-slider").querySelector(".widget-label")?.textContent.trim();
+      if (words) part.setAttribute("aria-label", words);
+    }
+  };
+  const observer = new MutationObserver(name);
+  observer.observe(output, { childList: true, subtree: true });
+  name();
+  return () => observer.disconnect();
+}
