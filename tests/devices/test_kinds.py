@@ -64,7 +64,8 @@ def test_an_unknown_name_suggests_the_nearest():
 
 
 def test_a_name_is_known_only_after_the_line_that_sets_it():
-    assert refusal("x = x + t\nt = 2*x\nx = t", x=vector()) == "line 'x = x + t': unknown name 't'; known: x"
+    sentence = "line 'x = x + t' reads t before any line has set it; set it in a line above"
+    assert refusal("x = x + t\nt = 2*x\nx = t", x=vector()) == sentence
     assert refusal("x = g*x\ng = (x, x)", x=vector()) == "line 'x = g*x': unknown name 'g'; known: x"
 
 
