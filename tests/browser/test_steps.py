@@ -66,14 +66,17 @@ def test_lines_are_stepped_by_buttons_keys_and_slider(page, lab_url, lab_folder)
     page.get_by_label("iteration", exact=True).fill("12")
     until_at(page, 12, 12)
     press(page, "Play")
-    until_at(page, 13, 2)
+    page.wait_for_selector('.wb-steps[data-iteration="13"]')
     press(page, "Pause")
     page.wait_for_selector(".wb-steps[data-playing=false]")
-    for _ in range(4):
-        press(page, "Next line")
-    page.wait_for_selector(".wb-lines li[aria-current=step][data-code='u = M(r)'], .wb-lines li[aria-current=step]")
+    press(page, "Next iteration")
+    page.wait_for_selector('.wb-steps[data-lines="12"][data-target=p]')
     assert page.locator(".wb-tile.wb-fresh").count() == 1
-    assert page.locator(".wb-steps [role=status]").inner_text().startswith("Iteration 13, line ")
+    assert (
+        page.locator(".wb-steps [role=status]")
+        .inner_text()
+        .startswith("Iteration 13, line 12 of 12: p = u + beta*p gives ‖p‖ = ")
+    )
     page.wait_for_timeout(300)
     page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
 

@@ -64,8 +64,9 @@ def test_an_unknown_name_suggests_the_nearest():
 
 
 def test_a_name_is_known_only_after_the_line_that_sets_it():
-    assert refusal("x = x + t\nt = 2*x\nx = t", x=vector()) == "line 'x = x + t': unknown name 't'; known: x"
-    assert refusal("x = g*x\ng = (x, x)", x=vector()) == "line 'x = g*x': unknown name 'g'; known: x"
+    for text, line, name in (("x = x + t\nt = 2*x\nx = t", "x = x + t", "t"), ("x = g*x\ng = (x, x)", "x = g*x", "g")):
+        sentence = f"line {line!r} reads {name} before any line has set it; set it in a line above"
+        assert refusal(text, x=vector()) == sentence
 
 
 def test_an_unknown_operator_suggests_the_nearest():

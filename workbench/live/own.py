@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import html
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,8 @@ from workbench.errors import InputError
 from workbench.live._worker import LatestOnly
 from workbench.live.controls import button
 from workbench.live.editor import LinesEditor
+from workbench.live.own_words import LANGUAGE, cost_table
 from workbench.live.race import RaceView
-from workbench.live.race_words import amount
 from workbench.live.status import StatusLine
 from workbench.problems import Problem
 from workbench.run import configure, own_solver
@@ -25,23 +24,6 @@ from workbench.run.traffic import planning_workspace
 from workbench.solvers import Solver
 from workbench.solvers.own import OwnSolver
 from workbench.solvers.own_text import tidied
-
-LANGUAGE = """\
-<b>What a line may be</b>
-<div class="wb-grammar">
-<code>s = A(p)</code><span>the matrix, alone on its line</span>
-<code>u = M(r)</code><span>the preconditioner, likewise</span>
-<code>gamma = (r, u)</code><span>a dot product, likewise</span>
-<code>beta = gamma/previous</code><span>numbers; also <code>a if b &gt; c else d</code></span>
-<code>x = x + alpha*p</code><span>vectors, element by element</span>
-</div>
-There are + - * / sqrt abs conj. Given are b and x; the run reads rr, gamma, uu and delta."""
-
-
-ROWS = (
-    *("products with A", "products with M", "vector updates", "reductions in a row", "vectors stored"),
-    *("passes over memory", "bytes", "bytes per unknown", "flops per unknown"),
-)
 
 
 class OwnMethod:
@@ -101,11 +83,11 @@ class OwnMethod:
             counted = self.costs()
         except InputError as error:
             self.editor.mark(error)
-            self.table.value = _table(self._cost_of_original(), None, self._setting.b.size)
+            self.table.value = cost_table(self._cost_of_original(), None, self._setting.b.size)
             self.status.say(str(error), "bad", "wrong")
             return False
         self.editor.mark(None)
-        self.table.value = _table(*counted, self._setting.b.size)
+        self.table.value = cost_table(*counted, self._setting.b.size)
         same = (tidied(self.editor.start), tidied(self.editor.iterate)) == self._texts()
         self.status.say(
             f"These are the lines of {self.original.value}; change some." if same else self._fine(), "good", "good"
@@ -226,25 +208,6 @@ def originals() -> tuple[str, ...]:
     """The methods that are written as paper lines."""
     known = blocks.registered("solver").items()
     return tuple(name for name, cls in known if issubclass(cls, Solver) and cls.iterate and cls.alike)
-
-
-def _table(original: Cost, own: Cost | None, unknowns: int) -> str:
-    """Both costs side by side, as HTML; what differs is bold, and lines that cannot run have none."""
-    counted = [_counted(original, unknowns), _counted(own, unknowns) if own else ["–"] * len(ROWS)]
-    names = ("an iteration", original.solver, own.solver if own else "yours")
-    head = "".join(f"<th>{html.escape(text)}</th>" for text in names)
-    lines = [
-        f'<tr><td>{what}</td><td class="wb-number">{first}</td>'
-        f'<td class="wb-number">{f"<b>{second}</b>" if own and first != second else second}</td></tr>'
-        for what, first, second in zip(ROWS, *counted, strict=True)
-    ]
-    return f'<table class="wb-table wb-costs"><tr>{head}</tr>{"".join(lines)}</table>'
-
-
-def _counted(cost: Cost, unknowns: int) -> list[str]:
-    whole = (cost.with_a, cost.with_m, cost.updates, cost.reductions, cost.vectors, cost.sweeps)
-    each = (cost.bytes_per_unknown, cost.flops_per_unknown)
-    return [*map(str, whole), amount(each[0] * unknowns), *(f"{number:.0f}" for number in each)]
 
 
 def _row(name: str, *children: widgets.Widget) -> widgets.HBox:
