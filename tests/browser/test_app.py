@@ -2,9 +2,36 @@
 
 from __future__ import annotations
 
+import importlib.util
+import time
+from pathlib import Path
+
+import psutil
 import pytest
 
 pytestmark = pytest.mark.browser
+
+_spec = importlib.util.spec_from_file_location("workbench_test_lab_of_app", Path(__file__).with_name("lab.py"))
+assert _spec is not None
+assert _spec.loader is not None
+lab = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(lab)
+
+FIELD = ".wb-field canvas.wb-canvas"
+# As in the app's own settings, in seconds rather than minutes.
+SOON = ("--MappingKernelManager.cull_idle_timeout=5", "--MappingKernelManager.cull_interval=1")
+
+
+def kernels():
+    """The processes of all kernels that these tests have started."""
+    found = set()
+    for process in psutil.Process().children(recursive=True):
+        try:
+            if any("ipykernel" in word for word in process.cmdline()):
+                found.add(process.pid)
+        except psutil.Error:
+            continue
+    return found
 
 
 @pytest.mark.parametrize("place", ["voila"])
@@ -35,3 +62,19 @@ def test_two_users_and_a_reloaded_page_share_nothing(explorer, chromium, voila_u
     explorer.until(lambda: "Reloading this page begins afresh" in explorer.status)
     assert explorer.seen()["curves"] == "0"
     assert explorer.page.locator(".wb-table tbody tr").count() == 0
+
+
+def test_a_page_keeps_its_kernel_and_a_page_that_is_gone_does_not(page, tmp_path):
+    before = kernels()
+    with lab.voila_server(tmp_path, *SOON) as url:
+        page.goto(url, timeout=60_000)
+        page.wait_for_selector(FIELD, timeout=60_000)
+        own = kernels() - before
+        assert len(own) == 1
+        page.wait_for_timeout(8000)
+        assert own <= kernels()
+        page.goto("about:blank")
+        end = time.monotonic() + 60
+        while own & kernels():
+            assert time.monotonic() < end, "the kernel of a closed page is still there"
+            time.sleep(0.2)
