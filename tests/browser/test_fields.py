@@ -17,6 +17,7 @@ lab = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(lab)
 
 FIELD = ".wb-field canvas.wb-canvas"
+EXECUTE = "code => { window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({code}); }"
 LIVE = """\
 from workbench.live import InsideView
 from workbench.run import Run, Session, Stopping, configure, run_through
@@ -27,7 +28,7 @@ InsideView(session)"""
 SMALL = """\
 stopping = Stopping(rtol=1e-8, norm="error")
 choices = {"preconditioner": "jacobi", "deflation": "stripes:2", "rhs": "ones-scaled"}
-InsideView(run_through(Run(configure("two-layer", n=24, stopping=stopping, **choices))).record(with_solution=True))"""
+InsideView(run_through(Run(configure("two-layer", n=16, stopping=stopping, **choices))).record(with_solution=True))"""
 
 
 def open_cells(page, lab_url, lab_folder, name, *codes):
@@ -73,6 +74,7 @@ def test_fields_are_seen_live_and_a_loaded_run_is_looked_into(page, lab_url, lab
     until("dataset.segments === '6' && dataset.scale === 'symlog'")
     first.evaluate("box => box.scrollIntoView()")
     picture(page, "test_inside_residual_live")
+    page.evaluate(EXECUTE, "session.stop()")
 
     second.get_by_role("tab", name="Spectrum").click()
     told = second.locator(".widget-html", has_text="Ritz values reach")
@@ -89,5 +91,5 @@ def test_fields_are_seen_live_and_a_loaded_run_is_looked_into(page, lab_url, lab
     second.get_by_role("tab", name="Spectrum").click()
     page.set_viewport_size({"width": 1280, "height": 1500})
     second.evaluate("box => box.scrollIntoView()")
-    page.wait_for_timeout(500)
+    page.wait_for_timeout(200)
     page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")

@@ -70,7 +70,7 @@ def test_a_long_trace_moves_smoothly_and_stands_beside_another_machine(page, lab
     assert " times as " in words
     assert page.get_attribute(LANES, "data-lanes") == "cpu measured,cpu modelled"
     # To the start, where there is something of both.
-    for key in ["+"] * 12 + ["PageUp"] * 100:
+    for key in ["+"] * 7 + ["PageUp"] * 10:
         lanes.press(key)
     # The first that states its bytes.
     rated = page.locator(".wb-timeline .wb-readout", has_text="B/s")

@@ -280,3 +280,18 @@ def test_a_session_that_failed_says_why(view, page_of, eventually):
     view.follow(session)
     session.start()
     eventually(lambda: session.error and page.messages and session.error in page.messages[-1]["note"])
+
+
+def test_what_an_accelerator_held_is_seen_from_the_host_after_the_end(view, page_of, eventually, accelerator):
+    page = page_of(view)
+    view.quantity = "residual"
+    session = Session(configure("two-layer", n=16, device=accelerator.spec))
+    view.follow(session)
+    result = session.wait(60)
+    taken = session.run.looks.count
+    eventually(lambda: shown(page, "residual", iteration=result.iterations) and "afresh" in page.messages[-1]["note"])
+    view.quantity = "solution"
+    eventually(lambda: shown(page, "solution", iteration=result.iterations))
+    shades = Shades.of(result.x, logarithmic=False)
+    np.testing.assert_array_equal(np.rint(255 * plane(page)).ravel(), shades.to_bytes(result.x))
+    assert session.run.looks.count == taken
