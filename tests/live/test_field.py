@@ -181,6 +181,8 @@ def test_where_it_is_not_known_states_are_set_against_the_final_x(view, page_of,
     eventually(lambda: shown(page, "error", iteration=0))
     assert page.messages[-1]["frames"][:3] == [0, 1, 2]
     assert "in place of the error, since the exact solution is not known" in page.messages[-1]["note"]
+    assert page.messages[-1]["bar"] == "final x − x"
+    assert view.figure().axes[1].get_ylabel().startswith("final x − x, linear within")
     view.frame = 2
     eventually(lambda: shown(page, "error", iteration=2))
     error = result.x - states[2]

@@ -15,6 +15,7 @@ NONE_KEPT = (
     "the exact solution is not known, and no x was kept to be set against the final one; choose the error before the "
     "run, or the right-hand side ones-scaled"
 )
+BAR = "final x − x"
 AGAINST = "final x of this run − x, in place of the error, since the exact solution is not known"
 
 

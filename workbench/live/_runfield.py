@@ -9,7 +9,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from workbench import figures
-from workbench.live._film import Film
+from workbench.live._film import AGAINST, BAR, Film
 from workbench.live._looker import Looker, Place, why_nothing
 from workbench.live._pace import Pace
 from workbench.live.cuts import Cut
@@ -69,7 +69,9 @@ class RunField:
         self._note = ""
         outlined = self._outlines(place.labels if choice.overlay else None, cut)
         message, buffer = field_picture(latest, cut, choice.colours, outlined, looker.title, place.unknowns)
-        return goes_on, ({**message, "frames": self._film.iterations if filmed else []}, buffer)
+        if filmed:
+            message |= {"frames": self._film.iterations, "bar": BAR}
+        return goes_on, (message, buffer)
 
     def waiting(self, *, stale: bool) -> Picture | None:
         """A sentence while it is not known where the unknowns lie, once."""
@@ -87,7 +89,7 @@ class RunField:
         cut: Any = look.cut
         return figures.field(
             look.values,
-            BARS[look.quantity],
+            BAR if look.words == AGAINST else BARS[look.quantity],
             logarithmic=is_logarithmic(look.quantity, choice.colours),
             sides=cut.sides,
             title=f"after iteration {look.iteration:,}",
