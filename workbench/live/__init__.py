@@ -1,6 +1,7 @@
 """Live views in Jupyter: `explore()` shows everything, the views alone serve notebooks of one's own."""
 
 from workbench.live.builder import BubbleBuilder
+from workbench.live.building import Builder
 from workbench.live.convergence import ConvergenceView
 from workbench.live.explorer import Explorer, explore
 from workbench.live.field import FieldView
@@ -19,9 +20,11 @@ from workbench.live.stepper import Stepper
 from workbench.live.steps import StepView
 from workbench.live.sweep import SweepView
 from workbench.live.timeline import TimelineView
+from workbench.live.whole import Workbench, workbench
 
 __all__ = [
     "BubbleBuilder",
+    "Builder",
     "ConvergenceView",
     "Explorer",
     "FieldView",
@@ -40,6 +43,8 @@ __all__ = [
     "Stepper",
     "SweepView",
     "TimelineView",
+    "Workbench",
     "explore",
     "open_run",
+    "workbench",
 ]

@@ -110,6 +110,15 @@ class Explorer:
         return [run.record for run in self._runs]
 
     @property
+    def runs(self) -> list[tuple[str, Session | Record]]:
+        """What can be looked into, by name, the latest first: the present run, and the records of those that ended."""
+        shown = present(self._going)
+        begun = shown if shown and shown.session.run else None
+        found: list[tuple[str, Session | Record]] = [(begun.curve.label, begun.session)] if begun else []
+        found += [(run.label, run.record) for run in reversed(self._runs) if not begun or run.number != begun.number]
+        return found
+
+    @property
     def session(self) -> Session | None:
         """The present run."""
         shown = present(self._going)

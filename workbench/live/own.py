@@ -18,7 +18,7 @@ from workbench.live.own_words import LANGUAGE, cost_table
 from workbench.live.race import RaceView
 from workbench.live.status import StatusLine
 from workbench.problems import Problem
-from workbench.run import configure, own_solver
+from workbench.run import Configuration, configure, own_solver
 from workbench.run.setting import set_up
 from workbench.run.traffic import planning_workspace
 from workbench.solvers import Solver
@@ -111,6 +111,13 @@ class OwnMethod:
         view.publisher.add(lambda: self._follow(view))
         view.start()
         return view
+
+    def rebase(self, configuration: Configuration) -> None:
+        """Race on this configuration's problem and blocks from now on; the lines in the editor stay."""
+        if configuration != self.base:
+            setting = set_up(configuration)
+            self.base, self._setting = configuration, setting
+            self._ask()
 
     def reset(self) -> None:
         """Put the original's lines in place of those in the editor; `undo` brings these back."""
