@@ -8,16 +8,7 @@ import pytest
 
 from workbench.live._assets import STATIC, module, style_sheet
 
-WIDGETS = (
-    "builder.js",
-    "convergence.js",
-    "editor.js",
-    "field.js",
-    "sorttable.js",
-    "status.js",
-    "steps.js",
-    "timeline.js",
-)
+WIDGETS = sorted(path.name for path in STATIC.glob("*.js") if "export default" in path.read_text(encoding="utf-8"))
 WORKERS = {"plotworker.js": "class Plot", "timelineworker.js": "class TimelinePlot"}
 
 
@@ -39,6 +30,14 @@ def test_a_module_is_joined_from_its_parts(name):
 @pytest.mark.parametrize("name", WIDGETS)
 def test_a_module_is_small(name):
     assert len(module(name).encode()) < 50_000
+
+
+def test_what_a_part_imports_is_there():
+    texts = {path.name: path.read_text(encoding="utf-8") for path in STATIC.glob("*.js")}
+    for name, text in texts.items():
+        for wanted, source in re.findall(r'^import \{ (.*) \} from "\./(.*)";$', text, re.MULTILINE):
+            given = re.findall(r"^export (?:function|const|class) (\w+)", texts[source], re.MULTILINE)
+            assert set(wanted.split(", ")) <= set(given), f"{name} imports {wanted} from {source}"
 
 
 def test_nothing_is_fetched_from_elsewhere():

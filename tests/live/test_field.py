@@ -291,7 +291,8 @@ def test_what_an_accelerator_held_is_seen_from_the_host_after_the_end(view, page
     view.follow(session)
     result = session.wait(60)
     taken = session.run.looks.count
-    eventually(lambda: shown(page, "residual", iteration=result.iterations) and "afresh" in page.messages[-1]["note"])
+    # Whether the last look came before the end, from the recurrence, or after it is a matter of chance.
+    eventually(lambda: shown(page, "residual", iteration=result.iterations))
     view.quantity = "solution"
     eventually(lambda: shown(page, "solution", iteration=result.iterations))
     shades = Shades.of(result.x, logarithmic=False)

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from workbench.live._in_order import InOrder
+from workbench.live._worker import InOrder
 
 
 @pytest.fixture
@@ -53,4 +53,4 @@ def test_a_mistake_stops_nothing_and_is_logged(caplog):
     assert jobs.wait(10)
     # A job that waits for itself would wait for ever.
     assert done == [True]
-    assert "a change could not be made" in caplog.text
+    assert "test could not do what it was asked for" in caplog.text

@@ -1,63 +1,87 @@
-"""A thread for work that is too long for a callback and worth doing only for the latest wish."""
+"""Threads for work that is too long for a callback: all of it one after the other, or only what is wanted last."""
 
 from __future__ import annotations
 
 import logging
 import threading
+from collections import deque
 from collections.abc import Callable
 
+REST = 2.0
+"""Seconds without a job after which the thread ends; the next job begins another."""
 
-class LatestOnly:
-    """Runs the job asked for last; jobs that were overtaken while they waited are dropped.
 
-    Its thread lives from the first job until `close`.
-    """
+class InOrder:
+    """Runs jobs in the order in which they were asked for. A job that waits is replaced by the next of the same key."""
 
     def __init__(self, name: str) -> None:
-        self._job: Callable[[], None] | None = None
+        self._name = name
+        self._jobs: deque[tuple[object, Callable[[], None]]] = deque()
         self._condition = threading.Condition()
         self._busy = self._closed = False
-        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
+        self._thread: threading.Thread | None = None
 
-    def ask(self, job: Callable[[], None]) -> None:
-        """Run this next; returns at once. The job tells the user of its errors itself."""
+    def ask(self, job: Callable[[], None], key: object = None) -> None:
+        """Run this after what was asked for before; returns at once. The job tells the user of its errors itself.
+
+        key: None for a job that nothing replaces.
+        """
         with self._condition:
             if self._closed:
                 return
-            self._job = job
-            if self._thread.ident is None:
+            if key is not None and self._jobs and self._jobs[-1][0] == key:
+                self._jobs.pop()
+            self._jobs.append((key, job))
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
                 self._thread.start()
             self._condition.notify_all()
 
     def overtaken(self, within: float = 0.0) -> bool:
         """For a job under way: whether another is asked for, or will be within so many seconds."""
         with self._condition:
-            return self._condition.wait_for(lambda: self._job is not None, within)
+            return self._condition.wait_for(lambda: bool(self._jobs), within)
 
     def close(self) -> None:
         """Take no more jobs, and end when the present one is done."""
         with self._condition:
-            self._closed, self._job = True, None
+            self._closed = True
+            self._jobs.clear()
             self._condition.notify_all()
 
     def wait(self, timeout: float) -> bool:
-        """Wait until nothing is asked for any more; False when that takes longer."""
+        """Wait until all is done; False when that takes longer than so many seconds. A job itself does not wait."""
+        if threading.current_thread() is self._thread:
+            return True
         with self._condition:
-            return self._condition.wait_for(lambda: self._job is None and not self._busy, timeout)
+            return self._condition.wait_for(lambda: not self._jobs and not self._busy, timeout)
 
     def _work(self) -> None:
-        while True:
-            with self._condition:
-                self._busy = False
-                self._condition.notify_all()
-                job = None  # What it refers to may be let go while nothing is asked for.
-                self._condition.wait_for(lambda: self._job is not None or self._closed)
-                job, self._job, self._busy = self._job, None, True
-                if job is None:
-                    self._busy = False
-                    return
+        while job := self._next():
             try:
                 job()
-            # The next wish must be served whatever went wrong with this one.
+            # What was asked for next must be done whatever went wrong with this one.
             except Exception:
-                logging.getLogger(__name__).exception("a picture could not be made")
+                logging.getLogger(__name__).exception("%s could not do what it was asked for", self._name)
+            # What it refers to may be let go while nothing is asked for.
+            del job
+
+    def _next(self) -> Callable[[], None] | None:
+        """The next job; None when the thread is to end."""
+        with self._condition:
+            self._busy = False
+            self._condition.notify_all()
+            self._condition.wait_for(lambda: bool(self._jobs) or self._closed, REST)
+            if not self._jobs:
+                self._thread = None
+                return None
+            self._busy = True
+            return self._jobs.popleft()[1]
+
+
+class LatestOnly(InOrder):
+    """Runs the job asked for last; jobs that were overtaken while they waited are dropped."""
+
+    def ask(self, job: Callable[[], None], key: object = "the latest") -> None:
+        """Run this next; returns at once."""
+        super().ask(job, key)

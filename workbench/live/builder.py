@@ -12,8 +12,8 @@ import ipywidgets as widgets
 from workbench.blocks import find
 from workbench.deflation import Deflation
 from workbench.errors import InputError
-from workbench.live._in_order import InOrder
 from workbench.live._stream import Publisher
+from workbench.live._worker import InOrder
 from workbench.live.bubble_acts import Refused, perform, refused_row
 from workbench.live.bubble_canvas import BubbleCanvas
 from workbench.live.bubble_drawing import Drawing, in_words

@@ -2,7 +2,7 @@ import { element } from "./page.js";
 import { onThemeChange } from "./theme.js";
 import { link, copied } from "./link.js";
 import { short } from "./axes.js";
-import { cividis } from "./colours.js";
+import { coloursOf } from "./colours.js";
 import { axesOf, circleOf, rowsOf } from "./circles.js";
 import { bubblePlane } from "./bubbleplane.js";
 import { bubbleCube } from "./bubblecube.js";
@@ -14,7 +14,7 @@ import { slicer } from "./slicer.js";
 
 // The canvas of bubbles: what its user does goes to the kernel, what the kernel answers is drawn.
 
-const SHADES = cividis();
+const SHADES = coloursOf({ signed: false });
 const SAME_STROKE = 700;
 const HELP = "Click adds, a drag from free space draws one, a drag moves, the rim or the wheel resizes. Keys: Tab or [ ] select, "
   + "arrows move (Shift finer), + − resize, Delete removes, Insert adds, Ctrl+Z undoes, Escape lets go.";
