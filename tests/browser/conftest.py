@@ -101,7 +101,15 @@ def voila_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def voila_url(voila_folder: Path) -> Iterator[str]:
-    with lab.voila_server(voila_folder) as url:
+    """The explorer's notebook as a page."""
+    with lab.voila_server(voila_folder, notebook="01_two_level_explorer.ipynb") as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The workbench as `make app` serves it."""
+    with lab.voila_server(tmp_path_factory.mktemp("app")) as url:
         yield url
 
 
@@ -109,6 +117,24 @@ def voila_url(voila_folder: Path) -> Iterator[str]:
 def chromium() -> Iterator[Any]:
     with lab.browser() as browser:
         yield browser
+
+
+@pytest.fixture(name="lab")
+def lab_module() -> Any:
+    """How a notebook is opened and run."""
+    return lab
+
+
+@pytest.fixture
+def shoot(page: Any) -> Callable[[str], None]:
+    """Keeps the page as a picture of that name."""
+    return lambda name: keep(page, name)
+
+
+def keep(page: Any, name: str) -> None:
+    """A picture of a page, to be looked at."""
+    SCREENSHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=SCREENSHOTS / f"{re.sub(r'[^A-Za-z0-9]+', '_', name).strip('_')}.png")
 
 
 @pytest.fixture
@@ -119,8 +145,7 @@ def page(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
     errors: list[str] = []
     made.on("pageerror", lambda error: errors.append(str(error)))
     yield made
-    SCREENSHOTS.mkdir(exist_ok=True)
-    made.screenshot(path=SCREENSHOTS / f"{re.sub(r'[^A-Za-z0-9]+', '_', request.node.name).strip('_')}.png")
+    keep(made, request.node.name)
     context.close()
     assert not errors
 
@@ -147,7 +172,7 @@ def explorer(page: Any, request: pytest.FixtureRequest, place: str, page_script:
     else:
         lab.open_notebook(page, url, "01_two_level_explorer.ipynb")
         lab.run_all(page)
-    made = ExplorerPage(page, folder / "notebooks" / ("app" if place == "voila" else ""), place)
+    made = ExplorerPage(page, folder / "notebooks", place)
     made.settle()
     yield made
     # Voila's page ends its kernel itself when it is left.

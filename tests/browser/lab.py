@@ -51,11 +51,10 @@ def lab_server(folder: Path) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def voila_server(folder: Path, *options: str) -> Iterator[str]:
-    """Serve a copy of the app as `make app` does, with further options. Yields the URL."""
+def voila_server(folder: Path, *options: str, notebook: str = "app/workbench.ipynb") -> Iterator[str]:
+    """Serve a copy of the app as `make app` does, or of another notebook, with further options. Yields the URL."""
     notebooks, env = _prepared(folder)
-    app = notebooks / "app"
-    options = (str(app / "workbench.ipynb"), f"--Voila.config_file_paths={app}", *options)
+    options = (str(notebooks / notebook), f"--Voila.config_file_paths={notebooks / 'app'}", *options)
     with _serving("voila", options, folder, env) as url:
         yield url
 

@@ -193,7 +193,7 @@ class Explorer:
         views = widgets.VBox([player, self.status, self.tabs, self.table, exports, self.saved, self.share])
         views.add_class("wb-views")
         box = widgets.VBox([_row("wb-body", self.form.box, views)])
-        box.add_class("wb-explorer")
+        box.add_class("wb-explorer").add_class("wb-solving")
         return box
 
     def _begin(self, start: Callable[[Session], None]) -> Session:

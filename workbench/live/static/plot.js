@@ -220,7 +220,8 @@ export class Plot extends Stage {
     context.restore();
     const below = y + 20 < box.bottom;
     const text = `tolerance ${short(tolerance)}`;
-    label(context, colour, text, box.right - 6, y + (below ? 4 : -4), "right", below ? "top" : "bottom", palette.paper);
+    // On the left, where curves are still far above.
+    label(context, colour, text, box.left + 6, y + (below ? 4 : -4), "left", below ? "top" : "bottom", palette.paper);
   }
 
   drawFlag(lines, count) {

@@ -1,0 +1,175 @@
+"""The whole workbench, clicked through as its users do, in JupyterLab and as a Voila page."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import time
+
+import nbformat
+import pytest
+
+from workbench.run.sharing import from_link
+
+pytestmark = pytest.mark.browser
+
+CELL = "from workbench.live import workbench\nworkbench(n=64)"
+BUBBLES = ".wb-building canvas.wb-canvas"
+TABS = ".wb-workbench > .widget-tab > .lm-TabBar .lm-TabBar-tab"
+CURVES = ".wb-convergence canvas.wb-canvas"
+
+
+class Bench:
+    """The workbench in a page."""
+
+    def __init__(self, page, shoot):
+        self.page = page
+        self.shoot = shoot
+
+    def until(self, condition, seconds=40.0):
+        end = time.monotonic() + seconds
+        while not (value := condition()):
+            assert time.monotonic() < end, f"it did not happen in time; the page says: {self.said()}"
+            self.page.wait_for_timeout(30)
+        return value
+
+    def turn_to(self, title, shown):
+        """Press a tab, and wait for what its page is known by."""
+        self.page.locator(TABS).filter(has_text=re.compile(f"^{title}$")).click()
+        self.page.locator(shown).locator("visible=true").first.wait_for(timeout=60_000)
+
+    def button(self, name):
+        return self.page.get_by_role("button", name=name, exact=True).locator("visible=true")
+
+    def said(self):
+        """What all status lines in sight say."""
+        return " | ".join(self.page.locator("[role=status]").locator("visible=true").all_inner_texts())
+
+    def until_said(self, words, seconds=60.0):
+        return self.until(lambda: re.search(words, self.said()), seconds)
+
+    def seen(self, canvas):
+        return self.page.locator(canvas).locator("visible=true").first.evaluate("canvas => ({...canvas.dataset})")
+
+
+@contextlib.contextmanager
+def in_lab(page, request, lab):
+    folder, url = request.getfixturevalue("lab_folder"), request.getfixturevalue("lab_url")
+    notebook = nbformat.v4.new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
+    notebook.cells = [nbformat.v4.new_code_cell(CELL)]
+    nbformat.write(notebook, folder / "notebooks" / "bench.ipynb")
+    lab.open_notebook(page, url, "bench.ipynb")
+    lab.run_all(page)
+    yield
+    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+
+
+@contextlib.contextmanager
+def in_voila(page, request, lab):
+    page.goto(request.getfixturevalue("app_url"), timeout=60_000)
+    yield
+
+
+@pytest.fixture(params=["lab", "voila"])
+def place(request):
+    return request.param
+
+
+@pytest.fixture
+def bench(page, request, place, lab, shoot):
+    with {"lab": in_lab, "voila": in_voila}[place](page, request, lab):
+        page.wait_for_selector(BUBBLES, timeout=60_000)
+        page.eval_on_selector(".wb-workbench", "box => box.scrollIntoView()")
+        made = Bench(page, lambda stage: shoot(f"workbench_{place}_{stage}"))
+        made.until_said("4 bubbles on")
+        yield made
+
+
+def test_build_solve_race_inspect_step_save_and_come_back(bench, place):
+    page = bench.page
+    # Build: a fifth bubble, and subdomains that follow all of them.
+    bench.button("Add").click()
+    bench.until_said("5 bubbles on")
+    page.get_by_label("deflation", exact=True).locator("visible=true").select_option("levelset")
+    bench.until(lambda: "deflation subdomains" in page.locator(".wb-building").inner_text())
+    bench.shoot("build")
+    bench.button("Copy link text").click()
+    link = bench.until(lambda: re.search(r"cgw1\.[\w-]+", page.locator(".wb-building textarea").first.input_value()))
+    built = from_link(link[0])
+    assert built.problem.geometry().radii.size == 5
+    assert built.deflation.name == "levelset"
+
+    # Solve what was built.
+    bench.turn_to("Solve", ".wb-solving")
+    bench.button("Run").click()
+    bench.until_said("run 1 converged")
+    assert "bubbles-2d" in page.locator(".wb-solving .wb-table tbody").inner_text()
+    bench.shoot("solve")
+
+    # Race it against the same without a second level.
+    bench.turn_to("Race", ".wb-race")
+    page.locator(".wb-race").locator("visible=true").get_by_label("deflation", exact=True).select_option("none")
+    bench.button("Add lane").click()
+    bench.until_said("2 lanes: press Start")
+    bench.button("Start").click()
+    bench.until_said("2 lanes: all have ended")
+    bench.until_said(r"lane 1 .* wins by iterations")
+    bench.until(lambda: bench.seen(CURVES)["first"].startswith("1:"))
+    bench.shoot("race")
+
+    # Look inside the run.
+    bench.turn_to("Look inside", ".wb-inside")
+    page.locator(".wb-inside select").locator("visible=true").first.select_option("solution")
+    bench.until(lambda: bench.seen(".wb-inside .wb-field canvas").get("quantity") == "solution")
+    bench.shoot("inside")
+
+    # Step through its method.
+    bench.turn_to("Step", ".wb-steps")
+    bench.button("Next line").click()
+    bench.until(lambda: page.locator(".wb-steps li.wb-current").count() == 1)
+    assert "s = A(x)" in page.locator(".wb-steps li.wb-current").inner_text()
+    bench.shoot("step")
+
+    # Change a line of it.
+    bench.turn_to("Your method", ".wb-own")
+    bench.until_said("These are the lines of cg; change some")
+
+    # Save, and open what was saved.
+    bench.turn_to("Solve", ".wb-solving")
+    bench.button("Run file").click()
+    told = bench.until_said(r"written to (\S+): (\S+\.run\.npz)")
+    bench.turn_to("Open a run", ".wb-replay")
+    page.get_by_label("Open a saved run").fill(f"{told[1]}/{told[2]}")
+    bench.button("Open").click()
+    bench.until_said("bubbles-2d.*converged")
+    bench.shoot("open")
+
+    if place == "lab":
+        come_back(bench)
+    else:
+        begin_afresh(bench)
+
+
+def come_back(bench):
+    """In JupyterLab the kernel stays, and the page shows all of it again."""
+    page = bench.page
+    page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+    page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
+    page.reload()
+    page.locator(TABS).first.wait_for(timeout=60_000)
+    bench.turn_to("Build", ".wb-building canvas")
+    bench.until_said("5 bubbles on")
+    bench.turn_to("Solve", ".wb-solving canvas")
+    bench.until(lambda: page.locator(".wb-solving .wb-table tbody tr").count() == 1)
+    bench.until(lambda: bench.seen(".wb-solving .wb-convergence canvas")["curves"] == "1")
+
+
+def begin_afresh(bench):
+    """Voila begins anew, and says so before anything is lost."""
+    page = bench.page
+    page.reload()
+    page.wait_for_selector(BUBBLES, timeout=60_000)
+    bench.until_said("4 bubbles on")
+    bench.turn_to("Solve", ".wb-solving canvas")
+    bench.until_said("Reloading this page begins afresh")
+    assert page.locator(".wb-solving .wb-table tbody tr").count() == 0
