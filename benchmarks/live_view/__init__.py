@@ -42,9 +42,10 @@ def figures(*, quick: bool = False) -> dict[str, Any]:
             page.open_explorer()
             answers = page.clicks(presses)
             here, seen = page.rounds(count)
+            field = page.field(presses)
             timeline = page.timeline()
         elsewhere = watched_from_elsewhere(url, home, count)
-    wanted = requirements(answers, seen, timeline, here, elsewhere["rounds"])
+    wanted = requirements(answers, seen, field, timeline, here, elsewhere["rounds"])
     print(table(wanted), file=sys.stderr, flush=True)
     return {
         "problem": f"two-layer n={rounds.N}, cg + jacobi, {rounds.ITERATIONS} iterations",
@@ -52,6 +53,7 @@ def figures(*, quick: bool = False) -> dict[str, Any]:
         "page_on_this_machine": costs(here),
         "page_elsewhere": {**costs(elsewhere["rounds"]), "client": elsewhere["client"]},
         "clicks": answers,
+        "field_paints_per_second": field,
         "timeline": timeline,
         "convergence_draws": seen["draws"],
         "load_before_and_after": [load_before, os.getloadavg()[0]],

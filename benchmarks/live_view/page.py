@@ -13,9 +13,11 @@ from benchmarks.live_view import rounds as kernel
 
 LIMIT_SECONDS = 900
 GESTURE_SECONDS = 6
+FIELD_SECONDS = 2
 CURVES = ".wb-convergence canvas.wb-canvas"
 FIELD = ".wb-field canvas.wb-canvas"
 LANES = ".wb-timeline canvas.wb-canvas"
+RUNNING = "() => document.querySelector('.wb-explorer [role=status]').dataset.state === 'running'"
 # A click into an output makes its cell the active one.
 RUN_CELL = """at => {
   window.jupyterapp.shell.currentWidget.content.activeCellIndex = at;
@@ -158,11 +160,30 @@ class Page:
         self.page.get_by_role("button", name="Clear", exact=True).click()
         return [answer for answer in self.page.evaluate("() => window.answers") if answer["name"] != "Clear"][2:]
 
+    def field(self, count: int) -> list[float]:
+        """Paints a second of the residual's picture, in so many runs."""
+        self.page.locator(".wb-explorer .wb-field select").first.select_option("residual")
+        self.page.evaluate(NOTE_PAINTS, ["field", FIELD])
+        rates = []
+        for _ in range(count):
+            self.page.get_by_role("button", name="Run", exact=True).click()
+            self.page.wait_for_function(RUNNING, timeout=60_000)
+            self.page.wait_for_timeout(500)
+            self.page.evaluate("() => window.paints.field.splice(0)")
+            self.page.wait_for_timeout(1000 * FIELD_SECONDS)
+            seen = self.page.evaluate("() => window.paints.field")
+            self.page.get_by_role("button", name="Stop", exact=True).click()
+            self.page.wait_for_function(f"() => !({RUNNING})()", timeout=60_000)
+            if len(seen) > 1:
+                rates.append((seen[-1][1] - seen[0][1]) / (seen[-1][0] - seen[0][0]))
+        self.page.locator(".wb-explorer .wb-field select").first.select_option("coefficient")
+        self.page.get_by_role("button", name="Clear", exact=True).click()
+        return rates
+
     def rounds(self, count: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-        """The rounds as the kernel timed them, and what the page painted meanwhile: paints of curves and field as
+        """The rounds as the kernel timed them, and what the page painted meanwhile: paints of curves as
         [time in s, count], and the milliseconds of each draw of the curves."""
-        for name, canvas in (("convergence", CURVES), ("field", FIELD)):
-            self.page.evaluate(NOTE_PAINTS, [name, canvas])
+        self.page.evaluate(NOTE_PAINTS, ["convergence", CURVES])
         self.page.evaluate("() => window.drawsOf('Plot')")
         file = self._home / "rounds.json"
         self.page.evaluate(SET_CELL, [1, CELLS[1].format(count=count)])
