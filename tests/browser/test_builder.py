@@ -16,7 +16,7 @@ assert _spec.loader is not None
 lab = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(lab)
 
-PLANE = ".wb-flat canvas"
+PLANE = ".wb-plane canvas"
 CUBE = ".wb-solid canvas"
 BAND, LEFT, BOTTOM = 9, 46, 42
 SQUARE = """\

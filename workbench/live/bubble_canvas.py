@@ -26,7 +26,8 @@ class BubbleCanvas(StreamView):
 
     state = traitlets.Dict().tag(sync=True)
     normal = traitlets.Enum(("x", "y", "z"), "z").tag(sync=True)
-    position = traitlets.Float(0.5).tag(sync=True)
+    # A quarter in, because the middle of a symmetric problem often lies between all bubbles.
+    position = traitlets.Float(0.25).tag(sync=True)
 
     def __init__(
         self, act: Callable[[Mapping[str, Any]], None], publisher: Publisher | None = None, **traits: Any

@@ -21,8 +21,8 @@ const HELP = "Click adds, a drag from free space draws one, a drag moves, the ri
 
 function render({ model, el }) {
   const root = element("div", "wb-view wb-builder");
-  const row = element("div", "wb-build");
-  const [flat, solid] = [element("div", "wb-flat"), element("div", "wb-solid")];
+  const row = element("div", "wb-drawing");
+  const [flat, solid] = [element("div", "wb-plane"), element("div", "wb-solid")];
   const aside = element("div", "wb-aside");
   const note = element("div", "wb-note");
   el.append(root);

@@ -3,7 +3,7 @@ import { element } from "./page.js";
 // Where the plane lies in the cube: normal to which axis, and at which place.
 
 export function slicer(model, shown, changed) {
-  const row = element("div", "wb-section");
+  const row = element("div", "wb-fieldrow wb-section");
   const normal = element("select", "");
   normal.setAttribute("aria-label", "plane normal to");
   for (const side of ["x", "y", "z"]) normal.append(new Option(`normal to ${side}`, side));
@@ -12,7 +12,7 @@ export function slicer(model, shown, changed) {
   place.setAttribute("aria-label", "place of the plane");
   place.setAttribute("data-lm-suppress-shortcuts", "true");
   const where = element("span", "");
-  row.append("plane", normal, place, where);
+  row.append(element("span", "", "plane"), normal, place, where);
 
   function pull() {
     [shown.normal, shown.position] = [model.get("normal"), model.get("position")];
