@@ -10,7 +10,7 @@ c.MappingKernelManager.cull_connected = False
 
 # Voila's page asks for icons from a CDN, and waits for them where the network swallows the request. The workbench needs
 # none; the browser is told to fetch nothing from elsewhere.
-SOURCES = "'self' 'unsafe-inline' 'unsafe-eval' data: blob: ws: wss:"
+SOURCES = "'self' 'unsafe-inline' 'unsafe-eval' data: blob:"
 c.Voila.tornado_settings = {"headers": {"Content-Security-Policy": f"default-src {SOURCES}; frame-ancestors 'self'"}}
 
 c.VoilaConfiguration.theme = "light"

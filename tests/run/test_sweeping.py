@@ -9,7 +9,7 @@ import json
 import pytest
 
 from workbench.errors import InputError
-from workbench.run import Run, configure, run_through, sweep
+from workbench.run import Run, Turn, Turns, configure, run_through, sweep
 from workbench.run.sweep_files import plain, to_csv, to_json
 
 OVER = {"n": [8, 16], "preconditioner": ["jacobi", "neumann:2"], "deflation": ["none", "stripes"]}
@@ -93,3 +93,25 @@ def test_wrong_values_are_told_before_anything_runs(over, more, sentence, monkey
     monkeypatch.setattr("workbench.run.sweeping.Run", None)
     with pytest.raises(InputError, match=sentence):
         sweep("two-layer", over, **more)
+
+
+def test_a_sweep_that_is_stopped_while_it_waits_has_no_row():
+    turns = Turns()
+    other = Turn(turns)
+    assert other.take(unless=lambda: False)
+    found = sweep("poisson5", {"n": [8, 9]}, cancelled=iter([False, True]).__next__, turn=turns)
+    assert found.cancelled
+    assert found.rows == []
+
+
+def test_whatever_a_users_function_raises_costs_its_own_row_only(monkeypatch):
+    class Leaves(Run):
+        def step(self, most=None):
+            if self.configuration.problem.n == 8:
+                raise SystemExit(3)
+            return super().step(most)
+
+    monkeypatch.setattr("workbench.run.sweeping.Run", Leaves)
+    found = sweep("poisson5", {"n": [8, 9]})
+    assert [row["converged"] for row in found.rows] == [False, True]
+    assert "SystemExit" in found.rows[0]["reason"]

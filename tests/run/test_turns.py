@@ -209,3 +209,44 @@ def test_a_race_takes_one_turn_and_gives_it_back_while_it_is_held():
     race.stop()
     race.wait(20)
     assert race.ahead == 0
+
+
+def test_resuming_what_ends_just_then_leaves_nobody_in_the_queue():
+    turns = Turns()
+    for _ in range(40):
+        session = Session(configure("poisson5", n=4), turn=turns)
+        session.start()
+        while session.alive:
+            session.resume()
+    free = Turn(turns)
+    assert free.take(unless=lambda: True)
+
+
+def test_a_step_that_is_under_way_does_not_hold_a_run_that_is_resumed():
+    session = endless(None)
+    session.step()
+    until(lambda: session.state is State.PAUSED)
+    session.step()
+    session.resume()
+    until(lambda: session.run.iterations > 20)
+    session.stop()
+    session.wait(20)
+
+
+def test_stop_and_then_pause_ends_a_run_that_is_held():
+    session = endless(None)
+    session.step()
+    until(lambda: session.state is State.PAUSED)
+    session.stop()
+    session.pause()
+    assert session.wait(20).reason is Reason.CANCELLED
+    assert not session.lingering
+
+
+def test_resume_before_the_start_does_nothing():
+    session = endless(None)
+    session.resume()
+    session.start(paused=True)
+    until(lambda: session.state is State.PAUSED and session.run is not None)
+    assert session.run.iterations == 0
+    session.stop()

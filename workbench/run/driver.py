@@ -412,9 +412,10 @@ class Run:
         return math.sqrt(abs(np.real(setting.device.vdot(error, self._residual))))
 
     def _drift(self) -> float:
-        """||Z^H r||, which the variant keeps at zero but for rounding; NaN where it does not."""
-        projection = self.setting.projection
-        if projection is None or not self.setting.variant.keeps_z_orthogonal or "r" not in self.workspace.vectors:
+        """||Z^H r||, which the variant keeps at zero but for rounding; NaN where it does not, or r may be anything."""
+        projection, named = self.setting.projection, "r" in self.workspace.vectors
+        known = named and not self.setting.solver.own_lines and self.setting.variant.keeps_z_orthogonal
+        if projection is None or not known:
             return math.nan
         return projection.drift(self.workspace.vectors["r"])
 

@@ -109,8 +109,9 @@ def seen(run: Run, quantity: Quantity) -> tuple[np.ndarray | None, str]:
         return None, "the vectors were lost with the device"
     device = setting.device
     if quantity is Quantity.RESIDUAL:
-        # Before the start there is no recurrence yet.
-        own = run.workspace.gathered("r") if setting.solver.residual == "r" and run.history.count else None
+        # Before the start there is no recurrence yet, and in lines of one's own r may be anything.
+        known = setting.solver.residual == "r" and not setting.solver.own_lines and run.history.count
+        own = run.workspace.gathered("r") if known else None
         if own is not None:
             return device.to_host(own), "r of the recurrence"
         return device.to_host(run.true_residual()), "b − A x computed afresh"

@@ -119,16 +119,15 @@ class Session:
         self._turn.poke()
 
     def resume(self) -> None:
-        """Let a held run go on, at the end of the queue."""
-        if self.alive:
-            self._turn.ask()
-        self._go.set()
+        """Let a held run go on, at the end of the queue; a single step that is under way goes on too."""
+        self._single.clear()
+        self._go_on()
 
     def step(self) -> None:
         """Make one iteration and pause; starts an idle session."""
         self.start(paused=True)
         self._single.set()
-        self.resume()
+        self._go_on()
 
     def stop(self) -> None:
         """End the run; what was computed stays."""
@@ -162,6 +161,13 @@ class Session:
             raise InputError(self.error)
         raise TimeoutError(f"the run is still {self.state.value} after {timeout} s; stop() ends it")
 
+    def _go_on(self) -> None:
+        # Under the lock, so that one that ends meanwhile does not stand in the queue for ever.
+        with self._changing:
+            if self._state in (State.QUEUED, State.SETUP, State.RUNNING):
+                self._turn.ask()
+                self._go.set()
+
     def _join(self, timeout: float | None) -> None:
         """Wait for the thread; a setup that was stopped leaves nothing to wait for."""
         if self._thread.ident is not None:
@@ -180,8 +186,9 @@ class Session:
             if not (self._wish.made and self.run is None):
                 self.error, state = sentence_of(error), State.FAILED
         finally:
-            self._state = state
-            self._turn.give_back()
+            with self._changing:
+                self._state = state
+                self._turn.give_back()
         if self._on_end:
             self._on_end(self)
 
@@ -219,7 +226,7 @@ class Session:
         while not self._wish.made:
             if not wanted():
                 self._turn.give_back()
-                while not self._go.wait(LOOK_EVERY):
+                while not (self._wish.made or self._go.wait(LOOK_EVERY)):
                     meanwhile()
             elif self._turn.held or self._turn.take(unless=lambda: self._wish.made or not wanted()):
                 return

@@ -98,7 +98,9 @@ def sweep(
         if stopped:
             break
         try:
-            place.take(unless=asked)
+            if not place.take(unless=asked):
+                stopped = True
+                break
             row, stopped = _run(chosen, configuration, asked)
         finally:
             place.give_back()
@@ -148,20 +150,21 @@ def combinations(
 def _run(chosen: Row, configuration: Configuration, cancelled: Callable[[], bool]) -> tuple[Row, bool]:
     """The row of one run, and whether it was cancelled."""
     run, stopped = None, False
+    # Hours of rows must not be lost to one run, whatever went wrong with it, were it a SystemExit of a user's function.
     try:
-        run = Run(configuration, stopped=cancelled)
-        while not stopped and run.step():
-            stopped = cancelled()
-    except (KeyboardInterrupt, StoppedError):
-        stopped = True
-    # Hours of rows must not be lost to one run, whatever went wrong with it.
-    except Exception as error:
-        return _no_row(chosen, sentence_of(error)), False
-    if run is None:
-        return _no_row(chosen, Reason.CANCELLED.sentence), True
-    if stopped:
-        run.cancel()
-    summary = run.result().summary
+        try:
+            run = Run(configuration, stopped=cancelled)
+            while not stopped and run.step():
+                stopped = cancelled()
+        except (KeyboardInterrupt, StoppedError):
+            stopped = True
+        if run is None:
+            return _no_row(chosen, Reason.CANCELLED.sentence), True
+        if stopped:
+            run.cancel()
+        summary = run.result().summary
+    except BaseException as error:
+        return _no_row(chosen, sentence_of(error)), stopped
     return {**chosen, **{name: summary[name] for name in OUTCOME}}, stopped
 
 
