@@ -37,6 +37,10 @@ class InsidePage:
             self.choice.index = 0 if newest or kept not in names else names.index(kept)
         self.choice.disabled = not runs
 
+    def hide(self, hidden: bool) -> None:
+        """While it stands behind another page nothing is drawn."""
+        self.inside.hide(hidden)
+
     def close(self) -> None:
         """Take it off the page."""
         self.inside.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -21,22 +22,47 @@ class Page:
         self.box = widgets.VBox([widgets.HTML(OPENING)])
         self._make, self._renew = make, renew
         self._told = widgets.HTML()
+        self._turning = threading.RLock()
+
+    def made(self) -> Any:
+        """The view, made now where nobody has turned to it yet. Raises what making it raises."""
+        with self._turning:
+            if self.view is None:
+                self.view = self._make()
+                self._show("")
+            return self.view
 
     def turn_to(self) -> None:
         """Make the view or bring it up to date; what goes wrong is told on the page."""
-        try:
-            if self.view is None:
-                self.view = self._make()
-            else:
-                self._renew(self.view)
-            self._told.value = ""
-        # Nobody else would tell the user.
-        except Exception as error:
-            self._told.value = f'<p class="wb-status wb-bad" role="status">{html.escape(sentence_of(error))}</p>'
-        shown = [getattr(self.view, "box", self.view)] if self.view is not None else []
-        self.box.children = [*([self._told] if self._told.value else []), *shown]
+        with self._turning:
+            try:
+                if self.view is None:
+                    self.view = self._make()
+                else:
+                    self._renew(self.view)
+                told = ""
+            # Nobody else would tell the user.
+            except Exception as error:
+                told = sentence_of(error)
+            self._show(told)
+            self._hide(hidden=False)
+
+    def leave(self) -> None:
+        """Another page is in front: a view that paints by itself need not."""
+        self._hide(hidden=True)
 
     def close(self) -> None:
         """Take the view off the page."""
-        if self.view is not None:
-            self.view.close()
+        with self._turning:
+            if self.view is not None:
+                self.view.close()
+
+    def _show(self, told: str) -> None:
+        self._told.value = f'<p class="wb-status wb-bad" role="status">{html.escape(told)}</p>' if told else ""
+        shown = [getattr(self.view, "box", self.view)] if self.view is not None else []
+        self.box.children = [*([self._told] if told else []), *shown]
+
+    def _hide(self, *, hidden: bool) -> None:
+        hide = getattr(self.view, "hide", None)
+        if hide is not None:
+            hide(hidden)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import html
+import threading
 from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
 
+from workbench.deflation import Deflation
 from workbench.errors import InputError
+from workbench.live._closing import close_all
 from workbench.live._worker import LatestOnly
 from workbench.live.building import Builder, kind_of
 from workbench.live.explorer import Explorer
@@ -25,6 +29,7 @@ from workbench.run import Configuration, configure
 
 BUILD, SOLVE, RACE, SWEEP = "Build", "Solve", "Race", "Sweep"
 INSIDE, STEP, OWN, OPEN = "Look inside", "Step", "Your method", "Open a run"
+Built = tuple[Problem | None, Deflation | None]
 
 
 class Workbench:
@@ -39,11 +44,13 @@ class Workbench:
         self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
         self.explorer = Explorer(configuration, self.folder)
         self.share = ShareBar(lambda: self.configuration, self.load, self.folder)
-        self._built = False
+        self._notice = widgets.HTML()
+        self._taking = threading.RLock()
+        self._taken: Built = (None, None)
         self._worker = LatestOnly("workbench-page")
         self.pages = {
             BUILD: Page(self._builder, self._renew_builder),
-            SOLVE: Page(self._explorer, lambda _explorer: self._take_over()),
+            SOLVE: Page(lambda: self.explorer, lambda _explorer: self._take_over()),
             RACE: Page(lambda: RaceView(self.configuration, folder=self.folder), self._rebase),
             SWEEP: Page(lambda: SweepView(self.configuration, folder=self.folder), self._rebase),
             INSIDE: Page(lambda: InsidePage(self.explorer), InsidePage.renew),
@@ -53,6 +60,7 @@ class Workbench:
         }
         self.tabs = widgets.Tab([page.box for page in self.pages.values()], titles=tuple(self.pages), selected_index=0)
         self.box = widgets.VBox([self.tabs]).add_class("wb-workbench")
+        self.pages[SOLVE].made()
         self.pages[BUILD].turn_to()
         self.tabs.observe(lambda _change: self._turned(), "selected_index")
 
@@ -64,18 +72,15 @@ class Workbench:
 
     def load(self, configuration: Configuration) -> None:
         """Show a configuration: in the form, on the canvas where it can be drawn, and later on the other pages."""
-        self._built = False
-        self.explorer.form.load(configuration)
-        builder = self.pages[BUILD].view
-        if builder is not None:
-            self._renew_builder(builder)
+        with self._taking:
+            self.explorer.form.load(configuration)
+            builder = self.pages[BUILD].view
+            if builder is not None:
+                self._renew_builder(builder)
 
     def view(self, title: str) -> Any:
         """What a page shows, made now where nobody has looked at it yet."""
-        page = self.pages[title]
-        if page.view is None:
-            page.turn_to()
-        return page.view
+        return self.pages[title].made()
 
     def turn_to(self, title: str) -> None:
         """Show a page."""
@@ -86,22 +91,21 @@ class Workbench:
         self._worker.close()
         for page in self.pages.values():
             page.close()
-        self.box.close()
+        close_all(self.box)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return self.box._repr_mimebundle_(**options)
 
     def _turned(self) -> None:
         """Pages may take their time, and callbacks may not; only the page that is in front is worth the work."""
-        title = tuple(self.pages)[self.tabs.selected_index or 0]
-        self._worker.ask(self.pages[title].turn_to)
+        shown = tuple(self.pages.values())[self.tabs.selected_index or 0]
+        for page in self.pages.values():
+            if page is not shown:
+                page.leave()
+        self._worker.ask(shown.turn_to)
 
     def _rebase(self, view: Any) -> None:
         view.rebase(self.configuration)
-
-    def _explorer(self) -> Explorer:
-        self._take_over()
-        return self.explorer
 
     def _own(self) -> OwnMethod:
         named = self.configuration.solver.name
@@ -112,31 +116,40 @@ class Workbench:
     def _builder(self) -> Builder:
         chosen = self.explorer.form.configuration()
         made = Builder(chosen.problem, chosen.deflation)
-        made.on_change(self._changed)
-        made.box.children = (*made.box.children, self.share)
+        made.box.children = (self._notice, *made.box.children, self.share)
+        self._note(made, chosen.problem)
         return made
 
-    def _changed(self) -> None:
-        self._built = True
-
     def _take_over(self) -> None:
-        """What was built since goes into the form, where all other pages find it."""
-        builder = self.pages[BUILD].view
-        if not self._built or builder is None:
-            return
-        self._built = False
-        chosen = {"problem": builder.problem}
-        if builder.deflation is not None:
-            chosen["deflation"] = builder.deflation
-        self.explorer.form.load(dataclasses.replace(self.explorer.form.configuration(), **chosen))
+        """What was changed on the canvas since it was looked at last goes into the form, where all pages find it."""
+        with self._taking:
+            builder = self.pages[BUILD].view
+            if builder is None:
+                return
+            built, taken = (builder.problem, builder.deflation), self._taken
+            named = zip(("problem", "deflation"), built, taken, strict=True)
+            chosen: dict[str, Any] = {name: new for name, new, old in named if new is not None and new != old}
+            if chosen:
+                self.explorer.form.load(dataclasses.replace(self.explorer.form.configuration(), **chosen))
+                self._note(builder, built[0])
 
     def _renew_builder(self, builder: Builder) -> None:
         """Show what was chosen elsewhere, where it is something that is built."""
-        chosen = self.explorer.form.configuration()
-        if self._built or not kind_of(chosen.problem) or chosen.problem == _or_none(builder):
-            return
-        builder.load(chosen.problem, chosen.deflation)
-        self._built = False
+        with self._taking:
+            if _built(builder) != self._taken:
+                return
+            chosen = self.explorer.form.configuration()
+            problem, deflation = self._taken
+            same = chosen.problem == problem and deflation in (None, chosen.deflation)
+            if kind_of(chosen.problem) and not same:
+                builder.load(chosen.problem, chosen.deflation)
+            self._note(builder, chosen.problem)
+
+    def _note(self, builder: Builder, solved: Problem) -> None:
+        """Remember what the other pages know of, and say so where that is not what is drawn."""
+        self._taken = _built(builder)
+        told = f"{html.escape(solved.label)} is chosen in Solve and is not drawn here. What you build takes its place."
+        self._notice.value = "" if kind_of(solved) else f'<p class="wb-status wb-busy">{told}</p>'
 
 
 def workbench(
@@ -153,8 +166,9 @@ def workbench(
     return Workbench(configure(problem, **{**suggested, **choices}), folder)
 
 
-def _or_none(builder: Builder) -> Problem | None:
+def _built(builder: Builder) -> Built:
+    """What the builder shows; nothing where that is not whole."""
     try:
-        return builder.problem
+        return builder.problem, builder.deflation
     except InputError:
-        return None
+        return None, None
