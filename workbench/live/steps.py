@@ -39,7 +39,7 @@ class StepView(StreamView):
     def __init__(
         self,
         method: str | Solver | Configuration = "cg",
-        problem: str = "two-layer",
+        problem: str = "two-layer:24",
         iterations: int = 60,
         *,
         publisher: Publisher | None = None,
