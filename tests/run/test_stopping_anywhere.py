@@ -15,7 +15,6 @@ import workbench.run  # noqa: F401  registers every block
 from workbench import blocks, devices
 from workbench.deflation import lapack
 from workbench.errors import InputError
-from workbench.live import RaceView, SweepView, explore
 from workbench.problems.poisson import Poisson5
 from workbench.run import Race, Reason, Session, State, Stopping, Turns, configure
 from workbench.run.given import GivenPreconditioner, GivenProblem
@@ -24,6 +23,15 @@ BOUND = 0.2
 TRIES = 3
 ENDLESS = Stopping(rtol=0, atol=1e-300, stagnation=10**9, maxiter=10**9)
 SOLVERS = sorted(blocks.registered("solver"))
+
+
+@pytest.fixture
+def live():
+    """The views, where notebooks are installed."""
+    pytest.importorskip("ipywidgets")
+    import workbench.live
+
+    return workbench.live
 
 
 def until(condition, seconds=60.0):
@@ -235,9 +243,9 @@ def test_a_lane_stops_within_an_iteration_and_the_others_go_on():
     within_bound(attempt)
 
 
-def test_the_explorer_and_the_race_say_so_in_time(tmp_path):
+def test_the_explorer_and_the_race_say_so_in_time(live, tmp_path):
     def explored():
-        explorer = explore(n=64, folder=tmp_path, solver="sd", deflation="none", stopping=Stopping(rtol=1e-300))
+        explorer = live.explore(n=64, folder=tmp_path, solver="sd", deflation="none", stopping=Stopping(rtol=1e-300))
         session = explorer.run()
         until(lambda: session.run is not None and session.run.iterations >= 3)
         inside, made = threading.Event(), session.run._watch.make
@@ -257,7 +265,7 @@ def test_the_explorer_and_the_race_say_so_in_time(tmp_path):
 
     def raced():
         slow = Slow(0.6)
-        view = RaceView(configure("poisson5", n=24), folder=tmp_path)
+        view = live.RaceView(configure("poisson5", n=24), folder=tmp_path)
         lane = view.add(slow.configuration(problem="poisson5", n=24))
         view.start()
         until(lambda: lane.run is not None and lane.run.iterations >= 3 and view.race.lanes[0].over)
@@ -287,8 +295,8 @@ def test_a_lane_stops_during_its_setup(assembling):
     within_bound(attempt)
 
 
-def test_a_sweep_stops_during_a_setup_and_runs_again(assembling, tmp_path):
-    view = SweepView("poisson5", {"n": [8, 9]}, folder=tmp_path)
+def test_a_sweep_stops_during_a_setup_and_runs_again(live, assembling, tmp_path):
+    view = live.SweepView("poisson5", {"n": [8, 9]}, folder=tmp_path)
 
     def attempt():
         view.run()
