@@ -143,7 +143,7 @@ def test_a_line_moved_on_the_plot_is_told_and_marked(view, page_of, eventually):
     assert not page.messages[-1]["marked"]
     heard = []
     view.on_tolerance(heard.append)
-    for value, turn in ((1e-3, 5), (1e-4, 6), (-1.0, 7), (float("nan"), 8)):
+    for value, turn in ((1e-3, 5), (1e-4, 6), (-1.0, 7), (float("nan"), 8), ("much", 8), ([], 8)):
         view._receive(None, {"kind": "tolerance", "value": value, "turn": turn}, [])
     assert heard == [1e-3, 1e-4]
     assert view.tolerance == curve.line == 1e-4

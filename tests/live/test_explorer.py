@@ -227,6 +227,35 @@ def test_exports_are_files_that_can_be_read(explorer):
     assert json.loads(lines[0].partition(": ")[2])["name"] == "two-layer"
 
 
+def test_a_field_of_another_problem_is_not_saved_under_the_last_run(explorer, eventually):
+    def saved():
+        return [path.name.partition("-")[0] for path in explorer.export("svg")]
+
+    explorer.run().wait(60)
+    assert explorer._painter.wait(10)
+    assert saved() == ["convergence", "field"]
+    explorer.form.load(configure("poisson5", n=8))
+    assert explorer._painter.wait(10)
+    assert saved() == ["convergence"]
+    explorer.form.load(configure("two-layer", n=32, deflation="blocks:2"))
+    assert explorer._painter.wait(10)
+    assert saved() == ["convergence"]
+    # The solution is that of the run all the same, whatever is being chosen.
+    explorer.field.quantity = "solution"
+    seen(explorer.field, eventually)
+    assert saved() == ["convergence", "field"]
+    # The next run is what is seen as soon as it has begun.
+    explorer.step()
+    eventually(lambda: explorer._timed is explorer.session)
+    assert saved() == ["convergence"]
+
+
+def seen(field, eventually):
+    """Wait until a page would have been sent a picture."""
+    field.link.receive({"kind": "ready"})
+    eventually(lambda: field.figure() is not None)
+
+
 def test_exports_before_any_run_are_refused(explorer, eventually):
     for kind in ("csv", "svg"):
         with pytest.raises(InputError, match="no run to export"):

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import gc
+import threading
 import time
+import warnings
 
 import numpy as np
 import pytest
+import traitlets
 from scipy import sparse
 
 from workbench.live import FieldView
+from workbench.live import field as module
+from workbench.live._stream import Publisher
 from workbench.live.pictures import scene
 from workbench.live.shades import Shades
 from workbench.recording import load, save
@@ -253,7 +259,7 @@ def test_a_loaded_run_shows_its_solution_and_says_what_it_lacks(view, page_of, e
     eventually(lambda: shown(page, "residual"))
     assert "computed afresh" in page.messages[-1]["note"]
     view.follow(without)
-    eventually(lambda: "this file holds no solution" in page.messages[-1]["note"])
+    eventually(lambda: "no solution was kept of this run" in page.messages[-1]["note"])
     view.quantity = "coefficient"
     eventually(lambda: shown(page, "coefficient"))
 
@@ -298,3 +304,44 @@ def test_what_an_accelerator_held_is_seen_from_the_host_after_the_end(view, page
     shades = Shades.of(result.x, logarithmic=False)
     np.testing.assert_array_equal(np.rint(255 * plane(page)).ravel(), shades.to_bytes(result.x))
     assert session.run.looks.count == taken
+
+
+def test_a_coefficient_that_comes_late_is_not_shown_under_another_run(view, page_of, eventually, monkeypatch):
+    page = page_of(view)
+    asked, go = threading.Event(), threading.Event()
+
+    def slow(title, system):
+        if "two-layer" in title:
+            asked.set()
+            go.wait(10)
+        return scene(title, system)
+
+    monkeypatch.setattr(module, "scene", slow)
+    view.follow(Run(configure("two-layer", n=16)))
+    assert asked.wait(10)
+    # Not begun, so that nothing of its own covers what comes late.
+    session = Session(configure("poisson5", n=8))
+    view.follow(session)
+    go.set()
+    assert view._drawing.wait(10)
+    assert view.scene is None
+    session.wait(30)
+    eventually(lambda: shown(page, "coefficient", width=8))
+
+
+def test_a_closed_view_leaves_a_publisher_that_was_given_at_work(eventually):
+    publisher, ticks = Publisher(), []
+    view = FieldView(publisher)
+    view.follow(Session(configure("poisson5", n=8)))
+    view.close()
+    publisher.add(lambda: bool(ticks.append(1)))
+    eventually(lambda: ticks)
+    publisher.close()
+
+
+def test_a_view_that_could_not_be_made_is_let_go_in_silence():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(traitlets.TraitError):
+            FieldView(quantity="heat")
+        gc.collect()

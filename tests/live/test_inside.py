@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from workbench.live import InsideView
+from workbench.live._stream import Publisher
 from workbench.live.inside import DRAWING, NOTHING, TABS
 from workbench.recording import load, save
 from workbench.run import Run, Session, Stopping, configure, run_through
@@ -123,3 +124,48 @@ def test_a_view_that_is_taken_off_is_served_no_more():
     view.close()
     assert not view.publisher._views
     view.publisher.close()
+
+
+def test_the_publisher_of_a_page_goes_on_when_the_view_is_closed(eventually):
+    publisher, ticks = Publisher(), []
+    view = InsideView(run_of(), publisher=publisher)
+    view.close()
+    publisher.add(lambda: bool(ticks.append(1)))
+    eventually(lambda: ticks)
+    publisher.close()
+
+
+def test_what_is_on_a_hidden_page_does_nothing(view, page_of, eventually):
+    field = page_of(view.field)
+    view.hide(True)
+    view.follow(run_of())
+    assert view.field.link.hidden
+    assert view.timeline.link.hidden
+    turn(view, "Spectrum")
+    assert view._worker.wait(10)
+    assert view.spectrum is None
+    assert not any(message.get("width") for message in field.messages)
+    view.hide(False)
+    eventually(lambda: view.spectrum)
+    assert not view.spectrum.hidden
+    view.hide(True)
+    assert view.spectrum.hidden
+    view.hide(False)
+    turn(view, "Field")
+    eventually(lambda: any(message.get("width") for message in field.messages))
+
+
+def test_figures_go_into_the_folder_under_the_time_of_the_run(tmp_path, eventually):
+    view = InsideView(folder=tmp_path)
+    names = set()
+    for started in ("2026-01-31T12:00:00+00:00", "2026-01-31T12:00:01+00:00"):
+        run = Run(configure("two-layer", n=12), trace=True)
+        run.started = started
+        view.follow(run_through(run))
+        for name, made in (("Spectrum", lambda: view.spectrum), ("Roofline", lambda: view.roofline)):
+            turn(view, name)
+            bar = eventually(made).save_bar
+            names |= {path.name for path in bar.save("svg") if path.parent == tmp_path}
+    kinds = [name.partition("-")[0] for name in names]
+    assert sorted(kinds) == sorted(2 * ["ritz", "estimates", "levels", "roofline"])
+    view.close()

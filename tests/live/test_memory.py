@@ -9,10 +9,24 @@ import weakref
 import ipywidgets as widgets
 import pytest
 
-from workbench.live import RaceView, SweepView, explore
+from workbench.live import (
+    BubbleBuilder,
+    InsideView,
+    MatrixBuilder,
+    OwnMethod,
+    PoissonBuilder,
+    RaceView,
+    Replay,
+    RooflineView,
+    SpectrumView,
+    SweepView,
+    explore,
+)
+from workbench.live.building import KINDS, Builder
 from workbench.live.convergence import ConvergenceView
 from workbench.live.explorer import KEPT
-from workbench.run import Session, configure
+from workbench.live.inside import TABS
+from workbench.run import Run, Session, configure, run_through
 
 FIRST, LAST = 200, 1000
 BYTES_PER_RUN = 16384
@@ -61,6 +75,41 @@ def views(folder):
     yield lambda: RaceView(configure("poisson5", n=8), folder=folder)
     yield lambda: SweepView("poisson5", {"n": [8, 9]}, folder=folder)
     yield lambda: ConvergenceView(Session(configure("poisson5", n=8)))
+    traced = run_through(Run(configure("two-layer", n=12), trace=True))
+    yield lambda: SpectrumView(traced)
+    yield lambda: RooflineView(traced, "v100")
+    yield lambda: looked_into(InsideView(folder=folder), traced)
+    yield lambda: opened_twice(Replay(folder=folder), traced.record())
+    yield lambda: raced(OwnMethod("cg", "two-layer", n=12, folder=folder))
+    yield from (BubbleBuilder, PoissonBuilder, MatrixBuilder)
+    yield lambda: all_kinds(Builder())
+
+
+def looked_into(view, run):
+    for _ in range(2):
+        view.follow(run)
+        for view.tabs.selected_index in range(len(TABS)):
+            assert view._worker.wait(30)
+    return view
+
+
+def opened_twice(view, record):
+    for name in ("Spectrum", "Timeline"):
+        view.show(record)
+        view.view(name)
+    return view
+
+
+def raced(view):
+    for _ in range(2):
+        view.race().race.wait(30)
+    return view
+
+
+def all_kinds(view):
+    for view.kind.value in KINDS:
+        assert view.builder
+    return view
 
 
 def test_closed_views_leave_no_thread_and_no_widget(tmp_path, eventually):

@@ -14,6 +14,7 @@ from workbench.machine.profile import Number, Profile, profile
 from workbench.machine.retime import retime
 from workbench.recording import Event, Trace, load, save
 from workbench.run import Run, Session, configure, run_through
+from workbench.run.turns import MACHINE, Turn
 
 MINE = Profile("mine", "my machine", "cpu", Number(20e9, "nominal", "a test"), flops=Number(5e9, "nominal", "a test"))
 
@@ -127,3 +128,35 @@ def test_an_untraced_run_and_an_unknown_machine_are_sentences(result):
     assert "Trace the run" in RooflineView(untraced).told.value
     with pytest.raises(InputError, match="unknown machine 'k80'"):
         RooflineView(result, "k80")
+
+
+def test_a_roof_is_measured_when_no_other_run_is_on_the_machine(result, measured, eventually):
+    other = Turn(MACHINE)
+    other.ask()
+    view = RooflineView(result)
+    assert not measured
+    assert "is measured when no run goes on" in view.told.value
+    # Asked again while the machine is taken, and let off while nobody looks.
+    assert view.publish() is True
+    view.hidden = True
+    assert view.publish() is False
+    view.hidden = False
+    other.give_back()
+    view.publisher.wake()
+    eventually(lambda: "1 GB/s measured on this one" in view.told.value)
+    assert measured == ["cpu"]
+    assert view.publish() is False
+    view.close()
+
+
+def test_the_machine_is_not_given_to_a_run_while_it_is_measured(result, measured, monkeypatch):
+    counted, held = module.calibrate, []
+
+    def calibrate(name, device):
+        held.append(MACHINE.taken)
+        return counted(name, device)
+
+    monkeypatch.setattr(module, "calibrate", calibrate)
+    RooflineView(result).close()
+    assert held == [True]
+    assert not MACHINE.taken

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 
@@ -102,3 +103,25 @@ def test_a_closed_publisher_ends_its_thread(eventually):
     publisher.add(lambda: True)
     publisher.close()
     eventually(lambda: not publisher._thread.is_alive())
+
+
+def test_views_that_come_and_go_in_several_threads_are_all_counted():
+    publisher = Publisher()
+    views = [[(lambda: False) for _ in range(200)] for _ in range(4)]
+
+    def come_and_go(own):
+        for view in own:
+            publisher.add(view)
+        for view in own[1:]:
+            publisher.remove(view)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    threads = [threading.Thread(target=come_and_go, args=(own,)) for own in views]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    sys.setswitchinterval(before)
+    assert set(publisher._views) == {own[0] for own in views}
+    publisher.close()

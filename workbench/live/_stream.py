@@ -35,7 +35,8 @@ class Publisher:
 
     def __init__(self, rate: float = RATE) -> None:
         self._period = 1 / rate
-        self._views: list[Callable[[], bool]] = []
+        self._views: tuple[Callable[[], bool], ...] = ()
+        self._changing = threading.Lock()
         self._awake = threading.Event()
         self._asked = threading.Event()
         self._closed = threading.Event()
@@ -43,14 +44,16 @@ class Publisher:
 
     def add(self, view: Callable[[], bool]) -> None:
         """Serve one more view, from now on."""
-        self._views = [*self._views, view]
-        if self._thread.ident is None:
-            self._thread.start()
+        with self._changing:
+            self._views = (*self._views, view)
+            if self._thread.ident is None:
+                self._thread.start()
         self.wake()
 
     def remove(self, view: Callable[[], bool]) -> None:
         """Serve a view no more."""
-        self._views = [other for other in self._views if other != view]
+        with self._changing:
+            self._views = tuple(other for other in self._views if other != view)
 
     def wake(self) -> None:
         """Something has changed; may be called from any thread, returns at once."""

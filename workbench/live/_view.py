@@ -25,10 +25,12 @@ class StreamView(anywidget.AnyWidget):
 
     def close(self) -> None:
         """Take the view off the page; what served it alone ends."""
-        self.publisher.remove(self.publish)
-        if self._own:
-            self.publisher.close()
-        self.layout.close()
+        # ipywidgets closes what Python lets go, also a view whose making failed before it had a publisher.
+        if hasattr(self, "publisher"):
+            self.publisher.remove(self.publish)
+            if self._own:
+                self.publisher.close()
+            self.layout.close()
         super().close()
 
     def publish(self) -> bool:

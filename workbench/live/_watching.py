@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from workbench.errors import InputError
 from workbench.figures.convergence import block_names
+from workbench.live._closing import close_all
 from workbench.live._stream import Publisher
 from workbench.problems import LinearSystem
 from workbench.recording import History, Record, Trace
@@ -77,6 +78,11 @@ class Watched:
         return f"{self.given.summary['problem']['name']}, {block_names(self.given.summary)}"
 
     @property
+    def file_title(self) -> str:
+        """Title and time of the start, for the names of files: a second run of a configuration is written beside it."""
+        return f"{self.title} {self.provenance.get('started', '')}".strip()
+
+    @property
     def unknowns(self) -> int | None:
         """N, or None before it is known."""
         if isinstance(self.given, (Result, Record)):
@@ -117,10 +123,11 @@ class Watching:
     While a run goes on it is drawn as often as takes a tenth of the time; a run that is held or has ended at once.
     """
 
+    box: widgets.VBox
+
     def __init__(self, publisher: Publisher | None) -> None:
         self.watched: Watched | None = None
-        self.box = widgets.VBox()
-        self.publisher = publisher or Publisher()
+        self._alone, self.publisher = publisher is None, publisher or Publisher()
         self.hidden = False
         """Set while the box stands behind another tab: then nothing is drawn. Wake the publisher when it is seen."""
         self._lock = threading.RLock()
@@ -152,7 +159,9 @@ class Watching:
     def close(self) -> None:
         """Take it off the page for good; the run goes on."""
         self.publisher.remove(self.publish)
-        self.box.close()
+        if self._alone:
+            self.publisher.close()
+        close_all(self.box)
 
     def publish(self) -> bool:
         """Draw what is new when it is due; True while the run may go on. Called by the publisher's thread."""

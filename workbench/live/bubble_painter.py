@@ -29,6 +29,10 @@ class BubblePainter:
         """Wait until all is drawn; False when that takes longer than so many seconds."""
         return self._worker.wait(timeout)
 
+    def close(self) -> None:
+        """Draw no more."""
+        self._worker.close()
+
     def _paint(self) -> None:
         """With few cells at once; with more when things have come to rest."""
         wish = self._wish()

@@ -12,6 +12,7 @@ import ipywidgets as widgets
 from workbench.blocks import find
 from workbench.deflation import Deflation
 from workbench.errors import InputError
+from workbench.live._closing import close_all
 from workbench.live._stream import Publisher
 from workbench.live._worker import InOrder
 from workbench.live.bubble_acts import Refused, perform, refused_row
@@ -47,7 +48,6 @@ class BubbleBuilder:
     ) -> None:
         self._model = BubbleModel(_bubbles(problem or Bubbles2D()))
         self._deflation = _deflation(deflation or "none")
-        self._alone = publisher is None
         self._lock = threading.RLock()
         self._acts = InOrder("workbench-bubbles")
         self._callbacks: list[Callable[[BubbleBuilder], object]] = []
@@ -113,9 +113,9 @@ class BubbleBuilder:
 
     def close(self) -> None:
         """Take it off the page."""
-        if self._alone:
-            self.canvas.publisher.close()
-        self.box.close()
+        self._acts.close()
+        self._painter.close()
+        close_all(self.box)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return self.box._repr_mimebundle_(**options)

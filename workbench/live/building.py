@@ -10,6 +10,7 @@ import ipywidgets as widgets
 
 from workbench.deflation import Deflation
 from workbench.errors import InputError
+from workbench.live._closing import close_all
 from workbench.live._stream import Publisher
 from workbench.live.builder import BubbleBuilder
 from workbench.live.matrix_builder import MatrixBuilder
@@ -87,8 +88,10 @@ class Builder:
 
     def close(self) -> None:
         """Take it off the page."""
+        for builder in self._made.values():
+            builder.close()
         self.publisher.close()
-        self.box.close()
+        close_all(self.box)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return self.box._repr_mimebundle_(**options)

@@ -310,9 +310,11 @@ class ConvergenceView(StreamView):
         for curve in self._curves:
             curve.marked = tolerance
 
-    def _moved(self, tolerance: float | None, turn: int) -> None:
+    def _moved(self, tolerance: Any, turn: int) -> None:
         """Take what was done on the plot; the page goes by its own line until it is told of this turn."""
-        if tolerance is not None and not (math.isfinite(tolerance) and tolerance > 0):
+        if tolerance is not None and not (
+            isinstance(tolerance, (int, float)) and math.isfinite(tolerance) and tolerance > 0
+        ):
             return
         self._mark(tolerance)
         self._turn = max(self._turn, turn)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
+from matplotlib.figure import Figure
 
 from workbench.deflation import Deflation
 from workbench.errors import InputError, sentence_of
@@ -20,6 +21,7 @@ from workbench.live.controls import Controls, button
 from workbench.live.convergence import ConvergenceView, Curve
 from workbench.live.export import KINDS, PICTURES, TIPS, export, file_stem, pictures, provenance
 from workbench.live.field import FieldView
+from workbench.live.fields import COEFFICIENT
 from workbench.live.form import Form
 from workbench.live.going import Going, beside, present, still_needed
 from workbench.live.pictures import scene
@@ -78,7 +80,7 @@ class Explorer:
             kind: button(text, _tip(kind), self._exporting(kind), width="104px") for kind, text in KINDS.items()
         }
         self.save_bar = SaveBar(
-            lambda: pictures(self._runs, self.field.figure()),
+            lambda: pictures(self._runs, self._field_of_last()),
             provenance=lambda: provenance(self._runs),
             about=lambda: file_stem(self._runs[-1]),
             folder=self.folder,
@@ -99,6 +101,7 @@ class Explorer:
         self._said = ("", "", 0.0)
         self._drawn: Run | None = None
         self._pictured: tuple[Problem, Deflation] | None = None
+        self._whole = False
         self._preview = Preview()
         self._painter = LatestOnly("workbench-picture")
         self.publisher.add(self._publish)
@@ -257,9 +260,9 @@ class Explorer:
         try:
             drawn = self._preview.scene(chosen.problem, chosen.deflation)
             self.field.show(drawn)
+            self._pictured = chosen.problem, chosen.deflation
             # A file may have changed by the time it is run.
-            if self._preview.whole and not drawn.is_matrix:
-                self._pictured = chosen.problem, chosen.deflation
+            self._whole = self._preview.whole and not drawn.is_matrix
         except NotYetError as reason:
             self.field.say(chosen.problem.label, str(reason))
         except (InputError, MemoryError) as error:
@@ -270,13 +273,25 @@ class Explorer:
         chosen = run.configuration
         title = chosen.problem.label
         # The picture is there already, and the run needs the processors more than another copy of it.
-        if self._pictured == (chosen.problem, chosen.deflation):
+        if self._whole and self._pictured == (chosen.problem, chosen.deflation):
             return
-        self._pictured = None
+        self._pictured, self._whole = None, False
         try:
             self.field.show(scene(title, run.setting.system).with_labels(run.setting.labels))
+            self._pictured = chosen.problem, chosen.deflation
         except InputError as error:
             self.field.say(title, str(error))
+
+    def _field_of_last(self) -> Figure | None:
+        """The field where it is that of the run that ended last, which names the files and stands in them."""
+        if not self._runs:
+            return None
+        last = self._runs[-1].configuration
+        if self.field.quantity == COEFFICIENT:
+            is_its_own = self._pictured == (last.problem, last.deflation)
+        else:
+            is_its_own = self._timed is not None and self._timed.configuration is last
+        return self.field.figure() if is_its_own else None
 
     def _try(self, act: Callable[[], object]) -> Callable[[], None]:
         """What a button does: a wrong value is told in the status line."""

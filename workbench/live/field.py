@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import traitlets
@@ -32,7 +33,8 @@ class FieldView(StreamView):
     `coefficient`, `solution`, `residual` or `error`. colours: `linear`, `logarithmic` or `automatic`, which is linear
     for a solution and logarithmic for residual and error. overlay: draw the deflation subdomains. frame: where no
     solution is known, which of the states of x seen on the way is set against the final one. height: of the picture,
-    in pixels. At most ten pictures a second are sent, and while nobody sees them the run is not looked at.
+    in pixels. choices: offer the menus of what is shown; False where there is one picture only. At most ten pictures a
+    second are sent, and while nobody sees them the run is not looked at.
     """
 
     _esm = module("field.js")
@@ -44,11 +46,13 @@ class FieldView(StreamView):
     colours = traitlets.Enum(COLOURS, AUTOMATIC).tag(sync=True)
     overlay = traitlets.Bool(True).tag(sync=True)
     frame = traitlets.Int(0).tag(sync=True)
+    choices = traitlets.Bool(True).tag(sync=True)
 
     def __init__(self, publisher: Publisher | None = None, **traits: Any) -> None:
         self.scene: Scene | None = None
         self._run: RunField | None = None
-        self._own = False
+        self._draws_own = False
+        self._following = threading.RLock()
         self._cells: tuple[int, ...] = ()
         self._drawing = LatestOnly("workbench-scene")
         self._sentence = blank("", "")
@@ -78,10 +82,11 @@ class FieldView(StreamView):
 
     def follow(self, run: Session | Run | Result | Record, *, coefficient: bool = True) -> None:
         """Look at another run, live or at rest. coefficient: draw its coefficient too, for which a worker is asked."""
-        self._run = RunField(run, self.publisher.wake)
-        self._own = coefficient
-        if coefficient:
-            self.scene = None
+        with self._following:
+            self._run = RunField(run, self.publisher.wake)
+            self._draws_own = coefficient
+            if coefficient:
+                self.scene = None
         self._touch()
 
     def figure(self) -> Figure | None:
@@ -133,7 +138,7 @@ class FieldView(StreamView):
 
     def _coefficient(self) -> tuple[bool, Picture | None]:
         """Whether it must be asked again, and what to send of the problem itself."""
-        if self._own and self.scene is None and self._run is not None:
+        if self._draws_own and self.scene is None and self._run is not None:
             return self._draw_scene(self._run)
         if not self._stale or not self._pace.is_due():
             return False, None
@@ -147,22 +152,32 @@ class FieldView(StreamView):
         title, place = run.looker.title, run.looker.where()
         if place is None:
             return run.looker.unplaced, run.waiting(stale=self._stale)
-        self._own = False
+        with self._following:
+            if run is not self._run:
+                return True, None
+            self._draws_own = False
         system, labels = place.system, place.labels
         if system is None:
-            self.say(title, f"{NO_SYSTEM}.")
+            self._put(run, lambda: self.say(title, f"{NO_SYSTEM}."))
             return True, None
 
         def draw() -> None:
             try:
                 drawn = scene(title, system).with_labels(None if labels is None else labels.ravel())
             except InputError as error:
-                self.say(title, f"{error}.")
+                sentence = f"{error}."
+                self._put(run, lambda: self.say(title, sentence))
             else:
-                self.show(drawn)
+                self._put(run, lambda: self.show(drawn))
 
         self._drawing.ask(draw)
         return False, None
+
+    def _put(self, run: RunField, put: Callable[[], None]) -> None:
+        """Show what was made of a run, unless another one is followed by now."""
+        with self._following:
+            if run is self._run:
+                put()
 
     def _meet(self, cells: tuple[int, ...]) -> None:
         """A section of a cube of other cells begins where one is likely to see something."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import html
 import logging
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
 
 from workbench.errors import InputError
+from workbench.live._closing import close_all
 from workbench.live._stream import Publisher
 from workbench.live._watching import Watched, Watching
 from workbench.live._worker import LatestOnly
@@ -31,14 +34,21 @@ class InsideView:
 
     `follow(run)` switches to another run, which may be a session that goes on, a result, or a run loaded from a file.
     What stands behind another tab is sent nothing and computes nothing. publisher: of the page that it is a part of.
+    folder: where figures go, by default exports/ beside the notebook.
     """
 
-    def __init__(self, run: Given | None = None, publisher: Publisher | None = None) -> None:
-        self.publisher = publisher or Publisher()
+    def __init__(
+        self, run: Given | None = None, publisher: Publisher | None = None, folder: str | Path | None = None
+    ) -> None:
+        self._alone, self.publisher = publisher is None, publisher or Publisher()
+        self._hidden = False
         self.field = FieldView(self.publisher, height=400)
         self.timeline = TimelineView(publisher=self.publisher)
         self._run: Given | None = None
-        self._drawn = {"Spectrum": _Drawn(SpectrumView), "Roofline": _Drawn(RooflineView)}
+        self._drawn = {
+            "Spectrum": _Drawn(functools.partial(SpectrumView, folder=folder)),
+            "Roofline": _Drawn(functools.partial(RooflineView, folder=folder)),
+        }
         self._worker = LatestOnly("workbench-inside")
         views = (self.field, self._drawn["Spectrum"].box, self.timeline, self._drawn["Roofline"].box)
         self.tabs = widgets.Tab(views, titles=TABS, selected_index=0)
@@ -70,20 +80,26 @@ class InsideView:
             drawn.forget(run)
         self._turn()
 
+    def hide(self, hidden: bool) -> None:
+        """Say whether all of it is out of sight, as on another page: then nothing is sent and nothing computed."""
+        self._hidden = hidden
+        self._turn()
+
     def close(self) -> None:
         """Take everything off the page. A publisher that was given goes on, and so does the run."""
+        self._worker.close()
         for drawn in self._drawn.values():
             drawn.forget(None)
-        self.publisher.remove(self.field.publish)
-        self.publisher.remove(self.timeline.publish)
-        self.box.close()
+        if self._alone:
+            self.publisher.close()
+        close_all(self.box)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return self.box._repr_mimebundle_(**options)
 
     def _turn(self, _change: Any = None) -> None:
         """Show one view and hide the others."""
-        chosen = TABS[self.tabs.selected_index or 0]
+        chosen = "" if self._hidden else TABS[self.tabs.selected_index or 0]
         self.field.link.hidden = chosen != "Field"
         self.timeline.link.hidden = chosen != "Timeline"
         for name, drawn in self._drawn.items():
@@ -108,7 +124,7 @@ class _Drawn:
         view, self.view, self._run = self.view, None, run
         if view is not None:
             view.close()
-        self.box.children = [widgets.HTML(NOTHING if run is None else DRAWING)]
+        self._fill(widgets.HTML(NOTHING if run is None else DRAWING))
 
     def hide(self, *, hidden: bool) -> None:
         self._hidden = hidden
@@ -133,9 +149,15 @@ class _Drawn:
             view.close()
             return
         view.hidden = self._hidden
-        self.view, self.box.children = view, [view.box]
+        self.view = view
+        self._fill(view.box)
         publisher.wake()
 
     def _say(self, run: Given, sentence: str) -> None:
         if run is self._run:
-            self.box.children = [widgets.HTML(html.escape(sentence))]
+            self._fill(widgets.HTML(html.escape(sentence)))
+
+    def _fill(self, content: widgets.Widget) -> None:
+        before, self.box.children = self.box.children, [content]
+        for child in before:
+            close_all(child)

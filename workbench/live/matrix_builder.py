@@ -11,6 +11,7 @@ import ipywidgets as widgets
 
 from workbench import figures
 from workbench.errors import InputError
+from workbench.live._closing import close_all
 from workbench.live._stream import Publisher
 from workbench.live._watching import paint, picture
 from workbench.live._worker import LatestOnly
@@ -58,7 +59,7 @@ class MatrixBuilder:
         self.hint = hint().add_class("wb-flat")
         self.status = StatusLine()
         self.table = widgets.HTML()
-        self.pattern = FieldView(publisher, height=HEIGHT)
+        self.pattern = FieldView(publisher, height=HEIGHT, choices=False)
         self.histogram = picture()
         self.histogram.layout.width = "100%"
         self.read.disabled = True
@@ -105,6 +106,11 @@ class MatrixBuilder:
     def wait(self, timeout: float = 60.0) -> bool:
         """Wait until what was asked for is shown; False when that takes longer."""
         return self._worker.wait(timeout)
+
+    def close(self) -> None:
+        """Take it off the page."""
+        self._worker.close()
+        close_all(self.box)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return self.box._repr_mimebundle_(**options)

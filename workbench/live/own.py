@@ -11,6 +11,7 @@ import ipywidgets as widgets
 from workbench import blocks
 from workbench.analysis.family import Cost, cost
 from workbench.errors import InputError
+from workbench.live._closing import close_all
 from workbench.live._worker import LatestOnly
 from workbench.live.controls import button
 from workbench.live.editor import LinesEditor
@@ -50,10 +51,9 @@ class OwnMethod:
         self._told: RaceView | None = None
         self._setting = set_up(self.base)
         self._kept: tuple[str, str] | None = None
-        self.original = widgets.Dropdown(options=originals(), value=original, description="original")
-        self.name = widgets.Text(value=f"my-{original}", description="name", continuous_update=False)
-        for control in (self.original, self.name):
-            control.layout, control.style = {"width": "190px"}, {"description_width": "54px"}
+        shape: dict[str, Any] = {"layout": {"width": "190px"}, "style": {"description_width": "54px"}}
+        self.original = widgets.Dropdown(options=originals(), value=original, description="original", **shape)
+        self.name = widgets.Text(value=f"my-{original}", description="name", continuous_update=False, **shape)
         self.editor = LinesEditor()
         self.editor.write(*self._texts())
         self.status = StatusLine()
@@ -132,7 +132,8 @@ class OwnMethod:
         """End the race and take everything off the page."""
         if self.view is not None:
             self.view.close()
-        self.box.close()
+        self._worker.close()
+        close_all(self.box)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return self.box._repr_mimebundle_(**options)

@@ -11,6 +11,7 @@ import numpy as np
 import traitlets
 
 from workbench.errors import InputError
+from workbench.live._closing import close_all
 from workbench.live._stream import Publisher
 from workbench.live._worker import LatestOnly
 from workbench.live.field import FieldView
@@ -72,8 +73,8 @@ class PoissonBuilder:
         self.sides = SideBoxes(self._changed)
         self.help = hint()
         self.status = StatusLine()
-        publisher = publisher or Publisher()
-        self.views = {name: FieldView(publisher, height=HEIGHT) for name in FORMULAS}
+        self._alone, self._publisher = publisher is None, publisher or Publisher()
+        self.views = {name: FieldView(self._publisher, height=HEIGHT, choices=False) for name in FORMULAS}
         for view in list(self.views.values())[1:]:
             for trait in ("normal", "index"):
                 traitlets.link((self.views["a"], trait), (view, trait))
@@ -123,6 +124,13 @@ class PoissonBuilder:
     def wait(self, timeout: float = 10.0) -> bool:
         """Wait until hints and pictures are those of the fields; False when that takes longer."""
         return self._worker.wait(timeout)
+
+    def close(self) -> None:
+        """Take it off the page."""
+        self._worker.close()
+        if self._alone:
+            self._publisher.close()
+        close_all(self.box)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return self.box._repr_mimebundle_(**options)

@@ -15,6 +15,7 @@ import ipywidgets as widgets
 from workbench import figures
 from workbench.blocks import unknown_name
 from workbench.errors import InputError
+from workbench.live._closing import close_all
 from workbench.live._stream import Publisher
 from workbench.live._watching import Watched
 from workbench.live._worker import LatestOnly
@@ -57,6 +58,8 @@ class Replay:
         self.tabs.observe(self._turned, "selected_index")
         self._makers: dict[str, Callable[[], list[widgets.Widget]]] = {}
         self._publisher = Publisher()
+        self._parts: tuple[widgets.Widget, ...] = ()
+        """What is made at once, but put into its tab when that is first turned to."""
         self._lock = threading.Lock()
         self.status.say(HINT)
         if isinstance(source, Record):
@@ -76,6 +79,7 @@ class Replay:
     def show(self, record: Record) -> None:
         """Show a record. A view is made when its tab is first turned to, since some compute or measure."""
         before, self._publisher = self._publisher, Publisher()
+        shown = (*self.tabs.children, *self._parts)
         self.record, self._makers = record, self._views(record, self._publisher)
         self.tabs.children = [widgets.VBox() for _ in self._makers]
         self.tabs.titles = tuple(self._makers)
@@ -84,6 +88,8 @@ class Replay:
         self.view("Convergence")
         self.status.say(told(record), "good")
         before.close()
+        for part in shown:
+            close_all(part)
 
     def view(self, name: str) -> widgets.VBox:
         """What stands in the tab of that name, made now if it has not been. Raises InputError for an unknown name."""
@@ -97,8 +103,10 @@ class Replay:
 
     def close(self) -> None:
         """Take everything off the page."""
+        self._opener.close()
         self._publisher.close()
-        self.box.close()
+        for part in (self.box, *self._parts):
+            close_all(part)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return self.box._repr_mimebundle_(**options)
@@ -115,6 +123,7 @@ class Replay:
             about=lambda: f"{title} {record.provenance.get('started', '')}",
             folder=self._folder,
         )
+        self._parts = convergence, timeline, self.save_bar.box
         return {
             "Convergence": lambda: [convergence, self.save_bar.box],
             "Timeline": lambda: [timeline],
@@ -126,11 +135,9 @@ class Replay:
     def _saving(self, kind: type[Any], record: Record, publisher: Publisher) -> list[widgets.Widget]:
         """A view that saves into the folder, or why there is none."""
         try:
-            view = kind(record, publisher=publisher)
+            return [kind(record, publisher=publisher, folder=self._folder).box]
         except InputError as reason:
             return [widgets.HTML(html.escape(str(reason)))]
-        view.save_bar.folder = self.save_bar.folder
-        return [view.box]
 
     def _turned(self, change: Any) -> None:
         if self._makers and change["new"] is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import html
+from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
@@ -23,6 +24,7 @@ from workbench.machine.describe import machine_line
 from workbench.machine.profile import Profile, profile, profiles
 from workbench.recording import Record, Trace
 from workbench.run import Result, Run, Session
+from workbench.run.turns import MACHINE, Turn
 
 HERE = "this machine, measured"
 NOBODY = "no machine"
@@ -34,9 +36,10 @@ class RooflineView(Watching):
     """A mark per kernel under the machine's roof, sized by its share of the time, and the numbers in a table.
 
     run: traced; a session is followed. machine: a profile, its name, or the .toml file that `workbench calibrate`
-    wrote. By default this machine is measured as soon as the run does not go on; for a trace that was made elsewhere
+    wrote. By default this machine is measured as soon as no run is on it; for a trace that was made elsewhere
     choose a machine. Bytes are counted by the lines, so kernels whose vectors lie in a cache stand above the roof.
-    `figures()` is the picture, for `figures.save`. Raises InputError for an unknown machine.
+    folder: where figures go, by default exports/ beside the notebook. `figures()` is the picture, for `figures.save`.
+    Raises InputError for an unknown machine.
     """
 
     def __init__(
@@ -45,11 +48,12 @@ class RooflineView(Watching):
         machine: str | Profile | None = None,
         *,
         publisher: Publisher | None = None,
+        folder: str | Path | None = None,
     ) -> None:
+        given = profile(machine) if isinstance(machine, str) else machine
         super().__init__(publisher)
         self._trace = run if isinstance(run, Trace) else None
         self.watched = None if isinstance(run, Trace) else Watched(run)
-        given = profile(machine) if isinstance(machine, str) else machine
         self._profiles = {**profiles(), **({given.name: given} if given else {})}
         choice = given.name if given else self._home()
         named = [(made.title, name) for name, made in self._profiles.items()]
@@ -59,7 +63,7 @@ class RooflineView(Watching):
         self.lane = widgets.Dropdown(options=[CPU], description="lane", style=STYLE, layout={"width": "200px"})
         self.again = button("Measure again", "measure this machine anew, for its own roof", self.measure, width="130px")
         self.told, self.table, self.picture = widgets.HTML(), widgets.HTML(), picture()
-        self.save_bar = SaveBar(self.figures, provenance=self._provenance, about=self._about)
+        self.save_bar = SaveBar(self.figures, provenance=self._provenance, about=self._about, folder=folder)
         self.box = widgets.VBox(
             [
                 widgets.HBox([self.machine, self.lane, self.again]),
@@ -71,6 +75,7 @@ class RooflineView(Watching):
         )
         self._figures: dict[str, Figure] = {}
         self._moving = False
+        self._waits = False
         self.show()
         for control in (self.machine, self.lane):
             control.observe(self._turned, "value")
@@ -100,9 +105,18 @@ class RooflineView(Watching):
         trace = self.trace
         return trace.count if trace else -1, self.busy, self.watched.error if self.watched else ""
 
+    def publish(self) -> bool:
+        goes_on = super().publish()
+        if self.hidden or not self._waits:
+            return goes_on
+        if not MACHINE.taken:
+            self.show()
+        return goes_on or self._waits
+
     def draw(self) -> None:
         trace = self.trace
         self.again.disabled = self.busy or self.machine.value != HERE
+        self._waits = False
         if trace is None or not trace.count:
             error = self.watched.error if self.watched else ""
             self.told.value = html.escape(error or ("No events yet." if trace else HINT))
@@ -126,7 +140,7 @@ class RooflineView(Watching):
         return {**shown, **run, **({"trace": trace.label, "traced on": trace.machine} if trace else {})}
 
     def _about(self) -> str:
-        return self.watched.title if self.watched else self.trace.machine if self.trace else ""
+        return self.watched.file_title if self.watched else self.trace.machine if self.trace else ""
 
     def _turned(self, _change: object) -> None:
         if not self._moving:
@@ -152,12 +166,14 @@ class RooflineView(Watching):
             return self._profiles[name], self._elsewhere(name)
         if self.busy:
             return None, "The machine's limit is measured when the run is over or held."
-        if self.lane.value == CPU:
-            return _this_machine("cpu"), ""
-        if self.watched is None:
+        on_cores = self.lane.value == CPU
+        if self.watched is None and not on_cores:
             return None, "The trace does not say on which accelerator it was made; choose the machine."
         try:
-            return _this_machine(self.watched.device), ""
+            return _this_machine("cpu" if on_cores or self.watched is None else self.watched.device), ""
+        except _TakenError:
+            self._waits = True
+            return None, "The machine's limit is measured when no run goes on."
         except InputError as error:
             # A run that was saved is looked at where its device may not be.
             return None, f"No roof: {error}."
@@ -185,7 +201,18 @@ class RooflineView(Watching):
         return next((name for name, made in self._profiles.items() if made.title == trace.machine), NOBODY)
 
 
+class _TakenError(Exception):
+    """A run is on the machine or waits for it."""
+
+
 @functools.cache
 def _this_machine(device: str) -> Profile:
-    """Measured once for all views."""
-    return calibrate("this", device)
+    """Measured once for all views and alone on the machine; raises where it is not, which is not kept."""
+    turn = Turn(MACHINE)
+    turn.ask()
+    try:
+        if not turn.held:
+            raise _TakenError
+        return calibrate("this", device)
+    finally:
+        turn.give_back()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
+from pathlib import Path
 
 import ipywidgets as widgets
 import numpy as np
@@ -39,8 +40,9 @@ class SpectrumView(Watching):
 
     `SpectrumView(session)` follows a run; of a result or a loaded run the slider replays the iterations. Display it, or
     `box`; `slider` chooses the iteration, `delay` how far the error estimates look ahead. exact: eigenvalues by name,
-    those of what CG works on last, in place of those that are computed up to 1024 unknowns. `figures()` are the
-    pictures, for `figures.save`. Raises InputError for a run without beta, such as one of sd.
+    those of what CG works on last, in place of those that are computed up to 1024 unknowns. folder: where figures go,
+    by default exports/ beside the notebook. `figures()` are the pictures, for `figures.save`. Raises InputError for a
+    run without beta, such as one of sd.
     """
 
     def __init__(
@@ -49,11 +51,13 @@ class SpectrumView(Watching):
         *,
         exact: Mapping[str, np.ndarray] | None = None,
         publisher: Publisher | None = None,
+        folder: str | Path | None = None,
     ) -> None:
-        super().__init__(publisher)
-        watched = self.watched = Watched(run)
+        watched = Watched(run)
         if watched.over and watched.history is not None:
             usable(watched.history)
+        super().__init__(publisher)
+        self.watched = watched
         self.exact = dict(exact) if exact is not None else {}
         self.why = ""
         """Why there is no exact spectrum, in a sentence."""
@@ -64,7 +68,9 @@ class SpectrumView(Watching):
         self.told = widgets.HTML()
         self.pictures = {name: picture() for name in ("ritz", "estimates", "levels")}
         controls = widgets.HBox([self.slider, self.delay])
-        self.save_bar = SaveBar(self.figures, provenance=lambda: watched.provenance, about=lambda: watched.title)
+        self.save_bar = SaveBar(
+            self.figures, provenance=lambda: watched.provenance, about=lambda: watched.file_title, folder=folder
+        )
         self.box = widgets.VBox([controls, self.told, *self.pictures.values(), self.save_bar.box])
         self._figures: dict[str, Figure] = {}
         self._moving = False

@@ -13,6 +13,11 @@ class Turns:
         self._changed = threading.Condition()
         self._line: list[Turn] = []
 
+    @property
+    def taken(self) -> bool:
+        """Somebody has the machine."""
+        return bool(self._line)
+
     def poke(self) -> None:
         """Let all that wait look again at what they wait for."""
         with self._changed:

@@ -20,6 +20,7 @@ export function fieldChoices(model) {
     quantity.select.value = model.get("quantity");
     colours.select.value = model.get("colours");
     overlay.checked = model.get("overlay");
+    row.hidden = !model.get("choices");
   };
   const push = () => {
     model.set("quantity", quantity.select.value);
@@ -28,7 +29,7 @@ export function fieldChoices(model) {
     model.save_changes();
   };
   for (const control of [quantity.select, colours.select, overlay]) control.addEventListener("change", push);
-  const traits = ["quantity", "colours", "overlay"].map((name) => `change:${name}`);
+  const traits = ["quantity", "colours", "overlay", "choices"].map((name) => `change:${name}`);
   for (const trait of traits) model.on(trait, pull);
   pull();
   return {
