@@ -10,8 +10,9 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from workbench.errors import InputError
+from workbench.errors import InputError, sentence_of
 from workbench.live._closing import close_all
+from workbench.live._rows import row
 from workbench.live._stream import Publisher
 from workbench.live.controls import button
 from workbench.live.convergence import ConvergenceView, Curve
@@ -178,12 +179,12 @@ class RaceView:
         return self.box._repr_mimebundle_(**options)
 
     def _layout(self) -> widgets.Box:
-        player = _row("wb-buttons", self._start, self._pause, self._stop, widgets.Label("against"), self.measure)
-        exports = _row("wb-buttons", self.save_bar.box, *self._exports.values())
+        player = row("wb-buttons", self._start, self._pause, self._stop, widgets.Label("against"), self.measure)
+        exports = row("wb-buttons", self.save_bar.box, *self._exports.values())
         aim = self.tolerance.box.add_class("wb-buttons")
         more = widgets.HTML("One more lane, with").add_class("wb-title")
         views = [player, self.status, self.convergence, aim, self.winner, self.table]
-        parts = [*views, more, self.form.box, _row("wb-buttons", self._add), exports, self.saved]
+        parts = [*views, more, self.form.box, row("wb-buttons", self._add), exports, self.saved]
         box = widgets.VBox(parts)
         box.add_class("wb-explorer").add_class("wb-race")
         return box
@@ -228,8 +229,9 @@ class RaceView:
     def _adding(self) -> None:
         try:
             self.add_from_form()
-        except InputError as error:
-            self._complain(str(error))
+        # Nobody else would tell the user.
+        except Exception as error:
+            self._complain(sentence_of(error, "adding a lane"))
         else:
             self._complain("")
 
@@ -239,8 +241,9 @@ class RaceView:
         def write() -> None:
             try:
                 paths = self.export(kind)
-            except InputError as error:
-                self.saved.say(str(error), "bad")
+            # Nobody else would tell the user.
+            except Exception as error:
+                self.saved.say(sentence_of(error, "the export"), "bad")
             else:
                 self.saved.say(f"written to {self.folder}: {', '.join(path.name for path in paths)}", "good")
 
@@ -301,9 +304,3 @@ class RaceView:
         if self._notice:
             return f"{about} {self._notice}; press Start", "plain", "idle"
         return f"{about}: press Start" if lanes else f"{about}; choose blocks and press Add lane", "plain", "idle"
-
-
-def _row(name: str, *children: widgets.Widget) -> widgets.HBox:
-    made = widgets.HBox(children)
-    made.add_class(name)
-    return made

@@ -239,7 +239,7 @@ class SweepView:
         return self.result
 
     def _stem(self) -> str:
-        return f"sweep {self._name} {self._ended().provenance['started']}"
+        return f"sweep {self._title} {self._ended().provenance['started']}"
 
     def _work(self) -> None:
         # What was typed last must have been read.
