@@ -11,6 +11,9 @@ from workbench.live._rows import row
 from workbench.live.controls import button
 from workbench.live.sweep_words import each_of
 
+LONGEST = 32
+"""Characters of a problem that fit on the button."""
+
 
 class Offer:
     """A button and a sentence. Display `box`, which hides itself while there is nothing to take over."""
@@ -23,9 +26,10 @@ class Offer:
 
     def make(self, problem: str, news: Sequence[str]) -> None:
         """Offer a problem, in which these parts are new."""
-        self.press.description = f"Take over {problem}"
-        kept = "the lanes stay as they are until you take it over, which ends them; export before what is to be kept"
-        self.text.value = f'<span role="status">Chosen elsewhere: another {escape(each_of(news))}; {kept}.</span>'
+        named = problem if len(problem) <= LONGEST else f"{problem[: LONGEST - 1]}…"
+        self.press.description = f"Take over {named}"
+        said = f"Chosen elsewhere: another {each_of(news)}. Taking it over ends these lanes, so export them first."
+        self.text.value = f'<span role="status">{escape(said)}</span>'
         self.box.layout.display = None
 
     def withdraw(self) -> None:
