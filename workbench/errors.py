@@ -9,13 +9,13 @@ class DeviceError(InputError):
     """A device that answered before does not any more; a run in progress ends with that reason."""
 
 
-def sentence_of(error: BaseException) -> str:
-    """What a view says of an exception, also of one that nobody foresaw."""
+def sentence_of(error: BaseException, what: str = "the run") -> str:
+    """What a view says of an exception, also of one that nobody foresaw. what: that failed by it."""
     if isinstance(error, InputError):
         return str(error)
     if isinstance(error, MemoryError):
         return f"there is not enough memory{_about(error)}; take a smaller problem, or close other programs"
-    return f"the run failed by a {type(error).__name__}{_about(error)}"
+    return f"{what} failed by a {type(error).__name__}{_about(error)}"
 
 
 def _about(error: BaseException) -> str:

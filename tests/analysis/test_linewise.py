@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from workbench.analysis.linewise import Walk
+from workbench.errors import InputError
 from workbench.run import configure, own_solver
 
 
@@ -56,6 +57,12 @@ def test_four_unknowns_in_whole_numbers():
     assert walk.after(1, 3)["alpha"] == 0.5
     assert walk.after(1, 5)["r"].tolist() == [0.0] * 4
     assert walk.broken_down
+
+
+def test_too_many_unknowns_are_refused_before_the_setup(monkeypatch):
+    monkeypatch.setattr("workbench.analysis.linewise.set_up", lambda *_: pytest.fail("it was set up"))
+    with pytest.raises(InputError, match="up to 10000 unknowns, not 10201"):
+        Walk(configure("poisson5", n=101))
 
 
 def test_a_method_of_ones_own_is_walked():

@@ -22,6 +22,14 @@ from workbench.live import RaceView
 from workbench.run import configure
 view = RaceView(*(configure("two-layer", n=192, preconditioner="jacobi", deflation=d) for d in ("none", "stripes")))
 view"""
+ELSEWHERE = """\
+from workbench.live import RaceView
+from workbench.run import Stopping, configure
+view = RaceView(*(configure("two-layer", n=64, deflation=d) for d in ("none", "stripes")))
+view.start()
+view.race.wait(60)
+view.rebase(configure("poisson5", n=48, stopping=Stopping(rtol=1e-4)))
+view"""
 SWEEP = """\
 from workbench.live import SweepView
 levels = {"preconditioner": ["jacobi", "neumann:2"], "deflation": ["none", "stripes"]}
@@ -124,6 +132,20 @@ def test_the_tolerance_is_dragged_on_the_plot_and_all_follows(page, lab_url, lab
     number.press("Enter")
     until_seen(page, "tolerance", "0.00001")
     page.wait_for_timeout(300)
+    shut(page)
+
+
+def test_lanes_stay_until_what_was_chosen_elsewhere_is_taken_over(page, lab_url, lab_folder, shoot):
+    page.set_viewport_size({"width": 1280, "height": 1000})
+    open_cell(page, lab_url, lab_folder, "elsewhere.ipynb", ELSEWHERE)
+    until_seen(page, "curves", "2")
+    page.get_by_text("Chosen elsewhere: another problem and stopping rule. Taking it over").wait_for()
+    page.locator(".wb-status", has_text="two-layer:64, 2 lanes: all have ended").wait_for()
+    shoot("race_offers_what_was_chosen_elsewhere")
+    press(page, "Take over poisson5:48")
+    page.locator(".wb-status", has_text="poisson5:48, 2 lanes begin anew here").wait_for()
+    assert not page.get_by_text("Chosen elsewhere").is_visible()
+    assert page.locator(".wb-race input[type=text]").first.input_value() == "0.0001"
     shut(page)
 
 

@@ -136,7 +136,52 @@ def test_a_path_and_what_is_no_matrix(builder, tmp_path):
     builder.source.value = "by name"
     builder.name.value = "bcsstk155"
     assert "did you mean bcsstk15?" in builder.status.text
+    assert (builder.read.disabled, builder.facts, builder.table.value) == (True, None, "")
+    with pytest.raises(InputError, match="no matrix has been chosen"):
+        _ = builder.problem
+
+
+def test_an_upload_is_taken_again_when_its_source_is(builder):
+    upload(builder, "a.mtx", SMALL)
+    before = builder.problem
+    builder.source.value = "by path"
+    with pytest.raises(InputError, match="no matrix has been chosen"):
+        _ = builder.problem
+    builder.source.value = "upload"
+    assert builder.wait()
+    assert builder.problem == before
+    assert builder.facts.rows["unknowns N"] == "3"
+
+
+@pytest.mark.parametrize("text", ["", "nowhere.mtx"])
+def test_an_earlier_matrix_is_not_taken_for_a_path_that_is_wrong(builder, tmp_path, text):
+    file = tmp_path / "here.mtx"
+    file.write_bytes(SMALL)
+    builder.load(MatrixFile(path=str(file)))
+    assert builder.wait()
+    builder.path.value = text
+    assert builder.read.disabled
+    with pytest.raises(InputError, match="no matrix has been chosen"):
+        _ = builder.problem
+    builder.path.value = str(file)
+    assert builder.wait()
     assert builder.problem == MatrixFile(path=str(file))
+    assert not builder.read.disabled
+
+
+def test_what_was_read_for_an_earlier_choice_is_not_shown(builder, tmp_path, monkeypatch):
+    file = tmp_path / "here.mtx"
+    file.write_bytes(SMALL)
+
+    def slow(problem):
+        builder.path.value = ""
+        return facts(problem)
+
+    monkeypatch.setattr("workbench.live.matrix_builder.facts", slow)
+    builder.source.value = "by path"
+    builder.path.value = str(file)
+    assert builder.wait()
+    assert (builder.facts, builder.table.value, builder.read.disabled) == (None, "", True)
 
 
 def test_large_files_wait_for_the_button(tmp_path, monkeypatch):

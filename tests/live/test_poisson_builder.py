@@ -73,6 +73,9 @@ def test_a_mistake_is_told_below_its_field_and_the_text_stays(builder):
     type_into(builder, "a", "x - 0.5")
     assert "a must be positive and finite, but a = -0.4961 at x = 0.003906" in builder.lines["a"].hint.value
     assert told == []
+    builder.lines["a"].field.value = "1+*x"
+    with pytest.raises(InputError, match="in a, column 3: the formula cannot be read"):
+        _ = builder.problem
     type_into(builder, "a", "x")
     assert told == [builder.problem]
     builder.n.value = -1

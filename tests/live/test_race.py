@@ -140,6 +140,7 @@ def test_a_lane_on_another_system_is_refused_and_rebasing_takes_all_there(view, 
         view.add(other)
     methods = [lane.label for lane in view.race.lanes]
     view.rebase(other)
+    view.take_over()
     assert [lane.label for lane in view.race.lanes] == methods
     assert {lane.configuration.problem for lane in view.race.lanes} == {other.problem}
     assert {lane.configuration.stopping for lane in view.race.lanes} == {other.stopping}
@@ -157,6 +158,60 @@ def test_rebasing_on_the_same_system_keeps_the_lanes(view):
     view.rebase(lane_of(solver="pipecg"))
     assert view.race.lanes == lanes
     assert view.form.fields["solver"].choice.value == "pipecg"
+
+
+def test_lanes_that_have_begun_stay_until_the_other_system_is_taken_over(view, eventually):
+    finished(view, eventually)
+    lanes, before = view.race.lanes, view.base
+    view.rebase(configure("poisson5", n=16, stopping=Stopping(rtol=1e-4)))
+    assert (view.race.lanes, view.base) == (lanes, before)
+    assert "another problem and stopping rule. Taking it over ends these lanes" in view.offer.text.value
+    assert view.offer.box.layout.display is None
+    view.offer.press.click()
+    assert view.offer.box.layout.display == "none"
+    assert [lane.configuration.problem.label for lane in view.race.lanes] == ["poisson5:16"] * 2
+    assert view.tolerance.value == 1e-4
+    view.start()
+    view.race.wait(60)
+    view.rebase(configure("poisson5", n=20))
+    view.rebase(configure("poisson5", n=16, stopping=Stopping(rtol=1e-4), solver="pipecg"))
+    # What was offered is chosen no more.
+    assert view.offer.box.layout.display == "none"
+    assert all(lane.result for lane in view.race.lanes)
+
+
+def test_lanes_that_wait_follow_the_stopping_rule_and_so_does_the_tolerance(view, eventually):
+    view.rebase(lane_of(stopping=Stopping(rtol=1e-9)))
+    assert {lane.configuration.stopping.rtol for lane in view.race.lanes} == {1e-9}
+    assert view.tolerance.value == 1e-9
+    eventually(lambda: "begin anew here, since a race compares methods on one system" in view.status.text)
+    view.tolerance.set(1e-3)
+    view.rebase(lane_of(stopping=Stopping(rtol=1e-7)))
+    assert view.tolerance.value == 1e-3
+
+
+def test_a_page_that_is_turned_to_again_changes_nothing(view):
+    view.form.fields["solver"].choice.value = "pipecg"
+    lanes = view.race.lanes
+    view.rebase(lane_of())
+    assert view.race.lanes == lanes
+    assert view.form.fields["solver"].choice.value == "pipecg"
+    view.rebase(lane_of(solver="sd"))
+    view.form.fields["solver"].choice.value = "pipecg"
+    view.rebase(lane_of(solver="sd"))
+    assert view.form.fields["solver"].choice.value == "pipecg"
+
+
+def test_what_nobody_foresaw_is_told(view, eventually, monkeypatch):
+    def burst(*_):
+        raise RuntimeError("a wheel came off")
+
+    monkeypatch.setattr(view.race, "add", burst)
+    view._add.click()
+    eventually(lambda: view.status.text == "adding a lane failed by a RuntimeError: a wheel came off")
+    monkeypatch.setattr("workbench.live.race.export_race", burst)
+    view._exports["csv"].click()
+    eventually(lambda: view.saved.text == "the export failed by a RuntimeError: a wheel came off")
 
 
 def test_a_wrong_number_in_the_form_is_a_sentence(view, eventually):

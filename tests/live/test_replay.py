@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -66,6 +67,19 @@ def test_what_is_no_run_is_a_sentence_and_the_run_before_stays(tmp_path, eventua
     assert replay.tabs.children == before
     with pytest.raises(InputError, match="no run of this workbench"):
         open_run(foreign)
+
+
+def test_a_damaged_head_is_told_and_the_run_before_stays(tmp_path, eventually):
+    replay = open_run(made(tmp_path))
+    record, before = replay.record, replay.tabs.children
+    damaged = save(dataclasses.replace(record, summary={}), tmp_path / "damaged.run.npz")
+    replay.path.value = str(damaged)
+    eventually(lambda: replay.status.text.startswith(f"{damaged} is damaged: in its summary, problem, N"))
+    # One that nobody foresaw.
+    replay._try(lambda: replay.show(dataclasses.replace(record, history=None)))
+    eventually(lambda: replay.status.text.startswith("opening the run failed by a"))
+    assert (replay.record, replay.tabs.children) == (record, before)
+    assert replay.tabs.children[0].children[0].publisher is replay._publisher
 
 
 def test_a_file_can_be_uploaded(tmp_path, eventually):

@@ -76,6 +76,16 @@ def test_what_cannot_be_saved_is_a_sentence(bar, tmp_path, eventually):
     assert bar.status.tone == "bad"
 
 
+def test_what_nobody_foresaw_is_told(tmp_path, eventually):
+    def burst():
+        raise RuntimeError("a wheel came off")
+
+    bar = SaveBar(burst, provenance=dict, folder=tmp_path)
+    bar.press.click()
+    eventually(lambda: bar.status.text == "saving failed by a RuntimeError: a wheel came off")
+    eventually(lambda: not bar.press.disabled)
+
+
 def test_the_views_of_a_run_save_with_its_provenance(tmp_path):
     session = Session(configure("two-layer", n=12), trace=True)
     session.start()

@@ -68,6 +68,15 @@ def test_what_cannot_be_opened_is_told(tmp_path, eventually, text, sentence):
     assert sentence in bar.said
 
 
+def test_what_nobody_foresaw_is_told(tmp_path, eventually):
+    def burst(_chosen=None):
+        raise RuntimeError("a wheel came off")
+
+    bar = ShareBar(lambda: CHOSEN, burst, tmp_path)
+    press(bar, eventually, kind="open", text=to_link(CHOSEN))
+    assert (bar.said, bar.tone) == ("sharing failed by a RuntimeError: a wheel came off", "bad")
+
+
 def test_a_form_with_a_wrong_value_is_told_and_nothing_is_copied(tmp_path, eventually):
     def wrong():
         raise InputError("n must be between 2 and 8192, got 1")

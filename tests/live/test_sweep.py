@@ -6,9 +6,11 @@ import json
 import math
 
 import pytest
+from matplotlib.figure import Figure
 
 from workbench.errors import InputError
 from workbench.live import SweepView
+from workbench.live._watching import PAINTING
 from workbench.live.sorttable import SortTable
 from workbench.live.sweep_choices import split
 from workbench.live.sweep_map import grid
@@ -204,6 +206,50 @@ def test_another_base_keeps_the_choices_that_it_has(small, eventually):
     found = small.wait(60)
     assert found.provenance["configuration"]["problem"]["name"] == "poisson5"
     assert found.provenance["configuration"]["preconditioner"]["name"] == "none"
+
+
+def test_rows_that_the_forms_problem_does_not_have_are_named_and_come_back(small, eventually):
+    small.choices.add()
+    small.choices.rows[-1].name.value = "contrast"
+    small.choices.rows[-1].text.value = "1e2, 1e3"
+    small.form.blocks["problem"].choice.value = "poisson5"
+    assert "contrast is none of its parameters" in small.status.text
+    assert [row.name.value for row in small.choices.rows] == ["n"]
+    small.form.blocks["problem"].choice.value = "two-layer"
+    assert row_of(small, "contrast").text.value == "1e2, 1e3"
+    eventually(lambda: small.plan.text == "4 runs = 2 n × 2 contrast")
+
+
+def test_a_page_that_is_turned_to_again_changes_nothing(small):
+    small.form.blocks["preconditioner"].choice.value = "neumann"
+    small.rebase(configure("two-layer", n=16, contrast=1e3))
+    assert small.form.blocks["preconditioner"].choice.value == "neumann"
+    other = configure("two-layer", n=16, solver="pipecg")
+    small.rebase(other)
+    assert small.form.blocks["preconditioner"].choice.value == other.preconditioner.name
+    small.form.blocks["solver"].choice.value = "sd"
+    small.rebase(other)
+    assert small.form.blocks["solver"].choice.value == "sd"
+
+
+def test_files_are_named_after_the_sweep_and_not_after_what_was_chosen_since(tmp_path):
+    view = SweepView("two-layer", {"n": [8]}, folder=tmp_path)
+    view.wait(60)
+    view.rebase(configure("poisson5", n=8))
+    assert view.export("csv").name.startswith("sweep-two-layer-")
+
+
+def test_the_map_is_painted_by_one_thread_at_a_time(monkeypatch):
+    held = []
+    plain = Figure.savefig
+    monkeypatch.setattr(
+        Figure, "savefig", lambda *given, **named: (held.append(PAINTING.locked()), plain(*given, **named))
+    )
+    view = SweepView("two-layer", {"n": [8]})
+    view.wait(60)
+    assert view.map.painter.wait(20)
+    assert held
+    assert all(held)
 
 
 def test_it_begins_with_a_suggestion():

@@ -1,6 +1,7 @@
 """Runs on disk: they come back whole, and files that are no runs are refused with a sentence."""
 
 import csv
+import dataclasses
 import json
 import os
 
@@ -51,6 +52,20 @@ def test_a_failed_write_leaves_the_old_file(record, tmp_path, monkeypatch):
     with pytest.raises(InputError, match="cannot write .*No space left on device"):
         save(record, path)
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"summary": {}}, "in its summary, problem, N, solver, .* cannot be read"),
+        ({"summary": None}, "damaged: its summary cannot be read"),
+        ({"provenance": [1]}, "damaged: its summary cannot be read"),
+    ],
+)
+def test_a_damaged_head_is_a_sentence(record, tmp_path, change, sentence):
+    path = save(dataclasses.replace(record, **change), tmp_path / "damaged.run")
+    with pytest.raises(InputError, match=sentence):
+        load(path)
 
 
 def test_a_missing_folder_is_a_sentence(record, tmp_path):

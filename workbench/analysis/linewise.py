@@ -34,10 +34,12 @@ class Walk:
         if not (solver.alike and solver.iterate):
             raise InputError(f"{solver.name} decides which lines to run, so they cannot be stepped; take pipecg")
         self.configuration = configuration
-        self.setting: Setting = set_up(configuration)
-        if self.setting.b.size > LARGEST:
-            unknowns = self.setting.b.size
+        system = configuration.problem.assemble(configuration.seed)
+        unknowns = system.operator.shape[0]
+        # Before the setup, which for a large system takes far longer than the matrix.
+        if unknowns > LARGEST:
             raise InputError(f"stepping keeps every vector, so it takes up to {LARGEST} unknowns, not {unknowns}")
+        self.setting: Setting = set_up(configuration, system)
         self.start, self.iterate = parse(solver.start), parse(solver.iterate)
         self._vectors = infer_vectors((*self.start, *self.iterate), ("b", "x"))
         self._operators = {"A": self._function(self.setting.A), "M": self._function(_applied(self.setting))}

@@ -15,6 +15,7 @@ from workbench.deflation import Deflation
 from workbench.errors import InputError, sentence_of
 from workbench.live._closing import close_all
 from workbench.live._place import FORGETS, in_voila
+from workbench.live._rows import row
 from workbench.live._stream import Publisher
 from workbench.live._worker import LatestOnly
 from workbench.live.controls import Controls, button
@@ -70,7 +71,7 @@ class Explorer:
         self.convergence = ConvergenceView(publisher=self.publisher, movable=False)
         self.field = FieldView(self.publisher)
         self.timeline = TimelineView(hint=HINT, publisher=self.publisher)
-        self.tabs = widgets.Tab([_row("wb-canvases", self.convergence, self.field), self.timeline], selected_index=0)
+        self.tabs = widgets.Tab([row("wb-canvases", self.convergence, self.field), self.timeline], selected_index=0)
         self.tabs.titles = ("Convergence", "Timeline")
         self.tabs.observe(self._turn_page, "selected_index")
         self.table = widgets.HTML(table([]))
@@ -191,11 +192,11 @@ class Explorer:
         return self.box._repr_mimebundle_(**options)
 
     def _layout(self) -> widgets.Box:
-        player = _row("wb-player", self.controls.box, self.trace)
-        exports = _row("wb-buttons", self.save_bar.box, *self._exports.values(), self._clear)
+        player = row("wb-player", self.controls.box, self.trace)
+        exports = row("wb-buttons", self.save_bar.box, *self._exports.values(), self._clear)
         views = widgets.VBox([player, self.status, self.tabs, self.table, exports, self.saved, self.share])
         views.add_class("wb-views")
-        box = widgets.VBox([_row("wb-body", self.form.box, views)])
+        box = widgets.VBox([row("wb-body", self.form.box, views)])
         box.add_class("wb-explorer").add_class("wb-solving")
         return box
 
@@ -403,9 +404,3 @@ def explore(problem: str | Problem = "two-layer", folder: str | Path | None = No
 def _tip(kind: str) -> str:
     where = "write it into the folder exports/"
     return f"{where}; {TIPS[kind]}" if kind in TIPS else where
-
-
-def _row(name: str, *children: widgets.Widget) -> widgets.HBox:
-    row = widgets.HBox(children)
-    row.add_class(name)
-    return row

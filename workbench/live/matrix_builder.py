@@ -68,7 +68,6 @@ class MatrixBuilder:
         self.name.observe(lambda _change: self._chosen(), "value")
         self.path.observe(lambda _change: self._chosen(), "value")
         self.box = self._layout()
-        self.status.say(START)
         self._turn()
         if problem is not None:
             self.load(problem)
@@ -130,6 +129,7 @@ class MatrixBuilder:
         self.read.layout.display = "none" if self.source.value == "upload" else None
         if self.source.value == "upload":
             self.hint.value = f"{', '.join(ENDINGS)} of at most {MOST_UPLOAD >> 20} MiB; for larger ones give a path."
+            self._uploaded()
         else:
             self._chosen()
 
@@ -138,12 +138,14 @@ class MatrixBuilder:
         files = self.upload.value
         if files:
             self._worker.ask(lambda: self._take(str(files[0]["name"]), bytes(files[0]["content"])))
+        else:
+            self._forget(START)
 
     def _take(self, name: str, content: bytes) -> None:
         try:
             problem = MatrixFile(path=str(store(name, content)))
         except InputError as error:
-            self.status.say(str(error), "bad")
+            self._forget(str(error), "bad")
             return
         self._set(problem)
         self._look(problem)
@@ -155,7 +157,7 @@ class MatrixBuilder:
         text = str(self.name.value if self.source.value == "by name" else self.path.value).strip()
         if not text:
             self.hint.value = "A name of the collection; type to search." if self.source.value == "by name" else ""
-            self.read.disabled = True
+            self._forget(START)
             return
         try:
             if self.source.value == "by name":
@@ -167,7 +169,7 @@ class MatrixBuilder:
                 self._choose(MatrixFile(path=str(path)))
         except InputError as error:
             self.hint.value = ""
-            self.status.say(str(error), "bad")
+            self._forget(str(error), "bad")
 
     def _choose(self, problem: MatrixFile | SuiteSparse) -> None:
         """Take a matrix, and read it at once where that costs little."""
@@ -175,10 +177,7 @@ class MatrixBuilder:
         self.read.description, self.hint.value = button_text, escape(about)
         self._set(problem)
         if waits:
-            self.facts = None
-            self.table.value = ""
-            self.histogram.layout.display = "none"
-            self.pattern.say(problem.label, "")
+            self._clear(problem.label)
             self.status.say(f"{problem.label} is chosen, and not read yet; press {button_text} to see it.")
         else:
             self.show_matrix()
@@ -190,20 +189,36 @@ class MatrixBuilder:
             for callback in self._callbacks:
                 callback(problem)
 
+    def _forget(self, why: str, tone: str = "plain") -> None:
+        """There is no matrix now, nor must an earlier one be taken for what was asked for."""
+        self._problem = None
+        self.read.disabled = True
+        self._clear("")
+        self.status.say(why, tone)
+
+    def _clear(self, title: str) -> None:
+        """Show nothing of a matrix."""
+        self.facts = None
+        self.table.value = ""
+        self.histogram.layout.display = "none"
+        self.pattern.say(title, "")
+
     def _look(self, problem: Problem) -> None:
         self.status.say(f"{problem.label}: reading", "busy")
         self.read.disabled = True
         try:
-            found = self.facts = facts(problem)
+            found = facts(problem)
         except (InputError, MemoryError) as error:
-            self.facts = None
-            self.table.value = ""
-            self.histogram.layout.display = "none"
-            self.pattern.say(problem.label, "")
-            self.status.say(str(error) or "there is not enough memory to read this matrix", "bad")
+            if problem == self._problem:
+                self._clear(problem.label)
+                self.status.say(str(error) or "there is not enough memory to read this matrix", "bad")
             return
         finally:
-            self.read.disabled = False
+            self.read.disabled = self._problem is None
+        # Something else may have been chosen meanwhile.
+        if problem != self._problem:
+            return
+        self.facts = found
         self.table.value = _table(found.rows)
         self.pattern.show(found.scene)
         paint(self.histogram, figures.row_lengths(found.lengths, title="Entries per row"))

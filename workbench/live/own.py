@@ -12,6 +12,7 @@ from workbench import blocks
 from workbench.analysis.family import Cost, cost
 from workbench.errors import InputError
 from workbench.live._closing import close_all
+from workbench.live._rows import row
 from workbench.live._worker import LatestOnly
 from workbench.live.controls import button
 from workbench.live.editor import LinesEditor
@@ -148,10 +149,10 @@ class OwnMethod:
             width="140px",
         )
         self._undo.disabled = True
-        bar = _row("wb-buttons", self.original, self.name, check, race, reset, self._undo)
+        bar = row("wb-buttons", self.original, self.name, check, race, reset, self._undo)
         language = widgets.HTML(LANGUAGE).add_class("wb-language")
         aside = widgets.VBox([self.table, language]).add_class("wb-aside")
-        body = _row("wb-own-body", self.editor, aside)
+        body = row("wb-own-body", self.editor, aside)
         box = widgets.VBox([bar, self.status, body, self._race])
         box.add_class("wb-explorer").add_class("wb-own")
         return box
@@ -216,9 +217,3 @@ def originals() -> tuple[str, ...]:
     """The methods that are written as paper lines."""
     known = blocks.registered("solver").items()
     return tuple(name for name, cls in known if issubclass(cls, Solver) and cls.iterate and cls.alike)
-
-
-def _row(name: str, *children: widgets.Widget) -> widgets.HBox:
-    made = widgets.HBox(children)
-    made.add_class(name)
-    return made

@@ -10,14 +10,16 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from workbench.errors import InputError
+from workbench.errors import InputError, sentence_of
 from workbench.live._closing import close_all
+from workbench.live._rows import row
 from workbench.live._stream import Publisher
 from workbench.live.controls import button
 from workbench.live.convergence import ConvergenceView, Curve
 from workbench.live.export import PICTURES, provenance
 from workbench.live.race_files import KINDS, ended, export_race, race_figure, race_name
-from workbench.live.race_form import LaneForm, moved, same_system
+from workbench.live.race_form import LaneForm, moved, news, same_system
+from workbench.live.race_offer import Offer
 from workbench.live.race_row import LaneRow
 from workbench.live.race_words import heading, sentence
 from workbench.live.save_bar import SaveBar
@@ -46,6 +48,7 @@ class RaceView:
     def __init__(self, *configurations: Configuration, folder: str | Path | None = None) -> None:
         self.race = Race()
         self.base = configurations[0] if configurations else configure("two-layer", n=256)
+        self._chosen = self.base
         self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
         self.publisher = Publisher()
         self.convergence = ConvergenceView(publisher=self.publisher)
@@ -53,6 +56,7 @@ class RaceView:
         self.status, self.winner, self.saved = StatusLine(), StatusLine(), StatusLine()
         self.tolerance = ToleranceSlider(self._rtol, self._marked, self._complain)
         self.form = LaneForm(self.base)
+        self.offer = Offer(self.take_over)
         self.table = widgets.VBox()
         self._head = widgets.HTML(heading(), layout={"margin": "0"})
         self._start = button("Start", "let all lanes begin", self.start, style="primary")
@@ -87,7 +91,7 @@ class RaceView:
         Raises InputError for a lane on another system than those that are there.
         """
         if not self.race.lanes and not same_system(configuration, self.base):
-            self.base = configuration
+            self._stand_on(configuration)
         if not same_system(configuration, self.base):
             raise InputError(
                 f"{configuration.label} is on another system than this race ({self.base.problem.label}), where "
@@ -104,27 +108,52 @@ class RaceView:
         return self.add(self.form.configuration(self.base))
 
     def rebase(self, configuration: Configuration) -> None:
-        """Take the race to this configuration's system and stopping, and show its blocks in the form.
+        """Take the race to this configuration's system, start and stopping, and show its blocks in the form.
 
-        Where the system is another one, lanes end and stand there anew with their methods, to be started again: results
-        on different systems cannot be compared in one race. Export what is to be kept before.
+        Lanes on another system, or with other stopping, cannot be compared with those to come. Where none has begun,
+        they stand there anew with their methods; else they stay, and a button does `take_over`. Does nothing for the
+        configuration that was given last, so what was set since stays.
         """
-        lanes = [] if same_system(configuration, self.base) else self.race.lanes
-        self.base = configuration
-        self.form.load(configuration)
+        if configuration == self._chosen:
+            return
+        self._chosen = configuration
+        found = news(self.base, configuration) if self._begun() else []
+        if found:
+            self.offer.make(configuration.problem.label, found)
+        else:
+            self.take_over()
+
+    def take_over(self) -> None:
+        """Go where `rebase` was told last. Lanes that do not compare there end and stand there anew, to be started
+        again; export what is to be kept before."""
+        self.offer.withdraw()
+        lanes = self.race.lanes if news(self.base, self._chosen) else ()
+        self._stand_on(self._chosen)
+        self.form.load(self._chosen)
         self._complaint = ""
         if lanes:
             self._begin_anew(lanes)
         self._wake()
 
+    def _begun(self) -> bool:
+        return self.race.alive or any(lane.state is not State.IDLE for lane in self.race.lanes)
+
+    def _stand_on(self, configuration: Configuration) -> None:
+        """The tolerance follows the stopping rule where nobody has set another."""
+        untouched = self.tolerance.value == self._rtol
+        self.base = configuration
+        if untouched:
+            self.tolerance.set(self._rtol)
+
     def _begin_anew(self, lanes: Sequence[Lane]) -> None:
+        anew = [moved(lane.configuration, self.base) for lane in lanes]
         for lane in lanes:
             self.remove(lane)
         self.race = Race()
-        for lane in lanes:
-            self.add(moved(lane.configuration, self.base))
+        for configuration in anew:
+            self.add(configuration)
         self._notice = "begins anew here" if len(lanes) == 1 else "begin anew here"
-        self._notice += ", since a race compares methods on one and the same system"
+        self._notice += ", since a race compares methods on one system and with one stopping rule"
 
     def remove(self, lane: Lane) -> None:
         """End a lane and take it away. Raises InputError for one that is not in the race."""
@@ -178,12 +207,12 @@ class RaceView:
         return self.box._repr_mimebundle_(**options)
 
     def _layout(self) -> widgets.Box:
-        player = _row("wb-buttons", self._start, self._pause, self._stop, widgets.Label("against"), self.measure)
-        exports = _row("wb-buttons", self.save_bar.box, *self._exports.values())
+        player = row("wb-buttons", self._start, self._pause, self._stop, widgets.Label("against"), self.measure)
+        exports = row("wb-buttons", self.save_bar.box, *self._exports.values())
         aim = self.tolerance.box.add_class("wb-buttons")
         more = widgets.HTML("One more lane, with").add_class("wb-title")
-        views = [player, self.status, self.convergence, aim, self.winner, self.table]
-        parts = [*views, more, self.form.box, _row("wb-buttons", self._add), exports, self.saved]
+        views = [self.offer.box, player, self.status, self.convergence, aim, self.winner, self.table]
+        parts = [*views, more, self.form.box, row("wb-buttons", self._add), exports, self.saved]
         box = widgets.VBox(parts)
         box.add_class("wb-explorer").add_class("wb-race")
         return box
@@ -228,8 +257,9 @@ class RaceView:
     def _adding(self) -> None:
         try:
             self.add_from_form()
-        except InputError as error:
-            self._complain(str(error))
+        # Nobody else would tell the user.
+        except Exception as error:
+            self._complain(sentence_of(error, "adding a lane"))
         else:
             self._complain("")
 
@@ -239,8 +269,9 @@ class RaceView:
         def write() -> None:
             try:
                 paths = self.export(kind)
-            except InputError as error:
-                self.saved.say(str(error), "bad")
+            # Nobody else would tell the user.
+            except Exception as error:
+                self.saved.say(sentence_of(error, "the export"), "bad")
             else:
                 self.saved.say(f"written to {self.folder}: {', '.join(path.name for path in paths)}", "good")
 
@@ -301,9 +332,3 @@ class RaceView:
         if self._notice:
             return f"{about} {self._notice}; press Start", "plain", "idle"
         return f"{about}: press Start" if lanes else f"{about}; choose blocks and press Add lane", "plain", "idle"
-
-
-def _row(name: str, *children: widgets.Widget) -> widgets.HBox:
-    made = widgets.HBox(children)
-    made.add_class(name)
-    return made

@@ -12,6 +12,15 @@ from workbench.live.form import SECOND_LEVEL, BlockFields, device_parameter, fie
 from workbench.run import Configuration, configure
 
 KINDS = ("solver", "preconditioner", "deflation", "coarse", "variant")
+SHARED = {
+    "problem": "problem",
+    "rhs": "right-hand side",
+    "seed": "seed",
+    "x0": "start",
+    "stopping": "stopping rule",
+    "memory_limit": "memory limit",
+}
+"""What all lanes have in common, so that they compare, and how people call it."""
 
 
 def same_system(one: Configuration, other: Configuration) -> bool:
@@ -19,8 +28,13 @@ def same_system(one: Configuration, other: Configuration) -> bool:
     return (one.problem, one.rhs, one.seed) == (other.problem, other.rhs, other.seed)
 
 
+def news(one: Configuration, other: Configuration) -> list[str]:
+    """In words, what lanes have in common and is another in the other configuration."""
+    return [text for name, text in SHARED.items() if getattr(one, name) != getattr(other, name)]
+
+
 def moved(lane: Configuration, base: Configuration) -> Configuration:
-    """A lane's method and device, on the system of another configuration and with its stopping."""
+    """A lane's method and device, and all else as in another configuration."""
     return dataclasses.replace(base, device=lane.device, **{kind: getattr(lane, kind) for kind in KINDS})
 
 

@@ -14,7 +14,7 @@ import ipywidgets as widgets
 
 from workbench import figures
 from workbench.blocks import unknown_name
-from workbench.errors import InputError
+from workbench.errors import InputError, sentence_of
 from workbench.live._closing import close_all
 from workbench.live._stream import Publisher
 from workbench.live._watching import Watched
@@ -78,15 +78,22 @@ class Replay:
 
     def show(self, record: Record) -> None:
         """Show a record. A view is made when its tab is first turned to, since some compute or measure."""
-        before, self._publisher = self._publisher, Publisher()
+        publisher = Publisher()
+        try:
+            said, makers = told(record), self._views(record, publisher)
+        except BaseException:
+            publisher.close()
+            raise
+        # From here on nothing of the run before is needed.
+        before, self._publisher = self._publisher, publisher
         shown = (*self.tabs.children, *self._parts)
-        self.record, self._makers = record, self._views(record, self._publisher)
+        self.record, self._makers = record, makers
         self.tabs.children = [widgets.VBox() for _ in self._makers]
         self.tabs.titles = tuple(self._makers)
         self.tabs.selected_index = 0
         self.tabs.layout.display = None
         self.view("Convergence")
-        self.status.say(told(record), "good")
+        self.status.say(said, "good")
         before.close()
         for part in shown:
             close_all(part)
@@ -161,8 +168,9 @@ class Replay:
         def attempt() -> None:
             try:
                 act()
-            except InputError as error:
-                self.status.say(str(error), "bad")
+            # Nobody else would tell the user.
+            except Exception as error:
+                self.status.say(sentence_of(error, "opening the run"), "bad")
 
         self.status.say("opening", "busy")
         self._opener.ask(attempt)

@@ -11,7 +11,7 @@ import ipywidgets as widgets
 from matplotlib.figure import Figure
 
 from workbench import figures
-from workbench.errors import InputError
+from workbench.errors import InputError, sentence_of
 from workbench.figures.drawn import Table
 from workbench.live._watching import PAINTING
 from workbench.live.controls import button
@@ -89,8 +89,9 @@ class SaveBar:
         self.press.disabled = True
         try:
             paths = self.save()
-        except InputError as error:
-            self.status.say(str(error), "bad")
+        # Nobody else would tell the user.
+        except Exception as error:
+            self.status.say(sentence_of(error, "saving"), "bad")
         else:
             self.status.say(f"written to {self.folder}: {', '.join(path.name for path in paths)}", "good")
         finally:

@@ -10,7 +10,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from workbench.errors import InputError
+from workbench.errors import InputError, sentence_of
 from workbench.live._assets import module, style_sheet
 from workbench.live._worker import LatestOnly
 from workbench.live.export import make_folder, slug
@@ -102,8 +102,9 @@ class ShareBar(anywidget.AnyWidget):
             else:
                 chosen = self.take(given)
                 said = f"Opened {chosen.problem.label} with {chosen.label or 'plain CG'}."
-        except InputError as error:
-            said, tone = str(error), "bad"
+        # Nobody else would tell the user.
+        except Exception as error:
+            said, tone = sentence_of(error, "sharing"), "bad"
         with self.hold_sync():
             self.text, self.said, self.tone = text, said, tone
             self.number += 1

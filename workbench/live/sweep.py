@@ -23,7 +23,7 @@ from workbench.live.status import StatusLine
 from workbench.live.sweep_base import base_of, fixed, has_form, points, suggestion
 from workbench.live.sweep_choices import Choices
 from workbench.live.sweep_map import SweepMap
-from workbench.live.sweep_words import counted, each_of, legend, marks, remaining, shortfall
+from workbench.live.sweep_words import counted, left_out, legend, marks, remaining, shortfall
 from workbench.problems import Problem
 from workbench.run import MACHINE, Configuration, Stopping, Sweep, sweep
 from workbench.run.ending import GRACE
@@ -60,6 +60,7 @@ class SweepView:
             # Names that are both varied and fixed are told, which the base does not show.
             combinations(self.base.problem, chosen, stopping=stopping, **choices)
         self.over, self.runs = dict(chosen), len(points(self.base, chosen))
+        self._chosen = self.base
         self.rows: list[Row] = []
         self.result: Sweep | None = None
         self.error = ""
@@ -120,16 +121,18 @@ class SweepView:
     def rebase(self, configuration: Configuration) -> None:
         """Let this configuration be what stays the same, from the next sweep on; what varies stays as it was typed.
 
-        Choices that its problem does not have are taken away, and the status line names them.
+        Choices that its problem does not have are taken away until there is one that has them, and the status line
+        names them. Does nothing for the configuration that was given last, so what was set since stays.
         """
-        self.base = configuration
+        if configuration == self._chosen:
+            return
+        self._chosen = self.base = configuration
         gone = self.choices.rebase(configuration.problem)
         if self.form and has_form(configuration):
             self.form.load(configuration)
             # Loading tells of changes, and what it read back has the form's precision.
             self.base = configuration
-        told = f"; {each_of(gone)} is none of its parameters and varies no more" if gone else ""
-        self.status.say(f"what stays the same is now {configuration.problem.label}, {configuration.label}{told}")
+        self._note(f"what stays the same is now {configuration.problem.label}, {configuration.label}{left_out(gone)}")
         self._changed()
 
     def wait(self, timeout: float | None = None) -> Sweep:
@@ -193,8 +196,13 @@ class SweepView:
         told = {name: getattr(chosen.stopping, name) for name in ("norm", "rtol", "maxiter")}
         self.base = dataclasses.replace(chosen, stopping=dataclasses.replace(self.base.stopping, **told))
         if self.base.problem.name != self.choices.problem.name:
-            self.choices.rebase(self.base.problem)
+            gone = self.choices.rebase(self.base.problem)
+            self._note(f"the problem is now {self.base.problem.label}{left_out(gone)}")
         self._changed()
+
+    def _note(self, sentence: str) -> None:
+        """Say something beside what goes on."""
+        self.status.say(sentence, "plain", self.status.state)
 
     def _changed(self) -> None:
         self._checker.ask(self._check)
@@ -239,7 +247,7 @@ class SweepView:
         return self.result
 
     def _stem(self) -> str:
-        return f"sweep {self._name} {self._ended().provenance['started']}"
+        return f"sweep {self._title} {self._ended().provenance['started']}"
 
     def _work(self) -> None:
         # What was typed last must have been read.

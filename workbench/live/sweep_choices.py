@@ -28,6 +28,7 @@ class Choices:
     def __init__(self, problem: Problem, over: Mapping[str, Sequence[Any]], changed: Changed) -> None:
         self.problem = problem
         self.rows: list[ChoiceRow] = []
+        self._away: dict[str, str] = {}
         self._changed = changed
         self.more = button("Vary more", "one more choice", self.add, width="96px")
         self.list = widgets.VBox().add_class("wb-choices")
@@ -42,23 +43,31 @@ class Choices:
     def load(self, problem: Problem, over: Mapping[str, Sequence[Any]]) -> None:
         """Show these choices, of a sweep over this problem."""
         self.problem = problem
-        self._set([self._row(name, values) for name, values in over.items()])
+        self._away = {}
+        self._set([self._row(name, _written(values)) for name, values in over.items()])
 
     def rebase(self, problem: Problem) -> list[str]:
-        """Stay with the rows that another problem has too, as they were typed; returns the names of those that went."""
+        """Stay with the rows that another problem has too, as they were typed; returns the names of those that went.
+
+        They come back with a problem that has them.
+        """
         self.problem = problem
-        gone = [row for row in self.rows if row.name.value not in self.names]
-        self._set([row for row in self.rows if row not in gone])
+        gone = {str(row.name.value): str(row.text.value) for row in self.rows if row.name.value not in self.names}
+        kept = [row for row in self.rows if row.name.value not in gone]
+        taken = {row.name.value for row in kept}
+        back = [name for name in self._away if name in self.names and name not in taken]
+        self._set([*kept, *(self._row(name, self._away.pop(name)) for name in back)])
+        self._away |= gone
         for row in self.rows:
             row.offer(self.names, problem)
-        return [str(row.name.value) for row in gone]
+        return list(gone)
 
     def add(self) -> None:
         """One more row, for the first choice that is not varied yet."""
         taken = {row.name.value for row in self.rows}
         free = next((name for name in (*KINDS, *self.names) if name not in taken), None)
         if free is not None:
-            self._set([*self.rows, self._row(free, [])])
+            self._set([*self.rows, self._row(free, "")])
             self._changed()
 
     def over(self) -> dict[str, list[Any]]:
@@ -71,8 +80,8 @@ class Choices:
             found[name] = row.values(self.problem)
         return found
 
-    def _row(self, name: str, values: Sequence[Any]) -> ChoiceRow:
-        return ChoiceRow(name, values, self.names, self.problem, self._changed, self._remove)
+    def _row(self, name: str, text: str) -> ChoiceRow:
+        return ChoiceRow(name, text, self.names, self.problem, self._changed, self._remove)
 
     def _remove(self, row: ChoiceRow) -> None:
         self._set([other for other in self.rows if other is not row])
@@ -90,14 +99,13 @@ class ChoiceRow:
     """One choice: its name, its values, and what can be added to them."""
 
     def __init__(
-        self, name: str, values: Sequence[Any], names: Sequence[str], problem: Problem, changed: Changed, remove: Any
+        self, name: str, text: str, names: Sequence[str], problem: Problem, changed: Changed, remove: Any
     ) -> None:
         self._changed = changed
         self._problem = problem
         self._quiet = False
         self.name = widgets.Dropdown(options=names, value=name, description="vary", style=dict(BARE))
-        written = ", ".join(value.spec if isinstance(value, Block) else as_text(value) for value in values)
-        self.text = widgets.Text(written, description="over", continuous_update=False, style=dict(BARE))
+        self.text = widgets.Text(text, description="over", continuous_update=False, style=dict(BARE))
         self.known = widgets.Dropdown(tooltip="add a value to the list")
         self.remove = button("Remove", "do not vary this", lambda: remove(self), width="76px")
         self.box = widgets.HBox([self.name, self.text, self.known, self.remove]).add_class("wb-choice")
@@ -170,6 +178,11 @@ def split(text: str) -> list[str]:
         elif part:
             parts += [part]
     return parts
+
+
+def _written(values: Sequence[Any]) -> str:
+    """Values as one types them."""
+    return ", ".join(value.spec if isinstance(value, Block) else as_text(value) for value in values)
 
 
 def _declared(name: str, problem: Problem) -> Parameter | None:

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 
 from workbench.errors import InputError
 from workbench.figures.heatmap import heatmap
+from workbench.live._watching import PAINTING
 from workbench.live._worker import LatestOnly
 from workbench.live.sweep_words import VALUES, absences, each_of, spent
 from workbench.run.sweeping import Row
@@ -88,7 +89,8 @@ class SweepMap:
             self.note.value, self.picture.layout.display = str(reason) if self.rows else "", "none"
             return
         png = io.BytesIO()
-        figure.savefig(png, format="png", dpi=DPI)
+        with PAINTING:
+            figure.savefig(png, format="png", dpi=DPI)
         others = [name for name, values in self.over.items() if len(values) > 1]
         others = [name for name in others if name not in (self.down.value, self.across.value)]
         best = f" Each cell is the smallest over {each_of(others)}." if others else ""

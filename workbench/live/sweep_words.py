@@ -83,6 +83,14 @@ def each_of(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
+def left_out(gone: Sequence[str]) -> str:
+    """The rest of a sentence about a new problem, which does not have these choices."""
+    if not gone:
+        return ""
+    told = ("is", "varies", "it") if len(gone) == 1 else ("are", "vary", "them")
+    return "; {} {} none of its parameters and {} no more, until a problem has {} again".format(each_of(gone), *told)
+
+
 def _system(row: Row, over: Mapping[str, Sequence[Any]]) -> tuple[Any, ...]:
     return tuple(row[name] for name in over if name not in METHOD)
 

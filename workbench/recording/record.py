@@ -19,6 +19,19 @@ from workbench.recording.trace import Trace
 
 FORMAT = "cg-workbench run"
 VERSION = 1
+SUMMARY: dict[str, type | tuple[type, ...]] = {
+    "problem": dict,
+    "N": int,
+    "solver": str,
+    "preconditioner": str,
+    "deflation": str,
+    "coarse": (str, type(None)),
+    "device": str,
+    "iterations": int,
+    "reason": str,
+    "relative_residual": (float, int),
+}
+"""What every summary holds: views read these without asking."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -51,7 +64,7 @@ def save(record: Record, path: str | Path) -> Path:
 
 
 def load(path: str | Path) -> Record:
-    """Read a run back. Raises InputError when the file is missing, is no run, or is of a later version."""
+    """Read a run back. Raises InputError when the file is missing, is no run, is damaged, or is of a later version."""
     path = Path(path)
     if not path.is_file():
         raise InputError(f"no run file at {path}")
@@ -66,6 +79,7 @@ def load(path: str | Path) -> Record:
             raise InputError(
                 f"{path} is a run of format version {version}, this workbench reads up to {VERSION}; update it"
             )
+        _check(path, head["summary"], head["provenance"])
         solution = arrays.pop("solution", None)
         trace = Trace.from_dict(json.loads(str(arrays.pop("trace")))) if "trace" in arrays else None
         return Record(head["summary"], head["provenance"], History.from_arrays(arrays), solution, trace)
@@ -73,6 +87,15 @@ def load(path: str | Path) -> Record:
         raise
     except (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile):
         raise InputError(f"{path} is no run of this workbench; runs are written by `workbench solve --save`") from None
+
+
+def _check(path: Path, summary: Any, provenance: Any) -> None:
+    """Raise InputError where what says how the run was made and ended is damaged."""
+    whole = isinstance(summary, dict) and isinstance(provenance, dict)
+    wrong = [name for name, kind in SUMMARY.items() if not isinstance(summary.get(name, ...), kind)] if whole else []
+    if wrong or not whole:
+        told = f"in its summary, {', '.join(wrong)} cannot be read" if whole else "its summary cannot be read"
+        raise InputError(f"{path} is damaged: {told}; save the run again, or take another copy of the file")
 
 
 def to_csv(record: Record, path: str | Path) -> Path:

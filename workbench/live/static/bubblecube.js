@@ -4,7 +4,7 @@ import { line, label } from "./axes.js";
 import { rowsOf } from "./circles.js";
 import { camera, FRONT, ballAt } from "./camera.js";
 import { paintBalls } from "./balls.js";
-import { MARKED, REFUSED } from "./bubbleplane.js";
+import { REFUSED } from "./bubbleplane.js";
 import { turning } from "./turning.js";
 
 // The cube with its bubbles from outside: box, balls and the plane that is being worked on.

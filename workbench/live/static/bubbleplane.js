@@ -8,7 +8,7 @@ import { drawSides, BAND } from "./boxsides.js";
 
 const MARGIN = { left: 46, top: 6, right: 8, bottom: 42 };
 const GRID_UP_TO = 32;
-export const MARKED = "#c48700";
+const MARKED = "#c48700";
 export const REFUSED = "#d55e00";
 
 // painted() is called after each drawing.

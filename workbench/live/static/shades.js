@@ -8,7 +8,7 @@ const [APART, WORDS] = [16, 5];
 const MOST_TICKS = 7;
 
 // Where a number lies on the scale, 0 for low to 1 for high; the same as in the kernel.
-export function shareOf({ low, high, scale, signed, threshold }, value) {
+function shareOf({ low, high, scale, signed, threshold }, value) {
   if (scale === "log") return Math.log(value / low) / Math.log(high / low);
   if (scale === "linear") return (value - low) / (high - low);
   const size = Math.abs(value) / threshold;
