@@ -14,6 +14,7 @@ import ipywidgets as widgets
 
 from workbench import figures
 from workbench.blocks import unknown_name
+from workbench.data_files import path_of
 from workbench.errors import InputError
 from workbench.live._stream import Publisher
 from workbench.live._watching import Watched
@@ -69,7 +70,7 @@ class Replay:
 
         Raises InputError when it is missing, damaged, or no run; what was shown before then stays.
         """
-        record = load(Path(path).expanduser())
+        record = load(path_of(path))
         self.show(record)
         return record
 
