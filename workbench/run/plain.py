@@ -6,8 +6,6 @@ import dataclasses
 import operator
 from typing import Any
 
-import numpy as np
-
 from workbench.errors import InputError, quoted
 
 WHOLE_NUMBERS = {"memory_limit", "seed", "maxiter", "stagnation", "check_every", "true_every"}
@@ -34,8 +32,9 @@ def _plain(name: str, given: Any) -> Any:
     try:
         if name in NUMBERS:
             return float(given)
-        whole = isinstance(given, (float, np.floating)) and given.is_integer()
-        return int(given) if whole else int(operator.index(given))
+        # Python's floats say whether they are whole, and so do NumPy's.
+        is_whole = getattr(given, "is_integer", None)
+        return int(given) if is_whole and is_whole() else int(operator.index(given))
     except (TypeError, ValueError, OverflowError):
         noun = "a number" if name in NUMBERS else "a whole number"
         raise InputError(f"{name} must be {noun}, got {quoted(given)}") from None
