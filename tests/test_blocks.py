@@ -61,6 +61,8 @@ def test_a_path_with_an_equals_sign_is_one_argument():
         ({"speed": 10}, "spinner: speed must be between 1 and 9, got 10"),
         ({"speed": 2.5}, "spinner: speed must be a whole number, got 2.5"),
         ({"speed": "fast"}, "spinner: speed must be a whole number, got 'fast'"),
+        ({"speed": "f" * 999}, f"spinner: speed must be a whole number, got '{'f' * 59}…'"),
+        ({"colour": "f" * 999}, f"spinner: unknown colour '{'f' * 59}…'; known: red, green"),
         ({"speed": None}, "spinner: speed must be a whole number, got None"),
         ({"sound": "perhaps"}, "spinner: sound must be true or false, got 'perhaps'"),
         ({"colour": "gren"}, "spinner: unknown colour 'gren'; did you mean green?"),

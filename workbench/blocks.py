@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any, ClassVar, Self, TypeVar
 
-from workbench.errors import InputError
+from workbench.errors import InputError, quoted
 
 Value = int | float | str | bool
 
@@ -62,7 +62,7 @@ class Parameter:
         if self.kind is bool:
             words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
             if str(value).lower() not in words:
-                raise InputError(f"{owner}: {self.name} must be true or false, got {value!r}")
+                raise InputError(f"{owner}: {self.name} must be true or false, got {quoted(value)}")
             return words[str(value).lower()]
         if self.kind is str:
             return str(value)
@@ -73,7 +73,7 @@ class Parameter:
                 raise ValueError
             return int(given) if self.kind is int else float(given)
         except (TypeError, ValueError, OverflowError):
-            raise InputError(f"{owner}: {self.name} must be {noun}, got {value!r}") from None
+            raise InputError(f"{owner}: {self.name} must be {noun}, got {quoted(value)}") from None
 
 
 def parameter(
@@ -270,7 +270,7 @@ def unknown_name(what: str, given: str, known: Any) -> str:
     names = [str(name) for name in known]
     near = difflib.get_close_matches(given, names, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(names) or 'none'}"
-    return f"unknown {what} {given!r}; {hint}"
+    return f"unknown {what} {quoted(given)}; {hint}"
 
 
 def load_package(package: ModuleType) -> None:

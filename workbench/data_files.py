@@ -1,10 +1,11 @@
-"""Where the data files lie: inside the installed package, or beside it in a checkout."""
+"""Where files lie: data inside the installed package, or beside it in a checkout; and where a user says one is."""
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
-from workbench.errors import InputError
+from workbench.errors import InputError, quoted
 
 PACKAGE = Path(__file__).parent
 
@@ -18,3 +19,16 @@ def data_folder() -> Path:
         if folder.is_dir():
             return folder
     raise InputError(f"no data files at {PACKAGE / 'data'}; install the workbench again, from a wheel or its checkout")
+
+
+def path_of(text: str | Path) -> Path:
+    """The path that a user writes, its ~ expanded; a file need not be there. Raises InputError where none can be."""
+    try:
+        path = Path(text).expanduser()
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            path.stat()
+    # A ~ of nobody; a name too long or out of reach; a character that no name may hold.
+    except (RuntimeError, OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error).rstrip(".")
+        raise InputError(f"{quoted(str(text))} cannot be a path ({reason}); check it") from None
+    return path

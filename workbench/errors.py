@@ -9,6 +9,17 @@ class DeviceError(InputError):
     """A device that answered before does not any more; a run in progress ends with that reason."""
 
 
+MOST_QUOTED = 60
+
+
+def quoted(value: object) -> str:
+    """A value as a sentence quotes it: of a text the first 60 characters."""
+    if isinstance(value, str):
+        return repr(value if len(value) <= MOST_QUOTED else f"{value[: MOST_QUOTED - 1]}…")
+    text = repr(value)
+    return text if len(text) <= MOST_QUOTED else f"{text[: MOST_QUOTED - 1]}…"
+
+
 def sentence_of(error: BaseException, what: str = "the run") -> str:
     """What a view says of an exception, also of one that nobody foresaw. what: that failed by it."""
     if isinstance(error, InputError):

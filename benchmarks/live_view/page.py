@@ -217,7 +217,7 @@ class Page:
 
 
 def _gesture(asked: list[float], draws: list[tuple[float, float]]) -> dict[str, Any]:
-    """Times in ms. Each wish waits for the end of the first draw that begins after it."""
+    """Times in ms. Each wish waits for the end of the first draw that begins after it, if there is one."""
     if not asked:
         return {"asked": 0}
     own = [(begun, ms) for begun, ms in draws if asked[0] <= begun <= asked[-1] + 200]
@@ -229,6 +229,7 @@ def _gesture(asked: list[float], draws: list[tuple[float, float]]) -> dict[str, 
         "draws": len(own),
         "draws_per_second": len(own) / (asked[-1] - asked[0]) * 1000,
         "draw_ms": spread([ms for _, ms in own]),
+        "unanswered": waits.count(None),
         "asked_to_drawn_ms": spread([wait for wait in waits if wait is not None]),
         "between_draws_ms": spread(apart),
     }

@@ -120,8 +120,9 @@ def _gesture(kind: str, timeline: dict[str, Any]) -> dict[str, Any]:
         f"p95 {draw['p95']:.1f} ms, most {draw['most']:.1f} ms; {told['draws_per_second']:.0f} draws/s, "
         f"asked to drawn p95 {wait['p95']:.0f} ms, longest gap {apart.get('most', 0):.0f} ms"
     )
-    of = f"{told['draws']} draws of {told['asked']} asked for"
-    return _row(what, f"{draw['median']:.1f} ms per draw", of, scatter, _met(wait["p95"] <= PROMPT_MS))
+    of = f"{told['draws']} draws of {told['asked']} asked for, {told['unanswered']} never answered"
+    prompt = bool(wait) and wait["p95"] <= PROMPT_MS and told["unanswered"] <= 0.05 * told["asked"]
+    return _row(what, f"{draw['median']:.1f} ms per draw", of, scatter, _met(prompt))
 
 
 def _slowdown(where: str, told: dict[str, Any]) -> list[dict[str, Any]]:

@@ -123,3 +123,11 @@ def test_the_iterations_of_the_bound_are_the_first_that_reach_it(condition, fact
     assert iterations_by_bound(1.0) == 1
     with pytest.raises(InputError, match="between 0 and 1"):
         iterations_by_bound(4.0, 2.0)
+
+
+def test_the_bound_of_a_huge_condition_number_is_a_number_and_of_an_infinite_one_a_sentence():
+    # For a large condition number the rate is 1 - 2/sqrt(condition).
+    assert iterations_by_bound(1e36) == pytest.approx(1e18 / 2 * np.log(2e6), rel=1e-9)
+    for condition in (np.inf, np.nan):
+        with pytest.raises(InputError, match="needs a finite condition number"):
+            iterations_by_bound(condition)

@@ -1,11 +1,14 @@
 """`workbench sweep`."""
 
 import csv
+import dataclasses
 import json
 
 import pytest
 
 from workbench.cli import main
+from workbench.run import Stopping, configure
+from workbench.run.sharing import to_link
 
 
 def test_it_prints_a_row_a_run(capsys):
@@ -51,3 +54,12 @@ def test_exit_status_1_where_a_run_does_not_converge(capsys):
 def test_wrong_input_is_one_sentence(capsys, arguments, sentence):
     assert main(["sweep", "two-layer", *arguments]) == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_a_link_says_when_to_stop_and_options_replace_that(capsys):
+    stopping = Stopping(rtol=1e-2, norm="natural", maxiter=50)
+    asked = ["sweep", to_link(configure("two-layer", stopping=stopping)), "--n", "8", "--json"]
+    for more, expected in (([], stopping), (["--rtol", "1e-3"], dataclasses.replace(stopping, rtol=1e-3))):
+        assert main([*asked, *more]) == 0
+        found = json.loads(capsys.readouterr().out)["provenance"]["configuration"]["stopping"]
+        assert Stopping(**found) == expected

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 
 import pytest
 
@@ -138,3 +139,15 @@ def test_all_four_comparisons_belong_to_the_language(sign):
     (line,) = parse(f"x = y if y {sign} 2*a else -y")
     assert isinstance(line, Formula)
     assert set(line.names) == {"y", "a"}
+
+
+def test_the_text_of_a_line_is_what_was_written():
+    text = "α = (r, r)  # a comment\r\nx = (x +\n  α*p); s = A(x)\n\x0cu = M(s)"
+    assert [line.text for line in parse(text)] == ["α = (r, r)", "x = (x +\n  α*p)", "s = A(x)", "u = M(s)"]
+
+
+def test_python_warns_of_nothing_while_one_types():
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        assert parse("a = 1 if g > 0else 0")
+    assert not seen

@@ -7,10 +7,11 @@ import os
 import subprocess
 import sys
 import threading
+import types
 
 from numba.core.caching import IndexDataCacheFile
 
-from workbench.devices.cpu import generated, sharing  # noqa: F401  the cache is shared from here on
+from workbench.devices.cpu import generated, sharing  # the cache is shared from here on
 
 # The same lines for two precisions, in the order that is asked for, so that one function is compiled for different
 # types by both processes at the same time.
@@ -96,3 +97,13 @@ def test_entries_of_one_function_that_are_saved_at_once_keep_their_own_code(tmp_
     third = IndexDataCacheFile(str(tmp_path), "kernel", "stamp")
     found = {name: third.load(name) for name in ("float32", "float64")}
     assert found == {"float32": "code for float32", "float64": "code for float64"}
+
+
+def test_a_file_system_without_locks_is_used_without_them(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(38, "Function not implemented")
+
+    monkeypatch.setattr(sharing.fcntl, "flock", refuse)
+    cache = types.SimpleNamespace(_cache_path=str(tmp_path))
+    assert sharing._alone(lambda _cache, given: given + 1)(cache, 2) == 3
+    assert (tmp_path / sharing.LOCK).exists()

@@ -6,6 +6,7 @@ import pytest
 from workbench.analysis import Estimates, Spot
 from workbench.errors import InputError
 from workbench.figures import error_estimates, field, levels, ritz, roofline, save
+from workbench.figures.field import ceiling
 
 COLUMNS = {1: np.array([4.5]), 2: np.array([1.5, 8.0])}
 
@@ -111,3 +112,16 @@ def test_nothing_to_draw_is_a_sentence():
         levels({})
     with pytest.raises(InputError, match="none has a place under a roof"):
         roofline(SPOTS[1:])
+
+
+@pytest.mark.parametrize("value", [np.nan, 5e-324, 1.7e308, -1.7e308])
+@pytest.mark.parametrize("logarithmic", [False, True])
+def test_a_field_of_any_value_can_be_drawn(value, logarithmic, tmp_path):
+    path = save(field(np.full((2, 2), value), "r", logarithmic=logarithmic), tmp_path / "a.png")
+    assert path.stat().st_size > 0
+
+
+@pytest.mark.parametrize("value", [5e-324, 3e-320, 1.7e308])
+def test_there_is_a_ceiling_above_any_number(value):
+    assert value <= ceiling(value) <= max(10 * value, np.finfo(float).max)
+    assert np.isfinite(ceiling(value))

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import csv
 import re
+import threading
 
+import matplotlib
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
 from workbench.errors import InputError
-from workbench.figures import convergence, drawn, heatmap, read_provenance, save, timeline
+from workbench.figures import convergence, drawn, field, heatmap, read_provenance, row_lengths, save, timeline
 from workbench.figures.columns import SMALLEST, fitted
 from workbench.run import Session, configure
 
@@ -72,6 +74,49 @@ def test_cells_and_boxes_have_their_numbers_too(record):
     noted = record.trace.rows[record.trace.column("iteration") == 3]
     total = (noted["end"] - noted["start"]).sum()
     assert sum(boxes["value"]) == pytest.approx(1e6 * total)
+    assert set(boxes["series"]) == {record.trace.kernels[kernel].name for kernel in noted["kernel"]}
+
+
+def test_a_band_is_listed_by_its_corners_and_bars_by_foot_and_length():
+    low, high = np.array([-1.0, -2.0, -3.0]), np.array([1.0, 2.0, 3.0])
+    band = drawn(field(np.array([low, high]), "r", sides=("", "")))
+    corners = set(zip(band["x"], band["y"], strict=True))
+    assert {(x, y) for side in (low, high) for x, y in zip((0.0, 0.25, 1.0), side[[0, 1, 2]], strict=True)} <= corners
+    bars = drawn(row_lengths(np.array([3, 4, 4])))
+    assert [bars[name] for name in ("x", "y", "value")] == [[3, 4], [0, 0], [1, 2]]
+
+
+def test_what_cannot_be_seen_is_not_listed():
+    axes = Figure().add_subplot()
+    (line,) = axes.plot([1, 2], [3, 4])
+    (bar,) = axes.bar([1], [2])
+    assert drawn(axes.figure)["value"][-1] == 2
+    line.set_visible(False)
+    bar.set_visible(False)
+    assert drawn(axes.figure)["x"] == []
+
+
+def test_saving_in_two_threads_leaves_the_settings_as_they_were(tmp_path):
+    before, inside = dict(matplotlib.rcParams), [threading.Event(), threading.Event()]
+
+    class Slow(Figure):
+        """Its first saving ends only after the second had time to begin."""
+
+        def savefig(self, *given, **more):
+            inside[0].set()
+            inside[1].wait(0.5)
+
+    class Quick(Figure):
+        def savefig(self, *given, **more):
+            inside[1].set()
+            slow.join(0.5)
+
+    slow = threading.Thread(target=save, args=(Slow(), tmp_path / "a.svg"))
+    slow.start()
+    inside[0].wait()
+    save(Quick(), tmp_path / "b.svg")
+    slow.join()
+    assert dict(matplotlib.rcParams) == before
 
 
 def test_columns_of_several_lengths_are_refused(record, tmp_path):

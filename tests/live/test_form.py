@@ -143,6 +143,9 @@ def test_a_path_may_begin_at_home(form, monkeypatch, tmp_path):
     form.blocks["problem"].choice.value = "matrix-file"
     form.blocks["problem"].fields["path"].value = "~/a.mtx"
     assert form.configuration().problem.to_dict()["parameters"]["path"] == str(tmp_path / "a.mtx")
+    form.blocks["problem"].fields["path"].value = "~nosuchuser/a.mtx"
+    with pytest.raises(InputError, match="cannot be a path"):
+        form.configuration()
 
 
 def test_the_coarse_solver_is_grey_without_deflation(form):

@@ -128,6 +128,8 @@ def test_a_path_and_what_is_no_matrix(builder, tmp_path):
     builder.source.value = "by path"
     builder.path.value = str(tmp_path / "nowhere.mtx")
     assert "no file at" in builder.status.text
+    builder.path.value = "~nosuchuser/a.mtx"
+    assert "cannot be a path" in builder.status.text
     file = tmp_path / "here.mtx"
     file.write_bytes(SMALL)
     builder.path.value = str(file)

@@ -64,6 +64,8 @@ def test_what_is_no_run_is_a_sentence_and_the_run_before_stays(tmp_path, eventua
     replay.path.value = str(tmp_path / "nowhere.npz")
     eventually(lambda: replay.status.text.startswith("no run file at"))
     assert replay.path.value == str(tmp_path / "nowhere.npz")
+    replay.path.value = "~nosuchuser/a.npz"
+    eventually(lambda: "cannot be a path" in replay.status.text)
     assert replay.tabs.children == before
     with pytest.raises(InputError, match="no run of this workbench"):
         open_run(foreign)

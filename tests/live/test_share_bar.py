@@ -59,6 +59,7 @@ def test_a_problem_is_saved_under_a_name_of_its_own_and_opened_again(tmp_path, e
         ("two-layer", "'two-layer' is neither a link"),
         ("cgw1.AAAA", "the link is"),
         ("missing.cg.json", "cannot read"),
+        ("~nosuchuser/a.cg.json", "cannot be a path"),
     ],
 )
 def test_what_cannot_be_opened_is_told(tmp_path, eventually, text, sentence):

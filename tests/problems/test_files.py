@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from workbench.blocks import from_dict, registered
+from workbench.data_files import path_of
 from workbench.errors import InputError
 from workbench.problems import problem_from_text
 from workbench.problems.bubbles import Bubbles3D
@@ -86,3 +87,24 @@ def test_the_first_parameter_is_the_natural_one():
     assert first.pop("stand-in") == "of"
     assert len(first) >= 8
     assert set(first.values()) == {"n"}
+
+
+@pytest.mark.parametrize("text", ["x" * 5000, "a\0b", "~nosuchuser"])
+def test_what_cannot_be_a_path_is_an_unknown_name(text: str):
+    with pytest.raises(InputError) as caught:
+        problem_from_text(text)
+    assert str(caught.value).startswith("unknown problem")
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("x" * 5000, "too long"), ("a\0b", "null"), ("~nosuchuser/a", "home directory")],
+)
+def test_what_cannot_be_a_path_is_a_sentence(text: str, reason: str):
+    with pytest.raises(InputError, match=reason) as caught:
+        path_of(text)
+    assert str(caught.value).endswith("; check it")
+    assert len(str(caught.value)) < 150
+    assert path_of("~/a") == Path.home() / "a"
+    assert path_of(__file__ + "/below") == Path(__file__) / "below"

@@ -103,6 +103,7 @@ def test_large_grids_are_evaluated_piece_by_piece_to_the_same_values(monkeypatch
         ),
         ({"b": "where(y > 0.5, 0, 1)"}, "b must be positive and finite, but b = 0 at x = 0.125, y = 0.625"),
         ({"a": "1/(x-0.125)"}, "a must be positive and finite, but a = inf at x = 0.125, y = 0.125"),
+        ({"a": "log(x - 0.5)"}, "but a = nan at x = 0.125, y = 0.125; change the formula there, as where("),
         ({"f": "log(x - 0.5)"}, "f must be finite, but f = nan at x = 0.125, y = 0.125"),
         ({"a": "1 +"}, "poisson-2d: in a, column 4: the formula ends too early"),
         ({"f": "z"}, "poisson-2d: in f, column 1: unknown name 'z'"),

@@ -7,6 +7,7 @@ import json
 import shlex
 import zlib
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from workbench import blocks, cli
 from workbench.cli.solving import _configuration
 from workbench.errors import InputError
-from workbench.run import Configuration, Stopping, configure
+from workbench.run import Configuration, Stopping, configure, own_solver
 from workbench.run.configuration import RHS, STARTS
 from workbench.run.given import GivenProblem
 from workbench.run.sharing import (
@@ -245,3 +246,42 @@ def test_what_is_held_in_memory_cannot_be_handed_on(tmp_path):
     for write in (to_python, to_command, to_link, lambda it: save_configuration(it, tmp_path / "x")):
         with pytest.raises(InputError, match="the problem is held in memory"):
             write(held)
+
+
+def test_a_method_of_ones_own_is_refused_both_ways():
+    own = own_solver("mine")
+    with pytest.raises(InputError, match="save a run of it, which holds its lines"):
+        to_link(configure("two-layer", solver=own))
+    with pytest.raises(InputError, match="unknown solver 'own'"):
+        from_link(packed({"problem": "two-layer", "solver": ["own", own.to_dict()["parameters"]]}))
+
+
+def test_a_file_needs_a_name_that_can_be(tmp_path):
+    chosen = configure("two-layer")
+    for path, sentence in (("", "names no file"), ("~nosuchuser/a", "cannot be a path")):
+        with pytest.raises(InputError, match=sentence):
+            save_configuration(chosen, path)
+    with pytest.raises(InputError, match="cannot be a path"):
+        load_configuration(tmp_path / ("a" * 999 + ".cg.json"))
+
+
+def test_numbers_of_numpy_are_handed_on_like_pythons():
+    stopping = Stopping(rtol=np.float32(0.5), norm=Norm.NATURAL, maxiter=1e3, stagnation=np.float64(7), true_every=True)
+    chosen = configure("two-layer", n=np.int64(8), seed=np.int64(3), x0=np.str_("zero"), stopping=stopping)
+    assert by_python(to_python(chosen)) == by_command(to_command(chosen)) == from_link(to_link(chosen)) == chosen
+    assert (chosen.seed, chosen.stopping.maxiter, chosen.stopping.rtol) == (3, 1000, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({"maxiter": 2.5}, "maxiter must be a whole number, got 2.5"),
+        ({"maxiter": "many"}, "maxiter must be a whole number, got 'many'"),
+        ({"stagnation": None}, "stagnation must be a whole number, got None"),
+        ({"rtol": "small"}, "rtol must be a number, got 'small'"),
+        ({"max_seconds": [1]}, r"max_seconds must be a number, got \[1\]"),
+    ],
+)
+def test_what_is_no_number_is_a_sentence(values, sentence):
+    with pytest.raises(InputError, match=sentence):
+        Stopping(**values)

@@ -57,9 +57,11 @@ def cg_bound(condition: float, iterations: int) -> np.ndarray:
 def iterations_by_bound(condition: float, factor: float = 1e-6) -> int:
     """Iterations after which the CG bound promises that ||e||_A has fallen by a factor. Source: as `cg_bound`.
 
-    Raises InputError for a factor that is not between 0 and 1.
+    Raises InputError for a factor that is not between 0 and 1, and for a condition number that is not finite.
     """
     if not 0 < factor < 1:
         raise InputError(f"an error falls by a factor between 0 and 1, got {factor}")
-    rate = (np.sqrt(condition) - 1) / (np.sqrt(condition) + 1)
-    return 1 if rate <= 0 else int(np.ceil(np.log(factor / 2) / np.log(rate)))
+    if not condition < np.inf:
+        raise InputError(f"the CG bound needs a finite condition number, got {condition}")
+    # The logarithm of the rate as it is, also where the rate rounds to 1.
+    return 1 if condition <= 1 else int(np.ceil(np.log(factor / 2) / (-2 * np.arctanh(1 / np.sqrt(condition)))))

@@ -9,14 +9,11 @@ from typing import Any
 from workbench.errors import InputError
 
 CONVERGED, NOT_CONVERGED, WRONG_INPUT = 0, 1, 2
+PROBLEM = "a registered problem, a SuiteSparse name, a .mtx or .mtx.gz file, a link, or a saved .cg.json file"
 
 
 def problem_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "problem",
-        metavar="PROBLEM",
-        help="a registered problem, a SuiteSparse name, a .mtx or .mtx.gz file, a link, or a saved .cg.json file",
-    )
+    parser.add_argument("problem", metavar="PROBLEM", help=PROBLEM)
     parser.add_argument("--n", metavar="N", help="grid points per side")
     parser.add_argument(
         "--param", metavar="KEY=VALUE", action="append", default=[], help="another parameter of the problem; repeatable"

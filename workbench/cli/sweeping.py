@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import sys
 from pathlib import Path
 from typing import Any
 
-from workbench.cli.common import CONVERGED, NOT_CONVERGED, key_value
+from workbench.cli.common import CONVERGED, NOT_CONVERGED, PROBLEM, key_value
 from workbench.errors import InputError
 
 SWEPT = ("n", "solver", "preconditioner", "deflation", "coarse", "variant", "device", "rhs", "x0", "seed")
@@ -18,7 +19,7 @@ SHOWN = ("N", "iterations", "setup_seconds", "iteration_seconds", "true_relative
 def add(verbs: Any) -> None:
     """Add the command."""
     sweep = verbs.add_parser("sweep", help="solve every combination of some choices, and print a table")
-    sweep.add_argument("problem", metavar="PROBLEM", help="a registered problem, a SuiteSparse name, or a path")
+    sweep.add_argument("problem", metavar="PROBLEM", help=PROBLEM)
     for name in SWEPT:
         meaning = "grid points per side" if name == "n" else f"as in `workbench solve --{name}`"
         sweep.add_argument(f"--{name}", nargs="+", metavar="VALUE", help=f"{meaning}; one value or several")
@@ -29,7 +30,7 @@ def add(verbs: Any) -> None:
         default=[],
         help="another parameter of the problem; a key given several times is swept",
     )
-    sweep.add_argument("--rtol", type=float, default=1e-6, help="stop at this fraction of ||b|| (default 1e-6)")
+    sweep.add_argument("--rtol", type=float, help="stop at this fraction of ||b|| (default 1e-6)")
     sweep.add_argument("--maxiter", type=int, metavar="N", help="iteration limit (default 10 times the unknowns)")
     shape = sweep.add_mutually_exclusive_group()
     shape.add_argument("--json", action="store_true", help="print one JSON object")
@@ -38,7 +39,7 @@ def add(verbs: Any) -> None:
 
 
 def _sweep(chosen: argparse.Namespace) -> int:
-    from workbench.run import Stopping, sweep
+    from workbench.run import configure, sweep
     from workbench.run.sweep_files import plain, to_csv
 
     if chosen.csv and not Path(chosen.csv).parent.is_dir():
@@ -49,7 +50,9 @@ def _sweep(chosen: argparse.Namespace) -> int:
     for text in chosen.param:
         key, value = key_value(text)
         over.setdefault(key, []).append(value)
-    stopping = Stopping(rtol=chosen.rtol, maxiter=chosen.maxiter)
+    # A link says when to stop too; options replace what they name.
+    rules = {name: getattr(chosen, name) for name in ("rtol", "maxiter") if getattr(chosen, name) is not None}
+    stopping = dataclasses.replace(configure(chosen.problem).stopping, **rules)
     found = sweep(chosen.problem, over, stopping=stopping, progress=_progress)
     if sys.stderr.isatty():
         sys.stderr.write("\r\033[K")

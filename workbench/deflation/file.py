@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
 from workbench.blocks import parameter, register
+from workbench.data_files import path_of
 from workbench.deflation.base import Deflation, Surroundings
 from workbench.deflation.subspace import Subspace, as_subspace
 from workbench.errors import InputError
@@ -31,7 +31,7 @@ class VectorsFile(Deflation):
     def space(self, given: Surroundings) -> Subspace:
         if not self.path:
             raise InputError("deflation file needs the path of a .npy file with labels (N,) or vectors (N, d)")
-        path = Path(self.path).expanduser()
+        path = path_of(self.path)
         try:
             stored = np.load(path, allow_pickle=False)
         except FileNotFoundError:

@@ -12,6 +12,8 @@ from workbench.figures.style import COLOURS, new_figure
 
 DECADES = 3
 """Powers of ten that logarithmic colours show below the largest value; below them they are linear."""
+DRAWABLE = (1e-300, 1e300)
+"""The largest value may be so small and so large: beyond, Matplotlib's ticks and norms leave the doubles."""
 SIGNED, MAGNITUDE = "RdBu_r", "cividis"
 """Colour maps that read the same with and without colour vision (Brewer 2003; Nunez, Anderton, Renslow 2018)."""
 
@@ -31,7 +33,7 @@ def field(
     `sides` is empty names: then they are drawn as a band. label: of the bar. width in inches.
     """
     finite = values[np.isfinite(values)]
-    largest = ceiling(float(np.abs(finite).max(initial=0.0))) or 1.0
+    largest = ceiling(float(np.clip(np.abs(finite).max(initial=0.0), *DRAWABLE))) if finite.any() else 1.0
     signed = bool(np.any(finite < 0))
     figure = new_figure(width, 0.8 * width, square=sides[0] != "")
     axes = figure.add_subplot()
@@ -42,7 +44,8 @@ def field(
             axes.set_yscale("symlog", linthresh=largest / 10**DECADES)
         axes.set(xlabel="unknown (share of N)", ylabel=label)
         return figure
-    low, high = (-largest, largest) if signed else (0.0 if logarithmic else float(finite.min()), largest)
+    least = 0.0 if logarithmic or not finite.size else min(float(finite.min()), largest)
+    low, high = (-largest, largest) if signed else (least, largest)
     if logarithmic:
         norm: Normalize = SymLogNorm(largest / 10**DECADES, vmin=low, vmax=high, base=10)
         label = f"{label}, linear within ±{largest / 10**DECADES:.3g}"
@@ -57,8 +60,12 @@ def field(
 
 
 def ceiling(value: float) -> float:
-    """The least of 1, 2 and 5 times a power of ten that is not below a value; 0 for 0."""
+    """The least of 1, 2 and 5 times a power of ten that is not below a value; 0 for 0.
+
+    Where doubles end there is none, and it is the value itself.
+    """
     if not value > 0:
         return 0.0
     decade = 10.0 ** math.floor(math.log10(value))
-    return next(step * decade for step in (1, 2, 5, 10) if step * decade >= value * (1 - 1e-12))
+    steps = (step * decade for step in (1, 2, 5, 10))
+    return next((step for step in steps if value * (1 - 1e-12) <= step < math.inf), value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import threading
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +24,8 @@ PRINT: dict[Any, Any] = {"svg.fonttype": "none", "pdf.fonttype": 42, "ps.fonttyp
 """Text in files stays text, so that it can be searched and edited; PDF carries the font as TrueType."""
 PLACES = {"svg": "Description", "pdf": "Keywords", "png": "Description"}
 """Where each format keeps a long text: metadata of an SVG, Info of a PDF, tEXt of a PNG."""
+_settings = threading.Lock()
+"""Held while Matplotlib's settings, which all threads share, are changed."""
 
 
 def save(
@@ -49,7 +52,7 @@ def save(
     about = None if provenance is None else json.dumps(stamped(provenance), default=str)
     content = io.BytesIO()
     shown = figure if columns is None else fitted(figure, columns)
-    with matplotlib.rc_context(PRINT):
+    with _settings, matplotlib.rc_context(PRINT):
         shown.savefig(content, format=kind, metadata=None if about is None else {PLACES[kind]: about})
     if data is not None:
         save_table(data, path.with_suffix(".csv"), about)

@@ -8,7 +8,8 @@ import io
 from matplotlib.figure import Figure
 
 # Okabe and Ito 2008, "Color universal design". Their yellow is left out because it is faint on white; their orange and
-# sky blue are darker here, so that every colour has a contrast of 3:1 at least to a light and to a dark page alike.
+# sky blue are darker here, so that every colour but black, which pages draw in their own ink, has a contrast of 3:1 at
+# least to a light and to a dark page alike.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#c48700", "#4a9bc9", "#000000")
 DASHES = ((), (6.0, 2.0), (2.0, 1.5), (6.0, 2.0, 1.5, 2.0), (10.0, 3.0))
 MARKERS = ("o", "s", "^", "D", "v", "x")

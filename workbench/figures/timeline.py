@@ -105,7 +105,13 @@ def _draw_lane(
         colour, hatch = styles[event.name]
         left, length = (event.start - origin) * scale, event.seconds * scale
         axes.broken_barh(
-            [(left, length)], (row - 0.32, 0.64), facecolor=colour, hatch=hatch, edgecolor="white", linewidth=0.5
+            [(left, length)],
+            (row - 0.32, 0.64),
+            label=event.name,
+            facecolor=colour,
+            hatch=hatch,
+            edgecolor="white",
+            linewidth=0.5,
         )
         if event.seconds > LABELLED * span and len(event.name) <= 8:
             ink = "white" if colour in ("#0072b2", "#d55e00", "#009e73", "#000000") and not hatch else "black"

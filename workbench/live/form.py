@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
 
 from workbench import devices
 from workbench.blocks import Block, Parameter, lookup, registered
+from workbench.data_files import path_of
 from workbench.errors import InputError
 from workbench.live._closing import close_all
 from workbench.run import Configuration, Norm, read_size
@@ -242,4 +242,4 @@ def _group(title: str) -> widgets.HTML:
 
 
 def _read(control: Any, name: str) -> object:
-    return str(Path(control.value).expanduser()) if name == "path" and control.value else control.value
+    return str(path_of(control.value)) if name == "path" and control.value else control.value

@@ -10,6 +10,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench import figures
+from workbench.data_files import path_of
 from workbench.errors import InputError
 from workbench.live._closing import close_all
 from workbench.live._stream import Publisher
@@ -163,7 +164,7 @@ class MatrixBuilder:
             if self.source.value == "by name":
                 self._choose(SuiteSparse(matrix=text))
             else:
-                path = Path(text).expanduser()
+                path = path_of(text)
                 if not path.is_file():
                     raise InputError(f"no file at {path}; check the path, which is that of the kernel's machine")
                 self._choose(MatrixFile(path=str(path)))

@@ -14,6 +14,7 @@ import ipywidgets as widgets
 
 from workbench import figures
 from workbench.blocks import unknown_name
+from workbench.data_files import path_of
 from workbench.errors import InputError, sentence_of
 from workbench.live._closing import close_all
 from workbench.live._stream import Publisher
@@ -72,7 +73,7 @@ class Replay:
 
         Raises InputError when it is missing, damaged, or no run; what was shown before then stays.
         """
-        record = load(Path(path).expanduser())
+        record = load(path_of(path))
         self.show(record)
         return record
 

@@ -10,6 +10,7 @@ from typing import Any
 import anywidget
 import traitlets
 
+from workbench.data_files import path_of
 from workbench.errors import InputError, sentence_of
 from workbench.live._assets import module, style_sheet
 from workbench.live._worker import LatestOnly
@@ -82,7 +83,7 @@ class ShareBar(anywidget.AnyWidget):
         if LINK.match(text):
             chosen = from_link(text)
         else:
-            path = Path(text).expanduser()
+            path = path_of(text)
             chosen = load_configuration(path if path.exists() or path.is_absolute() else self.folder / path)
         self._load(chosen)
         return chosen

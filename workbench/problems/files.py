@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import difflib
 import os
@@ -11,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.blocks import find, parameter, register, registered, unknown_name
+from workbench.data_files import path_of
 from workbench.errors import InputError
 from workbench.operators import Matrix
 from workbench.problems.base import LinearSystem, Problem
@@ -54,9 +56,11 @@ def problem_from_text(text: str) -> Problem:
     """
     if text.partition(":")[0] in registered("problem"):
         return _problem(text)
-    path = Path(text).expanduser()
-    if path.is_file():
-        return MatrixFile(path=str(path))
+    # What cannot be a path may still be a name.
+    with contextlib.suppress(InputError):
+        path = path_of(text)
+        if path.is_file():
+            return MatrixFile(path=str(path))
     if known_entry(text):
         return _problem(f"suitesparse:{text}")
     if text.endswith(ENDINGS) or any(mark in text for mark in (os.sep, os.altsep or os.sep)):

@@ -69,9 +69,9 @@ class PoissonFormulas(Problem):
         values = self.on_cells(self.formula(name))
         finite = np.isfinite(values)
         if name == "f":
-            self._check(name, values, finite, "finite", "change the formula there")
+            self._check(name, values, finite, "finite")
         else:
-            self._check(name, values, finite & (values > 0), "positive and finite", "try max(1e-3, ...) around it")
+            self._check(name, values, finite & (values > 0), "positive and finite")
         return values
 
     def on_cells(self, formula: Formula) -> np.ndarray:
@@ -105,12 +105,15 @@ class PoissonFormulas(Problem):
             constant_nullspace=closed,
         )
 
-    def _check(self, name: str, values: np.ndarray, good: np.ndarray, what: str, way_out: str) -> None:
+    def _check(self, name: str, values: np.ndarray, good: np.ndarray, what: str) -> None:
         """Refuse values that are not all good, with the first of them and where it is."""
         if good.all():
             return
         cell = np.unravel_index(int(np.flatnonzero(~good)[0]), values.shape)
         place = ", ".join(f"{axis} = {(at + 0.5) / self.n:.4g}" for axis, at in zip(AXES, cell[::-1], strict=False))
+        # The maximum of anything and NaN is NaN.
+        low = name != "f" and values[cell] <= 0
+        way_out = "try max(1e-3, ...) around it" if low else "change the formula there, as where(x < 0.5, ..., 1) does"
         raise InputError(f"{self.name}: {name} must be {what}, but {name} = {values[cell]:.4g} at {place}; {way_out}")
 
 

@@ -15,6 +15,7 @@ from workbench.errors import InputError
 from workbench.preconditioners import Preconditioner
 from workbench.problems import Problem
 from workbench.problems.files import problem_from_text
+from workbench.run.plain import make_plain
 from workbench.run.shorthand import STANDARD, is_shared, read_shared
 from workbench.run.stopping import Stopping
 from workbench.solvers import Solver
@@ -47,6 +48,7 @@ class Configuration:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        make_plain(self)
         for name, given, known in (("rhs", self.rhs, RHS), ("x0", self.x0, STARTS)):
             if given not in known:
                 raise InputError(unknown_name(name, given, known))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench import blocks
+from workbench.data_files import path_of
 from workbench.errors import InputError
 from workbench.recording.files import write
 from workbench.run.configuration import Configuration
@@ -63,7 +64,9 @@ def from_link(text: str) -> Configuration:
 def save_configuration(configuration: Configuration, path: str | Path) -> Path:
     """Write it as JSON, whole or not at all; returns the path, which ends with .cg.json. Raises InputError."""
     _check_registered(configuration)
-    path = Path(path).expanduser()
+    path = path_of(path)
+    if not path.name:
+        raise InputError(f"{str(path)!r} names no file; give it a name, such as mine{ENDING}")
     if not path.name.endswith(ENDING):
         path = path.with_name(f"{path.name.removesuffix('.json')}{ENDING}")
     plain = {"format": PREFIX[:-1], "configuration": configuration.to_dict()}
@@ -108,5 +111,7 @@ def _stopping(configuration: Configuration) -> dict[str, Any]:
 def _check_registered(configuration: Configuration) -> None:
     for kind in ("problem", *STANDARD):
         block = getattr(configuration, kind)
+        if getattr(block, "own_lines", False):
+            raise InputError("a method of one's own is not written down here; save a run of it, which holds its lines")
         if blocks.registered(kind).get(block.name) is not type(block):
             raise InputError(f"the {kind} is held in memory and cannot be written down; save it as a file first")

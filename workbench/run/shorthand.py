@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from workbench.blocks import lookup, unknown_name
+from workbench.data_files import path_of
 from workbench.errors import InputError
+from workbench.run.plain import NUMBERS, WHOLE_NUMBERS
 from workbench.run.stopping import Stopping
 
 STANDARD = {"solver": "cg", "preconditioner": "jacobi", "deflation": "none", "coarse": "cholesky", "variant": "def1"}
 """The blocks of a run that says nothing else. Links leave them out, so another choice here needs another version."""
 SETTINGS: dict[str, Any] = {"device": "cpu", "memory_limit": None, "rhs": "problem", "x0": "problem", "seed": 0}
 STOPPING = dataclasses.asdict(Stopping())
-WHOLE_NUMBERS = {"memory_limit", "seed", "maxiter", "stagnation", "check_every", "true_every"}
-NUMBERS = {"rtol", "atol", "max_seconds"}
 
 PREFIX = "cgw1."
 LINK = re.compile(r"\s*cgw(\d+)\.")
@@ -40,7 +40,7 @@ def is_shared(text: str) -> bool:
 
 def read_shared(text: str) -> dict[str, Any]:
     """The plain data of a link or of a saved file, all of it. Raises InputError for whatever is neither."""
-    return _checked(expand(_unpacked(text)) if LINK.match(text) else _from_file(Path(text.strip()).expanduser()))
+    return _checked(expand(_unpacked(text)) if LINK.match(text) else _from_file(path_of(text.strip())))
 
 
 def pack(plain: Mapping[str, Any]) -> str:
@@ -146,7 +146,8 @@ def _checked(plain: dict[str, Any]) -> dict[str, Any]:
             raise InputError(f"the configuration does not say its {kind}; {AGAIN}")
         if not isinstance(block.get("parameters"), dict):
             raise InputError(f"the configuration does not say the parameters of its {kind}; {AGAIN}")
-        # A block of another kind must not slip in.
+        # A block of another kind must not slip in, nor one that is made in code.
+        lookup(kind, block["name"])
         block["kind"] = kind
     stopping = plain.get("stopping")
     if not isinstance(stopping, dict) or set(stopping) != set(STOPPING) or not set(SETTINGS) <= set(plain):

@@ -8,6 +8,7 @@ import math
 
 from workbench.blocks import unknown_name
 from workbench.errors import InputError
+from workbench.run.plain import make_plain
 
 
 class Norm(enum.StrEnum):
@@ -81,6 +82,7 @@ class Stopping:
     true_every: int | None = None
 
     def __post_init__(self) -> None:
+        make_plain(self)
         for name in ("rtol", "atol"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0):

@@ -14,8 +14,8 @@ from workbench.devices.lines.counting import CountingDevice
 from workbench.devices.lines.kinds import infer_vectors
 from workbench.devices.lines.language import Dot, Formula, operands, parse
 
-MOST_LINES, LONGEST = 200, 500
-"""Lines of a text and characters of a line: far more than any paper has, and nothing that takes long to check."""
+MOST_LINES, LONGEST, LARGEST = 200, 500, 20_000
+"""Lines of a text, characters of a line and of a text: far more than any paper has, and nothing that takes long."""
 WATCHED = {"rr": "(r, r)", "gamma": "(r, u)", "uu": "(u, u)", "delta": "(p, s)"}
 """The scalars by which a run is judged, and what they mean."""
 SCALARS = (*WATCHED, "alpha", "beta")
@@ -66,6 +66,8 @@ def _check_size(part: str, text: str) -> None:
     lines = text.splitlines()
     if len(lines) > MOST_LINES:
         raise OwnLinesError(f"a text has at most {MOST_LINES} lines, this one has {len(lines)}", part)
+    if len(text) > LARGEST:
+        raise OwnLinesError(f"a text has at most {LARGEST:,} characters, this one has {len(text):,}", part)
     for number, line in enumerate(lines, 1):
         if len(line) > LONGEST:
             raise OwnLinesError(f"a line has at most {LONGEST} characters, this one has {len(line)}", part, number)

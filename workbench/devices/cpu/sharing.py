@@ -7,6 +7,7 @@ their code, and leave an index that gives one of them the other's code. Here who
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 from collections.abc import Callable
@@ -43,7 +44,9 @@ def _alone(method: Callable[..., Any]) -> Callable[..., Any]:
         except OSError:
             return method(cache, *arguments)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            # Some network file systems have no locks; there nothing waits.
+            with contextlib.suppress(OSError):
+                fcntl.flock(lock, fcntl.LOCK_EX)
             return method(cache, *arguments)
         finally:
             os.close(lock)

@@ -13,12 +13,16 @@ from __future__ import annotations
 import ast
 import dataclasses
 import functools
+import re
 import sys
 import textwrap
+import threading
+import warnings
 
 from workbench.errors import InputError
 
 FUNCTIONS = ("sqrt", "abs", "conj")
+_filters = threading.Lock()
 _OPERATIONS = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 _COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
@@ -77,18 +81,32 @@ def operands(line: Line) -> tuple[str, ...]:
             return (line.left, line.right)
 
 
+@functools.lru_cache(maxsize=256)
 def parse(text: str) -> tuple[Line, ...]:
     """The lines of a program, in order. Raises LinesError for anything outside the language."""
     source = textwrap.dedent(text)
     try:
-        module = ast.parse(source)
+        # Python warns of what it may refuse one day, such as 0if, on a console that the writer may not see.
+        with _filters, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            module = ast.parse(source)
     except SyntaxError as error:
         quoted = (error.text or "").strip()
         raise LinesError(f"line {quoted!r} is no formula: {error.msg}") from None
-    lines = tuple(_line(statement, ast.get_source_segment(source, statement) or "") for statement in module.body)
+    rows = [row.encode() for row in re.split("\r\n|\r|\n", source)]
+    lines = tuple(_line(statement, _segment(rows, statement)) for statement in module.body)
     if not lines:
         raise LinesError("the text holds no line; write at least one formula such as x = x + alpha*p")
     return lines
+
+
+def _segment(rows: list[bytes], statement: ast.stmt) -> str:
+    """The text of a statement: ast.get_source_segment cuts the whole source anew for each. Columns count bytes."""
+    assert statement.end_lineno is not None
+    own = rows[statement.lineno - 1 : statement.end_lineno]
+    own[-1] = own[-1][: statement.end_col_offset]
+    own[0] = own[0][statement.col_offset :]
+    return b"\n".join(own).decode()
 
 
 def _line(statement: ast.stmt, text: str) -> Line:
