@@ -20,7 +20,7 @@ class InsidePage:
         self.choice = widgets.Dropdown(
             description="run", layout={"width": "min(560px, 100%)"}, style={"description_width": "initial"}
         )
-        self.inside = InsideView(publisher=explorer.publisher)
+        self.inside = InsideView(publisher=explorer.publisher, folder=explorer.folder)
         self.box = widgets.VBox([self.choice, self.inside.box]).add_class("wb-explorer").add_class("wb-insidepage")
         self.choice.observe(lambda change: self._follow(change["new"]), "value")
         self.renew()
