@@ -80,6 +80,10 @@ def test_formulas_a_matrix_and_a_link(page, lab_url, lab_folder):
     page.get_by_label("example").select_option("smooth bump")
     page.wait_for_function(TITLES, arg="a = b,f")
     page.wait_for_timeout(500)
+    # There is one picture of each, so nothing is offered to choose.
+    menus = page.get_by_label("field", exact=True)
+    assert menus.count() > 0
+    assert not any(menu.is_visible() for menu in menus.all())
     picture(page, "build_bump")
     page.get_by_label("Open link text or file").fill(link)
     page.keyboard.press("Enter")

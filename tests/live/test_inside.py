@@ -6,9 +6,9 @@ import threading
 
 import pytest
 
-from workbench.live import InsideView
-from workbench.live._stream import Publisher
+from workbench.live import InsideView, explore
 from workbench.live.inside import DRAWING, NOTHING, TABS
+from workbench.live.inside_page import InsidePage
 from workbench.recording import load, save
 from workbench.run import Run, Session, Stopping, configure, run_through
 
@@ -126,13 +126,14 @@ def test_a_view_that_is_taken_off_is_served_no_more():
     view.publisher.close()
 
 
-def test_the_publisher_of_a_page_goes_on_when_the_view_is_closed(eventually):
-    publisher, ticks = Publisher(), []
-    view = InsideView(run_of(), publisher=publisher)
-    view.close()
-    publisher.add(lambda: bool(ticks.append(1)))
+def test_the_explorer_goes_on_when_the_page_that_looks_inside_is_closed(eventually):
+    explorer, ticks = explore(n=12), []
+    explorer.run().wait(60)
+    page = InsidePage(explorer)
+    page.close()
+    explorer.publisher.add(lambda: bool(ticks.append(1)))
     eventually(lambda: ticks)
-    publisher.close()
+    explorer.close()
 
 
 def test_what_is_on_a_hidden_page_does_nothing(view, page_of, eventually):
