@@ -171,6 +171,22 @@ def test_an_earlier_matrix_is_not_taken_for_a_path_that_is_wrong(builder, tmp_pa
     assert not builder.read.disabled
 
 
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (MemoryError(), "there is not enough memory; take a smaller problem, or close other programs"),
+        (RuntimeError("a wheel came off"), "reading the matrix failed by a RuntimeError: a wheel came off"),
+    ],
+)
+def test_what_nobody_foresaw_is_told(builder, monkeypatch, error, sentence):
+    def burst(_problem):
+        raise error
+
+    monkeypatch.setattr("workbench.live.matrix_builder.facts", burst)
+    upload(builder, "a.mtx", SMALL)
+    assert (builder.status.text, builder.status.tone) == (sentence, "bad")
+
+
 def test_what_was_read_for_an_earlier_choice_is_not_shown(builder, tmp_path, monkeypatch):
     file = tmp_path / "here.mtx"
     file.write_bytes(SMALL)

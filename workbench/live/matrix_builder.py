@@ -11,7 +11,7 @@ import ipywidgets as widgets
 
 from workbench import figures
 from workbench.data_files import path_of
-from workbench.errors import InputError
+from workbench.errors import InputError, sentence_of
 from workbench.live._closing import close_all
 from workbench.live._stream import Publisher
 from workbench.live._watching import paint, picture
@@ -209,10 +209,11 @@ class MatrixBuilder:
         self.read.disabled = True
         try:
             found = facts(problem)
-        except (InputError, MemoryError) as error:
+        # Nobody else would tell the user.
+        except Exception as error:
             if problem == self._problem:
                 self._clear(problem.label)
-                self.status.say(str(error) or "there is not enough memory to read this matrix", "bad")
+                self.status.say(sentence_of(error, "reading the matrix"), "bad")
             return
         finally:
             self.read.disabled = self._problem is None
