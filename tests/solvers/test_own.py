@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import random
 
@@ -174,3 +175,11 @@ def test_a_failing_method_ends_on_an_accelerator_too(accelerator):
         ("p = u + beta*p", "p = 0*u", Reason.OWN_LINES),
     ):
         assert outcome(changed(old, new), device=accelerator.spec).reason is reason
+
+
+def test_a_text_is_parsed_once_however_often_it_is_asked_for(monkeypatch):
+    parsed = []
+    parse = ast.parse
+    monkeypatch.setattr(ast, "parse", lambda source, *more, **how: parsed.append(source) or parse(source, *more, **how))
+    new = changed("rr = (r, r)", "rr = (r, r)  # as nowhere else")
+    assert parsed.count(new.iterate) == 1

@@ -12,8 +12,11 @@ from workbench.cli.common import CONVERGED, finite, parameters, problem_argument
 
 def add(verbs: Any) -> None:
     """Add the command."""
-    advice = verbs.add_parser("advise", help="try pairs of levels on a problem and rank them by the time of a solve")
-    advice.description = "Of a link or a saved file only the problem counts: it is solved by cg to --rtol, with --seed."
+    advice = verbs.add_parser(
+        "advise",
+        help="try pairs of levels on a problem and rank them by the time of a solve",
+        description="Of a link or a saved file only the problem is taken; it is solved by cg to --rtol, with --seed.",
+    )
     problem_arguments(advice)
     advice.add_argument("--rtol", type=float, default=1e-6, help="the tolerance to solve to (default 1e-6)")
     advice.add_argument("--seed", type=int, default=0, help="seed of all randomness (default 0)")
