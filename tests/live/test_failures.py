@@ -10,6 +10,7 @@ from workbench.errors import DeviceError
 from workbench.live import RaceView, SweepView, explore
 from workbench.run import Reason, Run, State, configure
 from workbench.run.given import GivenPreconditioner
+from workbench.run.sweeping import OUTCOME
 
 SENTENCES = [
     (ZeroDivisionError("division by zero"), "the run failed by a ZeroDivisionError: division by zero"),
@@ -133,12 +134,19 @@ def test_a_sweep_has_a_row_that_says_it(eventually, tmp_path, error, sentence):
     assert view.wait(60).converged
 
 
-def test_a_sweep_that_breaks_as_a_whole_keeps_its_rows_and_can_be_run_again(eventually, tmp_path):
-    first = GivenPreconditioner(Breaks(SystemExit(3)))
-    view = SweepView("two-layer", {"n": [12, 16]}, preconditioner=first, folder=tmp_path)
-    view.run()
-    eventually(lambda: view.status.state == "failed")
-    assert "the run failed by a SystemExit: 3; 0 of 2 runs done" in view.status.text
+def test_a_sweep_that_breaks_as_a_whole_keeps_its_rows_and_can_be_run_again(eventually, tmp_path, monkeypatch):
+    view = SweepView("two-layer", {"n": [12, 16]}, folder=tmp_path)
+
+    def breaks(*given, progress, **more):
+        progress(1, 2, {"n": 12, **dict.fromkeys(OUTCOME), "converged": False, "reason": "none"})
+        raise SystemExit(3)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("workbench.live.sweep.sweep", breaks)
+        view.run()
+        eventually(lambda: view.status.state == "failed")
+    assert "the run failed by a SystemExit: 3; 1 of 2 runs done" in view.status.text
     assert (view._run.disabled, view._stop.disabled) == (False, True)
+    assert len(view.rows) == 1
     view.run()
     assert view.wait(60).converged

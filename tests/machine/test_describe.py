@@ -50,7 +50,7 @@ def test_it_imports_no_library_and_takes_less_than_50_ms():
 def test_the_packages_are_those_of_the_metadata_each_named_once():
     declared = packages.declared()
     assert next(iter(declared)) == "base"
-    assert {"base", "lab", "opencl", "cuda12", "cuda13", "dev"} == set(declared)
+    assert {"base", "lab", "app", "opencl", "cuda12", "cuda13", "dev"} == set(declared)
     assert {"numpy", "numba", "psutil"} <= set(declared["base"])
     assert declared["opencl"] == ("pyopencl",)
 

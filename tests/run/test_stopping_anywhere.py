@@ -5,6 +5,7 @@ That bound is a requirement, so it is measured here; a machine that is busy with
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 
@@ -214,9 +215,9 @@ def test_a_session_stops_in_the_middle_of_a_factorization(monkeypatch):
         until(inside.is_set)
         took = seconds_until(lambda: session.state is State.DONE, session.stop)
         # Nothing would be shown by a factorization that was over before.
-        assert inside.is_set()
+        shown = inside.is_set()
         until(lambda: not session.lingering)
-        return took
+        return took if shown else math.inf
 
     within_bound(attempt)
 

@@ -80,6 +80,7 @@ class Replay:
     def show(self, record: Record) -> None:
         """Show a record. A view is made when its tab is first turned to, since some compute or measure."""
         publisher = Publisher()
+        shown = (*self.tabs.children, *self._parts)
         try:
             said, makers = told(record), self._views(record, publisher)
         except BaseException:
@@ -87,7 +88,6 @@ class Replay:
             raise
         # From here on nothing of the run before is needed.
         before, self._publisher = self._publisher, publisher
-        shown = (*self.tabs.children, *self._parts)
         self.record, self._makers = record, makers
         self.tabs.children = [widgets.VBox() for _ in self._makers]
         self.tabs.titles = tuple(self._makers)
