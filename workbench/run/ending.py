@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 
-GRACE = 0.05
+GRACE = 0.03
 """Seconds from the wish to stop until a run counts as stopped, wherever it is. Kernels, factorizations and compilers
 cannot be interrupted: what is under way then ends in the background, and what comes of a setup is thrown away."""
 STOPPED_EARLY = "stopped before it began"
