@@ -14,12 +14,12 @@ from matplotlib.figure import Figure
 from workbench.deflation import Deflation
 from workbench.errors import InputError, sentence_of
 from workbench.live._closing import close_all
-from workbench.live._place import FORGETS, in_voila
 from workbench.live._rows import row
 from workbench.live._stream import Publisher
 from workbench.live._worker import LatestOnly
 from workbench.live.controls import Controls, button
 from workbench.live.convergence import ConvergenceView, Curve
+from workbench.live.explorer_words import sentence
 from workbench.live.export import KINDS, PICTURES, TIPS, export, file_stem, pictures, provenance
 from workbench.live.field import FieldView
 from workbench.live.fields import COEFFICIENT
@@ -27,7 +27,7 @@ from workbench.live.form import Form
 from workbench.live.going import Going, beside, present, still_needed
 from workbench.live.pictures import scene
 from workbench.live.preview import NotYetError, Preview
-from workbench.live.runs import Ended, Failed, relative, run_label, seconds, table
+from workbench.live.runs import Ended, Failed, run_label, table
 from workbench.live.save_bar import SaveBar
 from workbench.live.share_bar import ShareBar
 from workbench.live.status import StatusLine
@@ -360,35 +360,8 @@ class Explorer:
         if state is State.RUNNING and (before, told) == (about, others) and now - when < SAY_PERIOD:
             return
         self._said = (about, others, now)
-        text, tone = self._sentence(shown, state)
+        text, tone = sentence(shown, state)
         self.status.say("; ".join(filter(None, [text, others])), tone, state.value)
-
-    def _sentence(self, shown: Going | None, state: State) -> tuple[str, str]:
-        """What the status line says of the present run, and its tone."""
-        if shown is None:
-            return "Choose a problem and its blocks, then press Run." + FORGETS * in_voila(), "plain"
-        session, name = shown.session, f"run {shown.number}"
-        if state is State.QUEUED:
-            return f"{name}: queued behind {session.ahead}", "busy"
-        if state is State.SETUP:
-            return f"{name}: setting up", "busy"
-        if state is State.FAILED:
-            return f"{name}: {session.error}", "bad"
-        if state is State.DONE and session.result is not None:
-            result = session.result
-            took = f"setup {seconds(result.setup_seconds)} s, iterating {seconds(result.iteration_seconds)} s"
-            true = f"true relative residual {relative(result.true_relative_residual)}"
-            parts = [f"{name} {result.summary['reason']}", true, took, *result.provenance["notes"]]
-            return "; ".join(parts), "good" if result.converged else "plain"
-        if state is State.DONE:
-            background = "; what was under way cannot be interrupted and ends in the background"
-            said = session.error or "stopped by the user"
-            return f"{name}: {said}{background if session.lingering else ''}", "plain"
-        last = shown.curve.last
-        if last is None or session.run is None:
-            return f"{name}: {state.value}", "busy"
-        spent = f"{seconds(session.run.iteration_seconds)} s"
-        return f"{name}: {state.value}, iteration {last[0]:,}, relative residual {relative(last[1])}, {spent}", "busy"
 
 
 def explore(problem: str | Problem = "two-layer", folder: str | Path | None = None, **choices: Any) -> Explorer:
