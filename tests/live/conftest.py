@@ -10,6 +10,13 @@ import numpy as np
 import pytest
 
 
+@pytest.fixture(autouse=True)
+def status_lines_are_read(request, monkeypatch):
+    """As by a page. Without one a status line keeps progress back, which is what its own tests are about."""
+    if request.path.name != "test_status.py":
+        monkeypatch.setattr("workbench.live.status.PATIENCE", 10**9)
+
+
 class Page:
     """The other end of a view's link. It acknowledges each message unless it is told to be `slow`."""
 
