@@ -150,6 +150,9 @@ def test_bubbles_are_built_in_a_square_and_run(page, lab_url, lab_folder):
 
 def test_bubbles_are_built_in_a_cube(page, lab_url, lab_folder):
     open_cells(page, lab_url, lab_folder, "cube.ipynb", CUBIC, SOLVE)
+    until_seen(page, bubbles=8, seen=4)
+    # In the middle the plane lies between the bubbles.
+    page.get_by_label("place of the plane").fill("0.5")
     until_seen(page, bubbles=8, seen=0)
     page.mouse.click(*place(page, 0.5, 0.5))
     until_seen(page, bubbles=9, seen=1, selected=8)

@@ -166,6 +166,12 @@ def test_a_sweep_is_put_together_in_its_form(page, lab_url, lab_folder):
     page.get_by_label("vary", exact=True).nth(2).select_option("deflation")
     for name in ("none", "stripes", "file"):
         page.locator(".wb-choice select").nth(5).select_option(name)
+        # The menu goes back to "add …" before it is used again.
+        page.wait_for_function(
+            "([at, name]) => document.querySelectorAll(at)[2].value.split(', ').includes(name)",
+            arg=[".wb-choice input[type=text]", name],
+        )
+        page.wait_for_function("at => document.querySelectorAll(at)[5].selectedIndex === 0", arg=".wb-choice select")
     page.locator(".wb-status", has_text="27 runs = 3 n × 3 preconditioner × 3 deflation").wait_for()
     assert over.nth(2).input_value() == "none, stripes, file"
     press(page, "Run")

@@ -123,6 +123,6 @@ def test_tabs_are_reached_by_keys_and_a_trace_is_exported(explorer):
     explorer.click("Trace (JSON)")
     folder = explorer.folder / "exports"
     (path,) = explorer.until(lambda: list(folder.glob("*.trace.json")))
-    explorer.until(lambda: path.name in explorer.page.locator("[role=status]").last.inner_text())
+    explorer.page.locator("[role=status]", has_text=path.name).wait_for()
     written = json.loads(path.read_text(encoding="utf-8"))["traceEvents"]
     assert sum(event["ph"] == "X" for event in written) == events(explorer)
