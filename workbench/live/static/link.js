@@ -13,7 +13,8 @@ const AT_LATEST = 2500;
 export function link(model, apply, isShown = () => true) {
   let [done, acknowledged] = [0, 0];
   let timer = 0;
-  let expecting = false;
+  // The first answer above all: what is asked while JupyterLab still opens the page may never reach the kernel.
+  let expecting = true;
   let heard = performance.now();
   let patience = PATIENCE;
 
