@@ -31,7 +31,7 @@ def test_a_closed_page_finds_its_runs_again(explorer, lab_url):
     explorer.choose("deflation", "none")
     explorer.choose("preconditioner", "jacobi")
     # So long that nothing converges before the test is over.
-    explorer.fill("n", "1536")
+    explorer.fill("n", "2048")
     explorer.fill("rtol", "1e-13")
     explorer.until(lambda: explorer.status.startswith("Choose"))
     explorer.click("Run")
