@@ -243,8 +243,10 @@ class Explorer:
 
     def _turn_page(self, _change: Any = None) -> None:
         """What stands behind another tab is sent nothing."""
-        self.timeline.link.hidden = self.tabs.selected_index != 1
-        self.convergence.link.hidden = self.field.link.hidden = self.tabs.selected_index != 0
+        # A page that goes may say, while it is taken apart, that no tab is chosen; the next page shows the first then.
+        shown = self.tabs.selected_index or 0
+        self.timeline.link.hidden = shown != 1
+        self.convergence.link.hidden = self.field.link.hidden = shown != 0
         self.publisher.wake()
 
     def _form_changed(self) -> None:
