@@ -1,14 +1,42 @@
-"""Whether a breakdown is the matrix's fault: the dot products that must be positive, taken afresh."""
+"""Whose fault it is when a run fails: dot products that must be positive, taken afresh, and what to look at first."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 import numpy as np
 
 from workbench.devices.lines.workspace import Workspace
 from workbench.run.setting import Setting
+from workbench.run.stopping import Reason
 from workbench.solvers import Solver
+
+DRIFTED = 0.1
+"""A part of r in the span of Z above this share of ||r|| is to blame when a deflated run fails."""
+_PERHAPS_THE_COARSE_SOLVE = (
+    Reason.INDEFINITE,
+    Reason.ROUNDING,
+    Reason.DIVERGED,
+    Reason.STAGNATED,
+    Reason.INACCURATE,
+)
+_PERHAPS_THE_LINES = (Reason.NOT_FINITE, Reason.DIVERGED, Reason.STAGNATED)
+
+
+def suspects(reason: Reason, setting: Setting, drifted: Callable[[], float], advice: str) -> str:
+    """What to look at first when a run has ended like that, as more clauses of its sentence; empty for nothing.
+
+    drifted: measures ||Z^H r|| / ||r||, only where it may be to blame. advice: of the coarse solver.
+    """
+    told = []
+    if setting.solver.own_lines and reason in _PERHAPS_THE_LINES:
+        told.append("the lines are your own, so check them first")
+    if setting.projection and reason in _PERHAPS_THE_COARSE_SOLVE:
+        if (share := drifted()) > DRIFTED:
+            told.append(f"||Z^T r||, which should be 0, is {share:.0%} of ||r|| and stalls convergence")
+        told += [advice] if advice else []
+    return "".join(f"; {clause}" for clause in told)
 
 
 def measured_energies(setting: Setting, workspace: Workspace, solver: Solver) -> tuple[float, float] | None:

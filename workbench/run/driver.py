@@ -17,9 +17,10 @@ from workbench.errors import DeviceError, InputError
 from workbench.problems import LinearSystem
 from workbench.recording import History
 from workbench.run.batch import MANY_ROWS, best_so_far, root, roots
-from workbench.run.breakdown import measured_energies
+from workbench.run.breakdown import measured_energies, suspects
 from workbench.run.configuration import Configuration
 from workbench.run.looking import Looks
+from workbench.run.measures import Measures
 from workbench.run.outcome import provenance_of, summary_of
 from workbench.run.result import Result
 from workbench.run.setting import Setting, set_up
@@ -38,18 +39,8 @@ LONGEST_BATCH = 0.05
 """Seconds that iterations between two looks may take together: a wish to stop is heard between them."""
 DRIFT_EVERY = 10
 """Iterations between two looks at ||Z^H r||, each of which reads r once; they are not counted as iteration time."""
-DRIFTED = 0.1
-"""A part of r in the span of Z above this share of ||r|| is to blame when a deflated run fails."""
 _SQUARES = {Norm.RESIDUAL: "rr", Norm.PRECONDITIONED: "uu", Norm.NATURAL: "gamma"}
 """The scalar that is the square of each norm."""
-_PERHAPS_THE_COARSE_SOLVE = (
-    Reason.INDEFINITE,
-    Reason.ROUNDING,
-    Reason.DIVERGED,
-    Reason.STAGNATED,
-    Reason.INACCURATE,
-)
-_PERHAPS_THE_LINES = (Reason.NOT_FINITE, Reason.DIVERGED, Reason.STAGNATED)
 
 
 class Run:
@@ -84,8 +75,8 @@ class Run:
         if self._norm is Norm.ERROR and self.setting.exact is None:
             raise InputError("norm error needs a known solution; use the right-hand side ones-scaled")
         self._limit = self._stopping.limit(self.setting.operator.shape[0])
-        self._residual = self.setting.device.zeros(self.setting.b.size, self.setting.b.dtype)
-        self._scale, self._norm_of_b = self._reference_norms()
+        self._measures: Any = Measures(self.setting)
+        self._scale, self._norm_of_b = self._measures.references(self._norm)
         self.threshold = max(self._stopping.rtol * self._scale, self._stopping.atol)
         """The norm at which the run ends."""
         self._next_look = self.threshold
@@ -157,8 +148,8 @@ class Run:
 
     def true_residual(self) -> Any:
         """b - A x computed afresh, a vector on the device that is good until the next step. One product with A."""
-        self._true_residual()
-        return self._residual
+        self._measures.true_residual()
+        return self._measures.residual
 
     def _advance(self, most: int | None) -> None:
         """Iterate, and judge every row."""
@@ -188,7 +179,7 @@ class Run:
         self._end(Reason.DEVICE_LOST, f"at iteration {self.iterations}: {lost}")
         self.setting.release()
         self._generator, self.workspace = iter(()), None
-        self._watch = self._rows = self._residual = self._clock = None
+        self._watch = self._rows = self._measures = self._clock = None
         devices.forget(self.setting.device.runtime)
 
     def _batch(self, most: int | None) -> int:
@@ -209,7 +200,7 @@ class Run:
         if self.reason is not Reason.DEVICE_LOST:
             try:
                 with self._at_work:
-                    true_residual = self._true_residual()
+                    true_residual = self._measures.true_residual()
             except DeviceError as lost:
                 self._lose(lost)
         if self._clock:
@@ -253,21 +244,6 @@ class Run:
         self._rows: Any = self._clock.reading(self._watch.rows) if self._clock else self._watch.rows
         return generator
 
-    def _reference_norms(self) -> tuple[float, float]:
-        """What rtol is relative to, and ||b||."""
-        setting = self.setting
-        space = setting.device.workspace(
-            setting.b.size, setting.b.dtype, vectors={"b": setting.b}, operators={"M": setting.M}
-        )
-        (measure,) = space.lines("u = M(b)\nbu = (b, u)\nuu = (u, u)\nbb = (b, b)")
-        measure()
-        norms = {Norm.RESIDUAL: "bb", Norm.PRECONDITIONED: "uu", Norm.NATURAL: "bu"}
-        plain = math.sqrt(abs(space.scalar("bb")))
-        if self._norm is Norm.ERROR:
-            self._true_residual()
-            return self._error_norm(), plain
-        return math.sqrt(abs(space.scalar(norms[self._norm]))), plain
-
     def _record_at_once(self, rows: Rows, seconds: float) -> int:
         """Append all rows but the last if none of them can end the run, and return how many were appended.
 
@@ -302,12 +278,13 @@ class Run:
             "natural": root(scalar("gamma")),
             "alpha": math.nan if first else scalar("alpha"),
             "beta": math.nan if first else scalar("beta"),
-            "drift": self._drift() if last and self.history.count >= self._next_drift else math.nan,
+            "drift": self._measures.drift(self.workspace)
+            if last and self.history.count >= self._next_drift
+            else math.nan,
             "seconds": self.iteration_seconds,
         }
         if self._norm is Norm.ERROR:
-            self._true_residual()
-            row["error"] = self._error_norm()
+            row["error"] = self._measures.error_norm()
         if last and self.history.count >= self._next_drift:
             self._next_drift = self.history.count + DRIFT_EVERY
         self.history.append(**row)
@@ -345,7 +322,7 @@ class Run:
 
     def _confirm(self, norm: float) -> None:
         """The recurrence says converged: ask the true residual before saying so."""
-        true_residual = self._true_residual()
+        true_residual = self._measures.true_residual()
         self.history.confirm(self.iterations, true_residual)
         recurrence = float(self.history["residual"][-1])
         # Other norms than the residual's cannot be had from the true residual without another product with M; there the
@@ -372,7 +349,7 @@ class Run:
         if not often or (iteration % often and self.reason is None):
             return
         if iteration not in self.history.true_residuals[-1:, 0]:
-            self.history.confirm(iteration, self._true_residual())
+            self.history.confirm(iteration, self._measures.true_residual())
 
     def _break_down(self, name: str, value: float) -> None:
         """A dot product that A and M, being positive definite, would make positive is not.
@@ -389,47 +366,19 @@ class Run:
         if derived and (afresh := measured_energies(self.setting, self.workspace, solver)):
             energies = f"(p, A p) = {afresh[0]:.6g} and (r, M^-1 r) = {afresh[1]:.6g}"
             if min(afresh) > 0:
-                truth = f"true residual {self.relative(self._true_residual()):.3g} of ||b||"
+                truth = f"true residual {self.relative(self._measures.true_residual()):.3g} of ||b||"
                 self._end(Reason.ROUNDING, f"{detail} by the recurrence; computed afresh, {energies}; {truth}")
                 return
             detail += f"; computed afresh, {energies}"
         self._end(Reason.INDEFINITE, detail)
-
-    def _true_residual(self) -> float:
-        """||b - A x|| computed afresh; leaves b - A x in `_residual`."""
-        setting = self.setting
-        setting.bound.apply(setting.solution(setting.x), self._residual)
-        setting.device.subtract_from(setting.b, self._residual)
-        return setting.device.norm(self._residual)
-
-    def _error_norm(self) -> float:
-        """sqrt((e, A e)) for e = x* - x, with A e = b - A x as `_true_residual` left it."""
-        assert self.setting.exact is not None
-        setting = self.setting
-        error = setting.device.copy(setting.solution(setting.x))
-        setting.device.subtract_from(setting.exact, error)
-        # Where the error is nothing but rounding, its product with b - A x may have either sign.
-        return math.sqrt(abs(np.real(setting.device.vdot(error, self._residual))))
-
-    def _drift(self) -> float:
-        """||Z^H r||, which the variant keeps at zero but for rounding; NaN where it does not, or r may be anything."""
-        projection, named = self.setting.projection, "r" in self.workspace.vectors
-        known = named and not self.setting.solver.own_lines and self.setting.variant.keeps_z_orthogonal
-        if projection is None or not known:
-            return math.nan
-        return projection.drift(self.workspace.vectors["r"])
 
     def relative(self, norm: float) -> float:
         """A norm over ||b||, or as it is where b = 0."""
         return norm / self._norm_of_b if self._norm_of_b > 0 else norm
 
     def _end(self, reason: Reason, detail: str) -> None:
-        if self.setting.solver.own_lines and reason in _PERHAPS_THE_LINES:
-            detail += "; the lines are your own, so check them first"
-        if reason in _PERHAPS_THE_COARSE_SOLVE and self.setting.projection and self.history.count:
-            share = self._drift() / float(self.history["residual"][-1] or math.nan)
-            if share > DRIFTED:
-                detail += f"; ||Z^T r||, which should be 0, is {share:.0%} of ||r|| and stalls convergence"
-            advice = self.configuration.coarse.advice
-            detail += f"; {advice}" if advice else ""
-        self.reason, self.detail = reason, detail
+        def drifted() -> float:
+            return self._measures.drift(self.workspace) / float(self.history["residual"][-1] or math.nan)
+
+        advice = self.configuration.coarse.advice
+        self.reason, self.detail = reason, detail + suspects(reason, self.setting, drifted, advice)
