@@ -272,20 +272,19 @@ class Run:
 
         # The recurrence's scalars of a step that was not made yet are zero, not values.
         first = self.history.count == 0
+        drift_is_due = last and self.history.count >= self._next_drift
         row = {
             "residual": root(scalar("rr")),
             "preconditioned": root(scalar("uu")),
             "natural": root(scalar("gamma")),
             "alpha": math.nan if first else scalar("alpha"),
             "beta": math.nan if first else scalar("beta"),
-            "drift": self._measures.drift(self.workspace)
-            if last and self.history.count >= self._next_drift
-            else math.nan,
+            "drift": self._measures.drift(self.workspace) if drift_is_due else math.nan,
             "seconds": self.iteration_seconds,
         }
         if self._norm is Norm.ERROR:
             row["error"] = self._measures.error_norm()
-        if last and self.history.count >= self._next_drift:
+        if drift_is_due:
             self._next_drift = self.history.count + DRIFT_EVERY
         self.history.append(**row)
         self._curvature = math.inf if first else scalar("delta")

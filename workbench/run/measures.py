@@ -1,4 +1,4 @@
-"""What is measured of a run beside its recurrence: true residual, A-norm of the error, drift, and what rtol refers to."""
+"""What is measured of a run beside its recurrence: true residual, A-norm of the error, drift, what rtol refers to."""
 
 from __future__ import annotations
 
