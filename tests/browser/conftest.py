@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -11,11 +10,7 @@ from typing import Any
 
 import pytest
 
-_spec = importlib.util.spec_from_file_location("workbench_test_lab", Path(__file__).with_name("lab.py"))
-assert _spec is not None
-assert _spec.loader is not None
-lab = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(lab)
+from tests.browser import lab
 
 SCREENSHOTS = Path(__file__).parent / "screenshots"
 STATUS = "[role=status]"
@@ -119,12 +114,6 @@ def chromium() -> Iterator[Any]:
         yield browser
 
 
-@pytest.fixture(name="lab")
-def lab_module() -> Any:
-    """How a notebook is opened and run."""
-    return lab
-
-
 @pytest.fixture
 def shoot(page: Any) -> Callable[[str], None]:
     """Keeps the page as a picture of that name."""
@@ -177,4 +166,4 @@ def explorer(page: Any, request: pytest.FixtureRequest, place: str, page_script:
     yield made
     # Voila's page ends its kernel itself when it is left.
     if place == "lab":
-        page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+        lab.shut(page)

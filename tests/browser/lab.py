@@ -112,6 +112,21 @@ def open_notebook(page: Any, url: str, name: str) -> None:
     page.evaluate(COLLAPSE)
 
 
+def open_cells(page: Any, url: str, folder: Path, name: str, *codes: str) -> None:
+    """Write a notebook of these cells into the server's folder, and open it."""
+    common = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": []}
+    cells = [{**common, "id": f"cell-{place}", "source": code} for place, code in enumerate(codes)]
+    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+    notebook = {"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
+    (folder / "notebooks" / name).write_text(json.dumps(notebook), encoding="utf-8")
+    open_notebook(page, url, name)
+
+
+def shut(page: Any) -> None:
+    """End the kernel of the notebook that is open."""
+    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+
+
 def run_all(page: Any) -> None:
     """Run all cells."""
     page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")

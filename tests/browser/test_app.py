@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import time
-from pathlib import Path
 
 import psutil
 import pytest
 
+from tests.browser import lab
+
 pytestmark = pytest.mark.browser
 
-_spec = importlib.util.spec_from_file_location("workbench_test_lab_of_app", Path(__file__).with_name("lab.py"))
-assert _spec is not None
-assert _spec.loader is not None
-lab = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(lab)
 
 BUBBLES = ".wb-building canvas.wb-canvas[data-bubbles]"
 # As in the app's own settings, in seconds rather than minutes.

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
-import json
 from pathlib import Path
 
 import pytest
 
+from tests.browser import lab
 from workbench.run.sharing import from_link
 
 pytestmark = pytest.mark.browser
 
-_spec = importlib.util.spec_from_file_location("workbench_test_lab_of_build", Path(__file__).with_name("lab.py"))
-assert _spec is not None
-assert _spec.loader is not None
-lab = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(lab)
 
 CELLS = [
     """\
@@ -35,18 +29,6 @@ TITLES = """wanted => [...document.querySelector(".wb-build").querySelectorAll("
 SCREENSHOTS = Path(__file__).parent / "screenshots"
 
 
-def open_cells(page, lab_url, lab_folder, name):
-    made = [
-        {"cell_type": "code", "id": str(place), "execution_count": None, "metadata": {}, "outputs": [], "source": code}
-        for place, code in enumerate(CELLS)
-    ]
-    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
-    notebook = {"cells": made, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
-    (lab_folder / "notebooks" / name).write_text(json.dumps(notebook), encoding="utf-8")
-    lab.open_notebook(page, lab_url, name)
-    lab.run_all(page)
-
-
 def picture(page, name):
     SCREENSHOTS.mkdir(exist_ok=True)
     page.screenshot(path=SCREENSHOTS / f"{name}.png")
@@ -55,7 +37,8 @@ def picture(page, name):
 def test_formulas_a_matrix_and_a_link(page, lab_url, lab_folder):
     page.set_viewport_size({"width": 1280, "height": 900})
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    open_cells(page, lab_url, lab_folder, "build.ipynb")
+    lab.open_cells(page, lab_url, lab_folder, "build.ipynb", *CELLS)
+    lab.run_all(page)
     a = page.get_by_label("a", exact=True)
     a.wait_for(timeout=60_000)
     page.get_by_text("poisson-2d:128: Poisson").wait_for(timeout=30_000)
@@ -113,4 +96,4 @@ def test_formulas_a_matrix_and_a_link(page, lab_url, lab_folder):
     page.wait_for_function("() => document.querySelector('.wb-build img.widget-image')?.naturalWidth > 0")
     page.locator(".wb-facts").scroll_into_view_if_needed()
     page.wait_for_timeout(500)
-    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+    lab.shut(page)

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
-import json
-from pathlib import Path
-
 import pytest
+
+from tests.browser import lab
 
 pytestmark = pytest.mark.browser
 
-_spec = importlib.util.spec_from_file_location("workbench_test_lab_of_builder", Path(__file__).with_name("lab.py"))
-assert _spec is not None
-assert _spec.loader is not None
-lab = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(lab)
 
 PLANE = ".wb-plane canvas"
 CUBE = ".wb-solid canvas"
@@ -39,12 +32,7 @@ print(f"solved with {len(builder.problem.geometry().radii)} bubbles: {session.re
 
 def open_cells(page, lab_url, lab_folder, name, *codes):
     """Open a notebook of these cells and run the first."""
-    common = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": []}
-    cells = [{**common, "id": f"c{number}", "source": code} for number, code in enumerate(codes)]
-    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
-    notebook = {"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
-    (lab_folder / "notebooks" / name).write_text(json.dumps(notebook), encoding="utf-8")
-    lab.open_notebook(page, lab_url, name)
+    lab.open_cells(page, lab_url, lab_folder, name, *codes)
     run_cell(page)
     page.wait_for_selector(f"{PLANE}[data-cells]", timeout=60_000)
     page.eval_on_selector(".wb-explorer", "box => box.scrollIntoView()")
@@ -53,10 +41,6 @@ def open_cells(page, lab_url, lab_folder, name, *codes):
 def run_cell(page, index=0):
     page.evaluate("at => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = at; }", index)
     page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-cell-and-select-next')")
-
-
-def shut(page):
-    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
 
 
 def until_seen(page, canvas=PLANE, **values):
@@ -104,7 +88,7 @@ def run_and_show(page, words):
     page.locator(f"text={words}").wait_for(timeout=60_000)
     page.eval_on_selector(".wb-explorer", "box => box.scrollIntoView()")
     page.wait_for_timeout(300)
-    shut(page)
+    lab.shut(page)
 
 
 def test_bubbles_are_built_in_a_square_and_run(page, lab_url, lab_folder):

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
-import json
 from pathlib import Path
 
 import pytest
 
+from tests.browser import lab
+
 pytestmark = pytest.mark.browser
 
-_spec = importlib.util.spec_from_file_location("workbench_test_lab_of_fields", Path(__file__).with_name("lab.py"))
-assert _spec is not None
-assert _spec.loader is not None
-lab = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(lab)
 
 FIELD = ".wb-field canvas.wb-canvas"
 EXECUTE = "code => { window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({code}); }"
@@ -33,12 +28,7 @@ InsideView(run_through(Run(configure("two-layer", n=16, stopping=stopping, **cho
 
 def open_cells(page, lab_url, lab_folder, name, *codes):
     """Open and run a notebook of some cells."""
-    plain = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": []}
-    cells = [{**plain, "id": f"a{place}", "source": code} for place, code in enumerate(codes)]
-    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
-    notebook = {"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
-    (lab_folder / "notebooks" / name).write_text(json.dumps(notebook), encoding="utf-8")
-    lab.open_notebook(page, lab_url, name)
+    lab.open_cells(page, lab_url, lab_folder, name, *codes)
     lab.run_all(page)
 
 
@@ -92,4 +82,4 @@ def test_fields_are_seen_live_and_a_loaded_run_is_looked_into(page, lab_url, lab
     page.set_viewport_size({"width": 1280, "height": 1500})
     second.evaluate("box => box.scrollIntoView()")
     page.wait_for_timeout(200)
-    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+    lab.shut(page)

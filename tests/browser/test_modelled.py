@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
-import json
 import statistics
-from pathlib import Path
 
 import pytest
 
+from tests.browser import lab
+
 pytestmark = pytest.mark.browser
 
-_spec = importlib.util.spec_from_file_location("workbench_test_lab_of_modelled", Path(__file__).with_name("lab.py"))
-assert _spec is not None
-assert _spec.loader is not None
-lab = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(lab)
 
 LANES = ".wb-timeline canvas.wb-canvas"
 EVENTS = 50_000
@@ -39,11 +33,7 @@ view"""
 
 
 def test_a_long_trace_moves_smoothly_and_stands_beside_another_machine(page, lab_url, lab_folder):
-    cell = {"cell_type": "code", "id": "a", "execution_count": None, "metadata": {}, "outputs": [], "source": CODE}
-    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
-    notebook = {"cells": [cell], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
-    (lab_folder / "notebooks" / "long.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
-    lab.open_notebook(page, lab_url, "long.ipynb")
+    lab.open_cells(page, lab_url, lab_folder, "long.ipynb", CODE)
     lab.run_all(page)
     seen_all = "([at, count]) => Number(document.querySelector(at)?.dataset.count) === count"
     page.wait_for_function(seen_all, arg=[LANES, EVENTS], timeout=60_000)

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
-import json
-from pathlib import Path
-
 import pytest
+
+from tests.browser import lab
 
 pytestmark = pytest.mark.browser
 
-_spec = importlib.util.spec_from_file_location("workbench_test_lab_of_race", Path(__file__).with_name("lab.py"))
-assert _spec is not None
-assert _spec.loader is not None
-lab = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(lab)
 
 CURVES = ".wb-convergence canvas.wb-canvas"
 RACE = """\
@@ -38,18 +31,10 @@ SweepView("two-layer", {"n": [16, 32, 64], **levels})"""
 
 def open_cell(page, lab_url, lab_folder, name, code):
     """Open and run a notebook of one cell."""
-    cell = {"cell_type": "code", "id": "a", "execution_count": None, "metadata": {}, "outputs": [], "source": code}
-    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
-    notebook = {"cells": [cell], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
-    (lab_folder / "notebooks" / name).write_text(json.dumps(notebook), encoding="utf-8")
-    lab.open_notebook(page, lab_url, name)
+    lab.open_cells(page, lab_url, lab_folder, name, code)
     lab.run_all(page)
     page.wait_for_selector(".wb-race", timeout=60_000)
     page.eval_on_selector(".wb-race", "box => box.scrollIntoView()")
-
-
-def shut(page):
-    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
 
 
 def seen(page, name):
@@ -90,7 +75,7 @@ def test_lanes_race_and_the_winner_follows_tolerance_and_axis(page, lab_url, lab
     page.locator(CURVES).hover(position={"x": 150, "y": 80})
     page.locator(".wb-readout:not([hidden])").wait_for()
     page.wait_for_timeout(300)
-    shut(page)
+    lab.shut(page)
 
 
 def test_the_tolerance_is_dragged_on_the_plot_and_all_follows(page, lab_url, lab_folder):
@@ -132,7 +117,7 @@ def test_the_tolerance_is_dragged_on_the_plot_and_all_follows(page, lab_url, lab
     number.press("Enter")
     until_seen(page, "tolerance", "0.00001")
     page.wait_for_timeout(300)
-    shut(page)
+    lab.shut(page)
 
 
 def test_lanes_stay_until_what_was_chosen_elsewhere_is_taken_over(page, lab_url, lab_folder, shoot):
@@ -146,7 +131,7 @@ def test_lanes_stay_until_what_was_chosen_elsewhere_is_taken_over(page, lab_url,
     page.locator(".wb-status", has_text="poisson5:48, 2 lanes begin anew here").wait_for()
     assert not page.get_by_text("Chosen elsewhere").is_visible()
     assert page.locator(".wb-race input[type=text]").first.input_value() == "0.0001"
-    shut(page)
+    lab.shut(page)
 
 
 def test_a_sweep_is_put_together_in_its_form(page, lab_url, lab_folder):
@@ -183,7 +168,7 @@ def test_a_sweep_is_put_together_in_its_form(page, lab_url, lab_folder):
     page.get_by_label("columns", exact=True).select_option("preconditioner")
     page.get_by_text("Each cell is the smallest over n.").wait_for()
     page.wait_for_timeout(300)
-    shut(page)
+    lab.shut(page)
 
 
 def test_a_sweep_fills_its_table_which_is_sorted_by_a_press(page, lab_url, lab_folder):
@@ -203,4 +188,4 @@ def test_a_sweep_fills_its_table_which_is_sorted_by_a_press(page, lab_url, lab_f
     assert [int(text) for text in page.locator(column).all_inner_texts()] == sorted(iterations, reverse=True)
     page.wait_for_selector(".jp-OutputArea-output img.widget-image")
     page.wait_for_timeout(500)
-    shut(page)
+    lab.shut(page)

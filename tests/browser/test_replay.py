@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
-import json
-from pathlib import Path
-
 import pytest
 
+from tests.browser import lab
 from workbench.figures import read_provenance
 from workbench.recording import save
 from workbench.run import Session, configure
 
 pytestmark = pytest.mark.browser
 
-_spec = importlib.util.spec_from_file_location("workbench_test_lab_of_replay", Path(__file__).with_name("lab.py"))
-assert _spec is not None
-assert _spec.loader is not None
-lab = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(lab)
 
 NAMELESS = """() => [...document.querySelectorAll(".wb-replay :is([role=slider], [contenteditable])")]
   .filter((part) => !part.getAttribute("aria-label")).length"""
@@ -32,16 +24,12 @@ def replay(page, lab_url, lab_folder):
     record = session.wait(60).record()
     save(record, lab_folder / "notebooks" / "mine.run.npz")
     code = "from workbench.live import Replay\nReplay()"
-    cell = {"cell_type": "code", "id": "a", "execution_count": None, "metadata": {}, "outputs": [], "source": code}
-    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
-    notebook = {"cells": [cell], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
-    (lab_folder / "notebooks" / "replay.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
-    lab.open_notebook(page, lab_url, "replay.ipynb")
+    lab.open_cells(page, lab_url, lab_folder, "replay.ipynb", code)
     lab.run_all(page)
     page.wait_for_selector(".wb-replay", timeout=60_000)
     page.eval_on_selector(".wb-replay", "box => box.scrollIntoView()")
     yield record
-    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+    lab.shut(page)
 
 
 def test_a_saved_run_is_opened_by_its_path_and_replayed_in_all_views(page, replay, lab_folder):

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
-import json
-from pathlib import Path
-
 import pytest
+
+from tests.browser import lab
 
 pytestmark = pytest.mark.browser
 
-_spec = importlib.util.spec_from_file_location("workbench_test_lab_of_steps", Path(__file__).with_name("lab.py"))
-assert _spec is not None
-assert _spec.loader is not None
-lab = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(lab)
 
 STEPS = """\
 from workbench.live import StepView
@@ -23,11 +16,7 @@ StepView("cg", "two-layer", n=24)"""
 
 def open_cell(page, lab_url, lab_folder, name, code, selector):
     """Open and run a notebook of one cell."""
-    cell = {"cell_type": "code", "id": "a", "execution_count": None, "metadata": {}, "outputs": [], "source": code}
-    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
-    notebook = {"cells": [cell], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
-    (lab_folder / "notebooks" / name).write_text(json.dumps(notebook), encoding="utf-8")
-    lab.open_notebook(page, lab_url, name)
+    lab.open_cells(page, lab_url, lab_folder, name, code)
     lab.run_all(page)
     page.wait_for_selector(selector, timeout=60_000)
     page.eval_on_selector(selector, "box => box.scrollIntoView()")
@@ -78,7 +67,7 @@ def test_lines_are_stepped_by_buttons_keys_and_slider(page, lab_url, lab_folder)
         .startswith("Iteration 13, line 12 of 12: p = u + beta*p gives ‖p‖ = ")
     )
     page.wait_for_timeout(300)
-    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+    lab.shut(page)
 
 
 OWN = """\
@@ -108,4 +97,4 @@ def test_lines_are_edited_checked_and_raced(page, lab_url, lab_folder):
     assert page.locator(".wb-lane").count() == 2
     assert "my-cg" in page.locator(".wb-lane").nth(1).inner_text()
     page.wait_for_timeout(300)
-    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+    lab.shut(page)

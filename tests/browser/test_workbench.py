@@ -6,9 +6,9 @@ import contextlib
 import re
 import time
 
-import nbformat
 import pytest
 
+from tests.browser import lab
 from workbench.run.sharing import from_link
 
 pytestmark = pytest.mark.browser
@@ -53,19 +53,16 @@ class Bench:
 
 
 @contextlib.contextmanager
-def in_lab(page, request, lab):
+def in_lab(page, request):
     folder, url = request.getfixturevalue("lab_folder"), request.getfixturevalue("lab_url")
-    notebook = nbformat.v4.new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
-    notebook.cells = [nbformat.v4.new_code_cell(CELL)]
-    nbformat.write(notebook, folder / "notebooks" / "bench.ipynb")
-    lab.open_notebook(page, url, "bench.ipynb")
+    lab.open_cells(page, url, folder, "bench.ipynb", CELL)
     lab.run_all(page)
     yield
-    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+    lab.shut(page)
 
 
 @contextlib.contextmanager
-def in_voila(page, request, lab):
+def in_voila(page, request):
     page.goto(request.getfixturevalue("app_url"), timeout=60_000)
     yield
 
@@ -76,8 +73,8 @@ def place(request):
 
 
 @pytest.fixture
-def bench(page, request, place, lab, shoot):
-    with {"lab": in_lab, "voila": in_voila}[place](page, request, lab):
+def bench(page, request, place, shoot):
+    with {"lab": in_lab, "voila": in_voila}[place](page, request):
         page.wait_for_selector(BUBBLES, timeout=60_000)
         page.eval_on_selector(".wb-workbench", "box => box.scrollIntoView()")
         made = Bench(page, lambda stage: shoot(f"workbench_{place}_{stage}"))
