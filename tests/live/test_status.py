@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import pytest
+
 from workbench.live.status import PATIENCE, StatusLine
 
 
-def test_progress_that_nobody_reads_is_kept_back_until_somebody_does():
+@pytest.fixture
+def clock(monkeypatch):
+    """A second a look."""
+    seconds = iter(range(1000))
+    monkeypatch.setattr("workbench.live.status.time.monotonic", lambda: float(next(seconds)))
+
+
+def test_progress_that_nobody_reads_is_kept_back_until_somebody_does(clock):
     line = StatusLine()
     sent = []
     line.observe(lambda change: sent.append(change["new"]), "text")
-    for number in range(20):
+    for number in range(30):
         line.say(f"iteration {number}", "busy", "running")
-    assert sent == [f"iteration {number}" for number in range(PATIENCE)]
+    assert sent == [f"iteration {number}" for number in range(int(PATIENCE))]
     line._read(line, {"kind": "read"}, [])
-    assert line.text == "iteration 19"
-    line.say("iteration 20", "busy", "running")
-    assert line.text == "iteration 20"
+    assert line.text == "iteration 29"
+    line.say("iteration 30", "busy", "running")
+    assert line.text == "iteration 30"
 
 
-def test_what_is_no_progress_is_always_said():
+def test_what_is_no_progress_is_always_said(clock):
     line = StatusLine()
-    for number in range(20):
+    for number in range(30):
         line.say(f"iteration {number}", "busy", "running")
     line.say("the run has ended", "good", "done")
     assert (line.text, line.tone, line.state) == ("the run has ended", "good", "done")

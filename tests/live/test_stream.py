@@ -98,6 +98,16 @@ def test_a_mistake_in_one_view_leaves_the_others_alive(eventually, caplog):
     assert "could not be brought up to date" in caplog.text
 
 
+def test_what_answers_a_button_comes_before_the_views_that_are_there(eventually):
+    order = []
+    publisher = Publisher()
+    publisher.add(lambda: bool(order.append("a view")))
+    publisher.add(lambda: bool(order.append("the answer")), first=True)
+    eventually(lambda: "the answer" in order[:-1])
+    publisher.close()
+    assert order[order.index("the answer") + 1] == "a view"
+
+
 def test_a_closed_publisher_ends_its_thread(eventually):
     publisher = Publisher()
     publisher.add(lambda: True)

@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 
 STATIC = Path(__file__).parent / "static"
-COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
 IMPORT = re.compile(r'^import \{[^}]*\} from "\./(?P<name>[a-z]+\.js)";\n', re.MULTILINE)
 COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
 """Comments with a line of their own; every widget carries its text, so they stay behind."""

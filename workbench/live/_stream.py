@@ -42,10 +42,10 @@ class Publisher:
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._work, name="workbench-publish", daemon=True)
 
-    def add(self, view: Callable[[], bool]) -> None:
-        """Serve one more view, from now on."""
+    def add(self, view: Callable[[], bool], *, first: bool = False) -> None:
+        """Serve one more view, from now on; first: before all that are there, for what answers a button."""
         with self._changing:
-            self._views = (*self._views, view)
+            self._views = (view, *self._views) if first else (*self._views, view)
             if self._thread.ident is None:
                 self._thread.start()
         self.wake()

@@ -105,7 +105,7 @@ class Explorer:
         self._whole = False
         self._preview = Preview()
         self._painter = LatestOnly("workbench-picture")
-        self.publisher.add(self._publish)
+        self.publisher.add(self._publish, first=True)
         self._form_changed()
 
     @property
@@ -333,6 +333,8 @@ class Explorer:
         session = shown.session if shown else None
         state = session.state if session else State.IDLE
         alive = sum(run.session.alive for run in going)
+        # First of all: it is what answers a button.
+        self._say(shown, state, beside(going, shown) if shown else "")
         self.controls.show(state, alive)
         runs, failed = self._runs, self._failed
         if self._tabled != (runs, failed):
@@ -349,7 +351,6 @@ class Explorer:
         if session and session.run and session.run is not self._drawn:
             run = self._drawn = session.run
             self._painter.ask(lambda: self._show_run(run))
-        self._say(shown, state, beside(going, shown) if shown else "")
         return alive > 0
 
     def _say(self, shown: Going | None, state: State, others: str) -> None:

@@ -294,13 +294,14 @@ class RaceView:
         # Whoever has pressed Stop is told at the first tick that it is so.
         ending = any(lane.stopping and not lane.ended for lane in self.race.lanes)
         self._next = now + (0.0 if ending else SAY_PERIOD)
+        # First of all: it is what answers a button.
+        self.status.say(*self._said(going))
         self._enable()
         found = self.standings()
         finished = {finish.lane: finish for finish in found.finished}
         for lane, shown in self._rows.items():
             shown.show(finished.get(lane), found.measure)
         self.winner.say(sentence(found) if self.race.lanes else "", "good" if found.finished else "plain")
-        self.status.say(*self._said(going))
         return going or self.race.lingering
 
     def _enable(self) -> None:

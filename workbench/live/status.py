@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import anywidget
@@ -9,8 +10,9 @@ import traitlets
 
 from workbench.live._assets import module, style_sheet
 
-PATIENCE = 5
-"""Sentences sent without an answer after which nobody seems to read them."""
+PATIENCE = 15.0
+"""Seconds that a sentence may go without an answer before nobody seems to read. The page answers every five, because
+each answer costs JupyterLab more than showing the sentence."""
 
 
 class StatusLine(anywidget.AnyWidget):
@@ -28,22 +30,25 @@ class StatusLine(anywidget.AnyWidget):
     state = traitlets.Unicode("idle").tag(sync=True)
 
     def __init__(self, **traits: Any) -> None:
-        self._unread = 0
+        self._unread_since: float | None = None
         self._kept_back = ""
         super().__init__(**traits)
         self.on_msg(self._read)
 
     def say(self, text: str, tone: str = "plain", state: str = "idle") -> None:
         """Set all three; only what differs is sent."""
-        if tone == self.tone == "busy" and state == self.state and self._unread >= PATIENCE:
+        now = time.monotonic()
+        unread = self._unread_since
+        if tone == self.tone == "busy" and state == self.state and unread is not None and now - unread >= PATIENCE:
             self._kept_back = text
             return
         self._kept_back = ""
-        self._unread += (text, tone, state) != (self.text, self.tone, self.state)
+        if unread is None and (text, tone, state) != (self.text, self.tone, self.state):
+            self._unread_since = now
         with self.hold_sync():
             self.text, self.tone, self.state = text, tone, state
 
     def _read(self, _widget: Any, _content: Any, _buffers: Any) -> None:
-        self._unread = 0
+        self._unread_since = None
         if kept := self._kept_back:
             self.say(kept, self.tone, self.state)

@@ -5,7 +5,7 @@ const LONGEST = 30000;
 // JupyterLab redraws its toolbar for every message that the kernel handles, which costs more than our own drawing; so
 // paints are acknowledged many at once.
 const AT_ONCE = 10;
-const AT_LATEST = 2500;
+const AT_LATEST = 5000;
 
 // apply(content, buffer) takes one message and returns whether more is to be expected; it may throw. What it took is
 // acknowledged by `painted`, a broken message at once. isShown() tells whether the view can be seen: one that cannot, say

@@ -1,17 +1,21 @@
 import { nameSliders } from "./names.js";
+import { atMost } from "./throttle.js";
 
 // One line that says what goes on, read out by screen readers when it changes.
+
+const ANSWER_MS = 5000;
 
 function render({ model, el }) {
   const line = document.createElement("div");
   line.setAttribute("role", "status");
   line.setAttribute("aria-live", "polite");
   el.append(line);
+  const answer = atMost(ANSWER_MS, () => model.send({ kind: "read" }));
   const show = () => {
     line.className = `wb-status wb-${model.get("tone")}`;
     line.dataset.state = model.get("state");
     line.textContent = model.get("text");
-    model.send({ kind: "read" });
+    answer.call();
   };
   const names = ["change:text", "change:tone", "change:state"];
   for (const name of names) model.on(name, show);
@@ -23,6 +27,7 @@ function render({ model, el }) {
   });
   return () => {
     cancelAnimationFrame(frame);
+    answer.cancel();
     forget();
     for (const name of names) model.off(name, show);
   };
