@@ -6,7 +6,9 @@ One run measures all requirements and prints them as a table on stderr: how long
 curves and field are painted while a run goes on, how long a draw of a timeline with 50,000 events takes, and how much a
 watched solve is slower than one alone. --quick makes few rounds, which tell only that all of it works.
 
-A solve that is watched and one that is not take turns in one kernel. This is done twice, since the browser shares this
+A run is watched and left alone in turns, in windows of about a second, two pairs of them a run; a round compares the
+iterations a second of one pair. So what else goes on in the machine falls on both. An answer of the page, one every few
+seconds, may come in the window after the one that it belongs to. This is done twice, since the browser shares this
 machine's cores with the solver: once with the page, and once with a light client in its place that is sent the same
 messages and acknowledges them but paints nothing, as if the page were open on another machine. The difference between
 the two is the browser's own work. Where other work disturbs the rounds, see the interval: it is that of the median of
@@ -27,34 +29,36 @@ from benchmarks.live_view.page import Page
 from benchmarks.live_view.remote import watched_from_elsewhere
 from benchmarks.live_view.report import costs, requirements, table
 
-ROUNDS, QUICK_ROUNDS = 11, 2
-CLICKS, QUICK_CLICKS = 10, 2
+ROUNDS, QUICK_ROUNDS = 40, 2
+CLICKS, QUICK_CLICKS = 25, 2
+RUNS, QUICK_RUNS = 10, 2
 
 
 def figures(*, quick: bool = False) -> dict[str, Any]:
     """What `python -m benchmarks` prints."""
     load_before = os.getloadavg()[0]
-    count, presses = (QUICK_ROUNDS, QUICK_CLICKS) if quick else (ROUNDS, CLICKS)
+    count, presses, runs = (QUICK_ROUNDS, QUICK_CLICKS, QUICK_RUNS) if quick else (ROUNDS, CLICKS, RUNS)
     lab = lab_tools()
     with tempfile.TemporaryDirectory() as folder, lab.lab_server(Path(folder)) as url, lab.browser() as browser:
         home = Path(folder) / "notebooks"
         with Page(lab, browser, url, home) as page:
             page.open_explorer()
             answers = page.clicks(presses)
-            here, seen = page.rounds(count)
-            field = page.field(presses)
+            here, draws = page.rounds(count)
+            curves, field = page.curves(runs), page.field(runs)
             timeline = page.timeline()
         elsewhere = watched_from_elsewhere(url, home, count)
-    wanted = requirements(answers, seen, field, timeline, here, elsewhere["rounds"])
+    wanted = requirements(answers, curves, field, timeline, here, elsewhere["rounds"])
     print(table(wanted), file=sys.stderr, flush=True)
     return {
-        "problem": f"two-layer n={rounds.N}, cg + jacobi, {rounds.ITERATIONS} iterations",
+        "problem": f"two-layer n={rounds.N}, cg + jacobi",
         "requirements": wanted,
         "page_on_this_machine": costs(here),
         "page_elsewhere": {**costs(elsewhere["rounds"]), "client": elsewhere["client"]},
         "clicks": answers,
+        "convergence_paints_per_second": curves,
         "field_paints_per_second": field,
         "timeline": timeline,
-        "convergence_draws": seen["draws"],
+        "convergence_draws": draws,
         "load_before_and_after": [load_before, os.getloadavg()[0]],
     }

@@ -13,7 +13,10 @@ from benchmarks.live_view import rounds as kernel
 
 LIMIT_SECONDS = 900
 GESTURE_SECONDS = 6
-FIELD_SECONDS = 2
+PAINTING_SECONDS = 3
+PRESS_MS = 60
+"""How long a button is held down, as a finger does. JupyterLab moves its focus when it goes down; without any time
+between down and up that work would delay the click."""
 CURVES = ".wb-convergence canvas.wb-canvas"
 FIELD = ".wb-field canvas.wb-canvas"
 LANES = ".wb-timeline canvas.wb-canvas"
@@ -60,12 +63,12 @@ window.drawsOf = (name) => new Promise((done) => {
 });
 """
 # A canvas counts the frames in which it drew something new.
-NOTE_PAINTS = """([name, at]) => {
+NOTE_PAINTS = """at => {
   const canvas = document.querySelector(at);
-  const seen = ((window.paints ??= {})[name] = []);
-  if (!canvas) return;
-  new MutationObserver(() => seen.push([Date.now() / 1000, Number(canvas.dataset.paints)]))
-    .observe(canvas, { attributes: true, attributeFilter: ["data-paints"] });
+  const seen = (window.paints = []);
+  window.paintsSeen?.disconnect();
+  window.paintsSeen = new MutationObserver(() => seen.push([Date.now() / 1000, Number(canvas.dataset.paints)]));
+  window.paintsSeen.observe(canvas, { attributes: true, attributeFilter: ["data-paints"] });
 }"""
 # From the click itself to the status line's new state, and to the end of the frame that shows it.
 NOTE_ANSWERS = """() => {
@@ -153,37 +156,26 @@ class Page:
         # The first run compiles.
         for name in ["Run", "Stop"] + count * ["Run", "Pause", "Resume", "Stop"]:
             seen = self.page.evaluate("() => window.answers.length")
-            self.page.get_by_role("button", name=name, exact=True).click(timeout=60_000)
+            self.page.get_by_role("button", name=name, exact=True).click(timeout=60_000, delay=PRESS_MS)
             self.page.wait_for_function("seen => window.answers.length > seen", arg=seen, timeout=60_000)
             # At no fixed phase of anything that ticks.
             self.page.wait_for_timeout(300 + 37 * (seen % 7))
         self.page.get_by_role("button", name="Clear", exact=True).click()
         return [answer for answer in self.page.evaluate("() => window.answers") if answer["name"] != "Clear"][2:]
 
+    def curves(self, count: int) -> list[float]:
+        """Paints a second of the curves, in so many runs."""
+        return self._paints(CURVES, count)
+
     def field(self, count: int) -> list[float]:
         """Paints a second of the residual's picture, in so many runs."""
         self.page.locator(".wb-explorer .wb-field select").first.select_option("residual")
-        self.page.evaluate(NOTE_PAINTS, ["field", FIELD])
-        rates = []
-        for _ in range(count):
-            self.page.get_by_role("button", name="Run", exact=True).click()
-            self.page.wait_for_function(RUNNING, timeout=60_000)
-            self.page.wait_for_timeout(500)
-            self.page.evaluate("() => window.paints.field.splice(0)")
-            self.page.wait_for_timeout(1000 * FIELD_SECONDS)
-            seen = self.page.evaluate("() => window.paints.field")
-            self.page.get_by_role("button", name="Stop", exact=True).click()
-            self.page.wait_for_function(f"() => !({RUNNING})()", timeout=60_000)
-            if len(seen) > 1:
-                rates.append((seen[-1][1] - seen[0][1]) / (seen[-1][0] - seen[0][0]))
+        rates = self._paints(FIELD, count)
         self.page.locator(".wb-explorer .wb-field select").first.select_option("coefficient")
-        self.page.get_by_role("button", name="Clear", exact=True).click()
         return rates
 
-    def rounds(self, count: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-        """The rounds as the kernel timed them, and what the page painted meanwhile: paints of curves as
-        [time in s, count], and the milliseconds of each draw of the curves."""
-        self.page.evaluate(NOTE_PAINTS, ["convergence", CURVES])
+    def rounds(self, count: int) -> tuple[list[dict[str, Any]], dict[str, float]]:
+        """The rounds as the kernel timed them, and the milliseconds of the draws of the curves meanwhile."""
         self.page.evaluate("() => window.drawsOf('Plot')")
         file = self._home / "rounds.json"
         self.page.evaluate(SET_CELL, [1, CELLS[1].format(count=count)])
@@ -194,9 +186,8 @@ class Page:
             if time.monotonic() > end:
                 raise TimeoutError(f"the kernel made no {count} rounds in {LIMIT_SECONDS} s")
             self.page.wait_for_timeout(500)
-        found = kernel.read(file)
         spent = sorted(ms for _, ms in self.page.evaluate("() => window.drawsOf('Plot')"))
-        return found, {**self.page.evaluate("() => window.paints"), "draws": {"count": len(spent), **spread(spent)}}
+        return kernel.read(file), {"count": len(spent), **spread(spent)}
 
     def timeline(self) -> dict[str, Any]:
         """Zoom and pan over all events: what a draw takes, how many there are a second, and how long after the wheel
@@ -214,6 +205,24 @@ class Page:
         draws = self.page.evaluate("() => window.drawsOf('TimelinePlot')")
         count = int(self.page.eval_on_selector("#lanes", "canvas => canvas.dataset.count"))
         return {"events": count, **{kind: _gesture(times, draws) for kind, times in asked.items()}}
+
+    def _paints(self, canvas: str, count: int) -> list[float]:
+        """Frames a second in which a canvas drew something new, in so many runs."""
+        self.page.evaluate(NOTE_PAINTS, canvas)
+        rates = []
+        for _ in range(count):
+            self.page.get_by_role("button", name="Run", exact=True).click()
+            self.page.wait_for_function(RUNNING, timeout=60_000)
+            self.page.wait_for_timeout(500)
+            self.page.evaluate("() => window.paints.splice(0)")
+            self.page.wait_for_timeout(1000 * PAINTING_SECONDS)
+            seen = self.page.evaluate("() => window.paints")
+            self.page.get_by_role("button", name="Stop", exact=True).click()
+            self.page.wait_for_function(f"() => !({RUNNING})()", timeout=60_000)
+            if len(seen) > 1:
+                rates.append((seen[-1][1] - seen[0][1]) / (seen[-1][0] - seen[0][0]))
+        self.page.get_by_role("button", name="Clear", exact=True).click()
+        return rates
 
 
 def _gesture(asked: list[float], draws: list[tuple[float, float]]) -> dict[str, Any]:

@@ -17,16 +17,15 @@ SHARES = ("on_a_core", "waiting_for_a_core", "asleep")
 
 
 def costs(rounds: list[dict[str, Any]]) -> dict[str, Any]:
-    """What watching costs: ratios of each round's two runs, and where the threads of the kernel were."""
-    wall = {name: [one[name]["ended"] - one[name]["begun"] for one in rounds] for name in ("watched", "alone")}
-    iterating = {name: [one[name]["iterating"] for one in rounds] for name in ("watched", "alone")}
+    """What watching costs: ratios of each round's two windows, and where the threads of the kernel were."""
+    slower = [100 * (one["alone"]["rate"] / one["watched"]["rate"] - 1) for one in rounds]
     told: dict[str, Any] = {
         "rounds": len(rounds),
-        "wall_s": {name: statistics.median(seconds) for name, seconds in wall.items()},
-        "slowdown_percent": interval(_slower(wall)),
-        "slowdown_of_iterations_percent": interval(_slower(iterating)),
-        "slowdown_of_fastest_percent": 100 * (min(wall["watched"]) / min(wall["alone"]) - 1),
-        "slowdown_of_each_round_percent": [round(value, 1) for value in _slower(wall)],
+        "iterations_per_second": {
+            name: statistics.median(one[name]["rate"] for one in rounds) for name in ("watched", "alone")
+        },
+        "slowdown_percent": interval(slower),
+        "slowdown_of_each_round_percent": [round(value, 1) for value in slower],
     }
     if all(one[name]["solver"] for one in rounds for name in ("watched", "alone")):
         more = [one["watched"]["others"] - one["alone"]["others"] for one in rounds]
@@ -48,16 +47,14 @@ def interval(values: list[float]) -> dict[str, float]:
 
 def requirements(
     answers: list[dict[str, Any]],
-    seen: dict[str, Any],
+    curves: list[float],
     field: list[float],
     timeline: dict[str, Any],
     here: list[dict[str, Any]],
     elsewhere: list[dict[str, Any]],
 ) -> list[dict[str, Any]]:
     """A row for each requirement: what was measured, over how many, how it scatters, and whether it is met."""
-    found = [_answers(answers)]
-    curves = [rate for one in here if (rate := painted(seen["convergence"], one["watched"])) is not None]
-    found += [_paints("convergence", 20, curves), _paints("field (residual)", 10, field)]
+    found = [_answers(answers), _paints("convergence", 20, curves), _paints("field (residual)", 10, field)]
     found += [_gesture(kind, timeline) for kind in ("zoom", "pan")]
     for where, rounds in (
         ("page in Chromium on the same cores", here),
@@ -65,14 +62,6 @@ def requirements(
     ):
         found += _slowdown(where, costs(rounds))
     return found
-
-
-def painted(paints: list[tuple[float, int]], run: dict[str, float]) -> float | None:
-    """Paints of new points per second while a run went on; None where there were fewer than two reports of any."""
-    inside = [(moment, count) for moment, count in paints if run["begun"] <= moment <= run["ended"]]
-    if len(inside) < 2 or inside[-1][1] - inside[0][1] < 2:
-        return None
-    return (inside[-1][1] - inside[0][1]) / (inside[-1][0] - inside[0][0])
 
 
 def table(rows: list[dict[str, Any]]) -> str:
@@ -149,7 +138,3 @@ def _interval(what: str, found: dict[str, float], unit: str, of: str, met: str) 
 
 def _met(yes: bool) -> str:
     return "yes" if yes else "no"
-
-
-def _slower(seconds: dict[str, list[float]]) -> list[float]:
-    return [100 * (a / b - 1) for a, b in zip(seconds["watched"], seconds["alone"], strict=True)]

@@ -1,4 +1,4 @@
-"""What runs in the kernel: the same solve with the explorer watching and alone, in turns, and where its time went."""
+"""What runs in the kernel: a solve that is watched and left alone in turns, and where its time went."""
 
 from __future__ import annotations
 
@@ -11,21 +11,20 @@ from pathlib import Path
 from typing import Any
 
 from workbench.live import Explorer, TimelineView, explore
-from workbench.run import Run, Session, Stopping, configure
+from workbench.run import Run, Stopping, configure
 
 N = 1024
-ITERATIONS = 2000
 EVENTS = 50_000
-REST = 0.5
-"""Seconds between two runs, so that what one has left to do does not fall into the next."""
-LOOK = 0.05
-"""Seconds between two looks at the clocks of threads."""
-LIMIT = Stopping(rtol=1e-300, maxiter=ITERATIONS, stagnation=10**9)
+SETTLE = 0.5
+"""Seconds before a window, so that what the one before has left to do does not fall into it."""
+WINDOW = 1.2
+"""Seconds of a window: three messages and as many answers as come in the long run."""
+ENDLESS = Stopping(rtol=1e-300, maxiter=10**6, stagnation=10**9)
 
 
 def explorer() -> Explorer:
     """The explorer with the problem that is measured."""
-    return explore("two-layer", n=N, preconditioner="jacobi", deflation="none", stopping=LIMIT)
+    return explore("two-layer", n=N, preconditioner="jacobi", deflation="none", stopping=ENDLESS)
 
 
 def timeline() -> TimelineView:
@@ -65,46 +64,44 @@ def _write(view: Explorer, count: int, path: Path) -> None:
 
 
 def _rounds(view: Explorer, count: int) -> list[dict[str, Any]]:
-    def watched() -> dict[str, Any]:
-        return _timed(view.run())
-
-    def alone() -> dict[str, Any]:
-        session = Session(view.form.configuration())
-        session.start()
-        return _timed(session)
-
-    watched(), alone()
-    found = []
-    for k in range(count):
-        order = [("watched", watched), ("alone", alone)][:: 1 if k % 2 == 0 else -1]
-        found.append({name: (time.sleep(REST), go())[1] for name, go in order})
+    """So many pairs of windows: of each run, two pairs, watched first in the one and alone first in the other."""
+    found: list[dict[str, Any]] = []
+    # What comes first in a process takes longer.
+    _of_one_run(view, (True,))
+    while len(found) < count:
+        watched, alone, again_alone, again_watched = _of_one_run(view, (True, False, False, True))
+        found += [{"watched": watched, "alone": alone}, {"watched": again_watched, "alone": again_alone}]
         view.clear()
+    return found[:count]
+
+
+def _of_one_run(view: Explorer, turns: tuple[bool, ...]) -> list[dict[str, Any]]:
+    """Windows of one run, watched or alone: while it is alone nothing is sent, and the page paints nothing."""
+    session = view.run()
+    while session.run is None:
+        time.sleep(0.001)
+    found = []
+    for watched in turns:
+        with contextlib.nullcontext() if watched else view.publisher.at_rest():
+            time.sleep(SETTLE)
+            found.append(_window(session.run))
+    view.stop()
+    session.wait()
     return found
 
 
-def _timed(session: Session) -> dict[str, Any]:
-    """Seconds of one run; of the solver's thread on a core, waiting for one and asleep; and of Python's other threads.
-
-    Threads are as of the last look before the end. None for theirs where the system does not tell.
-    """
-    while session.run is None:
-        time.sleep(0.001)
-    begun, first = time.time(), _threads()
-    last, seen = first, begun
-    while session.alive:
-        time.sleep(LOOK)
-        now = _threads()
-        if _SOLVER in now:
-            last, seen = now, time.time()
-    result = session.wait()
-    ended = time.time()
-    assert result.iterations == ITERATIONS, result.summary["reason"]
-    told = {"begun": begun, "ended": ended, "iterating": result.iteration_seconds}
-    if _SOLVER not in first or seen == begun:
+def _window(run: Run) -> dict[str, Any]:
+    """Iterations a second; shares of the solver's thread on a core, waiting for one and asleep; and what Python's other
+    threads ran, in seconds a second. None for the shares where the system does not tell."""
+    before, begun, first = run.history.count, time.perf_counter(), _threads()
+    time.sleep(WINDOW)
+    after, ended, last = run.history.count, time.perf_counter(), _threads()
+    wall = ended - begun
+    told = {"rate": (after - before) / wall}
+    if _SOLVER not in first or _SOLVER not in last:
         return {**told, "solver": None, "others": None}
     on, waiting = (last[_SOLVER][k] - first[_SOLVER][k] for k in (0, 1))
     others = sum(last[name][0] - first[name][0] for name in last if name in first and name != _SOLVER)
-    wall = seen - begun
     solver = {"on_a_core": on / wall, "waiting_for_a_core": waiting / wall, "asleep": 1 - (on + waiting) / wall}
     return {**told, "solver": solver, "others": others / wall}
 

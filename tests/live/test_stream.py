@@ -108,6 +108,21 @@ def test_what_answers_a_button_comes_before_the_views_that_are_there(eventually)
     assert order[order.index("the answer") + 1] == "a view"
 
 
+def test_a_publisher_at_rest_looks_at_nothing_and_catches_up(eventually):
+    ticks = []
+    publisher = Publisher(rate=200)
+    publisher.add(lambda: bool(ticks.append(1)) or True)
+    eventually(lambda: ticks)
+    with publisher.at_rest():
+        time.sleep(0.05)
+        before = len(ticks)
+        publisher.wake()
+        time.sleep(0.1)
+        assert len(ticks) == before
+    eventually(lambda: len(ticks) > before + 1)
+    publisher.close()
+
+
 def test_a_closed_publisher_ends_its_thread(eventually):
     publisher = Publisher()
     publisher.add(lambda: True)

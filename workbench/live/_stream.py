@@ -7,10 +7,11 @@ nothing for too long; then everything is sent anew. So a reload, a lost message 
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 CREDIT = 24
@@ -40,6 +41,7 @@ class Publisher:
         self._awake = threading.Event()
         self._asked = threading.Event()
         self._closed = threading.Event()
+        self._resting = threading.Event()
         self._thread = threading.Thread(target=self._work, name="workbench-publish", daemon=True)
 
     def add(self, view: Callable[[], bool], *, first: bool = False) -> None:
@@ -60,6 +62,16 @@ class Publisher:
         self._asked.set()
         self._awake.set()
 
+    @contextlib.contextmanager
+    def at_rest(self) -> Iterator[None]:
+        """No view is brought up to date inside, for who measures a solve by itself; after it they catch up."""
+        self._resting.set()
+        try:
+            yield
+        finally:
+            self._resting.clear()
+            self.wake()
+
     def close(self) -> None:
         """Stop ticking for good."""
         self._closed.set()
@@ -74,6 +86,8 @@ class Publisher:
             self._asked.clear()
             if self._closed.is_set():
                 return
+            if self._resting.is_set():
+                continue
             goes_on = [_safely(view) for view in self._views]
             if any(goes_on):
                 self._awake.set()
