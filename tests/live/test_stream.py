@@ -86,6 +86,28 @@ def test_the_rate_is_kept():
     assert 3 <= len(ticks) <= 11
 
 
+def test_a_view_that_says_when_is_looked_at_then_and_when_something_happens(eventually):
+    ticks = []
+    publisher = Publisher(rate=200)
+    publisher.add(lambda: ticks.append(time.monotonic()) or 0.4)
+    eventually(lambda: len(ticks) >= 3)
+    assert ticks[2] - ticks[1] > 0.3
+    before = len(ticks)
+    publisher.wake()
+    eventually(lambda: len(ticks) > before, seconds=0.2)
+    publisher.close()
+
+
+def test_the_soonest_of_all_views_counts(eventually):
+    ticks = []
+    publisher = Publisher(rate=100)
+    publisher.add(lambda: bool(ticks.append(1)) or 60.0)
+    publisher.add(lambda: True)
+    publisher.add(lambda: False)
+    eventually(lambda: len(ticks) > 10, seconds=2)
+    publisher.close()
+
+
 def test_a_mistake_in_one_view_leaves_the_others_alive(eventually, caplog):
     seen = []
     publisher = Publisher(rate=200)

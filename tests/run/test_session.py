@@ -88,6 +88,31 @@ def test_the_end_is_announced():
     until(lambda: told == [session])
 
 
+def test_whoever_asks_is_told_of_the_end_also_afterwards():
+    told = []
+    session = Session(configure("poisson5", n=16), on_end=lambda _session: told.append("on_end"))
+    session.when_over(lambda: told.append("a view"))
+    session.wait(60)
+    until(lambda: len(told) == 2)
+    assert told == ["on_end", "a view"]
+    session.when_over(lambda: told.append("too late, so at once"))
+    assert told[2:] == ["too late, so at once"]
+
+
+def test_a_run_is_steady_until_somebody_wishes_something():
+    session = endless()
+    assert not session.steady
+    session.start()
+    until(lambda: session.steady)
+    session.pause()
+    assert not session.steady
+    session.resume()
+    until(lambda: session.steady)
+    session.stop()
+    assert not session.steady
+    session.wait(10)
+
+
 def test_many_sessions_at_once_all_end_right():
     sessions = [Session(configure("two-layer", n=24, seed=seed)) for seed in range(8)]
     for session in sessions:

@@ -47,7 +47,7 @@ class Looker:
         self._worker = LatestOnly("workbench-look")
         self._look: Look | None = None
         self._asked: object = None
-        self._from_thread = self._final = False
+        self._from_thread = self._final = self._put_off = False
         self._placing = False
 
     @property
@@ -58,8 +58,8 @@ class Looker:
 
     @property
     def waiting(self) -> bool:
-        """A look was asked for and is not there yet."""
-        return self._look is not None
+        """A look was asked for and is not there yet, or is to be asked for as soon as it is due."""
+        return self._look is not None or self._put_off
 
     @property
     def unplaced(self) -> bool:
@@ -109,7 +109,9 @@ class Looker:
             found = look if look.done and (look.quantity, look.cut) == (quantity, cut) else None
         goes_on = self.goes_on
         wanted = (self.iterations, goes_on, quantity, cut)
-        if self._look is None and wanted != self._asked and due.is_due():
+        wants = self._look is None and wanted != self._asked
+        self._put_off = wants and not due.take()
+        if wants and not self._put_off:
             self._asked, self._final = wanted, not goes_on
             self._ask(quantity, cut)
         return found, final

@@ -9,17 +9,36 @@ PERIOD = 0.09
 
 
 class Pace:
-    """Says when it is time for the next one, at most every `period` seconds on the average."""
+    """Says when it is time for the next one, at most every `period` seconds on the average.
 
-    def __init__(self, period: float = PERIOD) -> None:
+    early: seconds before it is due at which it may be done as well, so that who ticks need not put it off to the next.
+    """
+
+    def __init__(self, period: float = PERIOD, early: float = 0.0) -> None:
         self._period = period
+        self._early = early
         self._next = 0.0
 
-    def is_due(self) -> bool:
-        """Whether it is time; if so, the next is due a period later."""
+    @property
+    def wait(self) -> float:
+        """Seconds until it is due, 0 where it is."""
+        return max(0.0, self._next - time.monotonic())
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time."""
+        return self.wait <= self._early
+
+    def take(self) -> bool:
+        """Whether it is time; if so, it is done."""
+        due = self.due
+        if due:
+            self.done()
+        return due
+
+    def done(self) -> None:
+        """It was done now, due or not; the next is due a period later."""
         now = time.monotonic()
-        if now < self._next:
-            return False
-        # From when it was due and not from now, so that ticks that come a little late do not halve the rate.
-        self._next = max(self._next, now - self._period) + self._period
-        return True
+        # From when it was due and not from now, so that ticks that come a little late do not lower the rate.
+        on_time = -self._early <= now - self._next < self._period
+        self._next = (self._next if on_time else now) + self._period

@@ -55,6 +55,11 @@ class Shown:
         return self.session is not None
 
     @property
+    def steady(self) -> bool:
+        """Nothing happens by itself but that events come, and the end, of which the publisher is told."""
+        return self.session is not None and self.session.steady
+
+    @property
     def behind(self) -> bool:
         """There are events that were not sent."""
         return self.events is not None and self.sent < self.events.count

@@ -27,16 +27,21 @@ the page draws what one message brings in so many strokes. Whatever is no mere p
 PERIOD = PAINTS / RATE
 """Seconds between messages while a run goes on."""
 
+Again = bool | float
+"""Whether a view is to be looked at again without a wake-up: at the next tick, or in so many seconds."""
+View = Callable[[], Again]
+
 
 class Publisher:
     """One thread for all views of a dashboard. It sleeps until `wake`, then ticks as long as a view says it goes on.
 
-    A view is a function that sends what is new and returns whether more is to come without a further wake-up.
+    A view is a function that sends what is new and returns whether more is to come without a further wake-up: at the
+    next tick, or, for a number, in so many seconds. Each look takes Python's lock, which the solver needs too.
     """
 
     def __init__(self, rate: float = RATE) -> None:
         self._period = 1 / rate
-        self._views: tuple[Callable[[], bool], ...] = ()
+        self._views: tuple[View, ...] = ()
         self._changing = threading.Lock()
         self._awake = threading.Event()
         self._asked = threading.Event()
@@ -44,7 +49,7 @@ class Publisher:
         self._resting = threading.Event()
         self._thread = threading.Thread(target=self._work, name="workbench-publish", daemon=True)
 
-    def add(self, view: Callable[[], bool], *, first: bool = False) -> None:
+    def add(self, view: View, *, first: bool = False) -> None:
         """Serve one more view, from now on; first: before all that are there, for what answers a button."""
         with self._changing:
             self._views = (view, *self._views) if first else (*self._views, view)
@@ -52,7 +57,7 @@ class Publisher:
                 self._thread.start()
         self.wake()
 
-    def remove(self, view: Callable[[], bool]) -> None:
+    def remove(self, view: View) -> None:
         """Serve a view no more."""
         with self._changing:
             self._views = tuple(other for other in self._views if other != view)
@@ -88,19 +93,22 @@ class Publisher:
                 return
             if self._resting.is_set():
                 continue
-            goes_on = [_safely(view) for view in self._views]
-            if any(goes_on):
+            wait = min((self._wait(again) for view in self._views if (again := _safely(view))), default=None)
+            if wait is not None:
                 self._awake.set()
             # By the clock and not from the end of the work, so that the rate is kept.
             now = time.monotonic()
-            due = max(due + self._period, now)
+            due = max(due + (wait or self._period), now)
             # Who presses a button does not wait for the next tick.
             time.sleep(min(SOON, due - now))
             if self._asked.wait(due - time.monotonic()):
                 due = time.monotonic()
 
+    def _wait(self, again: Again) -> float:
+        return self._period if again is True else max(self._period, again)
 
-def _safely(view: Callable[[], bool]) -> bool:
+
+def _safely(view: View) -> Again:
     """One view's mistake must not freeze the others."""
     try:
         return view()

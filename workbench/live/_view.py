@@ -7,7 +7,7 @@ from typing import Any
 import anywidget
 
 from workbench.live._assets import style_sheet
-from workbench.live._stream import Link, Publisher
+from workbench.live._stream import Again, Link, Publisher
 
 
 class StreamView(anywidget.AnyWidget):
@@ -33,8 +33,9 @@ class StreamView(anywidget.AnyWidget):
             self.layout.close()
         super().close()
 
-    def publish(self) -> bool:
-        """Send what is new if the link is free; True when more is to come without a wake-up. Called by one thread."""
+    def publish(self) -> Again:
+        """Send what is new if the link is free, and say whether more is to come without a wake-up. Called by one
+        thread."""
         raise TypeError(f"{type(self).__name__} does not say what it publishes")
 
     def _receive(self, _widget: Any, content: Any, _buffers: Any) -> None:

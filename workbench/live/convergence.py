@@ -6,7 +6,6 @@ import dataclasses
 import itertools
 import math
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +17,8 @@ from workbench.errors import InputError
 from workbench.figures import curve_style
 from workbench.figures.convergence import block_names, relative_residual
 from workbench.live._assets import module
-from workbench.live._stream import PAINTS, PERIOD, RATE, Publisher
+from workbench.live._pace import Pace
+from workbench.live._stream import PAINTS, PERIOD, RATE, Again, Publisher
 from workbench.live._view import StreamView
 from workbench.recording import History, Record
 from workbench.run import Lane, Norm, Run, Session, State
@@ -75,6 +75,11 @@ class Curve:
         if state in (State.DONE, State.FAILED):
             self.session = None
         return self.session is not None
+
+    @property
+    def steady(self) -> bool:
+        """Nothing happens by itself but that samples come, and the end, of which the publisher is told."""
+        return self.session is None or self.session.steady
 
     @property
     def lost(self) -> bool:
@@ -200,7 +205,7 @@ class ConvergenceView(StreamView):
         self._turn = 0
         self._hearers: list[Callable[[float | None], object]] = []
         self._rewound = True
-        self._next = 0.0
+        self._pace = Pace(PERIOD, early=0.5 / RATE)
         self._changed = threading.Event()
         super().__init__(publisher, **traits)
         for session in sessions:
@@ -242,6 +247,8 @@ class ConvergenceView(StreamView):
         """Follow a run, started or not, beside those that are there; its label is by default that of its blocks."""
         configuration = session.configuration
         label = label or configuration.label
+        if isinstance(session, Session):
+            session.when_over(self.publisher.wake)
         if configuration.stopping.norm != Norm.RESIDUAL:
             label += f" (stops by the {configuration.stopping.norm} norm)"
         return self._add(Curve(next(self._keys), label, self._next_style(), session))
@@ -261,7 +268,7 @@ class ConvergenceView(StreamView):
         self._curves = [other for other in self._curves if other is not curve]
         self._anew()
 
-    def publish(self) -> bool:
+    def publish(self) -> Again:
         goes_on = [curve.look() for curve in self._curves]
         if any(curve.lost for curve in self._curves):
             self._curves = [curve for curve in self._curves if not curve.lost]
@@ -273,12 +280,14 @@ class ConvergenceView(StreamView):
             self._rewind()
         if self.link.free and self._is_due():
             self._send_news()
+        if any(goes_on) and all(curve.steady for curve in self._curves):
+            return self._pace.wait or PERIOD
         return any(goes_on) or (self.link.free and any(curve.behind for curve in self._curves))
 
     def _is_due(self) -> bool:
         told = not self._rewound and all(curve.waiting or curve.state == curve.told for curve in self._curves)
         running = any(curve.live for curve in self._curves)
-        return not (told and running) or time.monotonic() >= self._next
+        return not (told and running) or self._pace.due
 
     def _send_news(self) -> None:
         messages, samples, room = [], [], MOST_SAMPLES
@@ -296,8 +305,7 @@ class ConvergenceView(StreamView):
             told = {"marked": self._marked is not None, "turn": turn, "pace": pace, "axis": axis}
             self.link.send({"reset": self._rewound, "curves": messages, **told}, buffer)
             self._rewound = False
-            # A little early, so that a tick that comes in time is never put off to the next.
-            self._next = time.monotonic() + 0.9 * PERIOD
+            self._pace.done()
 
     def _receive(self, widget: Any, content: Any, buffers: Any) -> None:
         if isinstance(content, dict) and content.get("kind") == "tolerance":

@@ -140,7 +140,7 @@ class FieldView(StreamView):
         """Whether it must be asked again, and what to send of the problem itself."""
         if self._draws_own and self.scene is None and self._run is not None:
             return self._draw_scene(self._run)
-        if not self._stale or not self._pace.is_due():
+        if not self._stale or not self._pace.take():
             return False, None
         scene = self.scene
         if scene is None:

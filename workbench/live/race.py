@@ -13,7 +13,7 @@ import ipywidgets as widgets
 from workbench.errors import InputError, sentence_of
 from workbench.live._closing import close_all
 from workbench.live._rows import row
-from workbench.live._stream import Publisher
+from workbench.live._stream import Again, Publisher
 from workbench.live.controls import button
 from workbench.live.convergence import ConvergenceView, Curve
 from workbench.live.export import PICTURES, provenance
@@ -285,12 +285,12 @@ class RaceView:
         self._next = 0.0
         self.publisher.wake()
 
-    def _publish(self) -> bool:
+    def _publish(self) -> Again:
         # Before anything is shown, so that the last look comes after the last change.
         going = self.race.alive and not self._all_held()
         now = time.monotonic()
         if (going or self.race.lingering) and now < self._next:
-            return True
+            return self._next - now
         # Whoever has pressed Stop is told at the first tick that it is so.
         ending = any(lane.stopping and not lane.ended for lane in self.race.lanes)
         self._next = now + (0.0 if ending else SAY_PERIOD)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import traitlets
@@ -11,8 +10,9 @@ from matplotlib.figure import Figure
 from workbench.errors import InputError
 from workbench.figures import timeline
 from workbench.live._assets import module
+from workbench.live._pace import Pace
 from workbench.live._shown import Shown
-from workbench.live._stream import PERIOD, Publisher
+from workbench.live._stream import PERIOD, RATE, Again, Publisher
 from workbench.live._view import StreamView
 from workbench.live._worker import LatestOnly
 from workbench.live.modelled import Beside
@@ -56,7 +56,7 @@ class TimelineView(StreamView):
         self._shown = Shown()
         self._drawn: Shown | None = None
         self._rewound = True
-        self._next = 0.0
+        self._pace = Pace(PERIOD, early=0.5 / RATE)
         self._worker_of_models = LatestOnly("workbench-model")
         self._wanted: tuple[Shown, str, int] | None = None
         self._made: tuple[object, Beside | None, str] = (None, None, "")
@@ -83,6 +83,7 @@ class TimelineView(StreamView):
         """Show another run instead. A session may be started or not, and is followed."""
         if isinstance(source, Session):
             self._shown = Shown(title or source.configuration.label, session=source)
+            source.when_over(self.publisher.wake)
         else:
             trace = source if isinstance(source, Trace) else source.trace
             self._shown = Shown(title, trace=trace, state=State.DONE.value)
@@ -94,7 +95,7 @@ class TimelineView(StreamView):
             self._shown = Shown()
         self.publisher.wake()
 
-    def publish(self) -> bool:
+    def publish(self) -> Again:
         shown = self._shown
         goes_on = shown.look()
         modelled = self.link.free and self._model(shown)
@@ -104,6 +105,8 @@ class TimelineView(StreamView):
             self._rewound = True
         if self.link.free and self._is_due(shown):
             self._send_news(shown)
+        if shown.steady:
+            return self._pace.wait or PERIOD
         return goes_on or (self.link.free and shown.behind)
 
     def _model(self, shown: Shown) -> bool:
@@ -139,7 +142,7 @@ class TimelineView(StreamView):
 
     def _is_due(self, shown: Shown) -> bool:
         told = shown.told == (shown.state, shown.note(self._hint), shown.words)
-        return not (told and shown.live) or time.monotonic() >= self._next
+        return not (told and shown.live) or self._pace.due
 
     def _send_news(self, shown: Shown) -> None:
         news = shown.news(self._hint, MOST_EVENTS)
@@ -149,5 +152,4 @@ class TimelineView(StreamView):
         pace = {"paints": STROKES, "milliseconds": 1000 * PERIOD / STROKES}
         self.link.send({"reset": self._rewound, **message, "pace": pace}, buffer)
         self._rewound = False
-        # A little early, so that a tick that comes in time is never put off to the next.
-        self._next = time.monotonic() + 0.9 * PERIOD
+        self._pace.done()

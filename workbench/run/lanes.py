@@ -74,6 +74,11 @@ class Lane:
         return self._wish.made
 
     @property
+    def steady(self) -> bool:
+        """It goes on until it has converged or somebody wishes something."""
+        return self.state is State.RUNNING and not self.stopping
+
+    @property
     def ready(self) -> bool:
         """There is something to do for it now."""
         return not self.over and (self.stopping or not self.held)

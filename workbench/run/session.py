@@ -64,6 +64,7 @@ class Session:
         self._system = system
         self._trace = trace
         self._on_end = on_end
+        self._hearers: tuple[Callable[[], object], ...] = ()
         self._state = State.IDLE
         self._changing = threading.Lock()
         self._go = threading.Event()
@@ -92,6 +93,11 @@ class Session:
         return self.state not in (State.IDLE, *ENDED)
 
     @property
+    def steady(self) -> bool:
+        """It iterates, and goes on until it has converged or somebody wishes something."""
+        return self.state is State.RUNNING and not (self._wish.made or self._single.is_set())
+
+    @property
     def lingering(self) -> bool:
         """It counts as stopped, but what was under way goes on in the background; `result` may come with its end."""
         return self._wish.overdue and self._state in (State.SETUP, State.RUNNING)
@@ -100,6 +106,14 @@ class Session:
     def ahead(self) -> int:
         """How many have or get the machine before this one, while it is queued."""
         return self._turn.ahead
+
+    def when_over(self, act: Callable[[], object]) -> None:
+        """Call this in the worker thread when all has ended, after `on_end`; at once if it has."""
+        with self._changing:
+            if self._state not in ENDED:
+                self._hearers = (*self._hearers, act)
+                return
+        act()
 
     def start(self, *, paused: bool = False) -> None:
         """Begin, or queue; with `paused` the run waits before its first iteration."""
@@ -191,6 +205,8 @@ class Session:
                 self._turn.give_back()
         if self._on_end:
             self._on_end(self)
+        for act in self._hearers:
+            act()
 
     def _set_up_and_iterate(self) -> None:
         self._wait_until(lambda: self._may_set_up)
