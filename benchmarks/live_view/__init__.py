@@ -45,16 +45,25 @@ def figures(*, quick: bool = False) -> dict[str, Any]:
             page.open_explorer()
             answers = page.clicks(presses)
             here, draws = page.rounds(count)
+            page.show("residual")
+            with_field, _ = page.rounds(count)
+            page.show("coefficient")
             curves, field = page.curves(runs), page.field(runs)
             timeline = page.timeline()
-        elsewhere = watched_from_elsewhere(url, home, count)
-    wanted = requirements(answers, curves, field, timeline, here, elsewhere["rounds"])
+        elsewhere = {name: watched_from_elsewhere(url, home, count, name) for name in ("coefficient", "residual")}
+    places = {
+        "page elsewhere: kernel and server alone": elsewhere["coefficient"]["rounds"],
+        "page elsewhere, and the residual's picture live": elsewhere["residual"]["rounds"],
+        "page in Chromium on the same cores": here,
+        "page on the same cores, and the residual's picture live": with_field,
+    }
+    wanted = requirements(answers, curves, field, timeline, places)
     print(table(wanted), file=sys.stderr, flush=True)
     return {
         "problem": f"two-layer n={rounds.N}, cg + jacobi",
         "requirements": wanted,
-        "page_on_this_machine": costs(here),
-        "page_elsewhere": {**costs(elsewhere["rounds"]), "client": elsewhere["client"]},
+        "slowdown": {place: costs(found) for place, found in places.items()},
+        "client_elsewhere": {name: told["client"] for name, told in elsewhere.items()},
         "clicks": answers,
         "convergence_paints_per_second": curves,
         "field_paints_per_second": field,

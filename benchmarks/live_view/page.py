@@ -169,15 +169,20 @@ class Page:
 
     def field(self, count: int) -> list[float]:
         """Paints a second of the residual's picture, in so many runs."""
-        self.page.locator(".wb-explorer .wb-field select").first.select_option("residual")
+        self.show("residual")
         rates = self._paints(FIELD, count)
-        self.page.locator(".wb-explorer .wb-field select").first.select_option("coefficient")
+        self.show("coefficient")
         return rates
+
+    def show(self, quantity: str) -> None:
+        """Choose what the field shows; the coefficient is painted once, what else there is as the run goes on."""
+        self.page.locator(".wb-explorer .wb-field select").first.select_option(quantity)
 
     def rounds(self, count: int) -> tuple[list[dict[str, Any]], dict[str, float]]:
         """The rounds as the kernel timed them, and the milliseconds of the draws of the curves meanwhile."""
         self.page.evaluate("() => window.drawsOf('Plot')")
         file = self._home / "rounds.json"
+        file.unlink(missing_ok=True)
         self.page.evaluate(SET_CELL, [1, CELLS[1].format(count=count)])
         self.page.evaluate(RUN_CELL, 1)
         self.page.eval_on_selector(".wb-explorer", "box => box.scrollIntoView()")

@@ -107,15 +107,18 @@ class _Canvas:
         return None
 
 
-def watched_from_elsewhere(url: str, home: Path, count: int) -> dict[str, Any]:
-    """Rounds in the kernel that the page has left, and what the client that stands for the page was sent."""
+def watched_from_elsewhere(url: str, home: Path, count: int, quantity: str) -> dict[str, Any]:
+    """Rounds in the kernel that the page has left, and what the client that stands for the page was sent. quantity: what
+    the field shows."""
     with urllib.request.urlopen(f"{url}/api/kernels", timeout=10) as answer:
         (kernel,) = json.load(answer)
     client = Client(url, kernel["id"])
     try:
         for model in client.run("pass", "[explorer.convergence.model_id, explorer.field.model_id]"):
             client.watch(model)
+        client.run(f"explorer.field.quantity = {quantity!r}")
         file = home / "elsewhere.json"
+        file.unlink(missing_ok=True)
         client.run(f"rounds.begin(explorer, {count}, {file.name!r})")
         begun, cpu = time.monotonic(), time.process_time()
         while not file.exists():

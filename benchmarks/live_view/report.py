@@ -50,16 +50,12 @@ def requirements(
     curves: list[float],
     field: list[float],
     timeline: dict[str, Any],
-    here: list[dict[str, Any]],
-    elsewhere: list[dict[str, Any]],
+    places: dict[str, list[dict[str, Any]]],
 ) -> list[dict[str, Any]]:
     """A row for each requirement: what was measured, over how many, how it scatters, and whether it is met."""
     found = [_answers(answers), _paints("convergence", 20, curves), _paints("field (residual)", 10, field)]
     found += [_gesture(kind, timeline) for kind in ("zoom", "pan")]
-    for where, rounds in (
-        ("page in Chromium on the same cores", here),
-        ("page elsewhere: kernel and server alone", elsewhere),
-    ):
+    for where, rounds in places.items():
         found += _slowdown(where, costs(rounds))
     return found
 

@@ -5,20 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.live.cuts import MOST_PIXELS, Cut, peaks
-
-
-def blockwise(plane, step):
-    rows, columns = (range(0, cells, step) for cells in plane.shape)
-    blocks = [[plane[row : row + step, column : column + step].ravel() for column in columns] for row in rows]
-    return np.array([[block[np.argmax(np.abs(block))] for block in line] for line in blocks])
-
-
-@pytest.mark.parametrize("step", [1, 2, 3, 5])
-@pytest.mark.parametrize("shape", [(12, 30), (13, 17), (1, 4)])
-def test_peaks_are_those_of_every_block(shape, step):
-    plane = np.random.default_rng(1).standard_normal(shape)
-    np.testing.assert_array_equal(peaks(plane, step), blockwise(plane, step))
+from workbench.live.cuts import LIVE_PIXELS, MOST_PIXELS, Cut
 
 
 def test_one_hot_spot_of_a_large_grid_is_seen():
@@ -29,6 +16,14 @@ def test_one_hot_spot_of_a_large_grid_is_seen():
     assert seen.shape == (MOST_PIXELS, MOST_PIXELS)
     assert seen[77 // 4, 1003 // 4] == -1.0
     assert not Cut((n, n))(vector).any()
+
+
+@pytest.mark.parametrize("peaked", [False, True])
+def test_what_is_live_has_fewer_pixels(peaked):
+    n = 2 * LIVE_PIXELS + 1
+    cut = Cut((n, n), peaks=peaked, most=LIVE_PIXELS)
+    assert max(cut(np.arange(n * n, dtype=float)).shape) <= LIVE_PIXELS
+    assert "3 x 3 cells" in cut.words()
 
 
 @pytest.mark.parametrize(("normal", "sides"), [("x", ("y", "z")), ("y", ("x", "z")), ("z", ("x", "y"))])

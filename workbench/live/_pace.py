@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-PERIOD = 0.09
-"""Seconds between two pictures: a little less than a tenth, since they wait for ticks and iterations too."""
+PERIOD = 0.095
+"""Seconds between two pictures: a little less than a tenth, since they wait for iterations too."""
 
 
 class Pace:

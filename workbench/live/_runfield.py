@@ -12,7 +12,8 @@ from workbench import figures
 from workbench.live._film import AGAINST, BAR, Film
 from workbench.live._looker import Looker, Place, why_nothing
 from workbench.live._pace import Pace
-from workbench.live.cuts import Cut
+from workbench.live._stream import Again
+from workbench.live.cuts import LIVE_PIXELS, MOST_PIXELS, Cut
 from workbench.live.fields import BARS, field_picture, is_logarithmic
 from workbench.live.pictures import NONE, Outlines, Picture, blank, outlines
 from workbench.recording import Record
@@ -43,6 +44,11 @@ class RunField:
         self._outlined: tuple[object, Outlines] = (None, NONE)
 
     @property
+    def again(self) -> Again:
+        """When there may be more to see of a run that goes on: with the next picture's turn."""
+        return self._pace.wait or True
+
+    @property
     def place(self) -> Place | None:
         """Where the unknowns lie, as far as it is known."""
         return self.looker.place
@@ -54,7 +60,9 @@ class RunField:
         if place is None:
             return looker.unplaced, self.waiting(stale=stale)
         filmed = choice.quantity is Quantity.ERROR and not looker.knows_solution
-        cut = _cut(choice, place, peaks=choice.quantity is not Quantity.SOLUTION and not filmed)
+        live = looker.watched.busy
+        peaked = choice.quantity is not Quantity.SOLUTION and not filmed
+        cut = _cut(choice, place, peaks=peaked, most=LIVE_PIXELS if live and not filmed else MOST_PIXELS)
         look, final = looker.poll(Quantity.SOLUTION if filmed else choice.quantity, cut, due=self._pace)
         goes_on = looker.goes_on or looker.waiting
         if look is not None and filmed:
@@ -71,7 +79,7 @@ class RunField:
         message, buffer = field_picture(latest, cut, choice.colours, outlined, looker.title, place.unknowns)
         if filmed:
             message |= {"frames": self._film.iterations, "bar": BAR}
-        return goes_on, (message, buffer)
+        return goes_on, ({**message, "live": live}, buffer)
 
     def waiting(self, *, stale: bool) -> Picture | None:
         """A sentence while it is not known where the unknowns lie, once."""
@@ -103,8 +111,8 @@ class RunField:
         return self._outlined[1]
 
 
-def _cut(choice: Choice, place: Place, *, peaks: bool) -> Cut:
+def _cut(choice: Choice, place: Place, *, peaks: bool, most: int) -> Cut:
     """The plane that is shown, or all of a vector that lies on no grid that can be drawn."""
     grid = place.grid if place.grid is not None and len(place.grid) in (2, 3) else None
     cells = grid["zyx".index(choice.normal)] if grid and len(grid) == 3 else 1
-    return Cut(grid, choice.normal, min(max(choice.index, 0), cells - 1), peaks)
+    return Cut(grid, choice.normal, min(max(choice.index, 0), cells - 1), peaks, most)

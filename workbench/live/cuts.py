@@ -6,10 +6,13 @@ import dataclasses
 
 import numpy as np
 
+from workbench.devices.cpu.block_peaks import block_peaks
 from workbench.figures import section
 
 MOST_PIXELS = 512
 """Pixels per side: more than a notebook has room for, and a quarter of a megabyte."""
+LIVE_PIXELS = 256
+"""Pixels per side of what is replaced within a tenth of a second: a quarter of the work for kernel, server and page."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -18,21 +21,24 @@ class Cut:
 
     With a grid, (ny, nx) or (nz, ny, nx), the plane normal to a side at the cell `index`; without one shape (2, k), the
     least and greatest of k stretches of unknowns. peaks: where cells are too many, of each block the value farthest
-    from zero, with its sign, so that no hot spot is lost; else every k-th cell. Cost: one read of what is drawn.
+    from zero, with its sign, so that no hot spot is lost; else every k-th cell. most: pixels per side. Cost: one read
+    of what is drawn.
     """
 
     grid: tuple[int, ...] | None
     normal: str = "y"
     index: int = 0
     peaks: bool = False
+    most: int = MOST_PIXELS
 
     def __call__(self, vector: np.ndarray) -> np.ndarray:
         values = np.real(vector)
         if self.grid is None:
             return envelope(values)
         plane = self.plane(values.reshape(self.grid))
-        step = stride(plane.shape)
-        return np.array(peaks(plane, step) if self.peaks else thinned(plane))
+        if self.peaks and (step := stride(plane.shape, self.most)) > 1:
+            return block_peaks(plane, step)
+        return np.array(thinned(plane, self.most))
 
     def plane(self, values: np.ndarray) -> np.ndarray:
         """The cells that are shown, shape (rows, columns)."""
@@ -54,30 +60,22 @@ class Cut:
         if self.grid is None:
             return ""
         shape = [cells for side, cells in zip("zyx"[-len(self.grid) :], self.grid, strict=True) if side in self.sides]
-        step = stride((shape[0], shape[1]))
+        step = stride((shape[0], shape[1]), self.most)
         if step == 1:
             return ""
         block = f"{step} x {step} cells"
         return f"a pixel shows the largest magnitude of {block}" if self.peaks else f"a pixel shows one of {block}"
 
 
-def stride(shape: tuple[int, ...]) -> int:
-    """Cells a pixel per side, so that no side has more than MOST_PIXELS."""
-    return -(-max(shape) // MOST_PIXELS)
+def stride(shape: tuple[int, ...], most: int = MOST_PIXELS) -> int:
+    """Cells a pixel per side, so that no side has more pixels than `most`."""
+    return -(-max(shape) // most)
 
 
-def thinned(plane: np.ndarray) -> np.ndarray:
+def thinned(plane: np.ndarray, most: int = MOST_PIXELS) -> np.ndarray:
     """One cell of each block, in its middle where there are that many."""
-    step = stride(plane.shape)
+    step = stride(plane.shape, most)
     return plane[step // 2 :: step, step // 2 :: step]
-
-
-def peaks(plane: np.ndarray, step: int) -> np.ndarray:
-    """Of each block of step x step cells the value farthest from zero; blocks at the far sides may be smaller."""
-    if step == 1:
-        return plane
-    high, low = (_folded(take, _folded(take, plane, step).T, step).T for take in (np.maximum, np.minimum))
-    return np.where(high >= -low, high, low)
 
 
 def envelope(values: np.ndarray) -> np.ndarray:

@@ -14,8 +14,9 @@ from workbench.errors import InputError
 from workbench.live._assets import module
 from workbench.live._looker import NO_SYSTEM
 from workbench.live._pace import Pace
+from workbench.live._reel import Reel
 from workbench.live._runfield import Choice, RunField
-from workbench.live._stream import Publisher
+from workbench.live._stream import Again, Publisher
 from workbench.live._view import StreamView
 from workbench.live._worker import LatestOnly
 from workbench.live.fields import AUTOMATIC, COEFFICIENT, COLOURS, NAMES
@@ -38,6 +39,7 @@ class FieldView(StreamView):
     """
 
     _esm = module("field.js")
+    _worker = traitlets.Unicode(module("fieldworker.js")).tag(sync=True)
 
     height = traitlets.Int(300).tag(sync=True)
     normal = traitlets.Enum(("x", "y", "z"), "y").tag(sync=True)
@@ -59,6 +61,7 @@ class FieldView(StreamView):
         self._changed = threading.Event()
         self._stale = False
         self._pace = Pace()
+        self._reel = Reel()
         super().__init__(publisher, **traits)
         self.observe(self._turn, ["normal"])
         self.observe(self._touch, ["index", "quantity", "frame", "colours", "overlay"])
@@ -111,7 +114,7 @@ class FieldView(StreamView):
             bar=scene.bar,
         )
 
-    def publish(self) -> bool:
+    def publish(self) -> Again:
         if self.link.restart():
             self._changed.set()
         if self._changed.is_set():
@@ -128,8 +131,14 @@ class FieldView(StreamView):
             goes_on, made = False, (blank("", f"{NO_RUN}."), b"") if self._stale else None
         if made is not None:
             self._stale = False
-            self._deliver(*made)
-        return goes_on or self._stale
+            kind = self._run, self.quantity, self.normal, self.index, self.colours, self.overlay, self.frame
+            made = self._reel.add(self._told_more(*made), kind)
+        made = made or self._reel.due()
+        if made is not None:
+            self.link.send(*made)
+        if goes_on and self._run is not None and not self._stale:
+            return self._run.again
+        return goes_on or self._stale or self._reel.waits
 
     @property
     def _choice(self) -> Choice:
@@ -188,7 +197,7 @@ class FieldView(StreamView):
         if not given:
             self._turn()
 
-    def _deliver(self, message: dict[str, Any], buffer: bytes) -> None:
+    def _told_more(self, message: dict[str, Any], buffer: bytes) -> Picture:
         labels = self.scene.labels if self.scene else None
         if self.quantity != COEFFICIENT:
             labels = self._run.place.labels if self._run and self._run.place else None
@@ -197,7 +206,7 @@ class FieldView(StreamView):
             "matrix": self.scene is not None and self.scene.is_matrix,
             "outlined": labels is not None,
         }
-        self.link.send({**message, **about}, buffer)
+        return {**message, **about}, buffer
 
     def _place(self, cells: tuple[int, ...]) -> int:
         """The plane of cells that is shown."""

@@ -1,0 +1,51 @@
+"""Pictures of a run that goes on travel together; whatever is no mere progress goes at once."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.live._reel import Reel
+from workbench.live._stream import PERIOD
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Time that stands still until it is set."""
+    now = [100.0]
+    monkeypatch.setattr("workbench.live._reel.time.monotonic", lambda: now[0])
+    return now
+
+
+def picture(number, *, live=True):
+    return {"iteration": number, "live": live}, bytes([number] * number)
+
+
+def told(made):
+    message, buffer = made
+    return [one["iteration"] for one in (*message["before"], message)], buffer
+
+
+def test_pictures_wait_for_each_other_and_go_in_order(clock):
+    reel = Reel()
+    assert told(reel.add(picture(1), "a")) == ([1], b"\1")
+    for number in (2, 3):
+        clock[0] += PERIOD / 4
+        assert reel.add(picture(number), "a") is None
+        assert reel.waits
+        assert reel.due() is None
+    clock[0] += PERIOD / 2
+    message, buffer = reel.due()
+    assert told((message, buffer)) == ([2, 3], b"\2\2\3\3\3")
+    assert message["before"][0]["bytes"] == 2
+    assert message["milliseconds"] == pytest.approx(1000 * PERIOD)
+    assert reel.due() is None
+    assert not reel.waits
+
+
+@pytest.mark.parametrize(("kind", "live"), [("another", True), ("a", False)])
+def test_what_is_no_mere_progress_goes_at_once_and_alone(clock, kind, live):
+    reel = Reel()
+    reel.add(picture(1), "a")
+    reel.add(picture(2), "a")
+    assert told(reel.add(picture(3, live=live), kind)) == ([3], b"\3\3\3")
+    assert not reel.waits

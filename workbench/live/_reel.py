@@ -1,0 +1,50 @@
+"""Pictures of a run that goes on, several to a message: a message costs JupyterLab more than its pictures do."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from workbench.live._stream import PERIOD, RATE
+from workbench.live.pictures import Picture
+
+
+class Reel:
+    """Keeps pictures until a message is due, and makes one of them.
+
+    A picture goes at once, and what waits is left out, unless it is of a run that goes on (its `live`) and shows the
+    same as the one before, which is that of the same `kind`.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: list[Picture] = []
+        self._kind: object = None
+        self._since = 0.0
+
+    @property
+    def waits(self) -> bool:
+        """There are pictures for a later message."""
+        return bool(self._waiting)
+
+    def add(self, picture: Picture, kind: object) -> Picture | None:
+        """The message to be sent now, if one is."""
+        if picture[0].get("live") and kind == self._kind:
+            self._waiting.append(picture)
+            return self.due()
+        self._kind, self._waiting = kind, []
+        return self._made([picture])
+
+    def due(self) -> Picture | None:
+        """What waits, once its time has come."""
+        if not self._waiting or time.monotonic() - self._since < PERIOD - 0.5 / RATE:
+            return None
+        made, self._waiting = self._waiting, []
+        return self._made(made)
+
+    def _made(self, pictures: list[Picture]) -> Picture:
+        """The last one, with those `before` it and the milliseconds that all are shown in; its buffer comes last."""
+        self._since = time.monotonic()
+        *before, (last, buffer) = pictures
+        told: list[dict[str, Any]] = [{**message, "bytes": len(data)} for message, data in before]
+        whole = b"".join([*(data for _, data in before), buffer])
+        return {**last, "before": told, "milliseconds": 1000 * PERIOD}, whole
