@@ -176,6 +176,9 @@ class Page:
 
     def show(self, quantity: str) -> None:
         """Choose what the field shows; the coefficient is painted once, what else there is as the run goes on."""
+        # JupyterLab takes cells that are far from the active one off the page.
+        self.page.evaluate("() => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = 0; }")
+        self.page.wait_for_selector(FIELD)
         self.page.locator(".wb-explorer .wb-field select").first.select_option(quantity)
 
     def rounds(self, count: int) -> tuple[list[dict[str, Any]], dict[str, float]]:

@@ -108,8 +108,10 @@ class _Canvas:
 
 
 def watched_from_elsewhere(url: str, home: Path, count: int, quantity: str) -> dict[str, Any]:
-    """Rounds in the kernel that the page has left, and what the client that stands for the page was sent. quantity: what
-    the field shows."""
+    """Rounds in the kernel that the page has left, and what the client that stands for the page was sent.
+
+    quantity: what the field shows.
+    """
     with urllib.request.urlopen(f"{url}/api/kernels", timeout=10) as answer:
         (kernel,) = json.load(answer)
     client = Client(url, kernel["id"])

@@ -9,7 +9,11 @@ import pytest
 from workbench.live._assets import STATIC, module, style_sheet
 
 WIDGETS = sorted(path.name for path in STATIC.glob("*.js") if "export default" in path.read_text(encoding="utf-8"))
-WORKERS = {"plotworker.js": "class Plot", "timelineworker.js": "class TimelinePlot"}
+WORKERS = {
+    "fieldworker.js": "class FieldPlot",
+    "plotworker.js": "class Plot",
+    "timelineworker.js": "class TimelinePlot",
+}
 
 
 @pytest.mark.parametrize("name", WORKERS)
@@ -47,7 +51,8 @@ def test_nothing_is_fetched_from_elsewhere():
 
 def test_no_two_parts_use_one_name_twice():
     for name in (*WIDGETS, *WORKERS):
-        names = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", module(name), re.MULTILINE)
+        found = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+|\[[^\]]*\])", module(name), re.MULTILINE)
+        names = [part for text in found for part in re.findall(r"\w+", text)]
         assert len(names) == len(set(names)), name
 
 

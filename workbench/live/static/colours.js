@@ -30,12 +30,12 @@ export function coloursOf({ signed }) {
 }
 
 // The same as pixels of image data, a word each.
-const WORDS = Object.fromEntries(Object.entries(TABLES).map(([name, made]) => {
+const AS_WORDS = Object.fromEntries(Object.entries(TABLES).map(([name, made]) => {
   const bytes = new Uint8ClampedArray(4 * 256).fill(255);
   for (let k = 0; k < 256; k += 1) bytes.set(made.subarray(3 * k, 3 * k + 3), 4 * k);
   return [name, new Uint32Array(bytes.buffer)];
 }));
 
 export function wordsOf({ signed }) {
-  return WORDS[signed ? "signed" : "magnitudes"];
+  return AS_WORDS[signed ? "signed" : "magnitudes"];
 }
