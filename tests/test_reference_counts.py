@@ -56,7 +56,10 @@ def test_pipelined_cg_takes_as_many_iterations_as_an_independent_run(real_matric
     configuration = configure(path, solver=solver, rhs="ones-scaled", x0="zero", stopping=RULES[rule])
     result = run_through(Run(configuration))
     assert result.converged
-    assert abs(result.iterations - int(row["pipe" + rule.removeprefix("p")])) <= 3
+    # The independent run replaces no residuals. Where that is done rounding decides a little more: permuting the
+    # unknowns of bcsstk15 moves pipecg between 453 and 454 iterations, pipecg-rr between 456 and 459.
+    slack = 8 if solver == "pipecg-rr" else 3
+    assert abs(result.iterations - int(row["pipe" + rule.removeprefix("p")])) <= slack
 
 
 FAMILY = {"cg": "hs", "cgcg": "cgcg", "pr-cg": "pr", "pipecg": "gv_pipecg", "pipe-pr-cg": "pipe_pr"}

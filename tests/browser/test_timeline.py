@@ -59,6 +59,8 @@ def test_a_traced_run_is_followed_held_looked_into_and_stopped(explorer):
 
     explorer.click("Pause")
     explorer.until(lambda: explorer.state == "paused" and explorer.seen(LANES)["live"] == "false")
+    # What was sent before the pause may still be on its way.
+    explorer.page.wait_for_timeout(400)
     held = events(explorer)
     explorer.page.wait_for_timeout(400)
     assert events(explorer) == held

@@ -87,8 +87,9 @@ def test_every_coarse_solver(accelerator, coarse, first):
 @pytest.mark.parametrize("variant", sorted(blocks.registered("variant")))
 @pytest.mark.parametrize("coarse", ["cholesky", "inverse"])
 def test_every_variant(accelerator, variant, coarse):
-    for second in ("blocks:4", "ritz"):
-        assert_same(accelerator, preconditioner="jacobi", deflation=second, coarse=coarse, variant=variant)
+    choices = {"preconditioner": "jacobi", "coarse": coarse, "variant": variant}
+    for second, stopping in (("blocks:4", TIGHT), ("ritz", LOOSE)):
+        assert_same(accelerator, deflation=second, stopping=stopping, **choices)
 
 
 @pytest.mark.parametrize("problem", ["two-layer", "poisson7", "poisson5"])

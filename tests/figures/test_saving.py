@@ -149,6 +149,15 @@ def test_legends_and_titles_lie_within_the_figure(record, columns):
     assert made.axes[0].get_position().height > 0.1
 
 
+def test_a_title_of_several_lines_leaves_the_axes_their_height(record):
+    def height(title):
+        made = fitted(timeline(record.trace, title=title), 1)
+        made.draw_without_rendering()
+        return made.axes[0].get_position().height * made.get_figheight()
+
+    assert height("a problem and its method, " * 6) == pytest.approx(height("a problem"), rel=0.05)
+
+
 def test_other_widths_are_refused():
     with pytest.raises(InputError, match="1 or 2 columns wide, got 3"):
         fitted(Figure(), 3)

@@ -12,7 +12,7 @@ from workbench.live._stream import PERIOD
 def clock(monkeypatch):
     """Time that stands still until it is set."""
     now = [100.0]
-    monkeypatch.setattr("workbench.live._reel.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("workbench.live._pace.time.monotonic", lambda: now[0])
     return now
 
 

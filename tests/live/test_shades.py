@@ -41,3 +41,22 @@ def test_what_is_not_finite_does_not_spoil_the_rest():
     shades = Shades.of(values, logarithmic=False)
     assert shades.high == 1.0
     assert shades.to_bytes(values).tolist() == [255, 0, 128, 255]
+
+
+@pytest.mark.parametrize("signed", [True, False])
+def test_logarithmic_bytes_are_those_of_the_shares_within_a_colour(signed):
+    rng = np.random.default_rng(0)
+    values = 1e-200 * rng.standard_normal(5001) * 10.0 ** rng.uniform(-6, 0, 5001)
+    values = values if signed else np.abs(values)
+    shades = Shades.of(values, logarithmic=True)
+    assert shades.signed is signed
+    away = shades.to_bytes(values) - 255 * shades.share(values)
+    assert np.abs(away).max() < 0.6
+    not_finite = shades.to_bytes(np.array([np.inf, -np.inf, np.nan, -np.nan]))
+    assert not_finite.tolist() == ([255, 0, 128, 128] if signed else [255, 255, 128, 128])
+
+
+@pytest.mark.parametrize("logarithmic", [True, False])
+def test_no_values_have_bounds_all_the_same(logarithmic):
+    assert Shades.of(np.array([]), logarithmic=logarithmic).high == 0.0
+    assert Shades.of(np.array([np.nan, np.inf]), logarithmic=logarithmic).high == 0.0

@@ -48,15 +48,24 @@ def fitted(figure: Figure, columns: int) -> Figure:
         text.set_fontsize(max(SMALLEST, SHRINK * float(text.get_fontsize())))
     # Room enough for any legend, while legends are measured.
     made.set_size_inches(width, axes_height + ROOM)
-    for axes in made.axes:
-        titles = {axes.get_title(place) for place in ("left", "center")} - {""}
-        for text in axes.get_children():
-            if isinstance(text, Text) and text.get_text() in titles:
-                text.set_text(_wrapped(text.get_text(), width - BESIDE, float(text.get_fontsize())))
+    axes_height += _wrap_titles(made, width - BESIDE)
     _move_legends(made, width)
     made.set_size_inches(width, axes_height + _height_of_legends(made))
     _thin_out(made)
     return made
+
+
+def _wrap_titles(figure: Figure, width: float) -> float:
+    """Break titles into lines of that width; the inches that the lines they gain are high."""
+    gained = 0.0
+    for axes in figure.axes:
+        titles = {axes.get_title(place) for place in ("left", "center")} - {""}
+        for text in axes.get_children():
+            if isinstance(text, Text) and text.get_text() in titles:
+                before = text.get_window_extent().height
+                text.set_text(_wrapped(text.get_text(), width, float(text.get_fontsize())))
+                gained += (text.get_window_extent().height - before) / figure.dpi
+    return gained
 
 
 def _thin_out(figure: Figure) -> None:

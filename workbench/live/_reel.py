@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
-from workbench.live._stream import PERIOD, RATE
+from workbench.live._stream import PERIOD, pace_of_messages
 from workbench.live.pictures import Picture
 
 
@@ -19,7 +18,7 @@ class Reel:
     def __init__(self) -> None:
         self._waiting: list[Picture] = []
         self._kind: object = None
-        self._since = 0.0
+        self._pace = pace_of_messages()
 
     @property
     def waits(self) -> bool:
@@ -32,19 +31,20 @@ class Reel:
             self._waiting.append(picture)
             return self.due()
         self._kind, self._waiting = kind, []
-        return self._made([picture])
+        self._pace.done()
+        return _made([picture])
 
     def due(self) -> Picture | None:
         """What waits, once its time has come."""
-        if not self._waiting or time.monotonic() - self._since < PERIOD - 0.5 / RATE:
+        if not self._waiting or not self._pace.take():
             return None
-        made, self._waiting = self._waiting, []
-        return self._made(made)
+        waiting, self._waiting = self._waiting, []
+        return _made(waiting)
 
-    def _made(self, pictures: list[Picture]) -> Picture:
-        """The last one, with those `before` it and the milliseconds that all are shown in; its buffer comes last."""
-        self._since = time.monotonic()
-        *before, (last, buffer) = pictures
-        told: list[dict[str, Any]] = [{**message, "bytes": len(data)} for message, data in before]
-        whole = b"".join([*(data for _, data in before), buffer])
-        return {**last, "before": told, "milliseconds": 1000 * PERIOD}, whole
+
+def _made(pictures: list[Picture]) -> Picture:
+    """The last one, with those `before` it and the milliseconds that all are shown in; its buffer comes last."""
+    *before, (last, buffer) = pictures
+    told: list[dict[str, Any]] = [{**message, "bytes": len(data)} for message, data in before]
+    whole = b"".join([*(data for _, data in before), buffer])
+    return {**last, "before": told, "milliseconds": 1000 * PERIOD}, whole

@@ -14,6 +14,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from workbench.live._pace import Pace
+
 CREDIT = 24
 """Messages on their way at most. The browser acknowledges ten at once, because each answer costs JupyterLab more than a
 paint; what comes between two paints is painted at once, so that a slow page still shows the latest state."""
@@ -30,6 +32,11 @@ PERIOD = PAINTS / RATE
 Again = bool | float
 """Whether a view is to be looked at again without a wake-up: at the next tick, or in so many seconds."""
 View = Callable[[], Again]
+
+
+def pace_of_messages() -> Pace:
+    """Says when the next message of a run that goes on is due, at the tick that is nearest."""
+    return Pace(PERIOD, early=0.5 / RATE)
 
 
 class Publisher:

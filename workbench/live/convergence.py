@@ -17,8 +17,7 @@ from workbench.errors import InputError
 from workbench.figures import curve_style
 from workbench.figures.convergence import block_names, relative_residual
 from workbench.live._assets import module
-from workbench.live._pace import Pace
-from workbench.live._stream import PAINTS, PERIOD, RATE, Again, Publisher
+from workbench.live._stream import PAINTS, PERIOD, RATE, Again, Publisher, pace_of_messages
 from workbench.live._view import StreamView
 from workbench.recording import History, Record
 from workbench.run import Lane, Norm, Run, Session, State
@@ -205,7 +204,7 @@ class ConvergenceView(StreamView):
         self._turn = 0
         self._hearers: list[Callable[[float | None], object]] = []
         self._rewound = True
-        self._pace = Pace(PERIOD, early=0.5 / RATE)
+        self._pace = pace_of_messages()
         self._changed = threading.Event()
         super().__init__(publisher, **traits)
         for session in sessions:

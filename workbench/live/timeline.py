@@ -10,9 +10,8 @@ from matplotlib.figure import Figure
 from workbench.errors import InputError
 from workbench.figures import timeline
 from workbench.live._assets import module
-from workbench.live._pace import Pace
 from workbench.live._shown import Shown
-from workbench.live._stream import PERIOD, RATE, Again, Publisher
+from workbench.live._stream import PERIOD, Again, Publisher, pace_of_messages
 from workbench.live._view import StreamView
 from workbench.live._worker import LatestOnly
 from workbench.live.modelled import Beside
@@ -56,7 +55,7 @@ class TimelineView(StreamView):
         self._shown = Shown()
         self._drawn: Shown | None = None
         self._rewound = True
-        self._pace = Pace(PERIOD, early=0.5 / RATE)
+        self._pace = pace_of_messages()
         self._worker_of_models = LatestOnly("workbench-model")
         self._wanted: tuple[Shown, str, int] | None = None
         self._made: tuple[object, Beside | None, str] = (None, None, "")

@@ -1,3 +1,4 @@
+import { tellKernel } from "./kernel.js";
 import { element } from "./page.js";
 import { onThemeChange } from "./theme.js";
 import { link, copied } from "./link.js";
@@ -34,7 +35,7 @@ function render({ model, el }) {
     // Numbers go on after a reload of the page, since those of the last page may have been higher.
     ask(act, values) {
       last = Math.max(last + 1, Date.now());
-      model.send({ act, ...values, seq: last });
+      tellKernel(model, { act, ...values, seq: last });
       return last;
     },
     hold(held) {

@@ -1,4 +1,4 @@
-import { theme, onPage } from "./theme.js";
+import { onPage } from "./theme.js";
 import { link, copied } from "./link.js";
 import { short } from "./axes.js";
 import { drawPolyline, drawMarker } from "./curve.js";
@@ -25,6 +25,7 @@ function render({ model, el }) {
   const curves = new Map();
   let synchronous = false;
   let legendText = "";
+  let colours = null;
   const hear = { painted, readout: showReadout, scale: (told) => grip.scaled(told) };
   const engine = startDrawing(canvas, model.get("_worker"), Plot, (report) => hear[report.kind](report));
   const grip = toleranceGrip(canvas, plot, engine, () => model.get("movable"), (message) => wire.say(message));
@@ -94,8 +95,8 @@ function render({ model, el }) {
   }
 
   function showLegend() {
+    if (!colours) return;
     const shown = [...curves.values()];
-    const colours = theme(canvas);
     const text = JSON.stringify([colours.ink, ...shown.map(({ key, label, rings }) => [key, label, rings.length > 0])]);
     if (text === legendText) return;
     legendText = text;
@@ -110,7 +111,10 @@ function render({ model, el }) {
   }
 
   model.on("change:movable", grip.show);
-  const stage = keepInStep(canvas, engine, () => model.get("height"), showLegend);
+  const stage = keepInStep(canvas, engine, () => model.get("height"), (found) => {
+    colours = found;
+    showLegend();
+  });
   const point = (cursor) => grip.held || engine.post({ kind: "point", cursor });
   const leave = () => point(null);
   canvas.addEventListener("pointermove", (event) => point({ x: event.clientX - canvas.getBoundingClientRect().left }));

@@ -52,7 +52,7 @@ function render({ model, el }) {
     Object.assign(canvas.dataset, { ...numbers, title, quantity, scale });
   }
 
-  const stage = keepInStep(canvas, engine, () => model.get("height"), () => {});
+  const stage = keepInStep(canvas, engine, () => model.get("height"));
   return () => {
     choices.close();
     sections.close();

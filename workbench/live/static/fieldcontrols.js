@@ -1,5 +1,6 @@
 import { grouped } from "./axes.js";
 import { element } from "./page.js";
+import { whenNew } from "./throttle.js";
 
 // What is beside the field: which one and in which colours, the subdomains on or off, and in 3D the section.
 
@@ -32,14 +33,14 @@ export function fieldChoices(model) {
   const traits = ["quantity", "colours", "overlay", "choices"].map((name) => `change:${name}`);
   for (const trait of traits) model.on(trait, pull);
   pull();
+  const show = whenNew((matrix, shown, divided) => {
+    quantity.select.options[0].text = matrix ? "pattern" : "coefficient";
+    colours.root.hidden = shown === "coefficient";
+    outlined.hidden = !divided;
+  });
   return {
     row,
-    show(content) {
-      quantity.select.options[0].text = content.matrix ? "pattern" : "coefficient";
-      colours.root.hidden = content.quantity === "coefficient";
-      outlined.hidden = !content.outlined;
-      pull();
-    },
+    show: (content) => show(content.matrix, content.quantity, content.outlined),
     close: () => traits.forEach((trait) => model.off(trait, pull)),
   };
 }
@@ -76,14 +77,15 @@ export function sectionControls(model) {
   place.addEventListener("input", push);
   model.on("change:normal", pull);
   model.on("change:index", pull);
+  const show = whenNew((count) => {
+    cells = count;
+    row.hidden = !cells;
+    place.max = String(Math.max(0, cells - 1));
+    pull();
+  });
   return {
     row,
-    show(content) {
-      cells = content.cells;
-      row.hidden = !cells;
-      place.max = String(Math.max(0, cells - 1));
-      pull();
-    },
+    show: (content) => show(content.cells),
     close() {
       model.off("change:normal", pull);
       model.off("change:index", pull);
@@ -114,14 +116,15 @@ export function frameControl(model) {
     pull();
   });
   model.on("change:frame", pull);
+  const show = whenNew((frames) => {
+    iterations = frames;
+    row.hidden = frames.length < 2;
+    place.max = String(Math.max(0, frames.length - 1));
+    pull();
+  });
   return {
     row,
-    show({ frames = [] }) {
-      iterations = frames;
-      row.hidden = frames.length < 2;
-      place.max = String(Math.max(0, frames.length - 1));
-      pull();
-    },
+    show: ({ frames = [] }) => show(frames),
     close: () => model.off("change:frame", pull),
   };
 }

@@ -3,33 +3,22 @@ import { drawBand } from "./band.js";
 import { wordsOf } from "./colours.js";
 import { barRoom, drawBar, shadeTicks } from "./shades.js";
 import { Stage } from "./stage.js";
-import { atMost } from "./throttle.js";
 
 // The field picture as numbers in, pixels out: one byte per cell through a colour table, a colour bar in numbers,
 // subdomain boundaries on top.
 
 const MARGIN = { left: 34, top: 8, bottom: 42 };
 const EMPTY = 24;
-const REPORT_MS = 1000;
 
 export class FieldPlot extends Stage {
   // hear(report) is told what is painted, of a run that goes on at most once a second, and how high the canvas is to be.
   constructor(hear) {
-    super();
-    this.hear = hear;
+    super(hear);
     this.picture = null;
     // Pictures to be shown on the way to the last one, the milliseconds that each is seen, and the timer of the next.
     [this.waiting, this.each, this.next] = [[], 0, 0];
-    [this.seq, this.paints, this.frames] = [0, 0, 0];
-    // What the picture depends on beside its cells; as long as it stays, cells are put in the place of cells.
-    this.drawnAs = "";
-    this.tall = 0;
+    [this.frames, this.tall] = [0, 0];
     this.cells = null;
-    this.report = atMost(REPORT_MS, () => this.hidden || this.hear(this.state()));
-  }
-
-  outdated() {
-    this.drawnAs = "";
   }
 
   // The height that is told is the most that the picture may have.
@@ -64,10 +53,8 @@ export class FieldPlot extends Stage {
   }
 
   draw() {
-    const { picture, context, palette, width } = this;
+    const { picture, width } = this;
     if (width > 0 && picture) {
-      context.font = `12px ${palette.type}`;
-      this.measure();
       this.paint();
       this.paints += 1;
     }
@@ -77,11 +64,42 @@ export class FieldPlot extends Stage {
     this.reported = quantity;
   }
 
+  // Cells are put in the place of cells as long as all around them stays what it is.
+  paint() {
+    const { picture, context, palette } = this;
+    const as = picture.width && !picture.band ? around(picture) : "";
+    const anew = !as || as !== this.drawnAs;
+    if (anew) {
+      this.measure();
+      this.wipe();
+      context.font = `12px ${palette.type}`;
+    }
+    this.drawnAs = as;
+    if (picture.band) this.paintBand();
+    else if (picture.width) this.paintPlane(anew);
+  }
+
+  paintPlane(anew) {
+    const { context, palette } = this;
+    const room = [this.width - MARGIN.left - this.numbers - this.bar, this.height - MARGIN.top - MARGIN.bottom];
+    const size = Math.max(10, Math.min(...room));
+    const left = MARGIN.left + this.numbers + Math.max(0, Math.floor((room[0] - size) / 2));
+    const box = { left, top: MARGIN.top, right: left + size, bottom: MARGIN.top + size };
+    this.paintCells(box, size);
+    if (anew) this.paintAround(box, size);
+    else {
+      context.strokeStyle = palette.soft;
+      context.lineWidth = 1;
+      context.strokeRect(box.left, box.top, size, size);
+    }
+  }
+
   // As high as wide, but no higher than asked for.
   measure() {
-    const { picture, context, width } = this;
+    const { picture, context, palette, width } = this;
     let tall = EMPTY;
     if (picture.width) {
+      context.font = `12px ${palette.type}`;
       const labels = picture.band ? shadeTicks(picture).map(([, text]) => text) : [`0${tick(picture.y.high)}`];
       // Pixels that the numbers on the left and the colour bar on the right take.
       this.numbers = Math.max(...labels.map((text) => context.measureText(text).width));
@@ -91,35 +109,7 @@ export class FieldPlot extends Stage {
     }
     if (tall === this.tall) return;
     this.tall = this.height = tall;
-    this.outdated();
     this.hear({ kind: "height", tall });
-  }
-
-  paint() {
-    const { picture, context, palette } = this;
-    if (!picture.width || picture.band) {
-      this.drawnAs = "";
-      this.wipe();
-      context.font = `12px ${palette.type}`;
-      if (picture.width) this.paintBand();
-      return;
-    }
-    const room = [this.width - MARGIN.left - this.numbers - this.bar, this.height - MARGIN.top - MARGIN.bottom];
-    const size = Math.max(10, Math.min(...room));
-    const left = MARGIN.left + this.numbers + Math.max(0, Math.floor((room[0] - size) / 2));
-    const box = { left, top: MARGIN.top, right: left + size, bottom: MARGIN.top + size };
-    const { x, y, bar, low, high, scale, signed, threshold, down } = picture;
-    const as = JSON.stringify([box, x, y, bar, low, high, scale, signed, threshold, down]);
-    const anew = as !== this.drawnAs;
-    this.drawnAs = as;
-    if (anew) this.wipe();
-    this.paintCells(box, size);
-    if (anew) this.paintAround(box, size);
-    else {
-      context.strokeStyle = palette.soft;
-      context.lineWidth = 1;
-      context.strokeRect(box.left, box.top, size, size);
-    }
   }
 
   paintBand() {
@@ -140,9 +130,9 @@ export class FieldPlot extends Stage {
     context.imageSmoothingEnabled = picture.width > size * scale;
     context.imageSmoothingQuality = picture.live ? "low" : "high";
     this.cells = coloured(this.cells, picture);
-    context.drawImage(this.cells, box.left, box.top, size, size);
+    context.drawImage(this.cells.canvas, box.left, box.top, size, size);
     const { pixels, segments } = picture;
-    this.drawBoundaries(box, size, new Float32Array(pixels.slice(pixels.length - 16 * segments).buffer));
+    if (segments) this.drawBoundaries(box, size, new Float32Array(pixels.slice(pixels.length - 16 * segments).buffer));
   }
 
   paintAround(box, size) {
@@ -181,19 +171,29 @@ export class FieldPlot extends Stage {
   }
 }
 
-// The cells in colours, on the canvas of the picture before where it has their size.
+// All that the picture depends on beside its cells and the room for it.
+function around({ x, y, bar, low, high, scale, signed, threshold, down }) {
+  return JSON.stringify([x, y, bar, low, high, scale, signed, threshold, down]);
+}
+
+// The cells in colours: `last`, what this made for the picture before, with new cells where these are as many.
 function coloured(last, { width, height, low, high, sparse, signed, pixels }) {
-  const canvas = last?.width === width && last.height === height ? last : new OffscreenCanvas(width, height);
-  const context = canvas.getContext("2d");
-  const data = context.createImageData(width, height);
-  const words = new Uint32Array(data.data.buffer);
+  const made = last?.canvas.width === width && last.canvas.height === height ? last : empty(width, height);
+  const { context, data, words } = made;
   const colours = wordsOf({ signed }).slice();
   // In a sparsity pattern 0 is no entry at all.
   if (sparse) colours[0] = 0;
   if (low === high) colours.fill(colours[128], sparse ? 1 : 0);
   for (let k = 0; k < words.length; k += 1) words[k] = colours[pixels[k]];
   context.putImageData(data, 0, 0);
-  return canvas;
+  return made;
+}
+
+function empty(width, height) {
+  const canvas = new OffscreenCanvas(width, height);
+  const context = canvas.getContext("2d");
+  const data = context.createImageData(width, height);
+  return { canvas, context, data, words: new Uint32Array(data.data.buffer) };
 }
 
 function tick(value) {

@@ -1,7 +1,6 @@
 import { FieldPlot } from "./fieldplot.js";
+import { drawForPage } from "./stage.js";
 
 // The field picture in a worker.
 
-const plot = new FieldPlot((report) => postMessage(report));
-onmessage = ({ data }) => plot.handle(data);
-postMessage({ kind: "started" });
+drawForPage(FieldPlot);

@@ -1,3 +1,5 @@
+import { tellKernel } from "./kernel.js";
+
 // The browser's end of the wire: asks for everything with `ready`, acknowledges what it has painted.
 
 const PATIENCE = 2000;
@@ -18,14 +20,7 @@ export function link(model, apply, isShown = () => true) {
   let heard = performance.now();
   let patience = PATIENCE;
 
-  const say = (message) => {
-    // A kernel that has gone hears nothing; what is on the page stays.
-    try {
-      model.send(message);
-    } catch (error) {
-      console.debug("the kernel does not answer", error);
-    }
-  };
+  const say = (message) => tellKernel(model, message);
   const ask = () => say({ kind: "ready" });
   const receive = (content, buffers) => {
     heard = performance.now();

@@ -18,11 +18,12 @@ export function focusable() {
   return canvas;
 }
 
-// Tells a drawing of size, theme and visibility. height() in pixels; recoloured() is called when the colours are known anew.
+// Tells a drawing of size, theme and visibility. height() in pixels; recoloured(colours) is called when they are known anew.
 export function keepInStep(canvas, engine, height, recoloured) {
   const recolour = () => {
-    engine.post({ kind: "colours", colours: theme(canvas) });
-    recoloured();
+    const colours = theme(canvas);
+    engine.post({ kind: "colours", colours });
+    recoloured?.(colours);
   };
   // Only when it is measured is the canvas sure to be on the page and to have its colours.
   const measure = () => {

@@ -5,40 +5,29 @@ import { exponents, frameOf } from "./frame.js";
 import { Samples, outline, lengthOf, drawPolyline, drawMarker } from "./curve.js";
 import { Stage } from "./stage.js";
 import { onPage } from "./theme.js";
-import { atMost } from "./throttle.js";
 
 // The convergence plot as numbers in, strokes out: relative residual, logarithmic, against iterations, seconds or bytes,
 // all runs in one picture.
 
-const REPORT_MS = 1000;
 const NOBODY = { first: [], open: false };
 
 export class Plot extends Stage {
   // hear(report) is told what is painted, at most once a second while runs go on, and what the pointer points at.
   constructor(hear) {
-    super();
-    this.hear = hear;
+    super(hear);
     this.curves = new Map();
     this.axis = "iterations";
     [this.cursor, this.reading] = [null, false];
     // A tolerance that was moved on the page and goes before the kernel's, and whether it is being dragged.
     [this.moved, this.held] = [null, false];
     [this.marked, this.reported, this.winners] = [false, "", NOBODY];
-    [this.seq, this.paints] = [0, 0];
     // How many paints what came last is spread over, how many of them are left, and the timer of the next one.
     this.pace = { paints: 1, milliseconds: 0 };
     [this.left, this.next] = [0, 0];
-    // What the picture depends on beside the samples; as long as it stays, curves are only drawn on.
-    this.drawnAs = "";
-    this.report = atMost(REPORT_MS, () => this.hidden || this.hear(this.state()));
   }
 
   get ruler() {
     return RULERS[this.axis];
-  }
-
-  outdated() {
-    this.drawnAs = "";
   }
 
   // cursor: {x} in pixels, {by} steps from where it is, or null to take it away.

@@ -1,7 +1,6 @@
 import { Plot } from "./plot.js";
+import { drawForPage } from "./stage.js";
 
 // The plot in a worker.
 
-const plot = new Plot((report) => postMessage(report));
-onmessage = ({ data }) => plot.handle(data);
-postMessage({ kind: "started" });
+drawForPage(Plot);

@@ -1,5 +1,5 @@
 import { decadeTicks, label, linearTicks, powerOfTen, short } from "./axes.js";
-import { coloursOf } from "./colours.js";
+import { wordsOf } from "./colours.js";
 
 // A scale of numbers as the kernel describes it: {low, high, scale, signed, threshold}. Its ticks, and its colour bar.
 
@@ -49,15 +49,21 @@ function widest(context, shades) {
   return Math.max(...shadeTicks(shades).map(([, text]) => context.measureText(text).width));
 }
 
+// All colours, a pixel each, the highest on top.
+function ramp(shades) {
+  const made = new OffscreenCanvas(1, 256);
+  const context = made.getContext("2d");
+  const data = context.createImageData(1, 256);
+  const words = wordsOf(shades);
+  new Uint32Array(data.data.buffer).set(shades.low === shades.high ? words.slice().fill(words[128]) : words.slice().reverse());
+  context.putImageData(data, 0, 0);
+  return made;
+}
+
 export function drawBar(context, box, colours, shades) {
   const left = box.right + APART;
   const size = box.bottom - box.top;
-  const table = coloursOf(shades);
-  for (let k = 0; k < size; k += 1) {
-    const level = shades.low === shades.high ? 128 : Math.round(255 * (1 - k / (size - 1)));
-    context.fillStyle = `rgb(${table.subarray(3 * level, 3 * level + 3).join()})`;
-    context.fillRect(left, box.top + k, BAR_WIDTH, 1.5);
-  }
+  context.drawImage(ramp(shades), left, box.top, BAR_WIDTH, size);
   context.strokeStyle = colours.soft;
   context.lineWidth = 1;
   context.strokeRect(left, box.top, BAR_WIDTH, size);

@@ -1,3 +1,4 @@
+import { tellKernel } from "./kernel.js";
 import { element } from "./page.js";
 
 // Buttons that copy what the kernel writes about a problem, and a line that takes such a text back.
@@ -11,7 +12,7 @@ function render({ model, el }) {
   // Keys belong to the fields here and not to the notebook's cells.
   root.setAttribute("data-lm-suppress-shortcuts", "true");
   const buttons = element("div", "wb-bar");
-  for (const [what, text, tip] of model.get("actions")) buttons.append(press(text, tip, () => model.send({ kind: what })));
+  for (const [what, text, tip] of model.get("actions")) buttons.append(press(text, tip, () => tellKernel(model, { kind: what })));
 
   const opening = element("div", "wb-bar");
   const given = element("input", "wb-text");
@@ -21,7 +22,7 @@ function render({ model, el }) {
   given.spellcheck = false;
   const name = element("label", "", "Open link text or file");
   name.htmlFor = given.id;
-  const open = () => model.send({ kind: "open", text: given.value });
+  const open = () => tellKernel(model, { kind: "open", text: given.value });
   given.addEventListener("keydown", (event) => {
     if (event.key === "Enter") open();
   });

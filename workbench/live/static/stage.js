@@ -1,10 +1,21 @@
+import { atMost } from "./throttle.js";
+
 // What every drawing is told about its canvas: its size, its colours, whether anyone sees it. It knows a canvas but no page,
-// so that it runs in a worker as well. Subclasses draw in `draw`, and forget in `outdated` what they drew before.
+// so that it runs in a worker as well. Subclasses draw in `draw`, tell of it in `state`, and forget in `outdated` what they
+// drew before.
+
+const REPORT_MS = 1000;
 
 export class Stage {
-  constructor() {
+  // hear(report) is told the state of what is painted, at most once a second where `report.call` asks for it.
+  constructor(hear) {
+    this.hear = hear;
     this.hidden = false;
     [this.width, this.height, this.pending] = [0, 0, 0];
+    [this.seq, this.paints] = [0, 0];
+    // What the picture depends on beside its data; as long as it stays, new data are drawn onto what is there.
+    this.drawnAs = "";
+    this.report = atMost(REPORT_MS, () => this.hidden || this.hear(this.state()));
   }
 
   handle(message) {
@@ -15,6 +26,10 @@ export class Stage {
     this.target = canvas;
     // An opaque canvas spares the browser from painting what lies under it.
     this.context = canvas.getContext("2d", { alpha: false });
+  }
+
+  outdated() {
+    this.drawnAs = "";
   }
 
   size({ width, height, scale }) {
@@ -51,4 +66,11 @@ export class Stage {
     context.fillStyle = this.palette.paper;
     context.fillRect(0, 0, this.width, this.height);
   }
+}
+
+// In a worker: what the page says goes to a drawing, and what the drawing reports to the page.
+export function drawForPage(Drawing) {
+  const drawing = new Drawing((report) => postMessage(report));
+  onmessage = ({ data }) => drawing.handle(data);
+  postMessage({ kind: "started" });
 }

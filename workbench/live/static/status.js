@@ -1,3 +1,4 @@
+import { tellKernel } from "./kernel.js";
 import { nameSliders } from "./names.js";
 import { atMost } from "./throttle.js";
 
@@ -10,7 +11,7 @@ function render({ model, el }) {
   line.setAttribute("role", "status");
   line.setAttribute("aria-live", "polite");
   el.append(line);
-  const answer = atMost(ANSWER_MS, () => model.send({ kind: "read" }));
+  const answer = atMost(ANSWER_MS, () => tellKernel(model, { kind: "read" }));
   const show = () => {
     line.className = `wb-status wb-${model.get("tone")}`;
     line.dataset.state = model.get("state");

@@ -1,3 +1,4 @@
+import { tellKernel } from "./kernel.js";
 import { element } from "./page.js";
 import { link, copied } from "./link.js";
 import { codeLine, mathLine } from "./typeset.js";
@@ -18,7 +19,7 @@ function render({ model, el }) {
   root.setAttribute("data-lm-suppress-shortcuts", "true");
   el.append(root);
   const program = model.get("program");
-  const act = (name) => model.send({ act: name });
+  const act = (name) => tellKernel(model, { act: name });
   const heading = element("div", "wb-heading", program.title);
   root.setAttribute("aria-label", `${program.title}, line by line. Right and Left: a line. Down and Up: an iteration.`);
   const bar = element("div", "wb-bar");
@@ -34,7 +35,7 @@ function render({ model, el }) {
   const further = press("Next iteration", "run to the end of the iteration (Down)", "next_iteration");
   const play = press("Play", "a line every half second (Space)", "toggle");
   const restart = press("Restart", "go back to where nothing has run (Home)", "restart");
-  const [slider, number] = iterationSlider(bar, program.iterations, (iteration) => model.send({ iteration }));
+  const [slider, number] = iterationSlider(bar, program.iterations, (iteration) => tellKernel(model, { iteration }));
   const mathematics = element("button", "wb-press", "Mathematics");
   mathematics.type = "button";
   mathematics.title = "write the lines as mathematics; names as in the file stay in their tooltips";

@@ -1,3 +1,5 @@
+// What is not done each time it is asked for.
+
 // Calls something at most once in so many milliseconds, and once more at the end, so that the last state is never lost.
 
 export function atMost(period, act) {
@@ -16,5 +18,16 @@ export function atMost(period, act) {
     },
     now: go,
     cancel: () => clearTimeout(timer),
+  };
+}
+
+// Calls something only when it is told something else than before: what is put on the page once more is laid out once more,
+// and JupyterLab's page is a large one.
+export function whenNew(act) {
+  let last = "";
+  return (...told) => {
+    const text = JSON.stringify(told);
+    if (text !== last) act(...told);
+    last = text;
   };
 }

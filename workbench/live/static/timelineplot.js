@@ -5,7 +5,6 @@ import { paintLane } from "./lanepaint.js";
 import { Marks } from "./marks.js";
 import { Span } from "./span.js";
 import { Stage } from "./stage.js";
-import { atMost } from "./throttle.js";
 import { timeAxis } from "./units.js";
 
 // The timeline as events in, boxes out: a band per lane over time.
@@ -14,7 +13,6 @@ const MARGIN = { top: 22, right: 16, bottom: 44 };
 const BAND = { least: 30, most: 84, apart: 8 };
 // A set of lanes has its title and the numbers of its iterations above it.
 const HEAD = { title: 12, height: 42 };
-const REPORT_MS = 1000;
 // Start, length, kernel and iteration.
 export const EVENT_BYTES = 8 + 4 + 4 + 4;
 // A pointer need not hit what is thinner than itself.
@@ -31,10 +29,8 @@ export function heightOf(lanes, most, groups = 0) {
 export class TimelinePlot extends Stage {
   // hear(report) is told what is painted, at most once a second while a run goes on, and what is pointed at.
   constructor(hear) {
-    super();
-    this.hear = hear;
-    this.report = atMost(REPORT_MS, () => this.hidden || this.hear(this.state()));
-    [this.seq, this.paints, this.run] = [0, 0, 0];
+    super(hear);
+    this.run = 0;
     this.begin(false);
   }
 

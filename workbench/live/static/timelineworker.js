@@ -1,7 +1,6 @@
 import { TimelinePlot } from "./timelineplot.js";
+import { drawForPage } from "./stage.js";
 
 // The timeline in a worker.
 
-const plot = new TimelinePlot((report) => postMessage(report));
-onmessage = ({ data }) => plot.handle(data);
-postMessage({ kind: "started" });
+drawForPage(TimelinePlot);

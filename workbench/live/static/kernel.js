@@ -1,0 +1,8 @@
+// What the page says to the kernel. One that has gone hears nothing, and what is on the page stays.
+export function tellKernel(model, message) {
+  try {
+    model.send(message);
+  } catch (error) {
+    console.debug("the kernel does not answer", error);
+  }
+}
