@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.live_view import rounds
+from benchmarks.live_view.chromium import chromium
 from benchmarks.live_view.lab import lab_tools
 from benchmarks.live_view.page import Page
 from benchmarks.live_view.remote import watched_from_elsewhere
@@ -39,7 +40,7 @@ def figures(*, quick: bool = False) -> dict[str, Any]:
     load_before = os.getloadavg()[0]
     count, presses, runs = (QUICK_ROUNDS, QUICK_CLICKS, QUICK_RUNS) if quick else (ROUNDS, CLICKS, RUNS)
     lab = lab_tools()
-    with tempfile.TemporaryDirectory() as folder, lab.lab_server(Path(folder)) as url, lab.browser() as browser:
+    with tempfile.TemporaryDirectory() as folder, lab.lab_server(Path(folder)) as url, chromium(lab, Path(folder)) as browser:
         home = Path(folder) / "notebooks"
         with Page(lab, browser, url, home) as page:
             page.open_explorer()

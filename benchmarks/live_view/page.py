@@ -10,6 +10,7 @@ from typing import Any
 import nbformat
 
 from benchmarks.live_view import rounds as kernel
+from benchmarks.live_view.chromium import Chromium
 
 LIMIT_SECONDS = 900
 GESTURE_SECONDS = 6
@@ -128,9 +129,8 @@ GESTURES = """([at, seconds]) => new Promise((done) => {
 class Page:
     """JupyterLab with the notebook of the benchmark, from a fresh page to its end; its kernel stays."""
 
-    def __init__(self, lab: Any, browser: Any, url: str, home: Path) -> None:
-        self._lab, self._url, self._home = lab, url, home
-        self.page = browser.new_page(viewport={"width": 1280, "height": 800})
+    def __init__(self, lab: Any, browser: Chromium, url: str, home: Path) -> None:
+        self._lab, self._browser, self._url, self._home = lab, browser, url, home
         self.page.add_init_script(NOTE_DRAWS)
 
     def __enter__(self) -> Page:
@@ -138,6 +138,11 @@ class Page:
 
     def __exit__(self, *_: object) -> None:
         self.page.close()
+
+    @property
+    def page(self) -> Any:
+        """The page itself, which is another object each time it was let go."""
+        return self._browser.page
 
     def open_explorer(self) -> None:
         """Display the explorer."""
@@ -190,10 +195,11 @@ class Page:
         self.page.evaluate(RUN_CELL, 1)
         self.page.eval_on_selector(".wb-explorer", "box => box.scrollIntoView()")
         end = time.monotonic() + LIMIT_SECONDS
-        while not file.exists():
-            if time.monotonic() > end:
-                raise TimeoutError(f"the kernel made no {count} rounds in {LIMIT_SECONDS} s")
-            self.page.wait_for_timeout(500)
+        with self._browser.let_go():
+            while not file.exists():
+                if time.monotonic() > end:
+                    raise TimeoutError(f"the kernel made no {count} rounds in {LIMIT_SECONDS} s")
+                time.sleep(0.5)
         spent = sorted(ms for _, ms in self.page.evaluate("() => window.drawsOf('Plot')"))
         return kernel.read(file), {"count": len(spent), **spread(spent)}
 

@@ -96,13 +96,17 @@ def browser() -> Iterator[Any]:
     """Chromium: the one that WORKBENCH_CHROMIUM names, one on the PATH, or Playwright's own."""
     from playwright.sync_api import sync_playwright
 
-    path = os.environ.get("WORKBENCH_CHROMIUM") or next(filter(None, map(shutil.which, BROWSER_NAMES)), None)
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=BROWSER_ARGS)
+        chromium = playwright.chromium.launch(executable_path=browser_path(), args=BROWSER_ARGS)
         try:
             yield chromium
         finally:
             chromium.close()
+
+
+def browser_path() -> str | None:
+    """The Chromium that WORKBENCH_CHROMIUM names, or one on the PATH."""
+    return os.environ.get("WORKBENCH_CHROMIUM") or next(filter(None, map(shutil.which, BROWSER_NAMES)), None)
 
 
 def open_notebook(page: Any, url: str, name: str) -> None:

@@ -15,7 +15,7 @@ def clock(monkeypatch):
     return now
 
 
-@pytest.mark.parametrize(("tick", "early", "least"), [(0.048, 0.0, 1.8), (0.048, 0.024, 1.9), (0.3, 0.024, 1.6)])
+@pytest.mark.parametrize(("tick", "early", "least"), [(0.048, 0.001, 1.8), (0.048, 0.024, 1.9), (0.3, 0.024, 1.6)])
 def test_late_ticks_do_not_lower_the_rate(clock, tick, early, least):
     pace = Pace(0.5, early)
     done = 0
@@ -33,9 +33,19 @@ def test_it_tells_how_long_to_wait(clock):
     clock[0] += 0.25
     assert pace.wait == 0.25
     assert not pace.take()
-    # What is done before it is due puts the next one off.
-    pace.done()
-    assert pace.wait == 0.5
+
+
+def test_all_who_keep_one_period_act_together(clock):
+    one, other = Pace(0.5, early=0.1), Pace(0.5, early=0.1)
+    one.done()
+    clock[0] += 0.2
+    other.done()
+    assert one.wait == other.wait == pytest.approx(0.3)
+    clock[0] += 0.25
+    # A little early counts as this time, and the next one comes a period later.
+    assert one.take()
+    assert other.due
+    assert one.wait == pytest.approx(0.55)
 
 
 def test_a_long_rest_is_not_made_up_for(clock):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.live._reel import Reel
-from workbench.live._stream import PERIOD
+from workbench.live._reel import TURN, Reel
 
 
 @pytest.fixture
 def clock(monkeypatch):
     """Time that stands still until it is set."""
-    now = [100.0]
+    now = [130 * TURN]
     monkeypatch.setattr("workbench.live._pace.time.monotonic", lambda: now[0])
     return now
 
@@ -29,15 +28,15 @@ def test_pictures_wait_for_each_other_and_go_in_order(clock):
     reel = Reel()
     assert told(reel.add(picture(1), "a")) == ([1], b"\1")
     for number in (2, 3):
-        clock[0] += PERIOD / 4
+        clock[0] += TURN / 4
         assert reel.add(picture(number), "a") is None
         assert reel.waits
         assert reel.due() is None
-    clock[0] += PERIOD / 2
+    clock[0] += TURN / 2
     message, buffer = reel.due()
     assert told((message, buffer)) == ([2, 3], b"\2\2\3\3\3")
     assert message["before"][0]["bytes"] == 2
-    assert message["milliseconds"] == pytest.approx(1000 * PERIOD)
+    assert message["milliseconds"] == pytest.approx(1000 * TURN)
     assert reel.due() is None
     assert not reel.waits
 

@@ -98,13 +98,19 @@ def test_a_view_that_says_when_is_looked_at_then_and_when_something_happens(even
     publisher.close()
 
 
-def test_the_soonest_of_all_views_counts(eventually):
-    ticks = []
+def test_each_view_is_looked_at_as_often_as_it_asks_for_and_all_when_something_happens(eventually):
+    often, seldom, once = [], [], []
     publisher = Publisher(rate=100)
-    publisher.add(lambda: bool(ticks.append(1)) or 60.0)
-    publisher.add(lambda: True)
-    publisher.add(lambda: False)
-    eventually(lambda: len(ticks) > 10, seconds=2)
+    publisher.add(lambda: bool(seldom.append(1)) or 60.0)
+    publisher.add(lambda: bool(once.append(1)))
+    publisher.add(lambda: bool(often.append(1)) or True)
+    eventually(lambda: len(often) > 10, seconds=2)
+    # Each view that is added wakes all.
+    assert len(seldom) <= 3
+    assert len(once) <= 2
+    before = len(seldom), len(once)
+    publisher.wake()
+    eventually(lambda: (len(seldom), len(once)) == (before[0] + 1, before[1] + 1), seconds=2)
     publisher.close()
 
 

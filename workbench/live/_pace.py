@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 PERIOD = 0.095
 """Seconds between two pictures: a little less than a tenth, since they wait for iterations too."""
 
+NEAR = 0.001
+"""Seconds before its time at which anything may be done as well: timers are not more exact."""
+
 
 class Pace:
-    """Says when it is time for the next one, at most every `period` seconds on the average.
+    """Says when it is time for the next one: at the multiples of `period` on the clock, so that all who keep one period
+    act together, and ticks that come a little late do not lower the rate.
 
     early: seconds before it is due at which it may be done as well, so that who ticks need not put it off to the next.
     """
 
-    def __init__(self, period: float = PERIOD, early: float = 0.0) -> None:
+    def __init__(self, period: float = PERIOD, early: float = NEAR) -> None:
         self._period = period
         self._early = early
         self._next = 0.0
@@ -37,8 +42,5 @@ class Pace:
         return due
 
     def done(self) -> None:
-        """It was done now, due or not; the next is due a period later."""
-        now = time.monotonic()
-        # From when it was due and not from now, so that ticks that come a little late do not lower the rate.
-        on_time = -self._early <= now - self._next < self._period
-        self._next = (self._next if on_time else now) + self._period
+        """It was done now, due or not; the next is due at the next multiple that is not near."""
+        self._next = (math.floor((time.monotonic() + self._early) / self._period) + 1) * self._period

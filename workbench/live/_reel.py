@@ -7,6 +7,9 @@ from typing import Any
 from workbench.live._stream import PERIOD, pace_of_messages
 from workbench.live.pictures import Picture
 
+TURN = 2 * PERIOD
+"""Seconds between messages: each comes together with one of the curves, and disturbs page and solver once for both."""
+
 
 class Reel:
     """Keeps pictures until a message is due, and makes one of them.
@@ -18,7 +21,7 @@ class Reel:
     def __init__(self) -> None:
         self._waiting: list[Picture] = []
         self._kind: object = None
-        self._pace = pace_of_messages()
+        self._pace = pace_of_messages(TURN)
 
     @property
     def waits(self) -> bool:
@@ -47,4 +50,4 @@ def _made(pictures: list[Picture]) -> Picture:
     *before, (last, buffer) = pictures
     told: list[dict[str, Any]] = [{**message, "bytes": len(data)} for message, data in before]
     whole = b"".join([*(data for _, data in before), buffer])
-    return {**last, "before": told, "milliseconds": 1000 * PERIOD}, whole
+    return {**last, "before": told, "milliseconds": 1000 * TURN}, whole

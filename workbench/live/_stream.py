@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from workbench.live._pace import Pace
+from workbench.live._pace import NEAR, Pace
 
 CREDIT = 24
 """Messages on their way at most. The browser acknowledges ten at once, because each answer costs JupyterLab more than a
@@ -34,13 +34,13 @@ Again = bool | float
 View = Callable[[], Again]
 
 
-def pace_of_messages() -> Pace:
+def pace_of_messages(period: float = PERIOD) -> Pace:
     """Says when the next message of a run that goes on is due, at the tick that is nearest."""
-    return Pace(PERIOD, early=0.5 / RATE)
+    return Pace(period, early=0.5 / RATE)
 
 
 class Publisher:
-    """One thread for all views of a dashboard. It sleeps until `wake`, then ticks as long as a view says it goes on.
+    """One thread for all views of a dashboard. It sleeps until `wake`, then looks at each view as often as that asks for.
 
     A view is a function that sends what is new and returns whether more is to come without a further wake-up: at the
     next tick, or, for a number, in so many seconds. Each look takes Python's lock, which the solver needs too.
@@ -50,7 +50,6 @@ class Publisher:
         self._period = 1 / rate
         self._views: tuple[View, ...] = ()
         self._changing = threading.Lock()
-        self._awake = threading.Event()
         self._asked = threading.Event()
         self._closed = threading.Event()
         self._resting = threading.Event()
@@ -72,7 +71,6 @@ class Publisher:
     def wake(self) -> None:
         """Something has changed; may be called from any thread, returns at once."""
         self._asked.set()
-        self._awake.set()
 
     @contextlib.contextmanager
     def at_rest(self) -> Iterator[None]:
@@ -90,29 +88,33 @@ class Publisher:
         self.wake()
 
     def _work(self) -> None:
-        due = time.monotonic()
+        due: dict[View, float] = {}
         while True:
-            self._awake.wait()
-            # Cleared before looking, so that a change made meanwhile is seen in the next tick.
-            self._awake.clear()
-            self._asked.clear()
+            soonest = min(due.values(), default=None)
+            self._asked.wait(None if soonest is None else max(0.0, soonest - time.monotonic()))
+            if asked := self._asked.is_set():
+                # Cleared before looking, so that a change made meanwhile is seen in the next tick.
+                self._asked.clear()
             if self._closed.is_set():
                 return
-            if self._resting.is_set():
-                continue
-            wait = min((self._wait(again) for view in self._views if (again := _safely(view))), default=None)
-            if wait is not None:
-                self._awake.set()
-            # By the clock and not from the end of the work, so that the rate is kept.
-            now = time.monotonic()
-            due = max(due + (wait or self._period), now)
-            # Who presses a button does not wait for the next tick.
-            time.sleep(min(SOON, due - now))
-            if self._asked.wait(due - time.monotonic()):
-                due = time.monotonic()
+            due = {} if self._resting.is_set() else self._tick(due, asked=asked)
+            time.sleep(SOON)
 
-    def _wait(self, again: Again) -> float:
-        return self._period if again is True else max(self._period, again)
+    def _tick(self, due: dict[View, float], *, asked: bool) -> dict[View, float]:
+        """Look at the views that are due, or at all if asked to; when each is due next, if it is."""
+        found: dict[View, float] = {}
+        for view in self._views:
+            begun, at = time.monotonic(), due.get(view)
+            if asked or (at is not None and at <= begun + NEAR):
+                again, now = _safely(view), time.monotonic()
+                if again is True:
+                    # By the clock and not from the end of the work, so that the rate is kept.
+                    at = max((begun if at is None else min(at, begun)) + self._period, now)
+                else:
+                    at = now + again if again else None
+            if at is not None:
+                found[view] = at
+        return found
 
 
 def _safely(view: View) -> Again:

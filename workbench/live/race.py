@@ -302,7 +302,7 @@ class RaceView:
         for lane, shown in self._rows.items():
             shown.show(finished.get(lane), found.measure)
         self.winner.say(sentence(found) if self.race.lanes else "", "good" if found.finished else "plain")
-        return going or self.race.lingering
+        return going or ending or self.race.lingering
 
     def _enable(self) -> None:
         lanes = self.race.lanes

@@ -1,0 +1,68 @@
+"""Chromium as a process of its own, which is driven through its debugger and let go while something is measured.
+
+The debugger is told of every message that the page receives, with a copy of its bytes as text. For pictures that costs
+more than drawing them, and no user's page pays it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+WINDOW = "1280,943"
+"""Of which the page has 1280 x 800."""
+START_SECONDS = 60
+
+
+class Chromium:
+    """The browser's one `page`, as Playwright hands it."""
+
+    def __init__(self, playwright: Any, address: str) -> None:
+        self._playwright, self._address = playwright, address
+        self._connect()
+
+    @contextlib.contextmanager
+    def let_go(self) -> Iterator[None]:
+        """Nobody listens to the page inside, which goes on by itself."""
+        self._connection.close()
+        try:
+            yield
+        finally:
+            self._connect()
+
+    def _connect(self) -> None:
+        self._connection = self._playwright.chromium.connect_over_cdp(self._address)
+        self.page = self._connection.contexts[0].pages[0]
+
+
+@contextlib.contextmanager
+def chromium(lab: Any, folder: Path) -> Iterator[Chromium]:
+    """Start the browser that the browser tests use; its profile lies in `folder`, and it ends with the block."""
+    from playwright.sync_api import sync_playwright
+
+    profile = folder / "chromium"
+    with sync_playwright() as playwright, (folder / "chromium.log").open("wb") as log:
+        path = lab.browser_path() or playwright.chromium.executable_path
+        options = [f"--user-data-dir={profile}", f"--window-size={WINDOW}", "--remote-debugging-port=0"]
+        command = [path, "--headless", *options, *lab.BROWSER_ARGS, "about:blank"]
+        process = subprocess.Popen(command, stdout=log, stderr=log)
+        try:
+            yield Chromium(playwright, _address(profile, process, folder / "chromium.log"))
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+def _address(profile: Path, process: subprocess.Popen[bytes], log: Path) -> str:
+    """Where the debugger listens, which the browser writes down as soon as it does."""
+    end = time.monotonic() + START_SECONDS
+    while time.monotonic() < end and process.poll() is None:
+        with contextlib.suppress(OSError, IndexError):
+            port = (profile / "DevToolsActivePort").read_text(encoding="utf-8").splitlines()[0]
+            return f"http://127.0.0.1:{port}"
+        time.sleep(0.1)
+    raise RuntimeError(f"Chromium did not start:\n{log.read_text(encoding='utf-8', errors='replace')[-2000:]}")
