@@ -40,8 +40,8 @@ def figures(*, quick: bool = False) -> dict[str, Any]:
     load_before = os.getloadavg()[0]
     count, presses, runs = (QUICK_ROUNDS, QUICK_CLICKS, QUICK_RUNS) if quick else (ROUNDS, CLICKS, RUNS)
     lab = lab_tools()
-    with tempfile.TemporaryDirectory() as folder, lab.lab_server(Path(folder)) as url, chromium(lab, Path(folder)) as browser:
-        home = Path(folder) / "notebooks"
+    with tempfile.TemporaryDirectory() as made, lab.lab_server(Path(made)) as url, chromium(lab, Path(made)) as browser:
+        home = Path(made) / "notebooks"
         with Page(lab, browser, url, home) as page:
             page.open_explorer()
             answers = page.clicks(presses)

@@ -40,7 +40,7 @@ def pace_of_messages(period: float = PERIOD) -> Pace:
 
 
 class Publisher:
-    """One thread for all views of a dashboard. It sleeps until `wake`, then looks at each view as often as that asks for.
+    """One thread for all views of a dashboard. It sleeps until `wake`, then looks at each view as often as it asks for.
 
     A view is a function that sends what is new and returns whether more is to come without a further wake-up: at the
     next tick, or, for a number, in so many seconds. Each look takes Python's lock, which the solver needs too.

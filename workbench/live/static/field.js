@@ -3,7 +3,7 @@ import { startDrawing } from "./engine.js";
 import { fieldChoices, frameControl, sectionControls } from "./fieldcontrols.js";
 import { FieldPlot } from "./fieldplot.js";
 import { copied, link } from "./link.js";
-import { element, focusable, keepInStep } from "./page.js";
+import { element, focusable, keepInStep, write } from "./page.js";
 import { titleOf } from "./shades.js";
 
 // The field view: the picture on a canvas, and around it what needs a page, the choices, the title, and words for those
@@ -45,8 +45,8 @@ function render({ model, el }) {
     wire.painted(seq);
     const { width: columns = 0, height: rows = 0, segments = 0, title = "", note: told = "" } = picture;
     const { quantity = "", iteration = 0, scale = "", low = 0, high = 0, threshold = 0 } = picture;
-    heading.textContent = title;
-    note.textContent = told;
+    write(heading, title);
+    write(note, told);
     canvas.setAttribute("aria-label", `${title}. ${columns ? spoken(picture) : ""} ${told}`);
     const numbers = { columns, rows, segments, paints, frames, iteration, low, high, threshold };
     Object.assign(canvas.dataset, { ...numbers, title, quantity, scale });

@@ -9,6 +9,11 @@ export function element(kind, name, text = "") {
   return made;
 }
 
+// The same words once more would be laid out once more.
+export function write(where, text) {
+  if (where.textContent !== text) where.textContent = text;
+}
+
 export function focusable() {
   const canvas = element("canvas", "wb-canvas");
   canvas.tabIndex = 0;

@@ -1,5 +1,6 @@
 import { tellKernel } from "./kernel.js";
 import { nameSliders } from "./names.js";
+import { write } from "./page.js";
 import { atMost } from "./throttle.js";
 
 // One line that says what goes on, read out by screen readers when it changes.
@@ -15,7 +16,7 @@ function render({ model, el }) {
   const show = () => {
     line.className = `wb-status wb-${model.get("tone")}`;
     line.dataset.state = model.get("state");
-    line.textContent = model.get("text");
+    write(line, model.get("text"));
     answer.call();
   };
   const names = ["change:text", "change:tone", "change:state"];
