@@ -16,7 +16,7 @@ from workbench import blocks
 from workbench.devices.accelerator import Accelerator
 from workbench.devices.cuda.persistent import Launch, fit_together, meetings, source
 from workbench.devices.cuda.runtime import LAYOUT
-from workbench.devices.kernels import box, deflation, passes, products, scalars, tiles, wavefront
+from workbench.devices.kernels import box, deflation, passes, products, scalars, tiles, wavefront, window
 from workbench.devices.kernels.prelude import END, prelude
 from workbench.devices.lines.language import Formula, parse
 from workbench.devices.lines.plan import Pass, plan
@@ -42,7 +42,7 @@ def kernels(dtype):
         yield from (products.stencil_term(bands, upper=False, scaled=scaled) for scaled in (True, False))
     for form in ({}, {"based": True, "summed": False}, {"based": True, "scaled": True, "summed": False}):
         yield tiles.csr_tiles(**form)
-    yield box.window()
+    yield from (box.window(), window.WINDOW)
     for reach in (1, 2, 8):
         yield from (box.rows(reach), box.columns(reach))
     for lanes in (1, 8):

@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 
+from workbench.devices.window import Window
 from workbench.run import Quantity, Run, Session, State, Stopping, configure, run_through
 from workbench.run.looking import UNKNOWN, at_rest
 
@@ -152,3 +153,20 @@ def test_accelerators_are_looked_at_by_a_copy(accelerator):
     for quantity in Quantity:
         expected = looked(host, quantity).values
         np.testing.assert_allclose(looked(run, quantity).values, expected, atol=1e-9 * np.abs(expected).max() + 1e-12)
+
+
+class Narrow:
+    """A cut that is a window; the whole vector is more than it may be given."""
+
+    window = Window(0, (16, 1), (16, 16), 4, peaks=True)
+
+    def __call__(self, vector):
+        raise AssertionError("the whole vector was copied")
+
+
+@pytest.mark.parametrize("quantity", [Quantity.RESIDUAL, Quantity.SOLUTION, Quantity.ERROR])
+def test_an_accelerator_copies_no_more_than_a_window_shows(accelerator, quantity):
+    run = stepped(device=accelerator.spec)
+    seen = run.looks.ask(quantity, Narrow())
+    run.take_looks()
+    np.testing.assert_array_equal(seen.values, Narrow.window(looked(run, quantity).values))

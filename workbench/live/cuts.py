@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import numpy as np
 
-from workbench.devices.cpu.block_peaks import block_peaks
+from workbench.devices.window import Window
 from workbench.figures import section
 
 MOST_PIXELS = 512
@@ -33,13 +34,22 @@ class Cut:
     most: int = MOST_PIXELS
 
     def __call__(self, vector: np.ndarray) -> np.ndarray:
-        values = np.real(vector)
+        window = self.window
+        return envelope(np.real(vector)) if window is None else window(vector)
+
+    @property
+    def window(self) -> Window | None:
+        """The same as a device computes it by itself; None where there is no grid."""
         if self.grid is None:
-            return envelope(values)
-        plane = self.plane(values.reshape(self.grid))
-        if self.peaks and (step := stride(plane.shape, self.most)) > 1:
-            return block_peaks(plane, step)
-        return np.array(thinned(plane, self.most))
+            return None
+        cells, first = list(self.grid), 0
+        along = [math.prod(cells[axis + 1 :]) for axis in range(len(cells))]
+        if len(cells) == 3:
+            axis = "zyx".index(self.normal)
+            first = min(self.index, cells.pop(axis) - 1) * along.pop(axis)
+        shape, apart = (cells[0], cells[1]), (along[0], along[1])
+        step = stride(shape, self.most)
+        return Window(first, apart, shape, step, self.peaks and step > 1)
 
     def plane(self, values: np.ndarray) -> np.ndarray:
         """The cells that are shown, shape (rows, columns)."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from workbench.devices.window import Window
 from workbench.errors import DeviceError
 from workbench.problems import LinearSystem
 from workbench.run.configuration import Configuration
@@ -35,7 +36,8 @@ class Quantity(enum.StrEnum):
 
 
 Cut = Callable[[np.ndarray], np.ndarray]
-"""Makes what is wanted of a vector, shape (N,), into a new array; it must not keep the vector itself."""
+"""Makes what is wanted of a vector, shape (N,), into a new array; it must not keep the vector itself. Of one that has a
+`window`, an accelerator computes by itself what that shows, and copies no more."""
 
 
 class Look:
@@ -51,12 +53,13 @@ class Look:
         self.words = ""
         self.done = False
 
-    def take(self, iteration: int, found: Callable[[], tuple[np.ndarray | None, str]]) -> None:
-        """Cut what `found` gives, a vector in host memory and words on it. Whatever fails is told in `words`."""
+    def take(self, iteration: int, found: Callable[[], tuple[Any, str]], device: Any = None) -> None:
+        """Cut what `found` gives, a vector on the host or on `device` and words on it. Whatever fails is told in
+        `words`."""
         self.iteration = iteration
         try:
             vector, self.words = found()
-            self.values = None if vector is None else self.cut(vector)
+            self.values = None if vector is None else self._cut(vector, device)
         except DeviceError as lost:
             self.words = str(lost)
             raise
@@ -66,6 +69,12 @@ class Look:
             self.words = f"the look failed: {error}"
         finally:
             self.done = True
+
+    def _cut(self, vector: Any, device: Any) -> np.ndarray:
+        if isinstance(vector, np.ndarray):
+            return self.cut(vector)
+        window: Window | None = getattr(self.cut, "window", None)
+        return self.cut(device.to_host(vector)) if window is None else device.seen(vector, window)
 
 
 class Looks:
@@ -93,16 +102,17 @@ class Looks:
         begun = time.perf_counter()
         while self._waiting:
             look = self._waiting.popleft()
-            look.take(run.iterations, lambda look=look: seen(run, look.quantity))
+            look.take(run.iterations, lambda look=look: seen(run, look.quantity), run.setting.device)
             self.count += 1
         self.seconds += time.perf_counter() - begun
 
 
-def seen(run: Run, quantity: Quantity) -> tuple[np.ndarray | None, str]:
-    """A vector of a run as it is now, on the host, and words on where it comes from; None where it is not known.
+def seen(run: Run, quantity: Quantity) -> tuple[Any, str]:
+    """A vector of a run as it is now, where it lies, and words on where it comes from; None where it is not known.
 
     Cost: nothing for a residual that the recurrence stores, a product with A where it does not; for x and the error
-    under deflation that of Q b + P^T x. On an accelerator the copy to the host comes to that.
+    under deflation that of Q b + P^T x. Where solutions are defined up to a constant, x and the error are copied to the
+    host.
     """
     setting = run.setting
     if setting.x is None:
@@ -113,15 +123,15 @@ def seen(run: Run, quantity: Quantity) -> tuple[np.ndarray | None, str]:
         known = setting.solver.residual == "r" and not setting.solver.own_lines and run.history.count
         own = run.workspace.gathered("r") if known else None
         if own is not None:
-            return device.to_host(own), "r of the recurrence"
-        return device.to_host(run.true_residual()), "b − A x computed afresh"
+            return own, "r of the recurrence"
+        return run.true_residual(), "b − A x computed afresh"
     if quantity is Quantity.ERROR and setting.exact is None:
         return None, UNKNOWN
     vector = setting.solution(setting.x)
     if quantity is Quantity.ERROR:
         vector = device.copy(vector)
         device.subtract_from(setting.exact, vector)
-    return centred(device.to_host(vector), setting.singular), origin(quantity)
+    return centred(device.to_host(vector), singular=True) if setting.singular else vector, origin(quantity)
 
 
 def at_rest(

@@ -22,8 +22,10 @@ from workbench.devices.cpu import factorization
 from workbench.devices.cpu.sparse_inverse import inverse_factor
 from workbench.devices.kernels import scalars as scalar_kernels
 from workbench.devices.kernels.prelude import ROOM, prelude
+from workbench.devices.kernels.window import WINDOW
 from workbench.devices.lines.workspace import Lines, Workspace
 from workbench.devices.series import TermByTerm
+from workbench.devices.window import Window
 
 CHECK_EVERY = 16
 """Iterations between two looks of the host at the scalars: a look costs about as much as a few small kernels."""
@@ -108,6 +110,14 @@ class Accelerator:
         values = np.empty(vector.shape, vector.dtype)
         self.runtime.download(vector.handle, values)
         return values
+
+    def seen(self, vector: Vector, window: Window) -> np.ndarray:
+        """What a window shows of a vector, as a new NumPy array; no more than that is copied. Waits for the device."""
+        made = self.empty(window.seen, np.finfo(vector.dtype).dtype)
+        kernel = self.kernel(WINDOW, "window", vector.dtype)
+        about = (window.first, *window.apart, *window.shape, window.step, window.begins, window.reach, window.seen[1])
+        self.sweep(kernel, window.seen[0] * window.seen[1], vector, made, *map(np.int64, about))
+        return self.to_host(made)
 
     def pinned(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
         """A host array in page-locked memory, for vectors that are copied again and again; not filled."""

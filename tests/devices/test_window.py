@@ -1,0 +1,63 @@
+"""Windows onto vectors: what NumPy cuts out, on the host and on an accelerator."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from workbench.devices.window import Window
+
+GRID = (5, 9, 7)
+SECTIONS = {
+    "z": (2 * 63, (7, 1), (9, 7), np.s_[2]),
+    "y": (3 * 7, (63, 1), (5, 7), np.s_[:, 3]),
+    "x": (4, (63, 7), (5, 9), np.s_[:, :, 4]),
+}
+
+
+def vector(dtype):
+    rng = np.random.default_rng(0)
+    values = rng.standard_normal(np.prod(GRID)) + (1j * rng.standard_normal(np.prod(GRID)) if dtype[0] == "c" else 0)
+    return values.astype(dtype)
+
+
+def expected(plane, step, *, peaks):
+    if not peaks:
+        return plane[step // 2 :: step, step // 2 :: step]
+    rows, columns = (range(0, cells, step) for cells in plane.shape)
+    blocks = [[plane[row : row + step, column : column + step].ravel() for column in columns] for row in rows]
+    return np.array([[block[np.argmax(np.abs(block))] for block in line] for line in blocks])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+@pytest.mark.parametrize("peaks", [True, False])
+@pytest.mark.parametrize("step", [1, 2, 4, 9])
+@pytest.mark.parametrize("normal", SECTIONS)
+def test_a_window_shows_what_numpy_cuts_out(normal, step, peaks, dtype):
+    first, apart, shape, where = SECTIONS[normal]
+    window = Window(first, apart, shape, step, peaks)
+    values = vector(dtype)
+    seen = window(values)
+    np.testing.assert_array_equal(seen, expected(values.real.reshape(GRID)[where], step, peaks=peaks))
+    assert seen.shape == window.seen
+    assert not np.shares_memory(seen, values)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("peaks", [True, False])
+@pytest.mark.parametrize("step", [1, 3])
+@pytest.mark.parametrize("normal", SECTIONS)
+def test_an_accelerator_sees_the_same_through_it(accelerator, normal, step, peaks, dtype):
+    window = Window(*SECTIONS[normal][:3], step, peaks)
+    values = vector(dtype)
+    seen = accelerator.seen(accelerator.array(values, values.dtype), window)
+    assert seen.dtype == values.real.dtype
+    np.testing.assert_array_equal(seen, window(values))
+
+
+def test_a_block_with_nan_is_nan_on_an_accelerator_too(accelerator):
+    values = np.arange(-12.0, 13.0)
+    values[7] = np.nan
+    values[24] = np.inf
+    window = Window(0, (5, 1), (5, 5), 2, peaks=True)
+    np.testing.assert_array_equal(accelerator.seen(accelerator.array(values, values.dtype), window), window(values))
