@@ -34,6 +34,11 @@ class Chromium:
         finally:
             self._connect()
 
+    def renew(self) -> None:
+        """Close the page, with another one in its place."""
+        last, self.page = self.page, self.page.context.new_page()
+        last.close()
+
     def _connect(self) -> None:
         self._connection = self._playwright.chromium.connect_over_cdp(self._address)
         self.page = self._connection.contexts[0].pages[0]

@@ -29,7 +29,7 @@ RUN_CELL = """at => {
 }"""
 SET_CELL = "([at, text]) => window.jupyterapp.shell.currentWidget.content.widgets[at].model.sharedModel.setSource(text)"
 CELLS = (
-    "from benchmarks.live_view import rounds\nexplorer = rounds.explorer()\nexplorer",
+    "from benchmarks.live_view import rounds\nexplorer = rounds.explorer({device!r})\nexplorer",
     "rounds.begin(explorer, {count}, 'rounds.json')",
     "timeline = rounds.timeline()\ntimeline",
 )
@@ -137,17 +137,18 @@ class Page:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.page.close()
+        self._browser.renew()
 
     @property
     def page(self) -> Any:
         """The page itself, which is another object each time it was let go."""
         return self._browser.page
 
-    def open_explorer(self) -> None:
-        """Display the explorer."""
+    def open_explorer(self, device: str = "cpu") -> None:
+        """Display the explorer, its solver on that device."""
         notebook = nbformat.v4.new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
-        notebook.cells = [nbformat.v4.new_code_cell(source) for source in CELLS]
+        begin, *others = CELLS
+        notebook.cells = [nbformat.v4.new_code_cell(cell) for cell in (begin.format(device=device), *others)]
         nbformat.write(notebook, self._home / "live_view.ipynb")
         self._lab.open_notebook(self.page, self._url, "live_view.ipynb")
         self.page.evaluate(RUN_CELL, 0)

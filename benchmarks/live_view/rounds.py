@@ -13,7 +13,8 @@ from typing import Any
 from workbench.live import Explorer, TimelineView, explore
 from workbench.run import Run, Stopping, configure
 
-N = 1024
+N, ACCELERATED_N = 1024, 4096
+"""Cells per side on the cores and on an accelerator, which needs more of them to have much to do."""
 EVENTS = 50_000
 SETTLE = 0.5
 """Seconds before a window, so that what the one before has left to do does not fall into it."""
@@ -22,9 +23,10 @@ WINDOW = 1.2
 ENDLESS = Stopping(rtol=1e-300, maxiter=10**6, stagnation=10**9)
 
 
-def explorer() -> Explorer:
+def explorer(device: str = "cpu") -> Explorer:
     """The explorer with the problem that is measured."""
-    return explore("two-layer", n=N, preconditioner="jacobi", deflation="none", stopping=ENDLESS)
+    n = N if device == "cpu" else ACCELERATED_N
+    return explore("two-layer", n=n, preconditioner="jacobi", deflation="none", stopping=ENDLESS, device=device)
 
 
 def timeline() -> TimelineView:

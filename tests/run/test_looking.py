@@ -170,3 +170,19 @@ def test_an_accelerator_copies_no_more_than_a_window_shows(accelerator, quantity
     seen = run.looks.ask(quantity, Narrow())
     run.take_looks()
     np.testing.assert_array_equal(seen.values, Narrow.window(looked(run, quantity).values))
+
+
+class Either(Narrow):
+    """A window that takes whole vectors as well."""
+
+    def __call__(self, vector):
+        return self.window(vector)
+
+
+@pytest.mark.parametrize("quantity", [Quantity.RESIDUAL, Quantity.SOLUTION])
+@pytest.mark.parametrize("solver", ["hybrid1", "hybrid2", "hybrid3"])
+def test_runs_on_two_devices_are_looked_at_through_windows(accelerator, solver, quantity):
+    run = stepped(device=accelerator.spec, solver=solver)
+    seen = run.looks.ask(quantity, Either())
+    run.take_looks()
+    np.testing.assert_array_equal(seen.values, Either.window(looked(run, quantity).values))
