@@ -11,6 +11,7 @@ import pytest
 from workbench.errors import InputError
 from workbench.figures import read_provenance
 from workbench.live import explore
+from workbench.live._stream import SOON
 from workbench.live.export import KINDS, PICTURES
 from workbench.recording import load, load_trace
 from workbench.run import State, Stopping, configure
@@ -93,6 +94,19 @@ def test_buttons_follow_the_state(endless, eventually):
     endless.session.wait(10)
     eventually(lambda: not buttons.step.disabled and buttons.stop.disabled and buttons.pause.disabled)
     assert "stopped by the user" in eventually(lambda: endless.status.state == "done" and endless.status.text)
+
+
+def test_while_a_stop_is_pending_the_state_is_looked_at_soon(endless, eventually, monkeypatch):
+    session = endless.run()
+    eventually(lambda: session.state is State.RUNNING)
+    assert not session.ending
+    assert endless._publish() != SOON
+    monkeypatch.setattr(type(session), "ending", property(lambda _: True))
+    assert endless._publish() == SOON
+    monkeypatch.undo()
+    endless.stop()
+    eventually(lambda: endless.status.state == "done")
+    assert not session.ending
 
 
 def test_step_makes_one_iteration(explorer, eventually):

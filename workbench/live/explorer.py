@@ -15,7 +15,7 @@ from workbench.deflation import Deflation
 from workbench.errors import InputError, sentence_of
 from workbench.live._closing import close_all
 from workbench.live._rows import row
-from workbench.live._stream import Again, Publisher
+from workbench.live._stream import SOON, Again, Publisher
 from workbench.live._worker import LatestOnly
 from workbench.live.controls import Controls, button
 from workbench.live.convergence import ConvergenceView, Curve
@@ -351,6 +351,9 @@ class Explorer:
         if session and session.run and session.run is not self._drawn:
             run = self._drawn = session.run
             self._painter.ask(lambda: self._show_run(run))
+        if any(run.session.ending for run in going):
+            # Whoever has pressed Stop is told as soon as it is so.
+            return SOON
         if session and session.steady and alive == 1:
             return SAY_PERIOD
         return alive > 0

@@ -13,7 +13,7 @@ import ipywidgets as widgets
 from workbench.errors import InputError, sentence_of
 from workbench.live._closing import close_all
 from workbench.live._rows import row
-from workbench.live._stream import Again, Publisher
+from workbench.live._stream import SOON, Again, Publisher
 from workbench.live.controls import button
 from workbench.live.convergence import ConvergenceView, Curve
 from workbench.live.export import PICTURES, provenance
@@ -291,7 +291,7 @@ class RaceView:
         now = time.monotonic()
         if (going or self.race.lingering) and now < self._next:
             return self._next - now
-        # Whoever has pressed Stop is told at the first tick that it is so.
+        # Whoever has pressed Stop is told as soon as it is so.
         ending = any(lane.stopping and not lane.ended for lane in self.race.lanes)
         self._next = now + (0.0 if ending else SAY_PERIOD)
         # First of all: it is what answers a button.
@@ -302,7 +302,7 @@ class RaceView:
         for lane, shown in self._rows.items():
             shown.show(finished.get(lane), found.measure)
         self.winner.say(sentence(found) if self.race.lanes else "", "good" if found.finished else "plain")
-        return going or ending or self.race.lingering
+        return SOON if ending else going or self.race.lingering
 
     def _enable(self) -> None:
         lanes = self.race.lanes

@@ -93,6 +93,11 @@ class Session:
         return self.state not in (State.IDLE, *ENDED)
 
     @property
+    def ending(self) -> bool:
+        """It was wished to end and has not yet, which takes `GRACE` seconds at most."""
+        return self._wish.made and self.alive
+
+    @property
     def steady(self) -> bool:
         """It iterates, and goes on until it has converged or somebody wishes something."""
         return self.state is State.RUNNING and not (self._wish.made or self._single.is_set())
