@@ -83,12 +83,6 @@ def stride(shape: tuple[int, ...], most: int = MOST_PIXELS) -> int:
     return -(-max(shape) // most)
 
 
-def thinned(plane: np.ndarray, most: int = MOST_PIXELS) -> np.ndarray:
-    """One cell of each block, in its middle where there are that many."""
-    step = stride(plane.shape, most)
-    return plane[step // 2 :: step, step // 2 :: step]
-
-
 def envelope(values: np.ndarray) -> np.ndarray:
     """The least and greatest of at most MOST_PIXELS stretches, shape (2, k)."""
     step = max(1, -(-values.size // MOST_PIXELS))

@@ -11,7 +11,7 @@ from workbench.errors import InputError
 from workbench.figures import boundaries, pattern_counts
 from workbench.figures.pattern import ENTRIES
 from workbench.figures.subdomains import COEFFICIENT, ordinal
-from workbench.live.cuts import MOST_PIXELS, Cut, thinned
+from workbench.live.cuts import MOST_PIXELS, Cut
 from workbench.live.shades import Shades
 from workbench.problems import LinearSystem
 
@@ -80,7 +80,7 @@ def picture(scene: Scene, normal: str, index: int, *, overlay: bool = True) -> P
     outlined = outlines(scene.labels if overlay else None, cut)
     low, high = float(scene.values.min()), float(scene.values.max())
     shades = Shades(low, high) if scene.even else Shades.of_magnitudes(low, high)
-    message, buffer = plane_picture(thinned(cut.plane(scene.values)), shades, cut, outlined)
+    message, buffer = plane_picture(cut(scene.values.ravel()), shades, cut, outlined)
     told = {"title": scene.title, "note": "; ".join([*scene.notes, *outlined.notes]), "bar": scene.bar}
     return {**message, **told}, buffer
 

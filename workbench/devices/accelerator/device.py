@@ -112,7 +112,10 @@ class Accelerator:
         return values
 
     def seen(self, vector: Vector, window: Window) -> np.ndarray:
-        """What a window shows of a vector, as a new NumPy array; no more than that is copied. Waits for the device."""
+        """What a window shows of a vector, as a new NumPy array of shape `window.seen`; no more than that is copied.
+
+        Waits for the device. Cost: one read of the cells that count. Raises InputError where there is no room for it.
+        """
         made = self.empty(window.seen, np.finfo(vector.dtype).dtype)
         kernel = self.kernel(WINDOW, "window", vector.dtype)
         about = (window.first, *window.apart, *window.shape, window.step, window.begins, window.reach, window.seen[1])
