@@ -59,3 +59,11 @@ def test_what_thinning_does_is_told():
 
 def test_complex_vectors_show_their_real_part():
     np.testing.assert_array_equal(Cut((2, 2))(np.array([1 + 1j, 2, 3, 4 - 2j])), [[1, 2], [3, 4]])
+
+
+@pytest.mark.parametrize("peaks", [True, False])
+@pytest.mark.parametrize("grid", [(1, 4096), (4096, 2), (3, 5, 4096)])
+def test_planes_thinner_than_half_a_block_are_seen(grid, peaks):
+    seen = Cut(grid, "z", peaks=peaks)(np.arange(float(np.prod(grid))))
+    assert min(seen.shape) == 1
+    assert max(seen.shape) == MOST_PIXELS

@@ -36,7 +36,8 @@ class Window:
     @property
     def begins(self) -> int:
         """Cells of a block before the first one that counts, to each side."""
-        return 0 if self.peaks else self.step // 2
+        # A plane thinner than half a block is still seen.
+        return 0 if self.peaks else min(self.step // 2, min(self.shape) - 1)
 
     @property
     def reach(self) -> int:
