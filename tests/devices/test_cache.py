@@ -305,7 +305,10 @@ def test_small_work_runs_on_one_core_and_leaves_the_setting_as_it_was():
 
     seen = []
 
-    def kernel(fail):
+    def kernel(turns, fail):
+        assert turns.shape[0] == numba.get_num_threads()
+        assert not turns.any()
+        turns[:] = 1
         seen.append(numba.get_num_threads())
         if fail:
             raise ZeroDivisionError

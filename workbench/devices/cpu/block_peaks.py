@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit, prange
 
 from workbench.devices.cpu.threads import launch
+from workbench.devices.cpu.turns import shared
 
 
 def block_peaks(plane: np.ndarray, step: int) -> np.ndarray:
@@ -22,19 +23,20 @@ def block_peaks(plane: np.ndarray, step: int) -> np.ndarray:
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def _block_peaks(plane, step, made):  # pragma: no cover
+def _block_peaks(turns, plane, step, made):  # pragma: no cover
     rows, columns = plane.shape
-    for i in prange(made.shape[0]):
-        # Row by row first, which processors do several columns at a time.
-        far = plane[i * step].copy()
-        for k in range(i * step + 1, min(rows, (i + 1) * step)):
-            for c in range(columns):
-                far[c] = _farther(far[c], plane[k, c])
-        for j in range(made.shape[1]):
-            best = far[j * step]
-            for c in range(j * step + 1, min(columns, (j + 1) * step)):
-                best = _farther(best, far[c])
-            made[i, j] = best
+    for lane in prange(turns.shape[0]):
+        for i in shared(turns, lane, made.shape[0]):
+            # Row by row first, which processors do several columns at a time.
+            far = plane[i * step].copy()
+            for k in range(i * step + 1, min(rows, (i + 1) * step)):
+                for c in range(columns):
+                    far[c] = _farther(far[c], plane[k, c])
+            for j in range(made.shape[1]):
+                best = far[j * step]
+                for c in range(j * step + 1, min(columns, (j + 1) * step)):
+                    best = _farther(best, far[c])
+                made[i, j] = best
 
 
 @njit(nogil=True, cache=True)

@@ -81,68 +81,69 @@ def product_text(reach: int, dtype: np.dtype) -> str:
     conj = "np.conj" if wide.kind == "c" else ""
     window = range(2 * reach + 1)
     inside, along, across = (" + ".join(f"{name}{k}[i]" for k in window) for name in "pmu")
-    return f"""def kernel(x, y, weights, sides, scratch, partial, dots):
+    return f"""def kernel(turns, x, y, weights, sides, scratch, partial, dots):
     nz, ny, nx, strips, slabs = sides[0], sides[1], sides[2], sides[3], sides[4]
     plane, batch = ny*nx, sides[5]
     own, coupling = weights[0], weights[1]
-    for chunk in prange(strips*slabs):
-        middle, sums = scratch[get_thread_id(), 0], scratch[get_thread_id(), 1]
-        strip, slab = chunk//slabs, chunk%slabs
-        low, high = ny*strip//strips, ny*(strip + 1)//strips
-        # Rows of the strip with its neighbours, as far as the grid has them; the others stay zero in `sums`.
-        from_row, to_row = max(0, low - {reach}), min(ny, high + {reach})
-        whole, above = (to_row - from_row)*nx, (from_row - low + {reach})*nx
-        for i in range(above):
-            sums[i] = 0
-        for i in range(above + whole, (high - low + {2 * reach})*nx):
-            sums[i] = 0
-        xy, yy, xx = dots.dtype.type(0), dots.dtype.type(0), dots.dtype.type(0)
-        for z in range(nz*slab//slabs, nz*(slab + 1)//slabs):
-            ready = low
-            for begin_row in range(from_row, to_row, batch):
-                end_row = min(to_row, begin_row + batch)
-                at, size = z*plane + begin_row*nx, (end_row - begin_row)*nx
-                summed = middle[{reach}:{reach} + size]
-                if z >= {reach} and z + {reach} < nz:
-{_views("p", "x", "at + ({k} - " + str(reach) + ")*plane", "size", window, 20)}
-                    for i in range(size):
-                        summed[i] = {inside}
-                else:
-                    here = x[at:at + size]
-                    for i in range(size):
-                        summed[i] = here[i]
-                    for other in range(max(0, z - {reach}), min(nz, z + {reach + 1})):
-                        if other != z:
-                            there = x[at + (other - z)*plane:at + (other - z)*plane + size]
-                            for i in range(size):
-                                summed[i] += there[i]
-                start = (begin_row - low + {reach})*nx
-                made = sums[start:start + size]
+    for lane in prange(turns.shape[0]):
+        for chunk in shared(turns, lane, strips*slabs):
+            middle, sums = scratch[lane, 0], scratch[lane, 1]
+            strip, slab = chunk//slabs, chunk%slabs
+            low, high = ny*strip//strips, ny*(strip + 1)//strips
+            # Rows of the strip with its neighbours, as far as the grid has them; the others stay zero in `sums`.
+            from_row, to_row = max(0, low - {reach}), min(ny, high + {reach})
+            whole, above = (to_row - from_row)*nx, (from_row - low + {reach})*nx
+            for i in range(above):
+                sums[i] = 0
+            for i in range(above + whole, (high - low + {2 * reach})*nx):
+                sums[i] = 0
+            xy, yy, xx = dots.dtype.type(0), dots.dtype.type(0), dots.dtype.type(0)
+            for z in range(nz*slab//slabs, nz*(slab + 1)//slabs):
+                ready = low
+                for begin_row in range(from_row, to_row, batch):
+                    end_row = min(to_row, begin_row + batch)
+                    at, size = z*plane + begin_row*nx, (end_row - begin_row)*nx
+                    summed = middle[{reach}:{reach} + size]
+                    if z >= {reach} and z + {reach} < nz:
+{_views("p", "x", "at + ({k} - " + str(reach) + ")*plane", "size", window, 24)}
+                        for i in range(size):
+                            summed[i] = {inside}
+                    else:
+                        here = x[at:at + size]
+                        for i in range(size):
+                            summed[i] = here[i]
+                        for other in range(max(0, z - {reach}), min(nz, z + {reach + 1})):
+                            if other != z:
+                                there = x[at + (other - z)*plane:at + (other - z)*plane + size]
+                                for i in range(size):
+                                    summed[i] += there[i]
+                    start = (begin_row - low + {reach})*nx
+                    made = sums[start:start + size]
 {_views("m", "middle", "{k}", "size", window)}
-                for i in range(size):
-                    made[i] = {along}
-                # The ends of rows, where the window reached into the row before or after.
-                for first in range(0, size, nx):
-                    for begin, end in ((0, min(nx, {reach})), (max({reach}, nx - {reach}), nx)):
-                        for i in range(begin, end):
-                            total = summed[first + i]
-                            for k in range(max(0, i - {reach}), min(nx, i + {reach + 1})):
-                                if k != i:
-                                    total += summed[first + k]
-                            made[first + i] = total
-                # Rows of the strip whose window is complete.
-                done, ready = ready, high if end_row == to_row else max(ready, end_row - {reach})
-                at, start, size = z*plane + done*nx, (done - low)*nx, (ready - done)*nx
-                mine, out = x[at:at + size], y[at:at + size]
+                    for i in range(size):
+                        made[i] = {along}
+                    # The ends of rows, where the window reached into the row before or after.
+                    for first in range(0, size, nx):
+                        for begin, end in ((0, min(nx, {reach})), (max({reach}, nx - {reach}), nx)):
+                            for i in range(begin, end):
+                                total = summed[first + i]
+                                for k in range(max(0, i - {reach}), min(nx, i + {reach + 1})):
+                                    if k != i:
+                                        total += summed[first + k]
+                                made[first + i] = total
+                    # Rows of the strip whose window is complete.
+                    done, ready = ready, high if end_row == to_row else max(ready, end_row - {reach})
+                    at, start, size = z*plane + done*nx, (done - low)*nx, (ready - done)*nx
+                    mine, out = x[at:at + size], y[at:at + size]
 {_views("u", "sums", "start + {k}*nx", "size", window)}
-                for i in range(size):
-                    v = np.{dtype.name}(own*mine[i] + coupling*({across}))
-                    out[i] = v
-                    left, right = np.{wide.name}(mine[i]), np.{wide.name}(v)
-                    xy += {conj}(left)*right
-                    yy += {conj}(right)*right
-                    xx += {conj}(left)*left
-        partial[chunk, 0], partial[chunk, 1], partial[chunk, 2] = xy, yy, xx
+                    for i in range(size):
+                        v = np.{dtype.name}(own*mine[i] + coupling*({across}))
+                        out[i] = v
+                        left, right = np.{wide.name}(mine[i]), np.{wide.name}(v)
+                        xy += {conj}(left)*right
+                        yy += {conj}(right)*right
+                        xx += {conj}(left)*left
+            partial[chunk, 0], partial[chunk, 1], partial[chunk, 2] = xy, yy, xx
     for k in range(3):
         total = dots.dtype.type(0)
         for chunk in range(partial.shape[0]):
@@ -151,7 +152,7 @@ def product_text(reach: int, dtype: np.dtype) -> str:
 """
 
 
-def _views(name: str, array: str, start: str, size: str, window: range, indent: int = 16) -> str:
+def _views(name: str, array: str, start: str, size: str, window: range, indent: int = 20) -> str:
     """Lines that name the shifted parts of an array."""
     starts = [start.format(k=k) for k in window]
     return "\n".join(f"{' ' * indent}{name}{k} = {array}[{a}:{a} + {size}]" for k, a in enumerate(starts))

@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit, prange
 
 from workbench.devices.cpu.threads import chunks_of, launch
+from workbench.devices.cpu.turns import shared
 
 ROUNDING = 8
 """Entries below this many units of rounding of the diagonal count as zero."""
@@ -56,40 +57,41 @@ def label_sums(
 
 
 @njit(parallel=True, nogil=True, cache=True, error_model="numpy")
-def _stencil_rows(main, lower, strides, labels, eps, chunks, fill, indptr, indices, data):  # pragma: no cover
+def _stencil_rows(turns, main, lower, strides, labels, eps, chunks, fill, indptr, indices, data):  # pragma: no cover
     size = main.size
-    for chunk in prange(chunks):
-        names = np.empty(2 * len(lower) + 1, np.int64)
-        values = np.empty(2 * len(lower) + 1, main.dtype)
-        for i in range(size * np.int64(chunk) // chunks, size * (np.int64(chunk) + 1) // chunks):
-            names[0], values[0] = labels[i], main[i]
-            count = 1
-            for k in range(2 * len(lower)):
-                low, stride, above = lower[k // 2], strides[k // 2], k % 2
-                if (above and i + stride >= size) or (not above and i < stride):
-                    continue
-                name = labels[i + stride] if above else labels[i - stride]
-                value = np.conj(low[i + stride]) if above else low[i]
-                if value == 0:
-                    continue
-                place = 0
-                while place < count and names[place] < name:
-                    place += 1
-                if place < count and names[place] == name:
-                    values[place] += value
-                    continue
-                for later in range(count, place, -1):
-                    names[later], values[later] = names[later - 1], values[later - 1]
-                names[place], values[place] = name, value
-                count += 1
-            kept = 0
-            for place in range(count):
-                if np.abs(values[place]) > eps * np.abs(main[i]):
-                    if fill:
-                        indices[indptr[i] + kept], data[indptr[i] + kept] = names[place], values[place]
-                    kept += 1
-            if not fill:
-                indptr[i + 1] = kept
+    for lane in prange(turns.shape[0]):
+        for chunk in shared(turns, lane, chunks):
+            names = np.empty(2 * len(lower) + 1, np.int64)
+            values = np.empty(2 * len(lower) + 1, main.dtype)
+            for i in range(size * chunk // chunks, size * (chunk + 1) // chunks):
+                names[0], values[0] = labels[i], main[i]
+                count = 1
+                for k in range(2 * len(lower)):
+                    low, stride, above = lower[k // 2], strides[k // 2], k % 2
+                    if (above and i + stride >= size) or (not above and i < stride):
+                        continue
+                    name = labels[i + stride] if above else labels[i - stride]
+                    value = np.conj(low[i + stride]) if above else low[i]
+                    if value == 0:
+                        continue
+                    place = 0
+                    while place < count and names[place] < name:
+                        place += 1
+                    if place < count and names[place] == name:
+                        values[place] += value
+                        continue
+                    for later in range(count, place, -1):
+                        names[later], values[later] = names[later - 1], values[later - 1]
+                    names[place], values[place] = name, value
+                    count += 1
+                kept = 0
+                for place in range(count):
+                    if np.abs(values[place]) > eps * np.abs(main[i]):
+                        if fill:
+                            indices[indptr[i] + kept], data[indptr[i] + kept] = names[place], values[place]
+                        kept += 1
+                if not fill:
+                    indptr[i + 1] = kept
 
 
 @njit(nogil=True, cache=True)
@@ -119,13 +121,14 @@ def _alike(indptr, indices, longest, starts, lengths):  # pragma: no cover
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def _by_column(indptr, data, starts, lengths, offsets, turned):  # pragma: no cover
-    for run in prange(starts.size):
-        first, count = starts[run], lengths[run]
-        width = indptr[first + 1] - indptr[first]
-        for k in range(width):
-            for i in range(count):
-                turned[offsets[run] + k * count + i] = data[indptr[first] + i * width + k]
+def _by_column(turns, indptr, data, starts, lengths, offsets, turned):  # pragma: no cover
+    for lane in prange(turns.shape[0]):
+        for run in shared(turns, lane, starts.size):
+            first, count = starts[run], lengths[run]
+            width = indptr[first + 1] - indptr[first]
+            for k in range(width):
+                for i in range(count):
+                    turned[offsets[run] + k * count + i] = data[indptr[first] + i * width + k]
 
 
 @njit(nogil=True, cache=True)

@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit, prange
 
 from workbench.devices.cpu.threads import chunks_of, launch, prepare
+from workbench.devices.cpu.turns import shared
 from workbench.devices.lines.reference import accumulator
 
 STRIP = 1024
@@ -49,21 +50,22 @@ class Columns:
 
 
 @njit(parallel=True, nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
-def _restrict(w, rows, sums, coarse):  # pragma: no cover
+def _restrict(turns, w, rows, sums, coarse):  # pragma: no cover
     chunks = sums.shape[0]
-    for chunk in prange(chunks):
-        low, high = w.size * chunk // chunks, w.size * (chunk + 1) // chunks
-        for k in range(coarse.size):
-            sums[chunk, k] = 0
-        for first in range(low, high, STRIP):
-            end = min(high, first + STRIP)
-            piece = w[first:end]
+    for lane in prange(turns.shape[0]):
+        for chunk in shared(turns, lane, chunks):
+            low, high = w.size * chunk // chunks, w.size * (chunk + 1) // chunks
             for k in range(coarse.size):
-                values = rows[k, first:end]
-                total = coarse.dtype.type(0)
-                for i in range(piece.size):
-                    total += np.conj(values[i]) * piece[i]
-                sums[chunk, k] += total
+                sums[chunk, k] = 0
+            for first in range(low, high, STRIP):
+                end = min(high, first + STRIP)
+                piece = w[first:end]
+                for k in range(coarse.size):
+                    values = rows[k, first:end]
+                    total = coarse.dtype.type(0)
+                    for i in range(piece.size):
+                        total += np.conj(values[i]) * piece[i]
+                    sums[chunk, k] += total
     for k in range(coarse.size):
         coarse[k] = 0
     for chunk in range(chunks):
@@ -72,14 +74,15 @@ def _restrict(w, rows, sums, coarse):  # pragma: no cover
 
 
 @njit(parallel=True, nogil=True, cache=True, fastmath={"contract"})
-def _add(x, rows, coarse, sums):  # pragma: no cover
+def _add(turns, x, rows, coarse, sums):  # pragma: no cover
     chunks = sums.shape[0]
-    for chunk in prange(chunks):
-        low, high = x.size * chunk // chunks, x.size * (chunk + 1) // chunks
-        for first in range(low, high, STRIP):
-            end = min(high, first + STRIP)
-            piece = x[first:end]
-            for k in range(coarse.size):
-                values, weight = rows[k, first:end], coarse[k]
-                for i in range(piece.size):
-                    piece[i] += weight * values[i]
+    for lane in prange(turns.shape[0]):
+        for chunk in shared(turns, lane, chunks):
+            low, high = x.size * chunk // chunks, x.size * (chunk + 1) // chunks
+            for first in range(low, high, STRIP):
+                end = min(high, first + STRIP)
+                piece = x[first:end]
+                for k in range(coarse.size):
+                    values, weight = rows[k, first:end], coarse[k]
+                    for i in range(piece.size):
+                        piece[i] += weight * values[i]

@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit, prange
 
 from workbench.devices.cpu.threads import launch, prepare
+from workbench.devices.cpu.turns import shared
 from workbench.devices.lines.reference import accumulator
 
 ENTRIES_PER_CHUNK = 65536
@@ -100,40 +101,42 @@ def _even_chunks(indptr: np.ndarray) -> np.ndarray:
 
 
 @njit(parallel=True, nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
-def _product(data, indices, indptr, x, y, bounds, partial, dots):  # pragma: no cover
+def _product(turns, data, indices, indptr, x, y, bounds, partial, dots):  # pragma: no cover
     wide = dots.dtype.type
-    for chunk in prange(partial.shape[0]):
-        xy, yy, xx = wide(0), wide(0), wide(0)
-        for row in range(bounds[chunk], bounds[chunk + 1]):
-            value = data.dtype.type(0)
-            for j in range(indptr[row], indptr[row + 1]):
-                value += data[j] * x[indices[j]]
-            y[row] = value
-            left, right = wide(x[row]), wide(value)
-            xy += np.conj(left) * right
-            yy += np.conj(right) * right
-            xx += np.conj(left) * left
-        partial[chunk, 0], partial[chunk, 1], partial[chunk, 2] = xy, yy, xx
+    for lane in prange(turns.shape[0]):
+        for chunk in shared(turns, lane, partial.shape[0]):
+            xy, yy, xx = wide(0), wide(0), wide(0)
+            for row in range(bounds[chunk], bounds[chunk + 1]):
+                value = data.dtype.type(0)
+                for j in range(indptr[row], indptr[row + 1]):
+                    value += data[j] * x[indices[j]]
+                y[row] = value
+                left, right = wide(x[row]), wide(value)
+                xy += np.conj(left) * right
+                yy += np.conj(right) * right
+                xx += np.conj(left) * left
+            partial[chunk, 0], partial[chunk, 1], partial[chunk, 2] = xy, yy, xx
     _total(partial, dots)
 
 
 @njit(parallel=True, nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
-def _term(data, indices, indptr, base, x, y, paired, scale, bounds, partial, dots):  # pragma: no cover
+def _term(turns, data, indices, indptr, base, x, y, paired, scale, bounds, partial, dots):  # pragma: no cover
     wide = dots.dtype.type
-    for chunk in prange(partial.shape[0]):
-        xy, yy, xx = wide(0), wide(0), wide(0)
-        for row in range(bounds[chunk], bounds[chunk + 1]):
-            value = base[row]
-            for j in range(indptr[row], indptr[row + 1]):
-                value -= data[j] * x[indices[j]]
-            if scale.size > 0:
-                value *= scale[row]
-            y[row] = value
-            left, right = wide(paired[row]), wide(value)
-            xy += np.conj(left) * right
-            yy += np.conj(right) * right
-            xx += np.conj(left) * left
-        partial[chunk, 0], partial[chunk, 1], partial[chunk, 2] = xy, yy, xx
+    for lane in prange(turns.shape[0]):
+        for chunk in shared(turns, lane, partial.shape[0]):
+            xy, yy, xx = wide(0), wide(0), wide(0)
+            for row in range(bounds[chunk], bounds[chunk + 1]):
+                value = base[row]
+                for j in range(indptr[row], indptr[row + 1]):
+                    value -= data[j] * x[indices[j]]
+                if scale.size > 0:
+                    value *= scale[row]
+                y[row] = value
+                left, right = wide(paired[row]), wide(value)
+                xy += np.conj(left) * right
+                yy += np.conj(right) * right
+                xx += np.conj(left) * left
+            partial[chunk, 0], partial[chunk, 1], partial[chunk, 2] = xy, yy, xx
     _total(partial, dots)
 
 

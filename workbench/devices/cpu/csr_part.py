@@ -7,6 +7,7 @@ from numba import njit, prange
 
 from workbench.devices.cpu.csr import ENTRIES_PER_CHUNK, as_unsigned
 from workbench.devices.cpu.threads import WORTH_SHARING, launch, prepare
+from workbench.devices.cpu.turns import shared
 
 
 class CsrPart:
@@ -66,20 +67,22 @@ def _even_chunks(starts: np.ndarray, ends: np.ndarray, entries: int) -> np.ndarr
 
 
 @njit(parallel=True, nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
-def _product(data, indices, starts, ends, x, y, bounds):  # pragma: no cover
-    for chunk in prange(bounds.size - 1):
-        for row in range(bounds[chunk], bounds[chunk + 1]):
-            value = data.dtype.type(0)
-            for j in range(starts[row], ends[row]):
-                value += data[j] * x[indices[j]]
-            y[row] = value
+def _product(turns, data, indices, starts, ends, x, y, bounds):  # pragma: no cover
+    for lane in prange(turns.shape[0]):
+        for chunk in shared(turns, lane, bounds.size - 1):
+            for row in range(bounds[chunk], bounds[chunk + 1]):
+                value = data.dtype.type(0)
+                for j in range(starts[row], ends[row]):
+                    value += data[j] * x[indices[j]]
+                y[row] = value
 
 
 @njit(parallel=True, nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
-def _added(data, indices, starts, ends, v, elsewhere, y, bounds):  # pragma: no cover
-    for chunk in prange(bounds.size - 1):
-        for row in range(bounds[chunk], bounds[chunk + 1]):
-            value = v[row]
-            for j in range(starts[row], ends[row]):
-                value += data[j] * elsewhere[indices[j]]
-            y[row] = value
+def _added(turns, data, indices, starts, ends, v, elsewhere, y, bounds):  # pragma: no cover
+    for lane in prange(turns.shape[0]):
+        for chunk in shared(turns, lane, bounds.size - 1):
+            for row in range(bounds[chunk], bounds[chunk + 1]):
+                value = v[row]
+                for j in range(starts[row], ends[row]):
+                    value += data[j] * elsewhere[indices[j]]
+                y[row] = value

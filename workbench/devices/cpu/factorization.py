@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit, prange
 
 from workbench.devices.cpu.threads import launch
+from workbench.devices.cpu.turns import shared
 
 LEAST = 1e-13
 """A pivot at most this share of its diagonal entry is a breakdown: nothing but roundings is left of it."""
@@ -75,73 +76,79 @@ def _checked(pivot, entry, last):  # pragma: no cover
 
 
 @njit(parallel=True, nogil=True, cache=True, error_model="numpy")
-def _stencil_pivots(main, low0, low1, low2, steps, block, omega, shift, pivots, replaced, failed):  # pragma: no cover
+def _stencil_pivots(
+    turns, main, low0, low1, low2, steps, block, omega, shift, pivots, replaced, failed
+):  # pragma: no cover
     size = main.size
     bands = 0
     for k in range(3):
         bands += steps[k] < size or k == 0
-    for part in prange(failed.size):
-        first, stop = part * block, min(size, part * block + block)
-        for i in range(first, stop):
-            entry = main[i] * (1 + shift)
-            pivot = entry
-            for k in range(3):
-                j = i - steps[k]
-                if j < first:
-                    continue
-                low = low0[i] if k == 0 else (low1[i] if k == 1 else low2[i])
-                pivot -= (low * np.conj(low)).real / pivots[j]
-                if omega > 0:
-                    for m in range(3):
-                        other = j + steps[m]
-                        if m == k or other >= stop or steps[m] >= size:
-                            continue
-                        far = low0[other] if m == 0 else (low1[other] if m == 1 else low2[other])
-                        pivot -= omega * (low * np.conj(far)).real / pivots[j]
-            last = True
-            for k in range(3):
-                above = i + steps[k]
-                if above < stop:
-                    up = low0[above] if k == 0 else (low1[above] if k == 1 else low2[above])
-                    last &= up == 0
-            pivots[i], changed, usable = _checked(pivot, entry, last)
-            replaced[part] += changed
-            if not usable:
-                failed[part] = i
-                break
+    for lane in prange(turns.shape[0]):
+        for part in shared(turns, lane, failed.size):
+            first, stop = part * block, min(size, part * block + block)
+            for i in range(first, stop):
+                entry = main[i] * (1 + shift)
+                pivot = entry
+                for k in range(3):
+                    j = i - steps[k]
+                    if j < first:
+                        continue
+                    low = low0[i] if k == 0 else (low1[i] if k == 1 else low2[i])
+                    pivot -= (low * np.conj(low)).real / pivots[j]
+                    if omega > 0:
+                        for m in range(3):
+                            other = j + steps[m]
+                            if m == k or other >= stop or steps[m] >= size:
+                                continue
+                            far = low0[other] if m == 0 else (low1[other] if m == 1 else low2[other])
+                            pivot -= omega * (low * np.conj(far)).real / pivots[j]
+                last = True
+                for k in range(3):
+                    above = i + steps[k]
+                    if above < stop:
+                        up = low0[above] if k == 0 else (low1[above] if k == 1 else low2[above])
+                        last &= up == 0
+                pivots[i], changed, usable = _checked(pivot, entry, last)
+                replaced[part] += changed
+                if not usable:
+                    failed[part] = i
+                    break
 
 
 @njit(parallel=True, nogil=True, cache=True, error_model="numpy")
-def _csr_pivots(values, indices, indptr, block, omega, shift, places, pivots, replaced, failed):  # pragma: no cover
+def _csr_pivots(
+    turns, values, indices, indptr, block, omega, shift, places, pivots, replaced, failed
+):  # pragma: no cover
     size = pivots.size
-    for part in prange(failed.size):
-        # Columns of a block belong to it alone, so the blocks can share one array of places.
-        for i in range(part * block, min(size, part * block + block)):
-            begin, end = indptr[i], indptr[i + 1]
-            for j in range(begin, end):
-                places[indices[j]] = j
-            here = places[i]
-            entry = values[here].real * (1 + shift)
-            pivot = entry
-            for j in range(begin, here):
-                k = indices[j]
-                factor = values[j] / pivots[k]
-                for m in range(indptr[k + 1] - 1, indptr[k] - 1, -1):
-                    column = indices[m]
-                    if column <= k:
-                        break
-                    update = factor * values[m]
-                    if column == i:
-                        pivot -= update.real
-                    elif places[column] >= 0:
-                        values[places[column]] -= update
-                    else:
-                        pivot -= omega * update.real
-            for j in range(begin, end):
-                places[indices[j]] = -1
-            last = here == end - 1
-            pivots[i], changed, usable = _checked(pivot, entry, last)
-            replaced[part] += changed
-            if not usable:
-                failed[part] = i
-                break
+    for lane in prange(turns.shape[0]):
+        for part in shared(turns, lane, failed.size):
+            # Columns of a block belong to it alone, so the blocks can share one array of places.
+            for i in range(part * block, min(size, part * block + block)):
+                begin, end = indptr[i], indptr[i + 1]
+                for j in range(begin, end):
+                    places[indices[j]] = j
+                here = places[i]
+                entry = values[here].real * (1 + shift)
+                pivot = entry
+                for j in range(begin, here):
+                    k = indices[j]
+                    factor = values[j] / pivots[k]
+                    for m in range(indptr[k + 1] - 1, indptr[k] - 1, -1):
+                        column = indices[m]
+                        if column <= k:
+                            break
+                        update = factor * values[m]
+                        if column == i:
+                            pivot -= update.real
+                        elif places[column] >= 0:
+                            values[places[column]] -= update
+                        else:
+                            pivot -= omega * update.real
+                for j in range(begin, end):
+                    places[indices[j]] = -1
+                last = here == end - 1
+                pivots[i], changed, usable = _checked(pivot, entry, last)
+                replaced[part] += changed
+                if not usable:
+                    failed[part] = i
+                    break

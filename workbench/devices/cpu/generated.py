@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import inspect
 import os
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numba
 import numpy as np
 import platformdirs
 
+from workbench.devices.cpu import turns
 from workbench.devices.cpu.sharing import share_cache
 
 HEADER = '''"""Generated; safe to delete."""
 
 import numpy as np
-from numba import get_thread_id, njit, prange
+from numba import njit, prange
+
+from workbench.devices.cpu.turns import shared
 
 '''
 DECORATOR = """@njit(
@@ -35,7 +39,7 @@ share_cache()
 def kernel(body: str, *, parallel: bool = True) -> Callable[..., None]:
     """The function `kernel` that `body` defines, compiled by numba on first call and from disk after that."""
     source = HEADER + DECORATOR.format(parallel=parallel) + body
-    text = "\n".join((source, numba.__version__, np.__version__, sys.version))
+    text = "\n".join((source, inspect.getsource(turns), numba.__version__, np.__version__, sys.version))
     name = "lines_" + hashlib.sha256(text.encode()).hexdigest()[:24]
     with _importing:
         if name not in sys.modules:
@@ -48,6 +52,12 @@ def kernel(body: str, *, parallel: bool = True) -> Callable[..., None]:
             spec.loader.exec_module(module)
             sys.modules[name] = module
         return sys.modules[name].kernel
+
+
+def over(count: str, body: Iterable[str], name: str = "chunk") -> list[str]:
+    """Lines that do `body` for each chunk below `count`, shared by the cores; the kernel's first argument is `turns`."""
+    head = ["for lane in prange(turns.shape[0]):", f"    for {name} in shared(turns, lane, {count}):"]
+    return [*head, *(f"        {line}" for line in body)]
 
 
 def _folder() -> Path:

@@ -9,14 +9,16 @@ import numpy as np
 from numba import njit, prange
 
 from workbench.devices.cpu.threads import WORTH_SHARING, cores, launch
+from workbench.devices.cpu.turns import shared
 
 LAUNCHES = 2000
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def _next_to_nothing(a):
-    for k in prange(a.size):
-        a[k] += 1.0
+def _next_to_nothing(turns, a):
+    for lane in prange(turns.shape[0]):
+        for k in shared(turns, lane, a.size):
+            a[k] += 1.0
 
 
 def launch_latency(launches: int = LAUNCHES) -> float:

@@ -12,6 +12,7 @@ import dataclasses
 
 import numpy as np
 
+from workbench.devices.cpu.generated import over
 from workbench.devices.lines.reference import accumulator
 
 BLOCK = 2048
@@ -171,20 +172,17 @@ def _kernel(vectors: str, levels: list[Level], *, begin: int, beyond: int) -> st
     """A wave of levels through each chunk, from `begin` reaches before it; the lower levels end `beyond` after it."""
     bands, dtype = levels[0].bands, levels[0].dtype
     lows = ", ".join(f"low{k}" for k in range(bands))
-    text = [f"def kernel({vectors}, {lows}, scale, strides, scratch, partial, dots):", "    n = r.size"]
+    text = [f"def kernel(turns, {vectors}, {lows}, scale, strides, scratch, partial, dots):", "    n = r.size"]
     text += [*(f"    d{k} = strides[{k}]" for k in range(bands)), f"    far = d{bands - 1}"]
-    text += ["    chunks = partial.shape[0]", "    for chunk in prange(chunks):"]
-    text += [f"        low = n*np.int64(chunk)//chunks//{ALIGNED}*{ALIGNED}"]
-    text += [f"        high = n if chunk == chunks - 1 else n*(np.int64(chunk) + 1)//chunks//{ALIGNED}*{ALIGNED}"]
-    text += [f"        begin, beyond = max(0, low - {begin}*far), min(n, high + {beyond}*far)"]
-    text += ["        mine = scratch[get_thread_id()]"]
+    body = [f"low = n*chunk//chunks//{ALIGNED}*{ALIGNED}"]
+    body += [f"high = n if chunk == chunks - 1 else n*(chunk + 1)//chunks//{ALIGNED}*{ALIGNED}"]
+    body += [f"begin, beyond = max(0, low - {begin}*far), min(n, high + {beyond}*far)", "mine = scratch[lane]"]
     zero = "0j" if accumulator(dtype).kind == "c" else "0.0"
-    text += [f"        xy, yy, xx = {zero}, {zero}, {zero}"]
-    text += [f"        for bottom in range(begin, high + {max(level.lag for level in levels)}*far, {BLOCK}):"]
-    text += [f"            top = bottom + {BLOCK}"]
-    text += [f"            {line}" for level in levels for line in level.text()]
-    for k, name in enumerate(("xy", "yy", "xx")):
-        text += [f"        partial[chunk, {k}] = {name}"]
+    body += [f"xy, yy, xx = {zero}, {zero}, {zero}"]
+    body += [f"for bottom in range(begin, high + {max(level.lag for level in levels)}*far, {BLOCK}):"]
+    body += [f"    top = bottom + {BLOCK}", *(f"    {line}" for level in levels for line in level.text())]
+    body += [f"partial[chunk, {k}] = {name}" for k, name in enumerate(("xy", "yy", "xx"))]
+    text += ["    chunks = partial.shape[0]", *(f"    {line}" for line in over("chunks", body))]
     if any(level.summed for level in levels):
         text += [
             "    for k in range(3):",

@@ -40,7 +40,7 @@ def source(step: Pass, vectors: Collection[str], slots: Mapping[str, int], dtype
     """The Python text of the kernel."""
     dtype, wide = np.dtype(dtype), accumulator(dtype)
     arrays = list(dict.fromkeys([*step.loads, *step.stores]))
-    text = [f"def kernel({', '.join([*('a_' + name for name in arrays), 'scalars', 'partial'])}):"]
+    text = [f"def kernel({', '.join(['turns', *('a_' + name for name in arrays), 'scalars', 'partial'])}):"]
     text += [f"    {line}" for line in _scalar_lines(step, vectors, slots, dtype, wide)]
     if step.body:
         text += [f"    {line}" for line in _sweep(step, arrays, vectors, dtype, wide)]
@@ -79,12 +79,12 @@ def _sweep(step: Pass, arrays: list[str], vectors: Collection[str], dtype: np.dt
         else:
             loop.append(f"v_{line.target} = np.{dtype.name}({_expression(line.expression, vectors, dtype, 'c_')})")
     loop += [f"x_{name}[i] = v_{name}" for name in step.stores]
-    text = [f"n = a_{arrays[0]}.size", "chunks = partial.shape[0]", "for chunk in prange(chunks):"]
-    text += ["    low = n*chunk//chunks", "    high = n*(chunk + 1)//chunks"]
-    text += [f"    x_{name} = a_{name}[low:high]" for name in arrays]
-    text += [f"    sum_{k} = {_zero(wide)}" for k in range(place)]
-    text += ["    for i in range(high - low):", *(f"        {line}" for line in loop)]
-    return text + [f"    partial[chunk, {k}] = sum_{k}" for k in range(place)]
+    body = ["low = n*chunk//chunks", "high = n*(chunk + 1)//chunks"]
+    body += [f"x_{name} = a_{name}[low:high]" for name in arrays]
+    body += [f"sum_{k} = {_zero(wide)}" for k in range(place)]
+    body += ["for i in range(high - low):", *(f"    {line}" for line in loop)]
+    body += [f"partial[chunk, {k}] = sum_{k}" for k in range(place)]
+    return [f"n = a_{arrays[0]}.size", "chunks = partial.shape[0]", *generated.over("chunks", body)]
 
 
 def _zero(dtype: np.dtype) -> str:

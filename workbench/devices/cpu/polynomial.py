@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit, prange
 
 from workbench.devices.cpu.threads import chunks_of, launch, prepare
+from workbench.devices.cpu.turns import shared
 from workbench.devices.lines.reference import accumulator
 
 
@@ -40,29 +41,30 @@ class ChebyshevStep:
 
 
 @njit(parallel=True, nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
-def _step(inverse, r, s, p, u, a, b, first, partial, dots):  # pragma: no cover
+def _step(turns, inverse, r, s, p, u, a, b, first, partial, dots):  # pragma: no cover
     wide = dots.dtype.type
     size, chunks = r.size, partial.shape[0]
-    for chunk in prange(chunks):
-        low, high = size * np.int64(chunk) // chunks, size * (np.int64(chunk) + 1) // chunks
-        c_d, c_r, c_s, c_p, c_u = inverse[low:high], r[low:high], s[low:high], p[low:high], u[low:high]
-        ru, uu, rr = wide(0), wide(0), wide(0)
-        if first:
+    for lane in prange(turns.shape[0]):
+        for chunk in shared(turns, lane, chunks):
+            low, high = size * chunk // chunks, size * (chunk + 1) // chunks
+            c_d, c_r, c_s, c_p, c_u = inverse[low:high], r[low:high], s[low:high], p[low:high], u[low:high]
+            ru, uu, rr = wide(0), wide(0), wide(0)
+            if first:
+                for i in range(high - low):
+                    step = b * c_d[i] * c_r[i]
+                    c_p[i] = step
+                    c_u[i] = step
+            else:
+                for i in range(high - low):
+                    step = a * c_p[i] + b * c_d[i] * (c_r[i] - c_s[i])
+                    c_p[i] = step
+                    c_u[i] += step
             for i in range(high - low):
-                step = b * c_d[i] * c_r[i]
-                c_p[i] = step
-                c_u[i] = step
-        else:
-            for i in range(high - low):
-                step = a * c_p[i] + b * c_d[i] * (c_r[i] - c_s[i])
-                c_p[i] = step
-                c_u[i] += step
-        for i in range(high - low):
-            left, right = wide(c_r[i]), wide(c_u[i])
-            ru += np.conj(left) * right
-            uu += np.conj(right) * right
-            rr += np.conj(left) * left
-        partial[chunk, 0], partial[chunk, 1], partial[chunk, 2] = ru, uu, rr
+                left, right = wide(c_r[i]), wide(c_u[i])
+                ru += np.conj(left) * right
+                uu += np.conj(right) * right
+                rr += np.conj(left) * left
+            partial[chunk, 0], partial[chunk, 1], partial[chunk, 2] = ru, uu, rr
     for k in range(3):
         dots[k] = 0
     for chunk in range(chunks):

@@ -8,6 +8,7 @@ from scipy import sparse
 
 from workbench.devices.cpu.csr import CsrProduct, as_unsigned
 from workbench.devices.cpu.threads import chunks_of, launch, prepare
+from workbench.devices.cpu.turns import shared
 from workbench.devices.lines.reference import accumulator
 
 
@@ -63,63 +64,65 @@ def inverse_factor(matrix: sparse.csr_array) -> tuple[sparse.csr_array, int]:
 
 
 @njit(parallel=True, nogil=True, cache=True, error_model="numpy")
-def _factor(lower, indices, indptr, values, longest, failed):  # pragma: no cover
+def _factor(turns, lower, indices, indptr, values, longest, failed):  # pragma: no cover
     rows, chunks = indptr.size - 1, failed.size
-    for chunk in prange(chunks):
-        small = np.empty((longest, longest), lower.dtype)
-        g = np.empty(longest, lower.dtype)
-        for row in range(rows * np.int64(chunk) // chunks, rows * (np.int64(chunk) + 1) // chunks):
-            begin = indptr[row]
-            count = indptr[row + 1] - begin
-            for i in range(count):
-                line = indices[begin + i]
-                # Both lists ascend: entries of A in row `line` and in the columns of the pattern.
-                j = indptr[line]
-                for k in range(i + 1):
-                    column = indices[begin + k]
-                    while j < indptr[line + 1] and indices[j] < column:
-                        j += 1
-                    small[i, k] = lower[j] if j < indptr[line + 1] and indices[j] == column else 0
-            # small = K K^H in place; the row of G is the last one of K^-1, so that (G A G^H) = 1 there.
-            usable = True
-            for i in range(count):
-                for k in range(i + 1):
-                    value = small[i, k]
-                    for m in range(k):
-                        value -= small[i, m] * np.conj(small[k, m])
-                    if k < i:
-                        small[i, k] = value / small[k, k]
-                    else:
-                        usable &= value.real > 1e-13 * abs(small[i, i])
-                        small[i, i] = np.sqrt(value.real)
-            if not usable:
-                failed[chunk] = row
-                break
-            for i in range(count - 1, -1, -1):
-                value = lower.dtype.type(1 if i == count - 1 else 0)
-                for m in range(i + 1, count):
-                    value -= small[m, i] * g[m]
-                g[i] = value / small[i, i]
-            for i in range(count):
-                values[begin + i] = g[i]
+    for lane in prange(turns.shape[0]):
+        for chunk in shared(turns, lane, chunks):
+            small = np.empty((longest, longest), lower.dtype)
+            g = np.empty(longest, lower.dtype)
+            for row in range(rows * chunk // chunks, rows * (chunk + 1) // chunks):
+                begin = indptr[row]
+                count = indptr[row + 1] - begin
+                for i in range(count):
+                    line = indices[begin + i]
+                    # Both lists ascend: entries of A in row `line` and in the columns of the pattern.
+                    j = indptr[line]
+                    for k in range(i + 1):
+                        column = indices[begin + k]
+                        while j < indptr[line + 1] and indices[j] < column:
+                            j += 1
+                        small[i, k] = lower[j] if j < indptr[line + 1] and indices[j] == column else 0
+                # small = K K^H in place; the row of G is the last one of K^-1, so that (G A G^H) = 1 there.
+                usable = True
+                for i in range(count):
+                    for k in range(i + 1):
+                        value = small[i, k]
+                        for m in range(k):
+                            value -= small[i, m] * np.conj(small[k, m])
+                        if k < i:
+                            small[i, k] = value / small[k, k]
+                        else:
+                            usable &= value.real > 1e-13 * abs(small[i, i])
+                            small[i, i] = np.sqrt(value.real)
+                if not usable:
+                    failed[chunk] = row
+                    break
+                for i in range(count - 1, -1, -1):
+                    value = lower.dtype.type(1 if i == count - 1 else 0)
+                    for m in range(i + 1, count):
+                        value -= small[m, i] * g[m]
+                    g[i] = value / small[i, i]
+                for i in range(count):
+                    values[begin + i] = g[i]
 
 
 @njit(parallel=True, nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
-def _paired_product(data, indices, indptr, r, u, x, partial, dots):  # pragma: no cover
+def _paired_product(turns, data, indices, indptr, r, u, x, partial, dots):  # pragma: no cover
     wide = dots.dtype.type
     rows, chunks = u.size, partial.shape[0]
-    for chunk in prange(chunks):
-        ru, uu, rr = wide(0), wide(0), wide(0)
-        for row in range(rows * np.int64(chunk) // chunks, rows * (np.int64(chunk) + 1) // chunks):
-            value = data.dtype.type(0)
-            for j in range(indptr[row], indptr[row + 1]):
-                value += data[j] * x[indices[j]]
-            u[row] = value
-            left, right = wide(r[row]), wide(value)
-            ru += np.conj(left) * right
-            uu += np.conj(right) * right
-            rr += np.conj(left) * left
-        partial[chunk, 0], partial[chunk, 1], partial[chunk, 2] = ru, uu, rr
+    for lane in prange(turns.shape[0]):
+        for chunk in shared(turns, lane, chunks):
+            ru, uu, rr = wide(0), wide(0), wide(0)
+            for row in range(rows * chunk // chunks, rows * (chunk + 1) // chunks):
+                value = data.dtype.type(0)
+                for j in range(indptr[row], indptr[row + 1]):
+                    value += data[j] * x[indices[j]]
+                u[row] = value
+                left, right = wide(r[row]), wide(value)
+                ru += np.conj(left) * right
+                uu += np.conj(right) * right
+                rr += np.conj(left) * left
+            partial[chunk, 0], partial[chunk, 1], partial[chunk, 2] = ru, uu, rr
     for k in range(3):
         dots[k] = 0
     for chunk in range(chunks):

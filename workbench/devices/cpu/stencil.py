@@ -92,23 +92,23 @@ def product_text(bands: int, dtype: np.dtype, *, constant_main: bool = False, re
     zero = "0j" if wide.kind == "c" else "0.0"
     lows = [f"low{k}" for k in range(bands)]
     more = f", {RUNS}" if restricted else ""
-    text = [f"def kernel(x, y, main, {', '.join(lows)}, strides, partial, dots{more}):", "    n = x.size"]
+    text = [f"def kernel(turns, x, y, main, {', '.join(lows)}, strides, partial, dots{more}):", "    n = x.size"]
     text += [f"    d{k} = strides[{k}]" for k in range(bands)]
     text += [f"    first = min(n, d{bands - 1})", f"    last = max(first, n - d{bands - 1})"]
     text += ["    constant = main[0]"] if constant_main else []
     text += ["    chunks = partial.shape[0]"]
     body = _chunk(lows, dtype, constant_main)
     if restricted:
-        text += ["    for group in prange(sums.shape[0]):", "        mine = sums[group]"]
-        text += ["        for k in range(mine.size):", "            mine[k] = 0"]
-        text += ["        for chunk in range(groups[group], groups[group + 1]):"]
-        text += [f"            {line}" for line in (*body, *RESTRICT_CHUNK)]
+        whole = ["mine = sums[group]", "for k in range(mine.size):", "    mine[k] = 0"]
+        whole += ["for chunk in range(groups[group], groups[group + 1]):"]
+        whole += [f"    {line}" for line in (*body, *RESTRICT_CHUNK)]
+        text += [f"    {line}" for line in generated.over("sums.shape[0]", whole, "group")]
         # Plain loops: numba would start its threads for an expression over arrays.
         text += ["    for k in range(coarse.size):", "        coarse[k] = 0"]
         text += ["    for group in range(sums.shape[0]):", "        for k in range(coarse.size):"]
         text += ["            coarse[k] += sums[group, k]"]
     else:
-        text += ["    for chunk in prange(chunks):", *(f"        {line}" for line in body)]
+        text += [f"    {line}" for line in generated.over("chunks", body)]
     for k in range(len(SUMS)):
         text += ["    total = " + zero, "    for chunk in range(chunks):", f"        total += partial[chunk, {k}]"]
         text += [f"    dots[{k}] = total"]

@@ -13,6 +13,7 @@ from scipy import sparse
 from workbench.devices.cpu.coarse_rows import alike, by_column
 from workbench.devices.cpu.csr import as_unsigned
 from workbench.devices.cpu.threads import CHUNK, chunks_of, launch, prepare
+from workbench.devices.cpu.turns import shared
 from workbench.devices.lines.reference import accumulator
 
 LONGEST_SEGMENT = 2048
@@ -104,17 +105,18 @@ class CompactColumns:
 
 
 @njit(parallel=True, nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
-def _restrict(w, bounds, labels, cuts, groups, sums, coarse):  # pragma: no cover
-    for group in prange(sums.shape[0]):
-        mine = sums[group]
-        for k in range(mine.size):
-            mine[k] = 0
-        for run in range(cuts[groups[group]], cuts[groups[group + 1]]):
-            piece = w[bounds[run] : bounds[run + 1]]
-            total = coarse.dtype.type(0)
-            for i in range(piece.size):
-                total += piece[i]
-            mine[labels[run]] += total
+def _restrict(turns, w, bounds, labels, cuts, groups, sums, coarse):  # pragma: no cover
+    for lane in prange(turns.shape[0]):
+        for group in shared(turns, lane, sums.shape[0]):
+            mine = sums[group]
+            for k in range(mine.size):
+                mine[k] = 0
+            for run in range(cuts[groups[group]], cuts[groups[group + 1]]):
+                piece = w[bounds[run] : bounds[run + 1]]
+                total = coarse.dtype.type(0)
+                for i in range(piece.size):
+                    total += piece[i]
+                mine[labels[run]] += total
     # Plain loops: numba would start its threads for an expression over arrays.
     for k in range(coarse.size):
         coarse[k] = 0
@@ -124,35 +126,37 @@ def _restrict(w, bounds, labels, cuts, groups, sums, coarse):  # pragma: no cove
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def _add(x, bounds, labels, cuts, coarse):  # pragma: no cover
-    for chunk in prange(cuts.size - 1):
-        for run in range(cuts[chunk], cuts[chunk + 1]):
-            piece = x[bounds[run] : bounds[run + 1]]
-            value = coarse[labels[run]]
-            for i in range(piece.size):
-                piece[i] += value
+def _add(turns, x, bounds, labels, cuts, coarse):  # pragma: no cover
+    for lane in prange(turns.shape[0]):
+        for chunk in shared(turns, lane, cuts.size - 1):
+            for run in range(cuts[chunk], cuts[chunk + 1]):
+                piece = x[bounds[run] : bounds[run + 1]]
+                value = coarse[labels[run]]
+                for i in range(piece.size):
+                    piece[i] += value
 
 
 @njit(parallel=True, nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
-def _subtract(starts, rows, columns, offsets, labels, data, w, coarse, cuts):  # pragma: no cover
-    for chunk in prange(cuts.size - 1):
-        for segment in range(cuts[chunk], cuts[chunk + 1]):
-            first, count = np.int64(starts[segment]), np.int64(rows[segment])
-            target = w[first : first + count]
-            offset, k, end = np.int64(offsets[segment]), np.int64(columns[segment]), np.int64(columns[segment + 1])
-            # Three at once, as 2D stripes have, read and write the target once.
-            while k + 2 < end:
-                one, two, three = coarse[labels[k]], coarse[labels[k + 1]], coarse[labels[k + 2]]
-                first_values = data[offset : offset + count]
-                second_values = data[offset + count : offset + 2 * count]
-                third_values = data[offset + 2 * count : offset + 3 * count]
-                for i in range(target.size):
-                    target[i] -= one * first_values[i] + two * second_values[i] + three * third_values[i]
-                offset += 3 * count
-                k += 3
-            while k < end:
-                weight, values = coarse[labels[k]], data[offset : offset + count]
-                for i in range(target.size):
-                    target[i] -= weight * values[i]
-                offset += count
-                k += 1
+def _subtract(turns, starts, rows, columns, offsets, labels, data, w, coarse, cuts):  # pragma: no cover
+    for lane in prange(turns.shape[0]):
+        for chunk in shared(turns, lane, cuts.size - 1):
+            for segment in range(cuts[chunk], cuts[chunk + 1]):
+                first, count = np.int64(starts[segment]), np.int64(rows[segment])
+                target = w[first : first + count]
+                offset, k, end = np.int64(offsets[segment]), np.int64(columns[segment]), np.int64(columns[segment + 1])
+                # Three at once, as 2D stripes have, read and write the target once.
+                while k + 2 < end:
+                    one, two, three = coarse[labels[k]], coarse[labels[k + 1]], coarse[labels[k + 2]]
+                    first_values = data[offset : offset + count]
+                    second_values = data[offset + count : offset + 2 * count]
+                    third_values = data[offset + 2 * count : offset + 3 * count]
+                    for i in range(target.size):
+                        target[i] -= one * first_values[i] + two * second_values[i] + three * third_values[i]
+                    offset += 3 * count
+                    k += 3
+                while k < end:
+                    weight, values = coarse[labels[k]], data[offset : offset + count]
+                    for i in range(target.size):
+                        target[i] -= weight * values[i]
+                    offset += count
+                    k += 1

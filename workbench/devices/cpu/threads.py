@@ -15,6 +15,8 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 import numba
 from numba.core import config
 
+from workbench.devices.cpu.turns import counters
+
 config.THREADING_LAYER_PRIORITY = ["omp", "tbb", "workqueue"]  # pyright: ignore[reportAttributeAccessIssue]
 
 CHUNK = 16384
@@ -29,14 +31,16 @@ _one_at_a_time = threading.Lock()
 
 
 def launch(size: int, kernel: Callable[..., Any], *arguments: Any) -> None:
-    """Run a kernel over `size` elements, with no other kernel beside it."""
+    """Run a kernel over `size` elements, with no other kernel beside it. Before its arguments it gets `turns`."""
     with _one_at_a_time:
         if size >= WORTH_SHARING:
-            kernel(*arguments)
+            _all.fill(0)
+            kernel(_all, *arguments)
             return
         numba.set_num_threads(1)
+        _one.fill(0)
         try:
-            kernel(*arguments)
+            kernel(_one, *arguments)
         finally:
             numba.set_num_threads(cores())
 
@@ -46,9 +50,12 @@ def cores() -> int:
     return config.NUMBA_NUM_THREADS  # pyright: ignore[reportAttributeAccessIssue]
 
 
+_all, _one = counters(cores()), counters(1)
+
+
 def prepare(kernel: Any, *arguments: Any) -> None:
     """Compile a kernel for these arguments, or load it from disk, without running it: setup must pay, not a solve."""
-    kernel.compile(tuple(numba.typeof(argument) for argument in arguments))
+    kernel.compile(tuple(numba.typeof(argument) for argument in (_all, *arguments)))
 
 
 def chunks_of(size: int) -> int:

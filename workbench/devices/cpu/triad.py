@@ -14,7 +14,8 @@ import numba
 import numpy as np
 from numba import njit, prange
 
-from workbench.devices.cpu.threads import launch
+from workbench.devices.cpu.threads import chunks_of, launch
+from workbench.devices.cpu.turns import shared
 
 BYTES_PER_ELEMENT = 24
 """Two reads and one write of a float64. The read of the target's cache line before it is written is not counted."""
@@ -37,38 +38,41 @@ class Triad:
 # Slices first, then a loop over the slice's own indices: an index that starts elsewhere could be negative for all that
 # the compiler knows, and the wraparound it would then have to check for keeps the loop from being vectorized.
 @njit(parallel=True, nogil=True, cache=True)
-def _triad(a, b, c, chunks):
+def _triad(turns, a, b, c, chunks):
     n = a.size
-    for k in prange(chunks):
-        A = a[n * k // chunks : n * (k + 1) // chunks]
-        B = b[n * k // chunks : n * (k + 1) // chunks]
-        C = c[n * k // chunks : n * (k + 1) // chunks]
-        for i in range(A.size):
-            A[i] = B[i] + 3.0 * C[i]
+    for lane in prange(turns.shape[0]):
+        for k in shared(turns, lane, chunks):
+            A = a[n * k // chunks : n * (k + 1) // chunks]
+            B = b[n * k // chunks : n * (k + 1) // chunks]
+            C = c[n * k // chunks : n * (k + 1) // chunks]
+            for i in range(A.size):
+                A[i] = B[i] + 3.0 * C[i]
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def _update(a, b, c, chunks):
+def _update(turns, a, b, c, chunks):
     n = a.size
-    for k in prange(chunks):
-        A = a[n * k // chunks : n * (k + 1) // chunks]
-        B = b[n * k // chunks : n * (k + 1) // chunks]
-        for i in range(A.size):
-            A[i] = A[i] + 1e-9 * B[i]
+    for lane in prange(turns.shape[0]):
+        for k in shared(turns, lane, chunks):
+            A = a[n * k // chunks : n * (k + 1) // chunks]
+            B = b[n * k // chunks : n * (k + 1) // chunks]
+            for i in range(A.size):
+                A[i] = A[i] + 1e-9 * B[i]
 
 
 # Each thread is the first to write the part that it will use, which places that part in its own processor's memory.
 @njit(parallel=True, nogil=True, cache=True)
-def _touch(a, b, c, chunks):
+def _touch(turns, a, b, c, chunks):
     n = a.size
-    for k in prange(chunks):
-        A = a[n * k // chunks : n * (k + 1) // chunks]
-        B = b[n * k // chunks : n * (k + 1) // chunks]
-        C = c[n * k // chunks : n * (k + 1) // chunks]
-        for i in range(A.size):
-            A[i] = 0.0
-            B[i] = 1.0
-            C[i] = 2.0
+    for lane in prange(turns.shape[0]):
+        for k in shared(turns, lane, chunks):
+            A = a[n * k // chunks : n * (k + 1) // chunks]
+            B = b[n * k // chunks : n * (k + 1) // chunks]
+            C = c[n * k // chunks : n * (k + 1) // chunks]
+            for i in range(A.size):
+                A[i] = 0.0
+                B[i] = 1.0
+                C[i] = 2.0
 
 
 def triad_bandwidth(seconds: float = 0.5, array_bytes: int = DEFAULT_ARRAY_BYTES) -> Triad:
@@ -87,14 +91,14 @@ def update_bandwidth(seconds: float = 0.5, array_bytes: int = DEFAULT_ARRAY_BYTE
 
 def _bandwidth(kernel: Any, seconds: float, array_bytes: int) -> Triad:
     a, b, c = (np.empty(max(1, array_bytes // 8)) for _ in range(3))
-    threads = numba.get_num_threads()
-    launch(a.size, _touch, a, b, c, threads)
-    launch(a.size, kernel, a, b, c, threads)
+    chunks = chunks_of(a.size)
+    launch(a.size, _touch, a, b, c, chunks)
+    launch(a.size, kernel, a, b, c, chunks)
     times: list[float] = []
     end = time.perf_counter() + seconds
     while len(times) < MINIMAL_REPEATS or time.perf_counter() < end:
         start = time.perf_counter()
-        launch(a.size, kernel, a, b, c, threads)
+        launch(a.size, kernel, a, b, c, chunks)
         times.append(time.perf_counter() - start)
     moved = BYTES_PER_ELEMENT * a.size
-    return Triad(moved / statistics.median(times), moved / min(times), len(times), a.nbytes, threads)
+    return Triad(moved / statistics.median(times), moved / min(times), len(times), a.nbytes, numba.get_num_threads())

@@ -14,11 +14,12 @@ the four recurrences are four independent chains.
 from __future__ import annotations
 
 import numpy as np
-from numba import get_thread_id, njit, prange  # pyright: ignore[reportPrivateImportUsage]
+from numba import njit, prange
 from scipy import sparse
 
 from workbench.devices.cpu.csr import as_unsigned
 from workbench.devices.cpu.threads import cores, launch, prepare
+from workbench.devices.cpu.turns import shared
 from workbench.devices.lines.reference import accumulator
 
 TILE = 256
@@ -141,15 +142,16 @@ def _lane_rows(rows: int, width: int, block_rows: int, plane_rows: int) -> int:
 
 @njit(parallel=True, nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
 def _solve_stencil(
-    r, u, low0, low1, low2, inverse, scale, width, far1, far2, unit, block_rows, bounds, room, partial, dots
+    turns, r, u, low0, low1, low2, inverse, scale, width, far1, far2, unit, block_rows, bounds, room, partial, dots
 ):  # pragma: no cover
-    for task in prange(partial.shape[0]):
-        first, last = bounds[task], bounds[task + 1]
-        mine = room[get_thread_id()]
-        _forward(r, u, low0, low1, low2, inverse, scale, width, far1, far2, unit, block_rows, first, last, mine)
-        _backward(
-            r, u, low0, low1, low2, inverse, width, far1, far2, unit, block_rows, first, last, mine, partial[task]
-        )
+    for lane in prange(turns.shape[0]):
+        for task in shared(turns, lane, partial.shape[0]):
+            first, last = bounds[task], bounds[task + 1]
+            mine = room[lane]
+            _forward(r, u, low0, low1, low2, inverse, scale, width, far1, far2, unit, block_rows, first, last, mine)
+            _backward(
+                r, u, low0, low1, low2, inverse, width, far1, far2, unit, block_rows, first, last, mine, partial[task]
+            )
     for k in range(3):
         dots[k] = 0
     for task in range(partial.shape[0]):
@@ -344,29 +346,30 @@ def _lanes(start, distance, zero):  # pragma: no cover
 
 @njit(parallel=True, nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
 def _solve_csr(
-    r, u, lower, lower_at, lower_rows, upper, upper_at, upper_rows, inverse, scale, bounds, partial, dots
+    turns, r, u, lower, lower_at, lower_rows, upper, upper_at, upper_rows, inverse, scale, bounds, partial, dots
 ):  # pragma: no cover
     wide = dots.dtype.type
-    for task in prange(partial.shape[0]):
-        first, last = bounds[task], bounds[task + 1]
-        for i in range(first, last):
-            value = scale * r[i]
-            for j in range(lower_rows[i], lower_rows[i + 1]):
-                value -= lower[j] * u[lower_at[j]]
-            u[i] = value * inverse[i]
-        ru, uu, rr = wide(0), wide(0), wide(0)
-        for k in range(last - first):
-            i = last - 1 - k
-            value = u.dtype.type(0)
-            for j in range(upper_rows[i], upper_rows[i + 1]):
-                value += upper[j] * u[upper_at[j]]
-            value = u[i] - value * inverse[i]
-            u[i] = value
-            left, right = wide(r[i]), wide(value)
-            ru += np.conj(left) * right
-            uu += np.conj(right) * right
-            rr += np.conj(left) * left
-        partial[task, 0], partial[task, 1], partial[task, 2] = ru, uu, rr
+    for lane in prange(turns.shape[0]):
+        for task in shared(turns, lane, partial.shape[0]):
+            first, last = bounds[task], bounds[task + 1]
+            for i in range(first, last):
+                value = scale * r[i]
+                for j in range(lower_rows[i], lower_rows[i + 1]):
+                    value -= lower[j] * u[lower_at[j]]
+                u[i] = value * inverse[i]
+            ru, uu, rr = wide(0), wide(0), wide(0)
+            for k in range(last - first):
+                i = last - 1 - k
+                value = u.dtype.type(0)
+                for j in range(upper_rows[i], upper_rows[i + 1]):
+                    value += upper[j] * u[upper_at[j]]
+                value = u[i] - value * inverse[i]
+                u[i] = value
+                left, right = wide(r[i]), wide(value)
+                ru += np.conj(left) * right
+                uu += np.conj(right) * right
+                rr += np.conj(left) * left
+            partial[task, 0], partial[task, 1], partial[task, 2] = ru, uu, rr
     for k in range(3):
         dots[k] = 0
     for task in range(partial.shape[0]):
