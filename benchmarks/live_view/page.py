@@ -84,12 +84,19 @@ NOTE_ANSWERS = """() => {
     if (!pressed || status.dataset.state === pressed.from) return;
     const { name, at, from } = pressed;
     const [heard, to] = [performance.now(), status.dataset.state];
-    pressed = null;
-    requestAnimationFrame(() => setTimeout(() => {
-      window.answers.push({ name, from, to, heard_ms: heard - at, painted_ms: performance.now() - at });
-    }));
+    // A run that is to end says so at once, and then that it has.
+    pressed = to === "stopping" ? { name, at, from: to } : null;
+    requestAnimationFrame(() => {
+      // Comes first of all that waits once the frame is done; a timer would come after other work.
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => {
+        window.answers.push({ name, from, to, heard_ms: heard - at, painted_ms: performance.now() - at });
+      };
+      port2.postMessage(null);
+    });
   }).observe(status, { attributes: true, attributeFilter: ["data-state"] });
 }"""
+ANSWERED = "seen => window.answers.length > seen && window.answers.at(-1).to !== 'stopping'"
 # As fast as the page makes frames: in and out by the wheel, then to and fro by dragging. Tells when each was asked for.
 GESTURES = """([at, seconds]) => new Promise((done) => {
   const canvas = document.querySelector(at);
@@ -157,17 +164,22 @@ class Page:
         self.page.wait_for_function("() => document.querySelector('.wb-explorer [role=status]')?.textContent")
 
     def clicks(self, count: int) -> list[dict[str, Any]]:
-        """Run, Pause, Resume and Stop so many times: for each click the milliseconds until its state was seen."""
+        """Run, Pause, Resume and Stop so many times: for each click the milliseconds until its state was seen.
+
+        Stop may be there twice, first for the state "stopping" and then for the end.
+        """
         self.page.evaluate(NOTE_ANSWERS)
         # The first run compiles.
         for name in ["Run", "Stop"] + count * ["Run", "Pause", "Resume", "Stop"]:
             seen = self.page.evaluate("() => window.answers.length")
             self.page.get_by_role("button", name=name, exact=True).click(timeout=60_000, delay=PRESS_MS)
-            self.page.wait_for_function("seen => window.answers.length > seen", arg=seen, timeout=60_000)
+            self.page.wait_for_function(ANSWERED, arg=seen, timeout=60_000)
             # At no fixed phase of anything that ticks.
             self.page.wait_for_timeout(300 + 37 * (seen % 7))
         self.page.get_by_role("button", name="Clear", exact=True).click()
-        return [answer for answer in self.page.evaluate("() => window.answers") if answer["name"] != "Clear"][2:]
+        found = [answer for answer in self.page.evaluate("() => window.answers") if answer["name"] != "Clear"]
+        first = next(k for k, answer in enumerate(found) if answer["to"] == "done") + 1
+        return found[first:]
 
     def curves(self, count: int) -> list[float]:
         """Paints a second of the curves, in so many runs."""

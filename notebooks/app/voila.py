@@ -13,5 +13,7 @@ c.MappingKernelManager.cull_connected = False
 SOURCES = "'self' 'unsafe-inline' 'unsafe-eval' data: blob:"
 c.Voila.tornado_settings = {"headers": {"Content-Security-Policy": f"default-src {SOURCES}; frame-ancestors 'self'"}}
 
+c.Voila.kernel_websocket_connection_class = "workbench.server.PromptConnection"
+
 c.VoilaConfiguration.theme = "light"
 c.VoilaConfiguration.show_margins = False

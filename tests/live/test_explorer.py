@@ -96,13 +96,14 @@ def test_buttons_follow_the_state(endless, eventually):
     assert "stopped by the user" in eventually(lambda: endless.status.state == "done" and endless.status.text)
 
 
-def test_while_a_stop_is_pending_the_state_is_looked_at_soon(endless, eventually, monkeypatch):
+def test_while_a_stop_is_pending_it_is_said_and_the_end_looked_for_soon(endless, eventually, monkeypatch):
     session = endless.run()
     eventually(lambda: session.state is State.RUNNING)
     assert not session.ending
     assert endless._publish() != SOON
     monkeypatch.setattr(type(session), "ending", property(lambda _: True))
     assert endless._publish() == SOON
+    assert (endless.status.state, endless.status.text) == ("stopping", "run 1: stopping")
     monkeypatch.undo()
     endless.stop()
     eventually(lambda: endless.status.state == "done")

@@ -19,7 +19,7 @@ from workbench.live._stream import SOON, Again, Publisher
 from workbench.live._worker import LatestOnly
 from workbench.live.controls import Controls, button
 from workbench.live.convergence import ConvergenceView, Curve
-from workbench.live.explorer_words import sentence
+from workbench.live.explorer_words import STOPPING, sentence
 from workbench.live.export import KINDS, PICTURES, TIPS, export, file_stem, pictures, provenance
 from workbench.live.field import FieldView
 from workbench.live.fields import COEFFICIENT
@@ -363,13 +363,14 @@ class Explorer:
             self.status.say(self._complaint, "bad", state.value)
             return
         now = time.monotonic()
-        about = f"{shown.number if shown else 0} {state.value}"
+        word = STOPPING if shown and shown.session.ending else state.value
+        about = f"{shown.number if shown else 0} {word}"
         before, told, when = self._said
         if state is State.RUNNING and (before, told) == (about, others) and now - when < SAY_PERIOD:
             return
         self._said = (about, others, now)
         text, tone = sentence(shown, state)
-        self.status.say("; ".join(filter(None, [text, others])), tone, state.value)
+        self.status.say("; ".join(filter(None, [text, others])), tone, word)
 
 
 def explore(problem: str | Problem = "two-layer", folder: str | Path | None = None, **choices: Any) -> Explorer:

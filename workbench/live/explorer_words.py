@@ -7,12 +7,17 @@ from workbench.live.going import Going
 from workbench.live.runs import relative, seconds
 from workbench.run import State
 
+STOPPING = "stopping"
+"""The word for a run whose end is wished for and pending."""
+
 
 def sentence(shown: Going | None, state: State) -> tuple[str, str]:
     """What the status line says of the present run, and its tone."""
     if shown is None:
         return "Choose a problem and its blocks, then press Run." + FORGETS * in_voila(), "plain"
     session, name = shown.session, f"run {shown.number}"
+    if session.ending:
+        return f"{name}: {STOPPING}", "busy"
     if state is State.QUEUED:
         return f"{name}: queued behind {session.ahead}", "busy"
     if state is State.SETUP:

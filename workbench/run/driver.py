@@ -70,6 +70,8 @@ class Run:
         self.started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         self.setting: Setting = set_up(configuration, system, x0, stopped)
         self.deflation_vectors = self.setting.projection.count if self.setting.projection else 0
+        self.entries = self.setting.operator.nnz
+        """Non-zero entries of A, None where they are not known; counted now, so that nobody who stops waits for it."""
         self._stopping = configuration.stopping
         self._norm = Norm(self._stopping.norm)
         if self._norm is Norm.ERROR and self.setting.exact is None:

@@ -21,7 +21,7 @@ def summary_of(run: Run, relative: float, true_relative: float) -> dict[str, Any
     return {
         "problem": blocks.problem.to_dict(),
         "N": operator.shape[0],
-        "nnz": operator.nnz,
+        "nnz": run.entries,
         "solver": run.setting.solver.spec,
         "preconditioner": blocks.preconditioner.spec,
         "deflation": blocks.deflation.spec,

@@ -55,7 +55,10 @@ def kernel(body: str, *, parallel: bool = True) -> Callable[..., None]:
 
 
 def over(count: str, body: Iterable[str], name: str = "chunk") -> list[str]:
-    """Lines that do `body` for each chunk below `count`, shared by the cores; the kernel's first argument is `turns`."""
+    """Lines that do `body` for every chunk below `count`, shared by the cores; `turns` is the kernel's first argument.
+
+    `lane` in the body tells one core from another.
+    """
     head = ["for lane in prange(turns.shape[0]):", f"    for {name} in shared(turns, lane, {count}):"]
     return [*head, *(f"        {line}" for line in body)]
 
