@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.live_view import rounds
-from benchmarks.live_view.chromium import Chromium, chromium
+from benchmarks.live_view.chromium import chromium
 from benchmarks.live_view.lab import lab_tools
 from benchmarks.live_view.page import Page
 from benchmarks.live_view.remote import watched_from_elsewhere
@@ -35,6 +35,9 @@ from workbench.errors import InputError
 ROUNDS, QUICK_ROUNDS = 40, 2
 CLICKS, QUICK_CLICKS = 25, 2
 RUNS, QUICK_RUNS = 10, 2
+WORDS = {"coefficient": "", "residual": ", and the residual's picture live"}
+"""What the field shows while a solve is timed, and how a row of the table says it."""
+QUANTITIES = tuple(WORDS)
 
 
 def figures(*, quick: bool = False) -> dict[str, Any]:
@@ -46,48 +49,46 @@ def figures(*, quick: bool = False) -> dict[str, Any]:
         home = Path(made) / "notebooks"
         with Page(lab, browser, url, home) as page:
             page.open_explorer()
-            answers = page.clicks(presses)
-            here, draws = page.rounds(count)
-            page.show("residual")
-            with_field, _ = page.rounds(count)
-            page.show("coefficient")
-            curves, field = page.curves(runs), page.field(runs)
+            on_cores = _watched(page, count, presses, runs)
             timeline = page.timeline()
-        elsewhere = {name: watched_from_elsewhere(url, home, count, name) for name in ("coefficient", "residual")}
-        accelerated = _accelerated(lab, browser, url, home, count)
-    places = {
-        "page elsewhere: kernel and server alone": elsewhere["coefficient"]["rounds"],
-        "page elsewhere, and the residual's picture live": elsewhere["residual"]["rounds"],
-        "page in Chromium on the same cores": here,
-        "page on the same cores, and the residual's picture live": with_field,
-        **accelerated,
-    }
-    wanted = requirements(answers, curves, field, timeline, places)
+        elsewhere = {name: watched_from_elsewhere(url, home, count, name) for name in QUANTITIES}
+        watched = {"": on_cores}
+        if title := _accelerator():
+            with Page(lab, browser, url, home) as page:
+                page.open_explorer("cuda")
+                watched[f", {title}"] = _watched(page, count, presses, runs)
+    places = {f"page elsewhere{WORDS[name]}": told["rounds"] for name, told in elsewhere.items()}
+    for where, told in watched.items():
+        places |= {f"page on the same cores{where}{WORDS[name]}": told["rounds"][name] for name in QUANTITIES}
+    wanted = requirements(watched, timeline, places)
     print(table(wanted), file=sys.stderr, flush=True)
     return {
         "problem": f"two-layer n={rounds.N}, on an accelerator n={rounds.ACCELERATED_N}, cg + jacobi",
         "requirements": wanted,
         "slowdown": {place: costs(found) for place, found in places.items()},
         "client_elsewhere": {name: told["client"] for name, told in elsewhere.items()},
-        "clicks": answers,
-        "convergence_paints_per_second": curves,
-        "field_paints_per_second": field,
+        "watched": {
+            where: {name: found for name, found in told.items() if name != "rounds"} for where, told in watched.items()
+        },
         "timeline": timeline,
-        "convergence_draws": draws,
         "load_before_and_after": [load_before, os.getloadavg()[0]],
     }
 
 
-def _accelerated(lab: Any, browser: Chromium, url: str, home: Path, count: int) -> dict[str, list[dict[str, Any]]]:
-    """The same rounds with the page, the solver on CUDA; none where there is no such device."""
+def _watched(page: Page, count: int, presses: int, runs: int) -> dict[str, Any]:
+    """Clicks, rounds and paints with the explorer that is open."""
+    found: dict[str, Any] = {"answers": page.clicks(presses), "rounds": {}, "draws": {}}
+    for name in QUANTITIES:
+        page.show(name)
+        found["rounds"][name], found["draws"][name] = page.rounds(count)
+    page.show(QUANTITIES[0])
+    return {**found, "curves": page.curves(runs), "field": page.field(runs)}
+
+
+def _accelerator() -> str:
+    """What CUDA's device calls itself, empty where there is none."""
     try:
-        title = devices.device("cuda").note
+        return devices.device("cuda").note
     except InputError as error:
         print(f"not measured: {error}", file=sys.stderr)
-        return {}
-    with Page(lab, browser, url, home) as page:
-        page.open_explorer("cuda")
-        alone, _ = page.rounds(count)
-        page.show("residual")
-        with_field, _ = page.rounds(count)
-    return {title: alone, f"{title}, and the residual's picture live": with_field}
+        return ""

@@ -48,19 +48,17 @@ def interval(values: list[float]) -> dict[str, float]:
 
 
 def requirements(
-    answers: list[dict[str, Any]],
-    curves: list[float],
-    field: list[float],
-    timeline: dict[str, Any],
-    places: dict[str, list[dict[str, Any]]],
+    watched: dict[str, dict[str, Any]], timeline: dict[str, Any], places: dict[str, list[dict[str, Any]]]
 ) -> list[dict[str, Any]]:
-    """A row for each requirement: what was measured, over how many, how it scatters, and whether it is met."""
-    found = [
-        _answers(answers),
-        _ends(answers),
-        _paints("convergence", 20, curves),
-        _paints("field (residual)", 10, field),
-    ]
+    """A row for each requirement: what was measured, over how many, how it scatters, and whether it is met.
+
+    watched: answers, curves and field by where the solver was; places: rounds by where solver and page were.
+    """
+    found = []
+    for where, told in watched.items():
+        found += [_answers(told["answers"], where), _ends(told["answers"], where)]
+        found += [_paints(f"convergence{where}", 20, told["curves"])]
+        found += [_paints(f"field (residual){where}", 10, told["field"])]
     found += [_gesture(kind, timeline) for kind in ("zoom", "pan")]
     for where, rounds in places.items():
         found += _slowdown(where, costs(rounds))
@@ -80,14 +78,14 @@ def _row(requirement: str, measured: str, of: str, scatter: str, met: str) -> di
     return {"requirement": requirement, "measured": measured, "of": of, "scatter": scatter, "met": met}
 
 
-def _answers(answers: list[dict[str, Any]]) -> dict[str, Any]:
+def _answers(answers: list[dict[str, Any]], where: str = "") -> dict[str, Any]:
     spent = [answer["painted_ms"] for answer in answers if answer["from"] != STOPPING]
-    return _within("a button answers within 100 ms, click to painted state", 100, spent)
+    return _within(f"a button answers within 100 ms, click to painted state{where}", 100, spent)
 
 
-def _ends(answers: list[dict[str, Any]]) -> dict[str, Any]:
+def _ends(answers: list[dict[str, Any]], where: str = "") -> dict[str, Any]:
     spent = [answer["painted_ms"] for answer in answers if answer["name"] == "Stop" and answer["to"] != STOPPING]
-    return _within("Stop has ended the run within 200 ms, click to painted state", 200, spent)
+    return _within(f"Stop has ended the run within 200 ms, click to painted state{where}", 200, spent)
 
 
 def _within(requirement: str, most: int, spent: list[float]) -> dict[str, Any]:
