@@ -15,7 +15,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -38,7 +37,7 @@ def _next(typing: Any, turns: Any, lane: Any) -> Any:
         array = context.make_array(kind)(context, builder, arguments[0])
         place = [arguments[1], context.get_constant(types.intp, 0)]
         address = cgutils.get_item_pointer(context, builder, kind, array, place, wraparound=False, boundscheck=False)
-        return builder.atomic_rmw("add", address, ir.Constant(ir.IntType(64), 1), "monotonic")
+        return builder.atomic_rmw("add", address, context.get_constant(types.int64, 1), "monotonic")
 
     return types.int64(types.Array(types.int64, 2, "C"), types.intp), generate
 
