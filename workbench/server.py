@@ -11,7 +11,7 @@ class PromptConnection(ZMQChannelsWebsocketConnection):
     """A kernel's connection to a page that sends every message at once.
 
     Jupyter's own lets the system wait until the message before is confirmed (Nagle's algorithm), and browsers confirm
-    late: one answer in five to Pause or Stop then came 40 ms later. Any Jupyter server takes this class, by
+    late: one answer in ten to Pause then came about 25 ms later or more. Any Jupyter server takes this class, by
     --ServerApp.kernel_websocket_connection_class=workbench.server.PromptConnection.
     """
 
