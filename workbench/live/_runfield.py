@@ -14,8 +14,9 @@ from workbench.live._looker import Looker, Place, why_nothing
 from workbench.live._pace import Pace
 from workbench.live._stream import Again
 from workbench.live.cuts import LIVE_PIXELS, MOST_PIXELS, Cut
-from workbench.live.fields import BARS, field_picture, is_logarithmic
+from workbench.live.fields import BARS, field_picture, is_logarithmic, shades_of
 from workbench.live.pictures import NONE, Outlines, Picture, blank, outlines
+from workbench.live.shades import Shades
 from workbench.recording import Record
 from workbench.run import Look, Quantity, Result, Run, Session
 
@@ -41,6 +42,7 @@ class RunField:
         self._film = Film()
         self._pace = Pace()
         self._note = ""
+        self._shades: Shades | None = None
         self._outlined: tuple[object, Outlines] = (None, NONE)
 
     @property
@@ -76,7 +78,10 @@ class RunField:
             return goes_on, None
         self._note = ""
         outlined = self._outlines(place.labels if choice.overlay else None, cut)
-        message, buffer = field_picture(latest, cut, choice.colours, outlined, looker.title, place.unknowns)
+        shades = shades_of(latest, choice.colours)
+        # What was chosen anew or is at rest has a scale of its own.
+        self._shades = shades.kept_from(self._shades) if shades and live and not stale else shades
+        message, buffer = field_picture(latest, self._shades, cut, outlined, looker.title, place.unknowns)
         if filmed:
             message |= {"frames": self._film.iterations, "bar": BAR}
         return goes_on, ({**message, "live": live}, buffer)

@@ -16,7 +16,7 @@ from typing import Any
 
 from workbench.live._pace import NEAR, Pace
 
-CREDIT = 24
+CREDIT = 40
 """Messages on their way at most. The browser acknowledges ten at once, because each answer costs JupyterLab more than a
 paint; what comes between two paints is painted at once, so that a slow page still shows the latest state."""
 RATE = 21.0

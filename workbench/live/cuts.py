@@ -12,7 +12,7 @@ from workbench.figures import section
 
 MOST_PIXELS = 512
 """Pixels per side: more than a notebook has room for, and a quarter of a megabyte."""
-LIVE_PIXELS = 192
+LIVE_PIXELS = 128
 """Pixels per side of what is replaced within a tenth of a second: a seventh of the work for kernel, server and page,
 and nearly as many as a picture in the explorer has."""
 

@@ -23,13 +23,21 @@ def is_logarithmic(quantity: Quantity, colours: str) -> bool:
     return colours == LOGARITHMIC or (colours == AUTOMATIC and quantity is not Quantity.SOLUTION)
 
 
-def field_picture(look: Look, cut: Cut, colours: str, outlined: Outlines, title: str, unknowns: int) -> Picture:
+def shades_of(look: Look, colours: str) -> Shades | None:
+    """The scale for what was seen; None where there is nothing to see."""
+    if look.values is None:
+        return None
+    return Shades.of(look.values, logarithmic=is_logarithmic(look.quantity, colours))
+
+
+def field_picture(
+    look: Look, shades: Shades | None, cut: Cut, outlined: Outlines, title: str, unknowns: int
+) -> Picture:
     """The message for the browser and its buffer, as `pictures.picture` makes them; a sentence where nothing is."""
     quantity, values = look.quantity, look.values
     heading = f"{quantity.value} after iteration {look.iteration:,}: {title}"
-    if values is None:
+    if values is None or shades is None:
         return {**blank(f"{quantity.value}: {title}", f"{look.words}."), **_about(look)}, b""
-    shades = Shades.of(values, logarithmic=is_logarithmic(quantity, colours))
     if cut.grid is None:
         message, buffer = _band(values, shades, unknowns)
     else:

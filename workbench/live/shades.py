@@ -13,6 +13,9 @@ from workbench.figures.field import DECADES, ceiling
 from workbench.figures.subdomains import is_wide
 
 LINEAR, LOG, SYMLOG = "linear", "log", "symlog"
+TOO_WIDE = {LINEAR: 1.25, LOG: 1.25, SYMLOG: 5.0}
+"""So many times wider than need be, and a scale is not kept for the next picture. Of three powers of ten one may be lost
+that way for a while; residuals go up and down by that much."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,6 +54,14 @@ class Shades:
             return cls(-largest if signed else 0.0, largest, SYMLOG, signed, largest / 10**DECADES)
         return cls(-largest, largest, LINEAR, signed=True) if signed else cls(low, high)
 
+    def kept_from(self, last: Shades | None) -> Shades:
+        """The scale of the picture before, as long as it does for this one: new numbers beside the picture cost more
+        than the picture, and colours that mean something else each time cannot be compared."""
+        if last is None or (self.scale, self.signed) != (last.scale, last.signed):
+            return self
+        holds = last.low <= self.low and self.high <= last.high
+        return last if holds and last.high - last.low <= TOO_WIDE[self.scale] * (self.high - self.low) else self
+
     def share(self, values: np.ndarray) -> np.ndarray:
         """0 for low to 1 for high."""
         if self.high <= self.low:
@@ -69,7 +80,7 @@ class Shades:
 
     def told(self) -> dict[str, Any]:
         """What the browser is told of it."""
-        return dataclasses.asdict(self)
+        return dict(vars(self))
 
     def _in_thresholds(self, values: np.ndarray) -> np.ndarray:
         return (values * (1 / self.threshold)).astype(np.float32)

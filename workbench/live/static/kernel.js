@@ -1,3 +1,6 @@
+// A view that answers what it is sent does so when so many milliseconds have passed.
+export const ANSWER_MS = 8000;
+
 // What the page says to the kernel. One that has gone hears nothing, and what is on the page stays.
 export function tellKernel(model, message) {
   try {

@@ -1,20 +1,20 @@
-import { tellKernel } from "./kernel.js";
+import { ANSWER_MS, tellKernel } from "./kernel.js";
+import { turns } from "./throttle.js";
 
 // The browser's end of the wire: asks for everything with `ready`, acknowledges what it has painted.
 
 const PATIENCE = 2000;
 const LONGEST = 30000;
-// JupyterLab redraws its toolbar for every message that the kernel handles, which costs more than our own drawing; so
-// paints are acknowledged many at once.
-const AT_ONCE = 10;
-const AT_LATEST = 5000;
+// JupyterLab redraws its toolbar and fetches an icon for every message that the kernel handles, which costs more than our own
+// drawing; so paints are acknowledged many at once, and by all views of a page together.
+const AT_ONCE = 28;
 
 // apply(content, buffer) takes one message and returns whether more is to be expected; it may throw. What it took is
 // acknowledged by `painted`, a broken message at once. isShown() tells whether the view can be seen: one that cannot, say
 // behind another tab, is sent nothing and waits for nothing.
 export function link(model, apply, isShown = () => true) {
   let [done, acknowledged] = [0, 0];
-  let timer = 0;
+  const isTurn = turns(ANSWER_MS);
   // The first answer above all: what is asked while JupyterLab still opens the page may never reach the kernel.
   let expecting = true;
   let heard = performance.now();
@@ -33,17 +33,12 @@ export function link(model, apply, isShown = () => true) {
       throw error;
     }
   };
-  const acknowledge = () => {
-    clearTimeout(timer);
-    timer = 0;
-    acknowledged = done;
-    say({ kind: "ack", seq: done });
-  };
   const painted = (seq) => {
     if (seq <= done) return;
     done = seq;
-    if (done - acknowledged >= AT_ONCE) acknowledge();
-    else timer ||= setTimeout(acknowledge, AT_LATEST);
+    if (!isTurn() && done - acknowledged < AT_ONCE) return;
+    acknowledged = done;
+    say({ kind: "ack", seq: done });
   };
   // A message may be lost with its connection; whoever waits in vain asks again, ever less often.
   const watch = setInterval(() => {
@@ -60,7 +55,6 @@ export function link(model, apply, isShown = () => true) {
     // Called after painting what came with that number; a page that is not painted says nothing and so is sent nothing.
     painted,
     close() {
-      clearTimeout(timer);
       clearInterval(watch);
       model.off("msg:custom", receive);
     },

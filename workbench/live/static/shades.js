@@ -49,8 +49,16 @@ function widest(context, shades) {
   return Math.max(...shadeTicks(shades).map(([, text]) => context.measureText(text).width));
 }
 
-// All colours, a pixel each, the highest on top.
+// All colours, a pixel each, the highest on top; made once for each kind of scale.
+const ramps = new Map();
+
 function ramp(shades) {
+  const kind = `${shades.signed} ${shades.low === shades.high}`;
+  if (!ramps.has(kind)) ramps.set(kind, makeRamp(shades));
+  return ramps.get(kind);
+}
+
+function makeRamp(shades) {
   const made = new OffscreenCanvas(1, 256);
   const context = made.getContext("2d");
   const data = context.createImageData(1, 256);

@@ -1,23 +1,21 @@
-import { tellKernel } from "./kernel.js";
+import { ANSWER_MS, tellKernel } from "./kernel.js";
 import { nameSliders } from "./names.js";
 import { write } from "./page.js";
-import { atMost } from "./throttle.js";
+import { turns } from "./throttle.js";
 
 // One line that says what goes on, read out by screen readers when it changes.
-
-const ANSWER_MS = 5000;
 
 function render({ model, el }) {
   const line = document.createElement("div");
   line.setAttribute("role", "status");
   line.setAttribute("aria-live", "polite");
   el.append(line);
-  const answer = atMost(ANSWER_MS, () => tellKernel(model, { kind: "read" }));
+  const isTurn = turns(ANSWER_MS);
   const show = () => {
     line.className = `wb-status wb-${model.get("tone")}`;
     line.dataset.state = model.get("state");
     write(line, model.get("text"));
-    answer.call();
+    if (isTurn()) tellKernel(model, { kind: "read" });
   };
   const names = ["change:text", "change:tone", "change:state"];
   for (const name of names) model.on(name, show);
@@ -29,7 +27,6 @@ function render({ model, el }) {
   });
   return () => {
     cancelAnimationFrame(frame);
-    answer.cancel();
     forget();
     for (const name of names) model.off(name, show);
   };

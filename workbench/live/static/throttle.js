@@ -1,24 +1,43 @@
 // What is not done each time it is asked for.
 
-// Calls something at most once in so many milliseconds, and once more at the end, so that the last state is never lost.
-
+// Calls something at most once between two multiples of so many milliseconds on the clock, so that all who keep one period
+// act together; and once more at the end, so that the last state is never lost.
 export function atMost(period, act) {
-  let last = -Infinity;
+  let next = 0;
   let timer = 0;
   const go = () => {
     clearTimeout(timer);
-    [timer, last] = [0, performance.now()];
+    [timer, next] = [0, following(period)];
     act();
   };
   return {
     call() {
-      const wait = last + period - performance.now();
+      const wait = next - clock();
       if (wait <= 0) go();
       else timer ||= setTimeout(go, wait);
     },
     now: go,
     cancel: () => clearTimeout(timer),
   };
+}
+
+// Says whether a multiple of so many milliseconds on the clock has passed since it last said so.
+export function turns(period) {
+  let next = 0;
+  return () => {
+    if (clock() < next) return false;
+    next = following(period);
+    return true;
+  };
+}
+
+// The same for a page and its workers.
+function clock() {
+  return performance.timeOrigin + performance.now();
+}
+
+function following(period) {
+  return (Math.floor(clock() / period) + 1) * period;
 }
 
 // Calls something only when it is told something else than before: what is put on the page once more is laid out once more,
