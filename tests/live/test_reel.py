@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.live._reel import TURN, Reel
+from workbench.live._reel import TURN, Reel, Shot
 
 
 @pytest.fixture
@@ -15,8 +15,13 @@ def clock(monkeypatch):
     return now
 
 
-def picture(number, *, live=True):
-    return {"iteration": number, "live": live}, bytes([number] * number)
+def shot(number, *, live=True, made=None):
+    def make():
+        if made is not None:
+            made.append(number)
+        return {"iteration": number}, bytes([number] * number)
+
+    return Shot(make, live)
 
 
 def told(made):
@@ -25,15 +30,18 @@ def told(made):
 
 
 def test_pictures_wait_for_each_other_and_go_in_order(clock):
-    reel = Reel()
-    assert told(reel.add(picture(1), "a")) == ([1], b"\1")
+    reel, made = Reel(), []
+    assert told(reel.add(shot(1), "a")) == ([1], b"\1")
     for number in (2, 3):
         clock[0] += TURN / 4
-        assert reel.add(picture(number), "a") is None
+        assert reel.add(shot(number, made=made), "a") is None
         assert reel.waits
         assert reel.due() is None
+        assert made == []
     clock[0] += TURN / 2
-    message, buffer = reel.due()
+    found = reel.due()
+    assert found is not None
+    message, buffer = found
     assert told((message, buffer)) == ([2, 3], b"\2\2\3\3\3")
     assert message["before"][0]["bytes"] == 2
     assert message["milliseconds"] == pytest.approx(1000 * TURN)
@@ -44,7 +52,7 @@ def test_pictures_wait_for_each_other_and_go_in_order(clock):
 @pytest.mark.parametrize(("kind", "live"), [("another", True), ("a", False)])
 def test_what_is_no_mere_progress_goes_at_once_and_alone(clock, kind, live):
     reel = Reel()
-    reel.add(picture(1), "a")
-    reel.add(picture(2), "a")
-    assert told(reel.add(picture(3, live=live), kind)) == ([3], b"\3\3\3")
+    reel.add(shot(1), "a")
+    reel.add(shot(2), "a")
+    assert told(reel.add(shot(3, live=live), kind)) == ([3], b"\3\3\3")
     assert not reel.waits

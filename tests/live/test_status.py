@@ -6,6 +6,8 @@ import pytest
 
 from workbench.live.status import PATIENCE, StatusLine
 
+LAST = 2 * int(PATIENCE)
+
 
 @pytest.fixture
 def clock(monkeypatch):
@@ -18,18 +20,18 @@ def test_progress_that_nobody_reads_is_kept_back_until_somebody_does(clock):
     line = StatusLine()
     sent = []
     line.observe(lambda change: sent.append(change["new"]), "text")
-    for number in range(30):
+    for number in range(LAST):
         line.say(f"iteration {number}", "busy", "running")
     assert sent == [f"iteration {number}" for number in range(int(PATIENCE))]
     line._read(line, {"kind": "read"}, [])
-    assert line.text == "iteration 29"
-    line.say("iteration 30", "busy", "running")
-    assert line.text == "iteration 30"
+    assert line.text == f"iteration {LAST - 1}"
+    line.say(f"iteration {LAST}", "busy", "running")
+    assert line.text == f"iteration {LAST}"
 
 
 def test_what_is_no_progress_is_always_said(clock):
     line = StatusLine()
-    for number in range(30):
+    for number in range(LAST):
         line.say(f"iteration {number}", "busy", "running")
     line.say("the run has ended", "good", "done")
     assert (line.text, line.tone, line.state) == ("the run has ended", "good", "done")

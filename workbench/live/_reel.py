@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 from workbench.live._stream import PERIOD, pace_of_messages
@@ -11,15 +13,24 @@ TURN = 2 * PERIOD
 """Seconds between messages: each comes together with one of the curves, and disturbs page and solver once for both."""
 
 
+@dataclasses.dataclass(frozen=True)
+class Shot:
+    """A picture that is made only when it is sent: one after the other they cost half of what each does by itself, and
+    the solver waits for Python's lock once. live: it is of a run that goes on."""
+
+    make: Callable[[], Picture]
+    live: bool = False
+
+
 class Reel:
     """Keeps pictures until a message is due, and makes one of them.
 
-    A picture goes at once, and what waits is left out, unless it is of a run that goes on (its `live`) and shows the
-    same as the one before, which is that of the same `kind`.
+    A picture goes at once, and what waits is left out, unless it is of a run that goes on and shows the same as the one
+    before, which is that of the same `kind`.
     """
 
     def __init__(self) -> None:
-        self._waiting: list[Picture] = []
+        self._waiting: list[Shot] = []
         self._kind: object = None
         self._pace = pace_of_messages(TURN)
 
@@ -28,14 +39,14 @@ class Reel:
         """There are pictures for a later message."""
         return bool(self._waiting)
 
-    def add(self, picture: Picture, kind: object) -> Picture | None:
+    def add(self, shot: Shot, kind: object) -> Picture | None:
         """The message to be sent now, if one is."""
-        if picture[0].get("live") and kind == self._kind:
-            self._waiting.append(picture)
+        if shot.live and kind == self._kind:
+            self._waiting.append(shot)
             return self.due()
         self._kind, self._waiting = kind, []
         self._pace.done()
-        return _made([picture])
+        return _made([shot])
 
     def due(self) -> Picture | None:
         """What waits, once its time has come."""
@@ -45,9 +56,9 @@ class Reel:
         return _made(waiting)
 
 
-def _made(pictures: list[Picture]) -> Picture:
+def _made(shots: list[Shot]) -> Picture:
     """The last one, with those `before` it and the milliseconds that all are shown in; its buffer comes last."""
-    *before, (last, buffer) = pictures
+    *before, (last, buffer) = [shot.make() for shot in shots]
     told: list[dict[str, Any]] = [{**message, "bytes": len(data)} for message, data in before]
     whole = b"".join([*(data for _, data in before), buffer])
     return {**last, "before": told, "milliseconds": 1000 * TURN}, whole

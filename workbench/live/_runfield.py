@@ -12,6 +12,7 @@ from workbench import figures
 from workbench.live._film import AGAINST, BAR, Film
 from workbench.live._looker import Looker, Place, why_nothing
 from workbench.live._pace import Pace
+from workbench.live._reel import Shot
 from workbench.live._stream import Again
 from workbench.live.cuts import LIVE_PIXELS, MOST_PIXELS, Cut
 from workbench.live.fields import BARS, field_picture, is_logarithmic, shades_of
@@ -55,7 +56,7 @@ class RunField:
         """Where the unknowns lie, as far as it is known."""
         return self.looker.place
 
-    def news(self, choice: Choice, *, stale: bool) -> tuple[bool, Picture | None]:
+    def news(self, choice: Choice, *, stale: bool) -> tuple[bool, Shot | None]:
         """Whether there may be more to see, and a picture if there is a new one, or an old one is `stale`."""
         looker = self.looker
         place = looker.where()
@@ -78,21 +79,24 @@ class RunField:
             return goes_on, None
         self._note = ""
         outlined = self._outlines(place.labels if choice.overlay else None, cut)
-        shades = shades_of(latest, choice.colours)
-        # What was chosen anew or is at rest has a scale of its own.
-        self._shades = shades.kept_from(self._shades) if shades and live and not stale else shades
-        message, buffer = field_picture(latest, self._shades, cut, outlined, looker.title, place.unknowns)
-        if filmed:
-            message |= {"frames": self._film.iterations, "bar": BAR}
-        return goes_on, ({**message, "live": live}, buffer)
+        frames = self._film.iterations if filmed else None
 
-    def waiting(self, *, stale: bool) -> Picture | None:
+        def make() -> Picture:
+            shades = shades_of(latest, choice.colours)
+            # What was chosen anew or is at rest has a scale of its own.
+            self._shades = shades.kept_from(self._shades) if shades and live and not stale else shades
+            message, buffer = field_picture(latest, self._shades, cut, outlined, looker.title, place.unknowns)
+            return {**message, **({} if frames is None else {"frames": frames, "bar": BAR})}, buffer
+
+        return goes_on, Shot(make, live)
+
+    def waiting(self, *, stale: bool) -> Shot | None:
         """A sentence while it is not known where the unknowns lie, once."""
         told = blank(self.looker.title, f"{why_nothing(self.looker.watched)}.")
         if not stale and told["note"] == self._note:
             return None
         self._note = told["note"]
-        return told, b""
+        return Shot(lambda: (told, b""))
 
     def figure(self, choice: Choice) -> Figure | None:
         """What was seen last as a figure for print; None where it is not what was chosen."""

@@ -16,9 +16,10 @@ from typing import Any
 
 from workbench.live._pace import NEAR, Pace
 
-CREDIT = 40
-"""Messages on their way at most. The browser acknowledges ten at once, because each answer costs JupyterLab more than a
-paint; what comes between two paints is painted at once, so that a slow page still shows the latest state."""
+CREDIT = 48
+"""Messages on their way at most. The browser acknowledges those of twelve seconds at once, because each answer costs
+JupyterLab more than many paints; what comes between two paints is painted at once, so that a slow page still shows
+the latest state."""
 RATE = 21.0
 """Ticks a second, and paints. A paint in a worker takes 1.5 ms of a core even where no GPU draws the page."""
 SOON = 0.01

@@ -14,7 +14,7 @@ from workbench.errors import InputError
 from workbench.live._assets import module
 from workbench.live._looker import NO_SYSTEM
 from workbench.live._pace import Pace
-from workbench.live._reel import Reel
+from workbench.live._reel import Reel, Shot
 from workbench.live._runfield import Choice, RunField
 from workbench.live._stream import Again, Publisher
 from workbench.live._view import StreamView
@@ -123,16 +123,17 @@ class FieldView(StreamView):
         if not self.link.free:
             return False
         if self.quantity == COEFFICIENT:
-            goes_on, made = self._coefficient()
+            goes_on, shot = self._coefficient()
         elif self._run is not None:
-            goes_on, made = self._run.news(self._choice, stale=self._stale)
+            goes_on, shot = self._run.news(self._choice, stale=self._stale)
             self._meet((self._run.place.grid if self._run.place else None) or ())
         else:
-            goes_on, made = False, (blank("", f"{NO_RUN}."), b"") if self._stale else None
-        if made is not None:
+            goes_on, shot = False, Shot(lambda: (blank("", f"{NO_RUN}."), b"")) if self._stale else None
+        made = None
+        if shot is not None:
             self._stale = False
             kind = self._run, self.quantity, self.normal, self.index, self.colours, self.overlay, self.frame
-            made = self._reel.add(self._told_more(*made), kind)
+            made = self._reel.add(self._told_more(shot), kind)
         made = made or self._reel.due()
         if made is not None:
             self.link.send(*made)
@@ -145,18 +146,18 @@ class FieldView(StreamView):
         quantity = Quantity(self.quantity)
         return Choice(quantity, self.normal, self.index, self.frame, self.colours, self.overlay)
 
-    def _coefficient(self) -> tuple[bool, Picture | None]:
-        """Whether it must be asked again, and what to send of the problem itself."""
+    def _coefficient(self) -> tuple[bool, Shot | None]:
+        """Whether it must be asked again, and the picture of the problem itself."""
         if self._draws_own and self.scene is None and self._run is not None:
             return self._draw_scene(self._run)
         if not self._stale or not self._pace.take():
             return False, None
-        scene = self.scene
+        scene, sentence = self.scene, self._sentence
         if scene is None:
-            return False, (self._sentence, b"")
-        return False, picture(scene, self.normal, self._place(scene.cells), overlay=self.overlay)
+            return False, Shot(lambda: (sentence, b""))
+        return False, Shot(lambda: picture(scene, self.normal, self._place(scene.cells), overlay=self.overlay))
 
-    def _draw_scene(self, run: RunField) -> tuple[bool, Picture | None]:
+    def _draw_scene(self, run: RunField) -> tuple[bool, Shot | None]:
         """Ask a worker for the scene of the run that is followed, as soon as its system is there."""
         title, place = run.looker.title, run.looker.where()
         if place is None:
@@ -197,7 +198,7 @@ class FieldView(StreamView):
         if not given:
             self._turn()
 
-    def _told_more(self, message: dict[str, Any], buffer: bytes) -> Picture:
+    def _told_more(self, shot: Shot) -> Shot:
         labels = self.scene.labels if self.scene else None
         if self.quantity != COEFFICIENT:
             labels = self._run.place.labels if self._run and self._run.place else None
@@ -205,8 +206,14 @@ class FieldView(StreamView):
             "quantity": self.quantity,
             "matrix": self.scene is not None and self.scene.is_matrix,
             "outlined": labels is not None,
+            "live": shot.live,
         }
-        return {**message, **about}, buffer
+
+        def make() -> Picture:
+            message, buffer = shot.make()
+            return {**message, **about}, buffer
+
+        return Shot(make, shot.live)
 
     def _place(self, cells: tuple[int, ...]) -> int:
         """The plane of cells that is shown."""

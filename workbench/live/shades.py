@@ -14,8 +14,8 @@ from workbench.figures.subdomains import is_wide
 
 LINEAR, LOG, SYMLOG = "linear", "log", "symlog"
 TOO_WIDE = {LINEAR: 1.25, LOG: 1.25, SYMLOG: 5.0}
-"""So many times wider than need be, and a scale is not kept for the next picture. Of three powers of ten one may be lost
-that way for a while; residuals go up and down by that much."""
+"""So many times wider than need be, and a scale is not kept for the next picture. Residuals go up and down by as much,
+and of three powers of ten two and more remain."""
 
 
 @dataclasses.dataclass(frozen=True)

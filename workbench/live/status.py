@@ -10,8 +10,8 @@ import traitlets
 
 from workbench.live._assets import module, style_sheet
 
-PATIENCE = 15.0
-"""Seconds that a sentence may go without an answer before nobody seems to read. The page answers every five, because
+PATIENCE = 30.0
+"""Seconds that a sentence may go without an answer before nobody seems to read. The page answers every twelve, because
 each answer costs JupyterLab more than showing the sentence."""
 
 

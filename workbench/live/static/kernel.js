@@ -1,5 +1,5 @@
 // A view that answers what it is sent does so when so many milliseconds have passed.
-export const ANSWER_MS = 8000;
+export const ANSWER_MS = 12000;
 
 // What the page says to the kernel. One that has gone hears nothing, and what is on the page stays.
 export function tellKernel(model, message) {

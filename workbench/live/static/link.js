@@ -7,7 +7,7 @@ const PATIENCE = 2000;
 const LONGEST = 30000;
 // JupyterLab redraws its toolbar and fetches an icon for every message that the kernel handles, which costs more than our own
 // drawing; so paints are acknowledged many at once, and by all views of a page together.
-const AT_ONCE = 28;
+const AT_ONCE = 36;
 
 // apply(content, buffer) takes one message and returns whether more is to be expected; it may throw. What it took is
 // acknowledged by `painted`, a broken message at once. isShown() tells whether the view can be seen: one that cannot, say
