@@ -51,7 +51,7 @@ def test_fields_are_seen_live_and_a_loaded_run_is_looked_into(page, lab_url, lab
     first.get_by_label("field", exact=True).select_option("residual")
     until("dataset.quantity === 'residual' && Number(dataset.iteration) > 20")
     seen = field.evaluate("canvas => ({...canvas.dataset})")
-    assert (seen["scale"], seen["columns"], seen["segments"]) == ("symlog", "171", "6")
+    assert (seen["scale"], seen["columns"], seen["segments"]) == ("symlog", "128", "6")
     assert float(seen["low"]) == -float(seen["high"])
     assert float(seen["threshold"]) == pytest.approx(float(seen["high"]) / 1000)
     until(f"Number(dataset.iteration) > {seen['iteration']} && Number(dataset.frames) > {seen['frames']} + 5")

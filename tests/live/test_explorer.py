@@ -14,7 +14,7 @@ from workbench.live import explore
 from workbench.live._stream import SOON
 from workbench.live.export import KINDS, PICTURES
 from workbench.recording import load, load_trace
-from workbench.run import State, Stopping, configure
+from workbench.run import Session, State, Stopping, configure
 from workbench.run.sharing import from_link, to_link
 
 LONG = {"preconditioner": "none", "deflation": "none", "stopping": Stopping(rtol=1e-300, stagnation=10**9)}
@@ -121,6 +121,20 @@ def test_step_makes_one_iteration(explorer, eventually):
     eventually(lambda: "iteration 3" in explorer.status.text)
     explorer.resume()
     assert explorer.session.wait(60).converged
+
+
+def test_pause_holds_what_waits_first_so_that_none_begins_meanwhile(endless, eventually, monkeypatch):
+    first, *others = (endless.run() for _ in range(3))
+    eventually(lambda: first.state is State.RUNNING)
+    held, pause = [], Session.pause
+
+    def note_and_pause(session):
+        held.append(session)
+        pause(session)
+
+    monkeypatch.setattr(Session, "pause", note_and_pause)
+    endless.pause()
+    assert held == [*others, first]
 
 
 def test_a_run_while_another_goes_on_is_queued_and_stop_lets_it_begin(endless, eventually):

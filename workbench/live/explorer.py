@@ -24,7 +24,7 @@ from workbench.live.export import KINDS, PICTURES, TIPS, export, file_stem, pict
 from workbench.live.field import FieldView
 from workbench.live.fields import COEFFICIENT
 from workbench.live.form import Form
-from workbench.live.going import Going, beside, present, still_needed
+from workbench.live.going import WORKING, Going, beside, present, still_needed
 from workbench.live.pictures import scene
 from workbench.live.preview import NotYetError, Preview
 from workbench.live.runs import Ended, Failed, run_label, table
@@ -134,7 +134,8 @@ class Explorer:
 
     def pause(self) -> None:
         """Hold the run and those that are queued behind it."""
-        for going in self._going:
+        # Were the one that works held first, the next one would begin.
+        for going in sorted(self._going, key=lambda going: going.session.state in WORKING):
             going.session.pause()
         self.publisher.wake()
 
