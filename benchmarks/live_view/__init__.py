@@ -7,12 +7,13 @@ curves and field are painted while a run goes on, how long a draw of a timeline 
 watched solve is slower than one alone. --quick makes few rounds, which tell only that all of it works.
 
 A run is watched and left alone in turns, in windows of about a second, two pairs of them a run; a round compares the
-iterations a second of one pair. So what else goes on in the machine falls on both. An answer of the page, one every few
-seconds, may come in the window after the one that it belongs to. This is done twice, since the browser shares this
-machine's cores with the solver: once with the page, and once with a light client in its place that is sent the same
-messages and acknowledges them but paints nothing, as if the page were open on another machine. The difference between
-the two is the browser's own work. Where there is a CUDA device, it is done once more with the solver on that. Where
-other work disturbs the rounds, see the interval: it is that of the median of the rounds, by 4000 bootstrap samples.
+iterations a second of one pair. So what else goes on in the machine falls on both. A page answers when it paints, every
+twelve seconds, so that all its answers fall on the half of the time in which it is watched. This is done twice, since
+the browser shares this machine's cores with the solver: once with the page, and once with a light client in its place
+that is sent the same messages and acknowledges them but paints nothing, as if the page were open on another machine.
+The difference between the two is the browser's own work. Where there is a CUDA device, it is done once more with the
+solver on that. Where other work disturbs the rounds, see the interval: it is that of the median of the rounds, by 4000
+bootstrap samples.
 """
 
 from __future__ import annotations

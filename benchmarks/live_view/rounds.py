@@ -19,7 +19,7 @@ EVENTS = 50_000
 SETTLE = 0.5
 """Seconds before a window, so that what the one before has left to do does not fall into it."""
 WINDOW = 1.2
-"""Seconds of a window: three messages and as many answers as come in the long run."""
+"""Seconds of a window: three messages of the curves."""
 ENDLESS = Stopping(rtol=1e-300, maxiter=10**6, stagnation=10**9)
 
 

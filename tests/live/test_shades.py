@@ -60,3 +60,25 @@ def test_logarithmic_bytes_are_those_of_the_shares_within_a_colour(signed):
 def test_no_values_have_bounds_all_the_same(logarithmic):
     assert Shades.of(np.array([]), logarithmic=logarithmic).high == 0.0
     assert Shades.of(np.array([np.nan, np.inf]), logarithmic=logarithmic).high == 0.0
+
+
+@pytest.mark.parametrize(("largest", "kept"), [(1.0, True), (0.21, True), (0.15, True), (0.1, False), (1.1, False)])
+def test_the_scale_of_the_picture_before_is_kept_while_it_does(largest, kept):
+    last = Shades.of(np.array([-1.0, 0.5]), logarithmic=True)
+    own = Shades.of(np.array([-largest, 0.01]), logarithmic=True)
+    assert own.kept_from(last) == (last if kept else own)
+    assert own.kept_from(None) is own
+
+
+def test_no_scale_of_another_kind_is_kept_and_none_for_nothing():
+    last = Shades.of(np.array([-1.0, 0.5]), logarithmic=True)
+    for values, logarithmic in (([-1.0, 0.5], False), ([0.5, 1.0], True), ([0.0], True)):
+        own = Shades.of(np.array(values), logarithmic=logarithmic)
+        assert own.kept_from(last) is own
+
+
+def test_a_linear_scale_is_kept_while_at_most_a_fifth_of_it_is_empty():
+    last = Shades.of(np.array([1.0, 2.0]), logarithmic=False)
+    for high, kept in ((1.85, True), (1.75, False), (2.01, False)):
+        own = Shades.of(np.array([1.0, high]), logarithmic=False)
+        assert own.kept_from(last) == (last if kept else own)

@@ -1,4 +1,4 @@
-// A view that answers what it is sent does so when so many milliseconds have passed.
+// Views answer what they are sent once in so many milliseconds.
 export const ANSWER_MS = 12000;
 
 // What the page says to the kernel. One that has gone hears nothing, and what is on the page stays.

@@ -5,8 +5,8 @@ import { turns } from "./throttle.js";
 
 const PATIENCE = 2000;
 const LONGEST = 30000;
-// JupyterLab redraws its toolbar and fetches an icon for every message that the kernel handles, which costs more than our own
-// drawing; so paints are acknowledged many at once, and by all views of a page together.
+// JupyterLab redraws its toolbar and fetches an icon for every message that the kernel handles, which costs more than our
+// own drawing; so paints are acknowledged many at once, and by all views of a page together.
 const AT_ONCE = 36;
 
 // apply(content, buffer) takes one message and returns whether more is to be expected; it may throw. What it took is
