@@ -1,7 +1,7 @@
 import { ANSWER_MS, tellKernel } from "./kernel.js";
 import { nameSliders } from "./names.js";
 import { write } from "./page.js";
-import { REPORT_MS, turns, untilTurn } from "./throttle.js";
+import { turns } from "./throttle.js";
 
 // One line that says what goes on, read out by screen readers when it changes.
 
@@ -17,16 +17,8 @@ function render({ model, el }) {
     write(line, model.get("text"));
     if (isTurn()) tellKernel(model, { kind: "read" });
   };
-  // Mere progress is shown when the views beside it tell of theirs, in one frame with them.
-  let timer = 0;
-  const news = () => {
-    clearTimeout(timer);
-    const progress = model.get("tone") === "busy" && line.dataset.state === model.get("state");
-    if (progress) timer = setTimeout(show, untilTurn(REPORT_MS));
-    else show();
-  };
   const names = ["change:text", "change:tone", "change:state"];
-  for (const name of names) model.on(name, news);
+  for (const name of names) model.on(name, show);
   show();
   // Only when it has been put on the page does the line know what it stands beside.
   let forget = () => {};
@@ -36,8 +28,7 @@ function render({ model, el }) {
   return () => {
     cancelAnimationFrame(frame);
     forget();
-    clearTimeout(timer);
-    for (const name of names) model.off(name, news);
+    for (const name of names) model.off(name, show);
   };
 }
 

@@ -1,8 +1,5 @@
 // What is not done each time it is asked for.
 
-// While a run goes on the page is told of it, in words, so often.
-export const REPORT_MS = 1000;
-
 // Calls something at most once between two multiples of so many milliseconds on the clock, so that all who keep one period
 // act together; and once more at the end, so that the last state is never lost.
 export function atMost(period, act) {
@@ -32,11 +29,6 @@ export function turns(period) {
     next = following(period);
     return true;
   };
-}
-
-// Milliseconds to the next multiple on the clock.
-export function untilTurn(period) {
-  return following(period) - clock();
 }
 
 // The same for a page and its workers.
