@@ -15,8 +15,8 @@ TURN = 2 * PERIOD
 
 @dataclasses.dataclass(frozen=True)
 class Shot:
-    """A picture that is made only when it is sent: one after the other they cost half of what each does by itself, and
-    the solver waits for Python's lock once. live: it is of a run that goes on."""
+    """A picture that is made only when it is sent: one after the other they cost less than each by itself, and the
+    solver waits for Python's lock once. live: it is of a run that goes on."""
 
     make: Callable[[], Picture]
     live: bool = False
