@@ -9,8 +9,8 @@ const LONGEST = 30000;
 // own drawing; so paints are acknowledged many at once, and by all views of a page together.
 const AT_ONCE = 36;
 
-// apply(content, buffer) takes one message and returns whether more is to be expected; it may throw. What it took is
-// acknowledged by `painted`, a broken message at once. isShown() tells whether the view can be seen: one that cannot, say
+// apply(content, buffer) takes one message and returns whether more is to be expected; it may throw. What it took counts as
+// seen once `painted` is called, a broken message at once. isShown() tells whether the view can be seen: one that cannot, say
 // behind another tab, is sent nothing and waits for nothing.
 export function link(model, apply, isShown = () => true) {
   let [done, acknowledged] = [0, 0];
