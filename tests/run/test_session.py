@@ -77,6 +77,7 @@ def test_waiting_has_an_end():
     session = endless()
     with pytest.raises(TimeoutError, match="still"):
         session.wait(0.05)
+    until(lambda: session.run is not None)
     session.stop()
     session.wait(10)
 

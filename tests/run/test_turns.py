@@ -154,6 +154,7 @@ def test_a_queued_session_that_is_stopped_leaves_at_once():
         second.wait(10)
     until(lambda: not second._thread.is_alive())
     assert first.alive
+    until(lambda: first.run is not None)
     first.stop()
     first.wait(20)
 
