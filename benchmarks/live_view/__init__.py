@@ -11,7 +11,8 @@ iterations a second of one pair. So what else goes on in the machine falls on bo
 twelve seconds, so that all its answers fall on the half of the time in which it is watched. This is done twice, since
 the browser shares this machine's cores with the solver: once with the page, and once with a light client in its place
 that is sent the same messages and acknowledges them but paints nothing, as if the page were open on another machine.
-The difference between the two is the browser's own work. Where there is a CUDA device, it is done once more with the
+The difference between the two is the browser's own work. How much of that any page would need is told by a bare one,
+which paints two canvases as often and does nothing else. Where there is a CUDA device, it is done once more with the
 solver on that. Where other work disturbs the rounds, see the interval: it is that of the median of the rounds, by 4000
 bootstrap samples.
 """
@@ -25,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.live_view import rounds
+from benchmarks.live_view.bare import beside_a_bare_page
 from benchmarks.live_view.chromium import chromium
 from benchmarks.live_view.lab import lab_tools
 from benchmarks.live_view.page import Page
@@ -52,6 +54,7 @@ def figures(*, quick: bool = False) -> dict[str, Any]:
             page.open_explorer()
             on_cores = _watched(page, count, presses, runs)
             timeline = page.timeline()
+        bare = beside_a_bare_page(browser, count)
         elsewhere = {name: watched_from_elsewhere(url, home, count, name) for name in QUANTITIES}
         watched = {"": on_cores}
         if title := _accelerator():
@@ -61,12 +64,13 @@ def figures(*, quick: bool = False) -> dict[str, Any]:
     places = {f"page elsewhere{WORDS[name]}": told["rounds"] for name, told in elsewhere.items()}
     for where, told in watched.items():
         places |= {f"page on the same cores{where}{WORDS[name]}": told["rounds"][name] for name in QUANTITIES}
-    wanted = requirements(watched, timeline, places)
+    wanted = requirements(watched, timeline, places, bare)
     print(table(wanted), file=sys.stderr, flush=True)
     return {
         "problem": f"two-layer n={rounds.N}, on an accelerator n={rounds.ACCELERATED_N}, cg + jacobi",
         "requirements": wanted,
         "slowdown": {place: costs(found) for place, found in places.items()},
+        "bare_page": costs(bare),
         "client_elsewhere": {name: told["client"] for name, told in elsewhere.items()},
         "watched": {
             where: {name: found for name, found in told.items() if name != "rounds"} for where, told in watched.items()

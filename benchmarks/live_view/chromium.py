@@ -19,10 +19,10 @@ START_SECONDS = 60
 
 
 class Chromium:
-    """The browser's one `page`, as Playwright hands it."""
+    """The browser's one `page`, as Playwright hands it. pid: of its first process."""
 
-    def __init__(self, playwright: Any, address: str) -> None:
-        self._playwright, self._address = playwright, address
+    def __init__(self, playwright: Any, address: str, pid: int) -> None:
+        self._playwright, self._address, self.pid = playwright, address, pid
         self._connect()
 
     @contextlib.contextmanager
@@ -56,10 +56,14 @@ def chromium(lab: Any, folder: Path) -> Iterator[Chromium]:
         command = [path, "--headless", *options, *lab.BROWSER_ARGS, "about:blank"]
         process = subprocess.Popen(command, stdout=log, stderr=log)
         try:
-            yield Chromium(playwright, _address(profile, process, folder / "chromium.log"))
+            yield Chromium(playwright, _address(profile, process, folder / "chromium.log"), process.pid)
         finally:
             process.terminate()
-            process.wait(20)
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
 
 
 def _address(profile: Path, process: subprocess.Popen[bytes], log: Path) -> str:

@@ -30,7 +30,7 @@ RUN_CELL = """at => {
 SET_CELL = "([at, text]) => window.jupyterapp.shell.currentWidget.content.widgets[at].model.sharedModel.setSource(text)"
 CELLS = (
     "from benchmarks.live_view import rounds\nexplorer = rounds.explorer({device!r})\nexplorer",
-    "rounds.begin(explorer, {count}, 'rounds.json')",
+    "rounds.begin(explorer, {count}, 'rounds.json', {browser})",
     "timeline = rounds.timeline()\ntimeline",
 )
 # The workers that draw come as text. Their last lines note when each draw began and what it took, for whoever asks.
@@ -204,7 +204,7 @@ class Page:
         self.page.evaluate("() => window.drawsOf('Plot')")
         file = self._home / "rounds.json"
         file.unlink(missing_ok=True)
-        self.page.evaluate(SET_CELL, [1, CELLS[1].format(count=count)])
+        self.page.evaluate(SET_CELL, [1, CELLS[1].format(count=count, browser=self._browser.pid)])
         self.page.evaluate(RUN_CELL, 1)
         self.page.eval_on_selector(".wb-explorer", "box => box.scrollIntoView()")
         end = time.monotonic() + LIMIT_SECONDS

@@ -29,6 +29,12 @@ def costs(rounds: list[dict[str, Any]]) -> dict[str, Any]:
         "slowdown_percent": interval(slower),
         "slowdown_of_each_round_percent": [round(value, 1) for value in slower],
     }
+    if all(one[name]["browser"] is not None for one in rounds for name in ("watched", "alone")):
+        told["browser_ms_per_s"] = {
+            name: interval([1000 * one[name]["browser"] for one in rounds]) for name in ("watched", "alone")
+        }
+        more = [one["watched"]["browser"] - one["alone"]["browser"] for one in rounds]
+        told["browser_more_ms_per_s"] = interval([1000 * value for value in more])
     if all(one[name]["solver"] for one in rounds for name in ("watched", "alone")):
         more = [one["watched"]["others"] - one["alone"]["others"] for one in rounds]
         told["other_python_threads_more_ms_per_s"] = interval([1000 * value for value in more])
@@ -48,11 +54,15 @@ def interval(values: list[float]) -> dict[str, float]:
 
 
 def requirements(
-    watched: dict[str, dict[str, Any]], timeline: dict[str, Any], places: dict[str, list[dict[str, Any]]]
+    watched: dict[str, dict[str, Any]],
+    timeline: dict[str, Any],
+    places: dict[str, list[dict[str, Any]]],
+    bare: list[dict[str, Any]],
 ) -> list[dict[str, Any]]:
     """A row for each requirement: what was measured, over how many, how it scatters, and whether it is met.
 
-    watched: answers, curves and field by where the solver was; places: rounds by where solver and page were.
+    watched: answers, curves and field by where the solver was; places: rounds by where solver and page were; bare:
+    rounds beside a page that does nothing but paint.
     """
     found = []
     for where, told in watched.items():
@@ -62,7 +72,7 @@ def requirements(
     found += [_gesture(kind, timeline) for kind in ("zoom", "pan")]
     for where, rounds in places.items():
         found += _slowdown(where, costs(rounds))
-    return found
+    return found + _least(costs(bare))
 
 
 def table(rows: list[dict[str, Any]]) -> str:
@@ -130,13 +140,25 @@ def _slowdown(where: str, told: dict[str, Any]) -> list[dict[str, Any]]:
     if told["rounds"] < FEWEST:
         decided = "too few rounds"
     of = f"{told['rounds']} rounds"
-    rows = [_interval(f"a solve is slower by at most 5% ({where})", found, "%", of, decided)]
+    return [_interval(f"a solve is slower by at most 5% ({where})", found, "%", of, decided), *_shares(told)]
+
+
+def _least(told: dict[str, Any]) -> list[dict[str, Any]]:
+    """Not required of anything: what drawing costs by itself."""
+    what = "for comparison, a solve is slower beside a bare page that paints two canvases as often"
+    return [_interval(what, told["slowdown_percent"], "%", f"{told['rounds']} rounds", ""), *_shares(told)]
+
+
+def _shares(told: dict[str, Any]) -> list[dict[str, Any]]:
+    """Where the time went."""
     names = {
+        "browser_more_ms_per_s": "Chromium runs more",
         "other_python_threads_more_ms_per_s": "Python's other threads run more, and may hold the GIL meanwhile",
         "solver_more_asleep_ms_per_s": "the solver sleeps more: for the GIL and for its other cores",
         "solver_more_waiting_for_a_core_ms_per_s": "the solver waits more for a core",
     }
-    return rows + [_interval(f"- {text}", told[name], "ms/s", of, "") for name, text in names.items() if name in told]
+    of = f"{told['rounds']} rounds"
+    return [_interval(f"- {text}", told[name], "ms/s", of, "") for name, text in names.items() if name in told]
 
 
 def _interval(what: str, found: dict[str, float], unit: str, of: str, met: str) -> dict[str, Any]:

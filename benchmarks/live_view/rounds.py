@@ -1,4 +1,4 @@
-"""What runs in the kernel: a solve that is watched and left alone in turns, and where its time went."""
+"""A solve that is watched and left alone in turns, and where the time went; most of this runs in the kernel."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import json
 import os
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+from benchmarks.live_view.processes import more, on_cores, schedstat
 from workbench.live import Explorer, TimelineView, explore
-from workbench.run import Run, Stopping, configure
+from workbench.run import Configuration, Run, Session, Stopping, configure
 
 N, ACCELERATED_N = 1024, 4096
 """Cells per side on the cores and on an accelerator, which needs more of them to have much to do."""
@@ -20,13 +22,37 @@ SETTLE = 0.5
 """Seconds before a window, so that what the one before has left to do does not fall into it."""
 WINDOW = 1.2
 """Seconds of a window: three messages of the curves."""
-ENDLESS = Stopping(rtol=1e-300, maxiter=10**6, stagnation=10**9)
+PROBLEM = "two-layer"
+CHOICES: dict[str, Any] = {
+    "preconditioner": "jacobi",
+    "deflation": "none",
+    "stopping": Stopping(rtol=1e-300, maxiter=10**6, stagnation=10**9),
+}
+"""An endless run."""
+
+
+class Watched(Protocol):
+    """Whoever starts runs that something paints."""
+
+    def run(self) -> Session: ...
+
+    def stop(self) -> object: ...
+
+    def clear(self) -> object: ...
+
+
+Rest = Callable[[], contextlib.AbstractContextManager[None]]
+"""Nothing is painted inside."""
+
+
+def configuration() -> Configuration:
+    """What is measured, on the cores."""
+    return configure(PROBLEM, n=N, **CHOICES)
 
 
 def explorer(device: str = "cpu") -> Explorer:
     """The explorer with the problem that is measured."""
-    n = N if device == "cpu" else ACCELERATED_N
-    return explore("two-layer", n=n, preconditioner="jacobi", deflation="none", stopping=ENDLESS, device=device)
+    return explore(PROBLEM, n=N if device == "cpu" else ACCELERATED_N, **CHOICES, device=device)
 
 
 def timeline() -> TimelineView:
@@ -41,9 +67,9 @@ def timeline() -> TimelineView:
     return TimelineView(run.result())
 
 
-def begin(view: Explorer, count: int, path: str) -> None:
+def begin(view: Explorer, count: int, path: str, browser: int | None = None) -> None:
     """Make so many rounds in a thread of its own, which leaves the kernel free to hear what the page has painted."""
-    threading.Thread(target=_write, args=(view, count, Path(path)), daemon=True).start()
+    threading.Thread(target=_write, args=(view, count, Path(path), browser), daemon=True).start()
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -54,9 +80,9 @@ def read(path: Path) -> list[dict[str, Any]]:
     return found
 
 
-def _write(view: Explorer, count: int, path: Path) -> None:
+def _write(view: Explorer, count: int, path: Path, browser: int | None) -> None:
     try:
-        found: Any = _rounds(view, count)
+        found: Any = made(view, view.publisher.at_rest, count, browser)
     # Whoever waits for the file must be told.
     except Exception as error:
         found = f"{type(error).__name__}: {error}"
@@ -65,41 +91,46 @@ def _write(view: Explorer, count: int, path: Path) -> None:
     os.rename(part, path)
 
 
-def _rounds(view: Explorer, count: int) -> list[dict[str, Any]]:
-    """So many pairs of windows: of each run, two pairs, watched first in the one and alone first in the other."""
+def made(view: Watched, rest: Rest, count: int, browser: int | None = None) -> list[dict[str, Any]]:
+    """So many pairs of windows: of each run, two pairs, watched first in the one and alone first in the other.
+
+    browser: the process whose time is told beside the solver's.
+    """
     found: list[dict[str, Any]] = []
     # What comes first in a process takes longer.
-    _of_one_run(view, (True,))
+    _of_one_run(view, rest, (True,), browser)
     while len(found) < count:
-        watched, alone, again_alone, again_watched = _of_one_run(view, (True, False, False, True))
+        watched, alone, again_alone, again_watched = _of_one_run(view, rest, (True, False, False, True), browser)
         found += [{"watched": watched, "alone": alone}, {"watched": again_watched, "alone": again_alone}]
         view.clear()
     return found[:count]
 
 
-def _of_one_run(view: Explorer, turns: tuple[bool, ...]) -> list[dict[str, Any]]:
+def _of_one_run(view: Watched, rest: Rest, turns: tuple[bool, ...], browser: int | None) -> list[dict[str, Any]]:
     """Windows of one run, watched or alone: while it is alone nothing is sent, and the page paints nothing."""
     session = view.run()
     while session.run is None:
         time.sleep(0.001)
     found = []
     for watched in turns:
-        with contextlib.nullcontext() if watched else view.publisher.at_rest():
+        with contextlib.nullcontext() if watched else rest():
             time.sleep(SETTLE)
-            found.append(_window(session.run))
+            found.append(_window(session.run, browser))
     view.stop()
     session.wait()
     return found
 
 
-def _window(run: Run) -> dict[str, Any]:
+def _window(run: Run, browser: int | None) -> dict[str, Any]:
     """Iterations a second; shares of the solver's thread on a core, waiting for one and asleep; and what Python's other
-    threads ran, in seconds a second. None for the shares where the system does not tell."""
+    threads and the browser ran, in seconds a second. None for the shares where the system does not tell."""
+    browsed = on_cores(browser) if browser else {}
     before, begun, first = run.history.count, time.perf_counter(), _threads()
     time.sleep(WINDOW)
     after, ended, last = run.history.count, time.perf_counter(), _threads()
+    spent = more(browsed, on_cores(browser) if browser else {})
     wall = ended - begun
-    told = {"rate": (after - before) / wall}
+    told = {"rate": (after - before) / wall, "browser": None if spent is None else spent / wall}
     if _SOLVER not in first or _SOLVER not in last:
         return {**told, "solver": None, "others": None}
     on, waiting = (last[_SOLVER][k] - first[_SOLVER][k] for k in (0, 1))
@@ -117,7 +148,6 @@ def _threads() -> dict[Any, tuple[float, float]]:
     for thread in threading.enumerate():
         # A thread may have ended since, and other systems have no such file.
         with contextlib.suppress(OSError, ValueError):
-            on, waiting, _ = Path(f"/proc/self/task/{thread.native_id}/schedstat").read_text().split()
             name = _SOLVER if thread.name == _SOLVER else thread.native_id
-            found[name] = int(on) * 1e-9, int(waiting) * 1e-9
+            found[name] = schedstat(Path(f"/proc/self/task/{thread.native_id}"))
     return found

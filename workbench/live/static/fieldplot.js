@@ -42,7 +42,7 @@ export class FieldPlot extends Stage {
 
   turnOver() {
     this.picture = this.waiting.shift();
-    if (this.waiting.length) this.next = setTimeout(() => this.turnOver(), this.each);
+    if (this.waiting.length) this.next = this.after(this.each, () => this.turnOver());
     this.schedule();
   }
 

@@ -70,7 +70,7 @@ export class Plot extends Stage {
       waiting ||= curve.shown < curve.samples.count;
     }
     this.left -= 1;
-    if (waiting) this.next = setTimeout(() => this.reveal(), this.pace.milliseconds);
+    if (waiting) this.next = this.after(this.pace.milliseconds, () => this.reveal());
     this.schedule();
   }
 

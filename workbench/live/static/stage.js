@@ -50,11 +50,23 @@ export class Stage {
     this.schedule();
   }
 
+  // Draws once, however much changes at this moment.
   schedule() {
-    this.pending ||= setTimeout(() => {
-      this.pending = 0;
-      if (!this.hidden && this.context && this.palette) this.draw();
-    }, 0);
+    this.pending ||= setTimeout(() => this.show(), 0);
+  }
+
+  // Acts later, and draws at once what that has changed.
+  after(milliseconds, act) {
+    return setTimeout(() => {
+      act();
+      if (this.pending) this.show();
+    }, milliseconds);
+  }
+
+  show() {
+    clearTimeout(this.pending);
+    this.pending = 0;
+    if (!this.hidden && this.context && this.palette) this.draw();
   }
 
   // An empty canvas, sharp on every screen, with pixels of the page as its unit.

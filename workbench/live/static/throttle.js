@@ -1,5 +1,8 @@
 // What is not done each time it is asked for.
 
+// Milliseconds before its time at which a timer may come, and its act counts as done in time.
+const EARLY = 5;
+
 // Calls something at most once between two multiples of so many milliseconds on the clock, so that all who keep one period
 // act together; and once more at the end, so that the last state is never lost.
 export function atMost(period, act) {
@@ -25,7 +28,7 @@ export function atMost(period, act) {
 export function turns(period) {
   let next = 0;
   return () => {
-    if (clock() < next) return false;
+    if (clock() + EARLY < next) return false;
     next = following(period);
     return true;
   };
@@ -37,7 +40,7 @@ function clock() {
 }
 
 function following(period) {
-  return (Math.floor(clock() / period) + 1) * period;
+  return (Math.floor((clock() + EARLY) / period) + 1) * period;
 }
 
 // Calls something only when it is told something else than before: what is put on the page once more is laid out once more,

@@ -72,7 +72,7 @@ export class TimelinePlot extends Stage {
     const before = Math.max(this.now, this.count ? this.first : 0);
     this.now = this.left > 1 ? before + (this.last - before) / this.left : this.last;
     this.left -= 1;
-    if (this.left > 0) this.next = setTimeout(() => this.reveal(), this.pace.milliseconds);
+    if (this.left > 0) this.next = this.after(this.pace.milliseconds, () => this.reveal());
     // Where the user looks at what is over, there is nothing new to see.
     if (this.live && this.span.mode === "free" && before > this.span.to) this.report.call();
     else this.schedule();

@@ -1,0 +1,64 @@
+"""The least that drawing costs a solve: a bare page, on which a worker paints two canvases as often as the views do.
+
+No message comes to it, nothing stands around the canvases, and a paint is one stroke or one small picture. What the
+views cost beyond it is theirs and JupyterLab's; what it costs by itself, no page can save that paints so often.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import urllib.parse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.live_view import rounds
+from benchmarks.live_view.chromium import Chromium
+from workbench.live._pace import PERIOD
+from workbench.live._stream import RATE
+from workbench.live.cuts import LIVE_PIXELS
+from workbench.run import Session
+
+PAGE = Path(__file__).with_name("bare.html")
+
+
+def beside_a_bare_page(browser: Chromium, count: int) -> list[dict[str, Any]]:
+    """Rounds of a run of this process, watched while the page paints and alone while it rests."""
+    asked = urllib.parse.urlencode({"side": LIVE_PIXELS, "stroke-ms": 1000 / RATE, "picture-ms": 1000 * PERIOD})
+    browser.page.goto(f"{PAGE.as_uri()}?{asked}")
+    try:
+        painted = _Painted(browser.page)
+        return rounds.made(painted, painted.at_rest, count, browser.pid)
+    finally:
+        browser.renew()
+
+
+class _Painted:
+    """Runs beside which the page paints."""
+
+    def __init__(self, page: Any) -> None:
+        self._page = page
+        self._session = Session(rounds.configuration())
+
+    def run(self) -> Session:
+        self._paint(True)
+        self._session = Session(rounds.configuration())
+        self._session.start()
+        return self._session
+
+    def stop(self) -> None:
+        self._session.stop()
+
+    def clear(self) -> None:
+        self._paint(False)
+
+    @contextlib.contextmanager
+    def at_rest(self) -> Iterator[None]:
+        self._paint(False)
+        try:
+            yield
+        finally:
+            self._paint(True)
+
+    def _paint(self, on: bool) -> None:
+        self._page.evaluate("on => window.paint(on)", on)
