@@ -1,11 +1,12 @@
 import { theme } from "./theme.js";
 import { link, copied } from "./link.js";
-import { element, focusable, keepInStep } from "./page.js";
+import { element, focusable, keepInStep, write } from "./page.js";
 import { startDrawing } from "./engine.js";
 import { TimelinePlot, heightOf, EVENT_BYTES } from "./timelineplot.js";
 import { kernelTable } from "./kerneltable.js";
 import { gestures } from "./gestures.js";
 import { grouped } from "./axes.js";
+import { whenNew } from "./throttle.js";
 import { amount, duration, moment, rate } from "./units.js";
 
 // The timeline view: lanes on a canvas, and around it what needs a page, the buttons, the legend, the readout and words for
@@ -44,6 +45,11 @@ function render({ model, el }) {
   const further = press("Zoom out", "or the wheel, or −", act.further);
   const machine = machineChoice(model);
   bar.append(about, machine.root, follow, closer, further, all);
+  const showTitle = whenNew((label, origin, title, notes) => {
+    const rest = label && title ? ` · ${title}` : title;
+    about.replaceChildren(element("strong", "", label), origin ? ` on ${origin}` : "", rest);
+    about.title = [about.textContent, ...notes].join("\n");
+  });
   const wire = link(model, apply, () => canvas.clientWidth > 0);
   const stage = keepInStep(canvas, engine, fitHeight, showTable);
   showAbout();
@@ -68,12 +74,9 @@ function render({ model, el }) {
   }
 
   function showAbout() {
-    const origin = told.machine ? ` on ${told.machine}` : "";
-    const title = told.label && told.title ? ` · ${told.title}` : told.title;
-    about.replaceChildren(element("strong", "", told.label), origin, title);
-    about.title = [about.textContent, ...told.notes].join("\n");
-    words.textContent = told.words;
-    note.textContent = told.note;
+    showTitle(told.label, told.machine, told.title, told.notes);
+    write(words, told.words);
+    write(note, told.note);
     note.hidden = !told.note;
     canvas.dataset.label = told.label;
     enable();
