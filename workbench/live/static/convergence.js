@@ -36,7 +36,10 @@ function render({ model, el }) {
       curves.clear();
       synchronous = true;
     }
-    if (!synchronous) return anyLive();
+    if (!synchronous) {
+      wire.askAgain();
+      return true;
+    }
     const fresh = copied(buffer, Float32Array);
     if (!inOrder(content, fresh)) {
       synchronous = false;

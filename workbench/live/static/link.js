@@ -18,10 +18,14 @@ export function link(model, apply, isShown = () => true) {
   // The first answer above all: what is asked while JupyterLab still opens the page may never reach the kernel.
   let expecting = true;
   let heard = performance.now();
+  let asked = heard;
   let patience = PATIENCE;
 
   const say = (message) => tellKernel(model, message);
-  const ask = () => say({ kind: "ready" });
+  const ask = () => {
+    asked = performance.now();
+    say({ kind: "ready" });
+  };
   const receive = (content, buffers) => {
     heard = performance.now();
     patience = PATIENCE;
@@ -52,6 +56,11 @@ export function link(model, apply, isShown = () => true) {
   return {
     ask,
     say,
+    // For who hears only what follows something that it has missed. What was asked may be lost: JupyterLab sends it to a
+    // part of the kernel that may have ended, and a kernel that had another page goes on with what that one has seen.
+    askAgain() {
+      if (performance.now() - asked >= PATIENCE) ask();
+    },
     // Called after painting what came with that number; a page that is not painted says nothing and so is sent nothing.
     painted,
     close() {

@@ -56,7 +56,10 @@ function render({ model, el }) {
 
   function apply(content, buffer) {
     if (content.reset) [kernels, total, synchronous] = [[], 0, true];
-    if (!synchronous) return told.live;
+    if (!synchronous) {
+      wire.askAgain();
+      return true;
+    }
     const bytes = copied(buffer, Uint8Array).buffer;
     const whole = bytes.byteLength === EVENT_BYTES * content.count;
     if (!whole || content.first !== total || content.firstKernel !== kernels.length) {
