@@ -1,5 +1,10 @@
 """The benchmark of live views: what counts for and against its requirements."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -37,3 +42,36 @@ def test_the_answer_to_stop_and_the_end_of_the_run_are_told_apart(live_view):
     assert (ended["measured"], ended["of"], ended["met"]) == ("median 120 ms", "2 clicks", "yes")
     assert report._answers([*answers, answer("Run", "done", "queued", 101)])["met"] == "no"
     assert report._ends([*answers, answer("Stop", "stopping", "done", 201)])["met"] == "no"
+
+
+def window(rate, browser):
+    return {"rate": rate, "browser": browser, "solver": None, "others": None}
+
+
+def test_what_the_browser_runs_stands_beside_the_slowdown_where_it_is_told(live_view):
+    _, report = live_view
+    rounds = [{"watched": window(95.0, 0.09), "alone": window(100.0, 0.01)} for _ in range(8)]
+    slower, browser = report._least(report.costs(rounds))
+    assert (slower["measured"], slower["met"]) == ("5.3 %", "")
+    assert browser["requirement"] == "- Chromium runs more"
+    assert browser["measured"] == "80.0 ms/s"
+    untold = [{"watched": window(95.0, None), "alone": window(100.0, None)} for _ in range(8)]
+    assert len(report._least(report.costs(untold))) == 1
+
+
+def test_a_busy_process_is_seen_with_all_that_it_started(live_view):
+    from benchmarks.live_view import processes
+
+    code = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'while True: pass'])"
+    with subprocess.Popen([sys.executable, "-c", code], start_new_session=True) as process:
+        try:
+            before = processes.on_cores(process.pid)
+            if not before:
+                pytest.skip("this system does not tell what threads run")
+            end = time.monotonic() + 20
+            while not processes.more(before, processes.on_cores(process.pid)) > 0.1:
+                assert time.monotonic() < end, "the process it started was not seen"
+                time.sleep(0.05)
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+    assert processes.more({}, {}) is None
