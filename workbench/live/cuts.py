@@ -13,8 +13,8 @@ from workbench.figures import section
 MOST_PIXELS = 512
 """Pixels per side: more than a notebook has room for, and a quarter of a megabyte."""
 LIVE_PIXELS = 128
-"""Pixels per side of what is replaced within a tenth of a second, a sixteenth of the bytes. With every three megabytes
-or so that come, the browser collects all of JupyterLab's garbage, which takes a core a fifth of a second."""
+"""Pixels per side of what is replaced within a tenth of a second, a sixteenth of the bytes. The more bytes come, the
+more often the browser collects all of JupyterLab's garbage, which takes a core a fifth of a second."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,5 +1,5 @@
 import { onPage } from "./theme.js";
-import { link, copied } from "./link.js";
+import { link, copied, MISSED } from "./link.js";
 import { short } from "./axes.js";
 import { drawPolyline, drawMarker } from "./curve.js";
 import { Plot } from "./plot.js";
@@ -36,16 +36,9 @@ function render({ model, el }) {
       curves.clear();
       synchronous = true;
     }
-    if (!synchronous) {
-      wire.askAgain();
-      return true;
-    }
     const fresh = copied(buffer, Float32Array);
-    if (!inOrder(content, fresh)) {
-      synchronous = false;
-      wire.ask();
-      return true;
-    }
+    synchronous &&= inOrder(content, fresh);
+    if (!synchronous) return MISSED;
     engine.post({ kind: "news", content, fresh }, [fresh.buffer]);
     grip.heard(content);
     showLegend();

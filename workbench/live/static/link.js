@@ -8,10 +8,13 @@ const LONGEST = 30000;
 // JupyterLab redraws its toolbar and fetches an icon for every message that the kernel handles, which costs more than our
 // own drawing; so paints are acknowledged many at once, and by all views of a page together.
 const AT_ONCE = 36;
+// What `apply` returns for a message that follows something it has missed. What was asked may be lost: JupyterLab sends it
+// to a part of the kernel that may have ended, and a kernel that had another page goes on with what that one has seen.
+export const MISSED = "missed";
 
-// apply(content, buffer) takes one message and returns whether more is to be expected; it may throw. What it took counts as
-// seen once `painted` is called, a broken message at once. isShown() tells whether the view can be seen: one that cannot, say
-// behind another tab, is sent nothing and waits for nothing.
+// apply(content, buffer) takes one message and returns whether more is to be expected, or MISSED, and all is asked for anew;
+// it may throw. What it took counts as seen once `painted` is called, a broken message at once. isShown() tells whether the
+// view can be seen: one that cannot, say behind another tab, is sent nothing and waits for nothing.
 export function link(model, apply, isShown = () => true) {
   let [done, acknowledged] = [0, 0];
   const isTurn = turns(ANSWER_MS);
@@ -31,6 +34,8 @@ export function link(model, apply, isShown = () => true) {
     patience = PATIENCE;
     try {
       expecting = apply(content, buffers?.[0]);
+      // Not for each message that comes before the answer.
+      if (expecting === MISSED && heard - asked >= PATIENCE) ask();
     } catch (error) {
       // A view that keeps its credits to itself would be sent nothing ever after.
       painted(content.seq);
@@ -54,13 +59,7 @@ export function link(model, apply, isShown = () => true) {
   model.on("msg:custom", receive);
   ask();
   return {
-    ask,
     say,
-    // For who hears only what follows something that it has missed. What was asked may be lost: JupyterLab sends it to a
-    // part of the kernel that may have ended, and a kernel that had another page goes on with what that one has seen.
-    askAgain() {
-      if (performance.now() - asked >= PATIENCE) ask();
-    },
     // Called after painting what came with that number; a page that is not painted says nothing and so is sent nothing.
     painted,
     close() {

@@ -1,5 +1,5 @@
 import { theme } from "./theme.js";
-import { link, copied } from "./link.js";
+import { link, copied, MISSED } from "./link.js";
 import { element, focusable, keepInStep, write } from "./page.js";
 import { startDrawing } from "./engine.js";
 import { TimelinePlot, heightOf, EVENT_BYTES } from "./timelineplot.js";
@@ -56,17 +56,10 @@ function render({ model, el }) {
 
   function apply(content, buffer) {
     if (content.reset) [kernels, total, synchronous] = [[], 0, true];
-    if (!synchronous) {
-      wire.askAgain();
-      return true;
-    }
     const bytes = copied(buffer, Uint8Array).buffer;
     const whole = bytes.byteLength === EVENT_BYTES * content.count;
-    if (!whole || content.first !== total || content.firstKernel !== kernels.length) {
-      synchronous = false;
-      wire.ask();
-      return true;
-    }
+    synchronous &&= whole && content.first === total && content.firstKernel === kernels.length;
+    if (!synchronous) return MISSED;
     told = content;
     kernels = kernels.concat(content.kernels);
     fitHeight();
