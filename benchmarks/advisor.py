@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import math
 import statistics
+from functools import partial
 from typing import Any
 
-from benchmarks.common import interleaved
+from benchmarks.common import attempts, interleaved
 from workbench.analysis import advise
 from workbench.analysis.advisor import configuration_of
 from workbench.analysis.candidates import Pair, pairs
@@ -38,7 +39,8 @@ ROUNDS = 3
 
 def figures() -> dict[str, Any]:
     """What `python -m benchmarks` prints."""
-    return {label: measure(configure(name, parameters).problem) for label, (name, parameters) in CASES.items()}
+    cases = {label: configure(name, parameters).problem for label, (name, parameters) in CASES.items()}
+    return attempts({label: partial(measure, problem) for label, problem in cases.items()})
 
 
 def measure(problem: Problem) -> dict[str, Any]:

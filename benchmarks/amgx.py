@@ -1,22 +1,26 @@
-"""AmgX's own PCG, our CG around the same AmgX cycle, and our two-level methods, on an NVIDIA GPU in one run.
+"""Whole solves on an NVIDIA GPU: AmgX's own PCG around its cycles, our CG around them, and our two-level methods.
 
-    python -m benchmarks amgx [--output FOLDER]
+    python -m benchmarks amgx [--quick] [--output FOLDER]
 
-Whole solves to ||b - A x|| <= 1e-6 ||b||, computed afresh for all; rounds are interleaved, figures are medians. Copies
-of b and x are part of AmgX's time, setup is told apart.
+Every solve goes from x0 = 0 to ||b - A x|| <= 1e-6 ||b||, recomputed for all. Rounds are interleaved, the first
+round only warms up, and figures are medians. Setup is everything before the first iteration: of AmgX with the copy of
+the assembled matrix to the GPU, of ours with what is made of the problem's own form of A. A line is printed to standard
+error as soon as a solve is over, and a contestant that fails leaves its sentence.
+
+`cycle_ms`: one application of M^-1, with r and u in the GPU's memory and by the way through the host.
 """
 
 from __future__ import annotations
 
 import statistics
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from benchmarks.common import interleaved
 from workbench import devices
 from workbench.devices import amgx
 from workbench.errors import InputError
@@ -24,12 +28,28 @@ from workbench.preconditioners.amgx import Amgx
 from workbench.problems import LinearSystem
 from workbench.run import Run, Stopping, configure, run_through
 
-CASES = (("two-layer", 1024), ("bubbles-3d", 128))
-OURS = (("amgx", "none"), ("neumann:2", "stripes"), ("neumann:3", "blocks:64"), ("neumann:1", "levelset:16"))
-RTOL, ROUNDS, MOST = 1e-6, 3, 1000
+Row = dict[str, Any]
+IN_2D = (
+    ("neumann:2", "blocks:16", "inverse"),
+    ("neumann:3", "blocks:32", "cholesky"),
+    ("neumann:3", "blocks:64", "cholesky"),
+)
+IN_3D = (
+    ("neumann:2", "blocks:8", "inverse"),
+    ("neumann:2", "levelset:8", "inverse"),
+    ("neumann:1", "levelset:16", "inverse"),
+)
+CASES = (
+    ("two-layer", {"n": 1024}, IN_2D),
+    ("bubbles-3d", {"n": 128, "sides": "z-:dirichlet"}, IN_3D),
+    ("poisson7", {"n": 128}, IN_3D[:1]),
+)
+QUICK_CASES = (("two-layer", {"n": 64}, IN_2D[:1]), ("bubbles-3d", {"n": 24, "sides": "z-:dirichlet"}, IN_3D[:1]))
+RTOL, ROUNDS, MOST = 1e-6, 3, 2000
+CYCLES = 30
 
 
-def figures() -> dict[str, Any]:
+def figures(quick: bool = False) -> dict[str, Any]:
     """What `python -m benchmarks` prints."""
     if not amgx.installed():
         return {"not run": amgx.HOW_TO_INSTALL}
@@ -37,50 +57,137 @@ def figures() -> dict[str, Any]:
         devices.device("cuda")
     except InputError as sentence:
         return {"not run": str(sentence)}
-    return {f"{name} {n}": table(name, n) for name, n in CASES}
+    made = {}
+    for name, parameters, pairs in QUICK_CASES if quick else CASES:
+        label = f"{name} {parameters['n']}"
+        try:
+            made[label] = case(label, name, parameters, pairs, 1 if quick else ROUNDS)
+        except Exception as error:
+            made[label] = {"failed": _said(label, error)}
+    return made
 
 
-def table(name: str, n: int) -> dict[str, dict[str, float]]:
-    """Iterations, seconds of setup and of iterating, and the true relative residual of every contestant."""
-    system = configure(name, {"n": n}).problem.assemble()
-    kept: dict[str, list[dict[str, float]]] = {}
-
-    def entered(label: str, solve: Callable[[], dict[str, float]]) -> Callable[[], None]:
-        return lambda: kept.setdefault(label, []).append(solve())
-
-    contestants = {"AmgX PCG": entered("AmgX PCG", lambda: theirs(system))}
-    for first, second in OURS:
-        label = f"ours, {first} + {second}"
-        contestants[label] = entered(label, lambda levels=(first, second): ours(name, n, system, *levels))
-    interleaved(contestants, ROUNDS)
-    # The first call of each warmed up.
+def case(label: str, name: str, parameters: dict[str, Any], pairs: tuple[Any, ...], rounds: int) -> dict[str, Any]:
+    """All contestants on one problem."""
+    chosen = configure(name, parameters, device="cuda", x0="zero")
+    system = chosen.problem.assemble()
+    matrix = sparse.csr_array(system.operator.to_csr())
     return {
-        label: {figure: statistics.median(row[figure] for row in rows[1:]) for figure in rows[0]}
-        for label, rows in kept.items()
+        "N": matrix.shape[0],
+        "nnz": matrix.nnz,
+        "solves": solves(label, dict(contestants(chosen, system, matrix, pairs)), rounds),
+        "cycle_ms": cycles(label, matrix),
     }
 
 
-def theirs(system: LinearSystem) -> dict[str, float]:
-    """AmgX's own PCG around the cycle that our preconditioner takes."""
-    matrix = sparse.csr_array(system.operator.to_csr())
+def contestants(
+    chosen: Any, system: LinearSystem, matrix: sparse.csr_array, pairs: tuple[Any, ...]
+) -> Iterator[tuple[str, Callable[[], Row]]]:
+    """Name and solve of each."""
+    aggressive = Amgx("classical").configuration()
+    aggressive["solver"] |= {"aggressive_levels": 2}
+    for what, cycle in (
+        ("classical", Amgx("classical").configuration()),
+        ("classical, 2 aggressive levels", aggressive),
+        ("aggregation", Amgx("aggregation").configuration()),
+    ):
+        yield f"AmgX PCG, {what}", lambda cycle=cycle: theirs(cycle, system, matrix)
+    for first in ("amgx:classical", "amgx:aggregation"):
+        yield f"ours, {first}", lambda first=first: ours(chosen, system, first, "none", "cholesky")
+    for first, second, coarse in pairs:
+        levels = (first, second, coarse)
+        yield f"ours, {first} + {second} ({coarse})", lambda levels=levels: ours(chosen, system, *levels)
+
+
+def solves(label: str, runs: dict[str, Callable[[], Row]], rounds: int) -> dict[str, Row]:
+    """The median row of every contestant, or its sentence; one that fails is not asked again."""
+    kept: dict[str, list[Row]] = {}
+    failed: dict[str, Row] = {}
+    for turn in range(rounds + 1):
+        for name, solve in runs.items():
+            if name in failed:
+                continue
+            try:
+                row = solve()
+            except Exception as error:
+                failed[name] = {"failed": _said(f"{label}, {name}", error)}
+                continue
+            _say(f"{label}, {name}, round {turn}: " + ", ".join(f"{key} {value:.4g}" for key, value in row.items()))
+            if turn:
+                kept.setdefault(name, []).append(row)
+    medians = {
+        name: {key: statistics.median(row[key] for row in rows) for key in rows[0]}
+        for name, rows in kept.items()
+        if name not in failed
+    }
+    return medians | failed
+
+
+def theirs(cycle: Row, system: LinearSystem, matrix: sparse.csr_array) -> Row:
+    """AmgX's own PCG around one of its cycles."""
     begun = time.perf_counter()
-    solver = amgx.AmgxSolver(amgx.own_pcg(Amgx().configuration(), RTOL, MOST), matrix)
+    solver = amgx.AmgxSolver(amgx.own_pcg(cycle, RTOL, MOST), matrix)
     ready = time.perf_counter()
-    x = solver.solve(system.b)
+    x = solver.solve(np.asarray(system.b, float))
     done = time.perf_counter()
-    residual = float(np.linalg.norm(system.b - matrix @ x) / np.linalg.norm(system.b))
     iterations = solver.iterations
     solver.close()
-    return {"iterations": iterations, "setup_s": ready - begun, "solve_s": done - ready, "residual": residual}
+    residual = float(np.linalg.norm(system.b - matrix @ x) / np.linalg.norm(system.b))
+    return _row(iterations, ready - begun, done - ready, residual)
 
 
-def ours(name: str, n: int, system: LinearSystem, first: str, second: str) -> dict[str, float]:
+def ours(chosen: Any, system: LinearSystem, first: str, second: str, coarse: str) -> Row:
     """Our CG with a pair of levels on the GPU."""
-    choices = {"preconditioner": first, "deflation": second, "device": "cuda", "stopping": Stopping(rtol=RTOL)}
-    result = run_through(Run(configure(name, {"n": n}, **choices), system))
+    levels = {"preconditioner": first, "deflation": second, "coarse": coarse}
+    stopping = Stopping(rtol=RTOL, maxiter=20000)
+    run = Run(configure(chosen.problem, device="cuda", x0="zero", stopping=stopping, **levels), system)
+    result = run_through(run)
+    if not result.converged:
+        raise InputError(f"did not converge: {result.summary['reason']}")
+    return _row(result.iterations, result.setup_seconds, result.iteration_seconds, result.true_relative_residual)
+
+
+def _row(iterations: int, setup: float, iterating: float, residual: float) -> Row:
     return {
-        "iterations": result.iterations,
-        "setup_s": result.setup_seconds,
-        "solve_s": result.iteration_seconds,
-        "residual": result.true_relative_residual,
+        "iterations": iterations,
+        "setup_s": setup,
+        "iterate_s": iterating,
+        "together_s": setup + iterating,
+        "true_residual": residual,
     }
+
+
+def cycles(label: str, matrix: sparse.csr_array) -> dict[str, Any]:
+    """Milliseconds of one cycle, device addresses and host vectors by turns, and whether both give the same bits."""
+    device = devices.device("cuda")
+    solver = amgx.AmgxSolver(Amgx().configuration(), matrix)
+    cycle = amgx.Cycle(solver, device)
+    values = np.random.default_rng(0).standard_normal(solver.size)
+    r, u = device.array(values, np.float64), device.zeros(solver.size, np.float64)
+    by_host = device.callable(solver.solve, solver.size, np.float64)
+    ways = {"device_memory": lambda: cycle.apply(r, u), "through_the_host": lambda: by_host.apply(r, u)}
+    seconds: dict[str, list[float]] = {way: [] for way in ways}
+    for turn in range(CYCLES + 1):
+        for way, apply in ways.items():
+            device.runtime.synchronize()
+            begun = time.perf_counter()
+            apply()
+            device.runtime.synchronize()
+            if turn:
+                seconds[way].append(time.perf_counter() - begun)
+    cycle.apply(r, u)
+    made: dict[str, Any] = {way: 1e3 * statistics.median(all_of_it) for way, all_of_it in seconds.items()}
+    made["same_bits"] = bool(np.array_equal(device.to_host(u), solver.solve(values)))
+    solver.close()
+    _say(f"{label}, one cycle: {made}")
+    return made
+
+
+def _said(what: str, error: Exception) -> str:
+    sentence = f"{type(error).__name__}: {error}"
+    _say(f"{what} failed: {sentence}")
+    return sentence
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

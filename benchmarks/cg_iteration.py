@@ -9,12 +9,13 @@ the bytes that its compiled lines count, over the time. Rounds are interleaved, 
 from __future__ import annotations
 
 import statistics
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.sparse import linalg
 
-from benchmarks.common import interleaved, median_ratio
+from benchmarks.common import attempts, interleaved, median_ratio
 from workbench.devices.cpu.triad import triad_bandwidth
 from workbench.run import Run, Stopping, configure, run_through
 
@@ -25,7 +26,7 @@ ROUNDS = 15
 
 def figures() -> dict[str, Any]:
     """What `python -m benchmarks` prints."""
-    return {f"{name} n={n}": measure(name, n) for name, n in CASES}
+    return attempts({f"{name} n={n}": partial(measure, name, n) for name, n in CASES})
 
 
 def measure(name: str, n: int) -> dict[str, float]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import statistics
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from workbench.errors import sentence_of
 from workbench.machine.describe import describe_machine
 
 
@@ -23,6 +25,23 @@ def interleaved(contestants: dict[str, Callable[[], Any]], rounds: int) -> dict[
             run()
             seconds[name].append(time.perf_counter() - begun)
     return seconds
+
+
+def report(what: str, outcome: Any) -> None:
+    """Say how one contestant ended, at once, on the standard error: standard output is for the figures."""
+    print(f"{what}: {outcome}", file=sys.stderr, flush=True)
+
+
+def attempts(cases: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
+    """The figures of every case, reported as it ends; one that fails has its sentence instead, and the next begins."""
+    found: dict[str, Any] = {}
+    for name, measure in cases.items():
+        try:
+            found[name] = measure()
+        except Exception as error:
+            found[name] = {"failed": sentence_of(error, "the benchmark")}
+        report(name, found[name])
+    return found
 
 
 def publish(name: str, figures: Any, output: Path | None) -> None:

@@ -8,9 +8,10 @@ Times are per iteration inside runs of many, rounds are interleaved, figures are
 from __future__ import annotations
 
 import statistics
+from functools import partial
 from typing import Any
 
-from benchmarks.common import interleaved, median_ratio
+from benchmarks.common import attempts, interleaved, median_ratio
 from workbench import devices
 from workbench.errors import InputError
 from workbench.run import Run, Stopping, configure
@@ -32,8 +33,8 @@ def figures() -> dict[str, Any]:
         title = devices.device("opencl").runtime.title
     except InputError as sentence:
         return {"not run": str(sentence)}
-    rows = {f"{name} n={n}, {first} + {second}": measure(name, n, first, second) for name, n, first, second in CASES}
-    return {"opencl": title, "rows": rows}
+    cases = {f"{case[0]} n={case[1]}, {case[2]} + {case[3]}": partial(measure, *case) for case in CASES}
+    return {"opencl": title, "rows": attempts(cases)}
 
 
 def measure(name: str, n: int, first: str, second: str) -> dict[str, float]:

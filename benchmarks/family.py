@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from benchmarks.common import interleaved, median_ratio
+from benchmarks.common import attempts, interleaved, median_ratio
 from workbench import blocks
 from workbench.analysis.family import family
 from workbench.run import Run, Stopping, configure, run_through
@@ -25,7 +26,7 @@ ROUNDS = 9
 
 def figures() -> dict[str, Any]:
     """What `python -m benchmarks` prints."""
-    return {f"{name} n={n}": measure(name, n) for name, n in CASES}
+    return attempts({f"{name} n={n}": partial(measure, name, n) for name, n in CASES})
 
 
 def measure(problem: str, n: int) -> dict[str, dict[str, float]]:

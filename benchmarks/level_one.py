@@ -10,11 +10,12 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from benchmarks.common import interleaved, median_ratio
+from benchmarks.common import attempts, interleaved, median_ratio
 from workbench import blocks, devices
 from workbench.preconditioners import ElementWise, Preconditioner
 from workbench.run import configure
@@ -27,7 +28,7 @@ ROUNDS = 15
 
 def figures() -> dict[str, Any]:
     """What `python -m benchmarks` prints."""
-    return {f"{name} n={n}": measure(name, n) for name, n in CASES}
+    return attempts({f"{name} n={n}": partial(measure, name, n) for name, n in CASES})
 
 
 def measure(name: str, n: int) -> dict[str, dict[str, float]]:

@@ -16,12 +16,13 @@ import statistics
 import time
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyamg
 
-from benchmarks.common import interleaved, median_ratio
+from benchmarks.common import attempts, interleaved, median_ratio
 from workbench.problems import LinearSystem
 from workbench.run import Configuration, Run, Stopping, configure, run_through
 
@@ -51,7 +52,8 @@ MOST_OF_THEIRS = 200
 
 def figures() -> dict[str, Any]:
     """What `python -m benchmarks` prints."""
-    return {**{label: solves(*case) for label, case in CASES.items()}, "per iteration and memory": details()}
+    cases = {label: partial(solves, *case) for label, case in CASES.items()}
+    return attempts({**cases, "per iteration and memory": details})
 
 
 def solves(name: str, parameters: dict[str, Any], pairs: tuple[tuple[str, str, str], ...]) -> dict[str, Any]:

@@ -22,7 +22,10 @@ KINDS = {
     "variant": "variant",
     "solver": "solver",
 }
-NEEDS_MORE = {("deflation", "file"): "as its vectors", ("preconditioner", "amgx"): "on NVIDIA GPUs, where installed"}
+NEEDS_MORE = {
+    ("deflation", "file"): "as its vectors",
+    ("preconditioner", "amgx"): "where pyamgx is installed; on cuda in the GPU's memory, else through the host",
+}
 """Blocks that cannot be set up without something from outside."""
 
 

@@ -1,4 +1,4 @@
-"""Run the tests: first, on all cores, those that spend their time compiling; then, alone, those that watch the clock.
+"""Run the tests: in parallel those that do not measure time, folder by folder; then, alone, those that do.
 
     run_tests.py PATH ... [-- ARGUMENTS OF PYTEST]
 
@@ -14,27 +14,33 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SHARING = ("analysis", "contracts", "deflation", "devices", "operators", "papers", "preconditioners", "solvers")
-"""Folders of tests that bear company: none of them looks at a clock, or counts the memory or the threads in use."""
+GROUPS = (
+    ("contracts",),
+    ("devices",),
+    ("analysis", "deflation", "operators", "papers", "preconditioners", "solvers"),
+    ("cli", "figures", "files", "live", "notebooks", "problems", "recording"),
+)
+"""Folders whose tests run in parallel, each group in processes of its own: OpenCL's compiler gives no memory back."""
 LAST = "browser"
+"""Run in parallel too, each process with servers and a browser of its own."""
 MOST = 4
-"""Processes at most: each compiles what it needs, and takes half a gigabyte."""
+"""Processes at most: each takes some hundreds of megabytes, and has a process that compiles what it needs."""
 NO_TESTS = 5
 """What pytest says when it finds no test, as in the part that `-k` leaves nothing of."""
 
 
 def main(words: Sequence[str]) -> int:
-    """Run both parts, whatever the first one says; returns the exit status of the first part that fails."""
+    """Run all parts, whatever the first one says; returns the exit status of the first part that fails."""
     paths, arguments = split(words)
-    together = [path for path in paths if shares(path)]
-    alone = [path for path in paths if path not in together]
-    codes = []
-    if together:
-        processes = min(MOST, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
-        spread = ["-n", str(processes), "--dist", "worksteal"] if processes > 1 else []
-        codes.append(pytest([*spread, *together, *arguments]))
-    if alone:
-        codes.append(pytest([*alone, *arguments]))
+    processes = min(MOST, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    spread = ["-n", str(processes), "--dist", "worksteal"] if processes > 1 else []
+    parts = [[path for path in paths if folder(path) in group] for group in GROUPS]
+    alone = [path for path in paths if folder(path) != LAST and not any(path in part for part in parts)]
+    last = [path for path in paths if folder(path) == LAST]
+    calls = [[*spread, *part] for part in parts if part]
+    calls += [alone] if alone else []
+    calls += [[*spread, *last]] if last else []
+    codes = [pytest([*call, *arguments]) for call in calls]
     wrong = [code for code in codes if code not in (0, NO_TESTS)]
     return wrong[0] if wrong else min(codes)
 
@@ -55,10 +61,10 @@ def everything() -> list[str]:
     return [str(path.relative_to(ROOT)) for path in sorted(found, key=lambda path: (path.name == LAST, path.name))]
 
 
-def shares(path: str) -> bool:
-    """Whether the tests at a path may run beside others."""
+def folder(path: str) -> str:
+    """The folder of tests that a path lies in, empty for none."""
     parts = (ROOT / path.partition("::")[0]).resolve().relative_to(ROOT).parts
-    return len(parts) > 1 and parts[0] == "tests" and parts[1] in SHARING
+    return parts[1] if len(parts) > 1 and parts[0] == "tests" else ""
 
 
 def pytest(arguments: Sequence[str]) -> int:

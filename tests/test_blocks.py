@@ -102,3 +102,9 @@ def test_one_name_cannot_stand_for_two_blocks():
 
     with pytest.raises(ValueError, match="two blocks of kind toy are named spinner"):
         register(Other)
+
+
+@pytest.mark.parametrize("spec", ["neumann:order=2,order=3", "neumann:order=2, order = 2"])
+def test_a_parameter_given_twice_is_refused(spec):
+    with pytest.raises(InputError, match="neumann: parameter order is given twice in 'order=2, ?order"):
+        find("preconditioner", spec)

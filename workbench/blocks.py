@@ -215,6 +215,16 @@ def find(kind: str, spec: str, **values: Any) -> Block:
     return cls.create(values)
 
 
+def as_block(kind: str, given: Any) -> Block:
+    """A block of a kind, or the one that a text describes. Raises InputError for anything else."""
+    if isinstance(given, str):
+        return find(kind, given)
+    if isinstance(given, Block) and given.kind == kind:
+        return given
+    known = next(iter(registered(kind)), kind)
+    raise InputError(f"{kind} must be a name such as {known!r}, or a block of that kind, got {quoted(given)}")
+
+
 def _by_name(cls: type[Block], argument: str) -> dict[str, str]:
     """Parameter values by name from what stands behind the colon."""
     # A path with = in it is no name of a parameter.
@@ -225,6 +235,8 @@ def _by_name(cls: type[Block], argument: str) -> dict[str, str]:
         key, equals, value = part.partition("=")
         if not equals:
             raise InputError(f"{cls.name}: parameters are written key=value,key=value, got {part!r}")
+        if key.strip() in values:
+            raise InputError(f"{cls.name}: parameter {key.strip()} is given twice in {quoted(argument)}")
         values[key.strip()] = _unquoted(value.strip())
     return values
 

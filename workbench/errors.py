@@ -20,6 +20,15 @@ def quoted(value: object) -> str:
     return text if len(text) <= MOST_QUOTED else f"{text[: MOST_QUOTED - 1]}…"
 
 
+LONGEST_PATH = 200
+
+
+def shown(path: object) -> str:
+    """A path as a sentence shows it: as it stands, or quoted and cut where it is long or holds what cannot be shown."""
+    text = str(path)
+    return text if len(text) <= LONGEST_PATH and text.isprintable() else quoted(text)
+
+
 def sentence_of(error: BaseException, what: str = "the run") -> str:
     """What a view says of an exception, also of one that nobody foresaw. what: that failed by it."""
     if isinstance(error, InputError):

@@ -19,3 +19,13 @@ class PromptConnection(ZMQChannelsWebsocketConnection):
         """Connect the page, as Jupyter's own does."""
         self.websocket_handler.set_nodelay(True)
         return super().connect()
+
+
+def give_token(handler: Any, **_what: Any) -> None:
+    """Give a page of Voila's the token by which it may end its kernel when it is left; Voila's prelaunch hook.
+
+    The page sends the token of the cookie `_xsrf` with its request, but Voila sets no such cookie, so that the request
+    is refused and every kernel stays until it is culled. handler: of the request for the page. Asking a handler for
+    its token sets the cookie; that another site cannot read it is what protects kernels, so the check itself stays on.
+    """
+    _ = handler.xsrf_token

@@ -1,9 +1,13 @@
 """How `make app` serves the workbench; Voila reads this file from the folder of `--Voila.config_file_paths`."""
 
+from workbench.server import give_token
+
 c = get_config()  # noqa: F821 - traitlets puts it there
 
-# Every page has a kernel of its own, which nobody can come back to once the page is closed: it is then ended after two
-# minutes. A page that is open keeps its kernel, however long nobody touches it.
+# Every page has a kernel of its own, to which there is no way back once the page is left. The page then ends it, for
+# which it needs a token; where it cannot, as when the browser crashes, the kernel is ended after two minutes. A page
+# that is open keeps its kernel, however long it is not touched.
+c.VoilaConfiguration.prelaunch_hook = give_token
 c.MappingKernelManager.cull_idle_timeout = 120
 c.MappingKernelManager.cull_interval = 30
 c.MappingKernelManager.cull_connected = False
@@ -11,7 +15,10 @@ c.MappingKernelManager.cull_connected = False
 # Voila's page asks for icons from a CDN, and waits for them where the network swallows the request. The workbench needs
 # none; the browser is told to fetch nothing from elsewhere.
 SOURCES = "'self' 'unsafe-inline' 'unsafe-eval' data: blob:"
-c.Voila.tornado_settings = {"headers": {"Content-Security-Policy": f"default-src {SOURCES}; frame-ancestors 'self'"}}
+c.Voila.tornado_settings = {
+    "headers": {"Content-Security-Policy": f"default-src {SOURCES}; frame-ancestors 'self'"},
+    "xsrf_cookie_kwargs": {"samesite": "Strict"},
+}
 
 c.Voila.kernel_websocket_connection_class = "workbench.server.PromptConnection"
 

@@ -14,6 +14,7 @@ from workbench.analysis import advise, advisor
 from workbench.analysis.candidates import Pair, coarser, pairs, second_levels
 from workbench.cli import main
 from workbench.errors import InputError
+from workbench.problems.files import MatrixFile
 from workbench.run import Run, configure, run_through
 
 
@@ -122,3 +123,13 @@ def test_the_command(capsys):
     assert printed["pairs"][0]["seconds"] > 0
     assert main(["advise", "two-layr", "--n", "16"]) == 2
     assert "did you mean two-layer" in capsys.readouterr().err
+
+
+def test_a_hostile_name_is_text_on_a_page():
+    name = "<img src=x onerror=alert(1)>"
+    refused = {"jacobi": f"cannot read m/{name}.mtx: </pre><script>alert(2)</script> & more"}
+    advice = advisor.Advice(MatrixFile(path=f"m/{name}.mtx"), (), refused, 1.0, 1e-6)
+    page = advice._repr_html_()
+    assert page.startswith("<pre>&lt;img src=x onerror=alert(1)&gt;, rtol 1e-06")
+    assert page.count("<") == 2
+    assert "&lt;/pre&gt;&lt;script&gt;alert(2)&lt;/script&gt; &amp; more" in page

@@ -11,9 +11,12 @@ from typing import Any
 import pytest
 
 from tests.browser import lab
+from tests.waiting import LIMIT, LONGEST
 
 SCREENSHOTS = Path(__file__).parent / "screenshots"
 STATUS = "[role=status]"
+OF_JUPYTER = "Canceled future for"
+"""What JupyterLab throws where a kernel ends before it has answered."""
 CURVES = ".wb-convergence canvas.wb-canvas"
 FIELD = ".wb-field canvas.wb-canvas"
 
@@ -28,7 +31,7 @@ class ExplorerPage:
 
     def settle(self) -> None:
         """Wait until everything stands on the page."""
-        self.page.wait_for_selector(FIELD, timeout=60_000)
+        self.page.wait_for_selector(FIELD)
         self.page.eval_on_selector(".wb-explorer", "box => box.scrollIntoView()")
         self.until(lambda: self.status)
 
@@ -63,19 +66,45 @@ class ExplorerPage:
         """Samples of the latest curve that are painted."""
         return int(self.seen()["count"])
 
-    def until(self, condition: Callable[[], Any], seconds: float = 30.0) -> Any:
+    def until(self, condition: Callable[[], Any]) -> Any:
         """Wait until something is true of the page, and return it."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + LIMIT
         while not (value := condition()):
             assert time.monotonic() < end, f"it did not happen in time; the status line says: {self.status}"
             self.page.wait_for_timeout(30)
         return value
 
-    def run(self, seconds: float = 60.0) -> None:
+    def unchanging(self, read: Callable[[], Any], reads: int = 8) -> Any:
+        """Wait until something reads the same that many times in a row, a seventh of a second apart; returns it."""
+        seen: list[Any] = []
+
+        def rests() -> bool:
+            seen.append(read())
+            self.page.wait_for_timeout(150)
+            return len(seen) >= reads and len(set(seen[-reads:])) == 1
+
+        self.until(rests)
+        return seen[-1]
+
+    def held(self) -> int:
+        """Wait until a run that was paused rests, with all its samples on the page; returns how many they are."""
+        paused = re.compile(r"paused, iteration ([\d,]+),")
+        self.until(lambda: self.state == "paused")
+        self.until(lambda: (found := paused.search(self.status)) and self.count == 1 + int(found[1].replace(",", "")))
+        return self.count
+
+    def run(self) -> None:
         """Press Run and wait for the end."""
         before = int(self.seen()["curves"])
         self.click("Run")
-        self.until(lambda: int(self.seen()["curves"]) > before and self.state == "done", seconds)
+        self.until(lambda: int(self.seen()["curves"]) > before and self.state == "done")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests here wait for a server, a kernel and a browser."""
+    for item in items:
+        if item.path.parent == Path(__file__).parent:
+            item.add_marker(pytest.mark.timeout(LONGEST))
 
 
 @pytest.fixture(scope="session")
@@ -129,10 +158,10 @@ def keep(page: Any, name: str) -> None:
 @pytest.fixture
 def page(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
     """A fresh page; an uncaught script error fails the test, and the last view is kept as a picture."""
-    context = chromium.new_context(viewport={"width": 1280, "height": 800})
+    context = lab.context(chromium)
     made = context.new_page()
     errors: list[str] = []
-    made.on("pageerror", lambda error: errors.append(str(error)))
+    made.on("pageerror", lambda error: OF_JUPYTER in str(error) or errors.append(str(error)))
     yield made
     keep(made, request.node.name)
     context.close()
@@ -157,7 +186,7 @@ def explorer(page: Any, request: pytest.FixtureRequest, place: str, page_script:
     url, folder = request.getfixturevalue(f"{place}_url"), request.getfixturevalue(f"{place}_folder")
     page.add_init_script(page_script)
     if place == "voila":
-        page.goto(url, timeout=60_000)
+        page.goto(url)
     else:
         lab.open_notebook(page, url, "01_two_level_explorer.ipynb")
         lab.run_all(page)

@@ -12,9 +12,11 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+
+from tests.waiting import LIMIT
 
 REPOSITORY = Path(__file__).parents[2]
 BROWSER_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -86,7 +88,7 @@ def _serving(program: str, options: Sequence[str], folder: Path, env: dict[str, 
         finally:
             server.terminate()
             try:
-                server.wait(20)
+                server.wait(LIMIT)
             except subprocess.TimeoutExpired:
                 server.kill()
                 server.wait()
@@ -105,6 +107,13 @@ def browser() -> Iterator[Any]:
             chromium.close()
 
 
+def context(chromium: Any) -> Any:
+    """A fresh profile of the browser, as another user has."""
+    made = chromium.new_context(viewport={"width": 1280, "height": 800})
+    made.set_default_timeout(1000 * LIMIT)
+    return made
+
+
 def browser_path() -> str | None:
     """The Chromium that WORKBENCH_CHROMIUM names, or one on the PATH."""
     return os.environ.get("WORKBENCH_CHROMIUM") or next(filter(None, map(shutil.which, BROWSER_NAMES)), None)
@@ -112,8 +121,8 @@ def browser_path() -> str | None:
 
 def open_notebook(page: Any, url: str, name: str) -> None:
     """Open a notebook in a fresh workspace and wait for its kernel."""
-    page.goto(f"{url}/lab/tree/{name}?reset", timeout=60_000)
-    page.wait_for_function(f"() => ({KERNEL_STATUS})() === 'idle'", timeout=60_000)
+    page.goto(f"{url}/lab/tree/{name}?reset")
+    page.wait_for_function(f"() => ({KERNEL_STATUS})() === 'idle'")
     page.evaluate(COLLAPSE)
 
 
@@ -125,6 +134,13 @@ def open_cells(page: Any, url: str, folder: Path, name: str, *codes: str) -> Non
     notebook = {"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
     (folder / "notebooks" / name).write_text(json.dumps(notebook), encoding="utf-8")
     open_notebook(page, url, name)
+
+
+def download(page: Any, act: Callable[[], object]) -> tuple[str, Path]:
+    """The file that the browser saves after this act: its name, and where it lies."""
+    with page.expect_download(timeout=60_000) as waiting:
+        act()
+    return waiting.value.suggested_filename, Path(waiting.value.path())
 
 
 def shut(page: Any) -> None:
@@ -144,11 +160,12 @@ def _free_port() -> int:
 
 
 def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    for _ in range(300):
+    end = time.monotonic() + LIMIT
+    while time.monotonic() < end:
         if server.poll() is not None:
             break
         try:
-            urllib.request.urlopen(f"{url}/api", timeout=2).close()
+            urllib.request.urlopen(f"{url}/api", timeout=10).close()
         except urllib.error.HTTPError:
             # Voila answers, though it has nothing there.
             return

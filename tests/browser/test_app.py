@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
+import urllib.error
+import urllib.request
 
 import psutil
 import pytest
 
 from tests.browser import lab
+from tests.waiting import LIMIT
 
 pytestmark = pytest.mark.browser
 
@@ -32,18 +35,18 @@ def kernels():
 def test_two_users_share_nothing_and_nothing_is_fetched_from_elsewhere(page, chromium, app_url):
     arrived = []
     page.on("requestfinished", lambda request: arrived.append(request.url))
-    answer = page.goto(app_url, timeout=60_000)
+    answer = page.goto(app_url)
     assert answer.headers["content-security-policy"].startswith("default-src 'self'")
-    page.wait_for_selector(BUBBLES, timeout=60_000)
+    page.wait_for_selector(BUBBLES)
     assert page.title() == "CG workbench"
     assert page.locator(".jp-CodeCell .jp-Editor, .jp-InputArea").count() == 0
     own = tuple(f"{kind}{app_url.partition('//')[2]}" for kind in ("http://", "blob:http://", "ws://"))
     assert arrived
     assert [url for url in arrived if not url.startswith((*own, "data:"))] == []
 
-    other = chromium.new_context(viewport={"width": 1280, "height": 800}).new_page()
-    other.goto(app_url, timeout=60_000)
-    other.wait_for_selector(BUBBLES, timeout=60_000)
+    other = lab.context(chromium).new_page()
+    other.goto(app_url)
+    other.wait_for_selector(BUBBLES)
     count = "([at, count]) => document.querySelector(at)?.dataset.bubbles === count"
     page.wait_for_function(count, arg=[BUBBLES, "4"])
     page.get_by_role("button", name="Add", exact=True).click()
@@ -52,17 +55,60 @@ def test_two_users_share_nothing_and_nothing_is_fetched_from_elsewhere(page, chr
     other.context.close()
 
 
-def test_a_page_keeps_its_kernel_and_a_page_that_is_gone_does_not(page, tmp_path):
+def until_ended(own):
+    """Wait until these kernels are no more."""
+    end = time.monotonic() + LIMIT
+    while own & kernels():
+        assert time.monotonic() < end, "the kernel of a closed page is still there"
+        time.sleep(0.2)
+
+
+def opened(page, url):
+    """Open the app; returns its kernel."""
     before = kernels()
+    page.goto(url)
+    page.wait_for_selector(BUBBLES)
+    own = kernels() - before
+    assert len(own) == 1
+    return own
+
+
+def test_a_page_keeps_its_kernel_and_a_page_that_is_gone_does_not(chromium, tmp_path):
+    """Also one that had no time to say that it goes, as when a browser crashes."""
     with lab.voila_server(tmp_path, *SOON) as url:
-        page.goto(url, timeout=60_000)
-        page.wait_for_selector(BUBBLES, timeout=60_000)
-        own = kernels() - before
-        assert len(own) == 1
+        context = lab.context(chromium)
+        page = context.new_page()
+        own = opened(page, url)
         page.wait_for_timeout(8000)
         assert own <= kernels()
+        # Nothing is run before the page is unloaded.
+        context.close()
+        until_ended(own)
+
+
+def test_a_page_whose_kernel_died_says_so_and_what_to_do(page, app_url, shoot):
+    (kernel,) = opened(page, app_url)
+    psutil.Process(kernel).kill()
+    page.locator(".wb-gone", has_text="The kernel was restarted or has ended").wait_for()
+    assert page.locator(".wb-gone").inner_text().endswith("Reload the page to begin anew.")
+    page.wait_for_function("() => document.querySelector('.wb-workbench button').closest('[inert]')")
+    shoot("lost_kernel_app")
+    page.reload()
+    page.wait_for_selector(BUBBLES)
+    assert page.locator(".wb-gone").count() == 0
+
+
+def test_a_page_that_is_left_ends_its_kernel_itself(page, tmp_path):
+    """Where no kernel is culled."""
+    with lab.voila_server(tmp_path, "--MappingKernelManager.cull_idle_timeout=0") as url:
+        own = opened(page, url)
         page.goto("about:blank")
-        end = time.monotonic() + 60
-        while own & kernels():
-            assert time.monotonic() < end, "the kernel of a closed page is still there"
-            time.sleep(0.2)
+        until_ended(own)
+        assert "_xsrf" not in (tmp_path / "server.log").read_text(encoding="utf-8")
+        # No one else can end one: not without the token, whatever the cookie.
+        own = opened(page, url)
+        kernel = page.evaluate("() => JSON.parse(document.querySelector('#jupyter-config-data').textContent).kernelId")
+        asked = urllib.request.Request(f"{url}/voila/api/shutdown/{kernel}", data=b"", method="POST")
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(asked, timeout=LIMIT)
+        assert own <= kernels()

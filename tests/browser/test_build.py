@@ -40,8 +40,8 @@ def test_formulas_a_matrix_and_a_link(page, lab_url, lab_folder):
     lab.open_cells(page, lab_url, lab_folder, "build.ipynb", *CELLS)
     lab.run_all(page)
     a = page.get_by_label("a", exact=True)
-    a.wait_for(timeout=60_000)
-    page.get_by_text("poisson-2d:128: Poisson").wait_for(timeout=30_000)
+    a.wait_for()
+    page.get_by_text("poisson-2d:128: Poisson").wait_for()
     page.eval_on_selector(".wb-build", "box => box.scrollIntoView()")
     # What is wrong is told below the field without Enter, and what was typed stays.
     a.fill("")

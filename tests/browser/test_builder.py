@@ -34,7 +34,7 @@ def open_cells(page, lab_url, lab_folder, name, *codes):
     """Open a notebook of these cells and run the first."""
     lab.open_cells(page, lab_url, lab_folder, name, *codes)
     run_cell(page)
-    page.wait_for_selector(f"{PLANE}[data-cells]", timeout=60_000)
+    page.wait_for_selector(f"{PLANE}[data-cells]")
     page.eval_on_selector(".wb-explorer", "box => box.scrollIntoView()")
 
 
@@ -51,7 +51,7 @@ def until_seen(page, canvas=PLANE, **values):
 
 
 def until_said(page, words):
-    page.locator(".wb-status", has_text=words).first.wait_for(timeout=10_000)
+    page.locator(".wb-status", has_text=words).first.wait_for()
 
 
 def place(page, x, y):
@@ -79,13 +79,13 @@ def until_near(page, bubble, name, value, within=0.004):
     """Wait until a number of the list is there; pointers aim no better than a pixel."""
     path = f"[aria-label='{name} of bubble {bubble + 1}, in side lengths']"
     near = "([path, value, within]) => Math.abs(document.querySelector(path)?.value - value) < within"
-    page.wait_for_function(near, arg=[path, value, within], timeout=10_000)
+    page.wait_for_function(near, arg=[path, value, within])
 
 
 def run_and_show(page, words):
     """Run the second cell, and look at the builder once more."""
     run_cell(page, 1)
-    page.locator(f"text={words}").wait_for(timeout=60_000)
+    page.locator(f"text={words}").wait_for()
     page.eval_on_selector(".wb-explorer", "box => box.scrollIntoView()")
     page.wait_for_timeout(300)
     lab.shut(page)

@@ -40,12 +40,12 @@ def picture(page, name):
 
 def test_fields_are_seen_live_and_a_loaded_run_is_looked_into(page, lab_url, lab_folder):
     open_cells(page, lab_url, lab_folder, "inside.ipynb", LIVE, SMALL)
-    page.wait_for_selector(FIELD, timeout=60_000)
+    page.wait_for_selector(FIELD)
     first, second = page.locator(".wb-inside").first, page.locator(".wb-inside").nth(1)
     field = first.locator("canvas.wb-canvas").first
 
     def until(condition):
-        page.wait_for_function(f"({{dataset}}) => {condition}", arg=field.element_handle(), timeout=30_000)
+        page.wait_for_function(f"({{dataset}}) => {condition}", arg=field.element_handle())
 
     until("Number(dataset.columns) === 512 && dataset.scale === 'log'")
     first.get_by_label("field", exact=True).select_option("residual")
@@ -68,9 +68,9 @@ def test_fields_are_seen_live_and_a_loaded_run_is_looked_into(page, lab_url, lab
     until("Number(dataset.columns) === 512 && dataset.quantity === 'residual'")
 
     second.get_by_role("tab", name="Spectrum").click()
-    told = second.locator(".widget-html", has_text="Ritz values reach")
-    told.wait_for(timeout=30_000)
-    assert "By the CG bound" in told.inner_text()
+    message = second.locator(".widget-html", has_text="Ritz values reach")
+    message.wait_for()
+    assert "By the CG bound" in message.inner_text()
     page.wait_for_function("() => [...document.querySelectorAll('img.widget-image')].every(i => i.naturalWidth > 0)")
     assert second.locator("img.widget-image").count() == 3
     second.get_by_role("tab", name="Field").click()

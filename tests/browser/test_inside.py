@@ -20,7 +20,7 @@ def test_sliders_and_menus_move_the_pictures(page, lab_url):
     lab.run_all(page)
     told = page.locator(".widget-html", has_text="Ritz values reach")
     # The roofline comes last; the first view has its exact spectrum when its run is over.
-    page.locator(".widget-html", has_text="kernels, together").wait_for(timeout=90_000)
+    page.locator(".widget-html", has_text="kernels, together").wait_for()
     pictures = page.locator("img.widget-image")
     page.wait_for_function("() => [...document.querySelectorAll('img.widget-image')].every(i => i.naturalWidth > 0)")
     assert pictures.count() == 7

@@ -36,7 +36,7 @@ def test_a_long_trace_moves_smoothly_and_stands_beside_another_machine(page, lab
     lab.open_cells(page, lab_url, lab_folder, "long.ipynb", CODE)
     lab.run_all(page)
     seen_all = "([at, count]) => Number(document.querySelector(at)?.dataset.count) === count"
-    page.wait_for_function(seen_all, arg=[LANES, EVENTS], timeout=60_000)
+    page.wait_for_function(seen_all, arg=[LANES, EVENTS])
     lanes = page.locator(LANES)
     lanes.scroll_into_view_if_needed()
 
@@ -53,7 +53,7 @@ def test_a_long_trace_moves_smoothly_and_stands_beside_another_machine(page, lab
     readout.wait_for()
     lanes.press("Home")
     page.get_by_label("machine to model beside").select_option("v100")
-    page.wait_for_function(seen_all, arg=[LANES, 2 * EVENTS], timeout=30_000)
+    page.wait_for_function(seen_all, arg=[LANES, 2 * EVENTS])
     words = page.locator(".wb-words").inner_text()
     assert "measured, this machine: " in words
     assert "modelled, NVIDIA Tesla V100, 32 GB: " in words

@@ -33,7 +33,7 @@ def open_cell(page, lab_url, lab_folder, name, code):
     """Open and run a notebook of one cell."""
     lab.open_cells(page, lab_url, lab_folder, name, code)
     lab.run_all(page)
-    page.wait_for_selector(".wb-race", timeout=60_000)
+    page.wait_for_selector(".wb-race")
     page.eval_on_selector(".wb-race", "box => box.scrollIntoView()")
 
 
@@ -49,7 +49,7 @@ def press(page, name):
     page.get_by_role("button", name=name, exact=True).first.click()
 
 
-def test_lanes_race_and_the_winner_follows_tolerance_and_axis(page, lab_url, lab_folder):
+def test_lanes_race_and_the_winner_follows_tolerance_and_axis(page, lab_url, lab_folder, shoot):
     page.set_viewport_size({"width": 1280, "height": 1000})
     open_cell(page, lab_url, lab_folder, "race.ipynb", RACE)
     press(page, "Start")
@@ -57,7 +57,7 @@ def test_lanes_race_and_the_winner_follows_tolerance_and_axis(page, lab_url, lab
     press(page, "Add lane")
     until_seen(page, "curves", "3")
     winner = page.locator(".wb-status").nth(1)
-    page.locator(".wb-status", has_text="all have ended").wait_for(timeout=30_000)
+    page.locator(".wb-status", has_text="all have ended").wait_for()
     page.wait_for_function("() => document.querySelectorAll('.wb-status')[1].textContent.includes('by iterations:')")
     before = winner.inner_text()
     number = page.locator(".wb-race input[type=text]").first
@@ -70,7 +70,14 @@ def test_lanes_race_and_the_winner_follows_tolerance_and_axis(page, lab_url, lab
     page.wait_for_function("() => document.querySelectorAll('.wb-status')[1].textContent.includes('by bytes:')")
     press(page, "seconds")
     until_seen(page, "axis", "seconds")
-    page.wait_for_function("() => document.querySelectorAll('.wb-status')[1].textContent.includes('by seconds:')")
+    page.wait_for_function(
+        "() => document.querySelectorAll('.wb-status')[1].textContent.includes('by seconds with setup:')"
+    )
+    until_seen(page, "setup", "true")
+    shoot("race_against_seconds_with_setup")
+    page.get_by_label("with setup", exact=True).uncheck()
+    until_seen(page, "setup", "false")
+    page.wait_for_function("() => document.querySelectorAll('.wb-status')[1].textContent.includes('without setup:')")
     assert page.locator(".wb-lane").count() == 3
     page.locator(CURVES).hover(position={"x": 150, "y": 80})
     page.locator(".wb-readout:not([hidden])").wait_for()
@@ -78,10 +85,37 @@ def test_lanes_race_and_the_winner_follows_tolerance_and_axis(page, lab_url, lab
     lab.shut(page)
 
 
+def test_a_race_is_run_again_to_a_tolerance_that_its_lanes_did_not_reach(page, lab_url, lab_folder, shoot):
+    page.set_viewport_size({"width": 1280, "height": 1000})
+    open_cell(page, lab_url, lab_folder, "again.ipynb", RACE)
+    press(page, "Start")
+    page.locator(".wb-status", has_text="all have ended").wait_for(timeout=60_000)
+    number = page.locator(".wb-race input[type=text]").first
+    number.fill("abc")
+    number.press("Enter")
+    page.locator(".wb-status", has_text="tolerance must be a number above 0, got 'abc'; it stays 1e-06").wait_for()
+    page.wait_for_function("() => document.querySelector('.wb-race input[type=text]').value === '1e-06'")
+    number.fill("1e-9")
+    number.press("Enter")
+    page.locator(".wb-status", has_text="since the lanes stop at 1e-06; run them again to 1e-09").wait_for()
+    shoot("race_offers_a_finer_tolerance")
+    press(page, "Run again to 1e-09")
+    page.locator(".wb-status", has_text="At a relative residual of 1e-09 lane").wait_for(timeout=60_000)
+    until_seen(page, "tolerance", "1e-9")
+    until_seen(page, "curves", "2")
+    again = page.get_by_role("button", name="Start again", exact=True)
+    again.wait_for()
+    page.wait_for_function("() => document.querySelector('.wb-race').textContent.includes('all have ended')")
+    again.click()
+    page.locator(".wb-status", has_text="running").first.wait_for(timeout=60_000)
+    page.locator(".wb-status", has_text="all have ended").wait_for(timeout=60_000)
+    lab.shut(page)
+
+
 def test_the_tolerance_is_dragged_on_the_plot_and_all_follows(page, lab_url, lab_folder):
     open_cell(page, lab_url, lab_folder, "drag.ipynb", RACE)
     press(page, "Start")
-    page.locator(".wb-status", has_text="all have ended").wait_for(timeout=30_000)
+    page.locator(".wb-status", has_text="all have ended").wait_for()
     until_seen(page, "tolerance", "0.000001")
     grip = page.get_by_role("slider", name="tolerance, a relative residual")
     line = grip.bounding_box()
@@ -160,7 +194,7 @@ def test_a_sweep_is_put_together_in_its_form(page, lab_url, lab_folder):
     page.locator(".wb-status", has_text="27 runs = 3 n × 3 preconditioner × 3 deflation").wait_for()
     assert over.nth(2).input_value() == "none, stripes, file"
     press(page, "Run")
-    page.locator(".wb-status", has_text="27 of 27 runs done, 9 failed").wait_for(timeout=40_000)
+    page.locator(".wb-status", has_text="27 of 27 runs done, 9 failed").wait_for()
     assert page.locator("tr.wb-failed").count() == 9
     assert page.locator("tr.wb-best").count() == 3
     assert plan.inner_text().startswith("27 runs")
@@ -175,7 +209,7 @@ def test_a_sweep_fills_its_table_which_is_sorted_by_a_press(page, lab_url, lab_f
     page.set_viewport_size({"width": 1280, "height": 1050})
     open_cell(page, lab_url, lab_folder, "sweep.ipynb", SWEEP)
     press(page, "Run")
-    page.locator(".wb-status", has_text="12 of 12 runs done").wait_for(timeout=30_000)
+    page.locator(".wb-status", has_text="12 of 12 runs done").wait_for()
     column = "table.wb-table td:nth-child(5)"
     iterations = [int(text.replace(",", "")) for text in page.locator(column).all_inner_texts()]
     assert len(iterations) == 12

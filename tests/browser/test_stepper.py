@@ -16,9 +16,9 @@ def test_the_slider_moves_the_tables_and_the_picture(page, lab_url):
     page.set_viewport_size({"width": 1280, "height": 1250})
     lab.open_notebook(page, lab_url, "03_cg_family.ipynb")
     lab.run_all(page)
-    page.wait_for_selector(PICTURE, timeout=90_000)
+    page.wait_for_selector(PICTURE)
     # The cell after the stepper puts it on 60, where rounding shows in r.
-    page.wait_for_function("() => document.querySelector('.widget-readout')?.textContent === '60'", timeout=60_000)
+    page.wait_for_function("() => document.querySelector('.widget-readout')?.textContent === '60'")
     table = page.locator(".widget-html table").nth(1)
     table.locator("text=apart by").first.wait_for()
     before, picture = table.inner_text(), page.locator(PICTURE).get_attribute("src")

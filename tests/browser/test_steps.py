@@ -18,7 +18,7 @@ def open_cell(page, lab_url, lab_folder, name, code, selector):
     """Open and run a notebook of one cell."""
     lab.open_cells(page, lab_url, lab_folder, name, code)
     lab.run_all(page)
-    page.wait_for_selector(selector, timeout=60_000)
+    page.wait_for_selector(selector)
     page.eval_on_selector(selector, "box => box.scrollIntoView()")
 
 
@@ -93,7 +93,7 @@ def test_lines_are_edited_checked_and_raced(page, lab_url, lab_folder):
     text.fill(lines.replace("p = u + beta*p", "w = M(s)\np = u + beta*p + 0*w"))
     page.locator(".wb-costs b").first.wait_for()
     press(page, "Race")
-    page.locator(".wb-race .wb-status", has_text="all have ended").wait_for(timeout=30_000)
+    page.locator(".wb-race .wb-status", has_text="all have ended").wait_for()
     assert page.locator(".wb-lane").count() == 2
     assert "my-cg" in page.locator(".wb-lane").nth(1).inner_text()
     page.wait_for_timeout(300)

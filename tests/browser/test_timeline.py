@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from tests.browser import lab
+
 pytestmark = pytest.mark.browser
 
 NO_WORKERS = "window.Worker = class { constructor() { throw new Error('workers are forbidden here'); } };"
@@ -60,8 +62,7 @@ def test_a_traced_run_is_followed_held_looked_into_and_stopped(explorer):
     explorer.click("Pause")
     explorer.until(lambda: explorer.state == "paused" and explorer.seen(LANES)["live"] == "false")
     # What was sent before the pause may still be on its way.
-    explorer.page.wait_for_timeout(400)
-    held = events(explorer)
+    held = explorer.unchanging(lambda: events(explorer))
     explorer.page.wait_for_timeout(400)
     assert events(explorer) == held
 
@@ -122,9 +123,8 @@ def test_tabs_are_reached_by_keys_and_a_trace_is_exported(explorer):
     explorer.until(lambda: explorer.page.locator(".wb-kernels tbody tr").count() > 3)
     assert not explorer.page.locator(".wb-hollow").is_visible()
     explorer.until(lambda: explorer.enabled("Trace (JSON)"))
-    explorer.click("Trace (JSON)")
-    folder = explorer.folder / "exports"
-    (path,) = explorer.until(lambda: list(folder.glob("*.trace.json")))
-    explorer.page.locator("[role=status]", has_text=path.name).wait_for()
+    name, path = lab.download(explorer.page, lambda: explorer.click("Trace (JSON)"))
+    assert name.endswith("run2.trace.json")
+    explorer.page.locator("[role=status]", has_text=f"downloaded {name}").wait_for()
     written = json.loads(path.read_text(encoding="utf-8"))["traceEvents"]
     assert sum(event["ph"] == "X" for event in written) == events(explorer)

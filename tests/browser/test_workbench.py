@@ -9,6 +9,7 @@ import time
 import pytest
 
 from tests.browser import lab
+from tests.waiting import LIMIT
 from workbench.run.sharing import from_link
 
 pytestmark = pytest.mark.browser
@@ -26,8 +27,8 @@ class Bench:
         self.page = page
         self.shoot = shoot
 
-    def until(self, condition, seconds=40.0):
-        end = time.monotonic() + seconds
+    def until(self, condition):
+        end = time.monotonic() + LIMIT
         while not (value := condition()):
             assert time.monotonic() < end, f"it did not happen in time; the page says: {self.said()}"
             self.page.wait_for_timeout(30)
@@ -36,7 +37,7 @@ class Bench:
     def turn_to(self, title, shown):
         """Press a tab, and wait for what its page is known by."""
         self.page.locator(TABS).filter(has_text=re.compile(f"^{title}$")).click()
-        self.page.locator(shown).locator("visible=true").first.wait_for(timeout=60_000)
+        self.page.locator(shown).locator("visible=true").first.wait_for()
 
     def button(self, name):
         return self.page.get_by_role("button", name=name, exact=True).locator("visible=true")
@@ -45,8 +46,8 @@ class Bench:
         """What all status lines in sight say."""
         return " | ".join(self.page.locator("[role=status]").locator("visible=true").all_inner_texts())
 
-    def until_said(self, words, seconds=60.0):
-        return self.until(lambda: re.search(words, self.said()), seconds)
+    def until_said(self, words):
+        return self.until(lambda: re.search(words, self.said()))
 
     def seen(self, canvas):
         return self.page.locator(canvas).locator("visible=true").first.evaluate("canvas => ({...canvas.dataset})")
@@ -63,7 +64,7 @@ def in_lab(page, request):
 
 @contextlib.contextmanager
 def in_voila(page, request):
-    page.goto(request.getfixturevalue("app_url"), timeout=60_000)
+    page.goto(request.getfixturevalue("app_url"))
     yield
 
 
@@ -75,14 +76,14 @@ def place(request):
 @pytest.fixture
 def bench(page, request, place, shoot):
     with {"lab": in_lab, "voila": in_voila}[place](page, request):
-        page.wait_for_selector(BUBBLES, timeout=60_000)
+        page.wait_for_selector(BUBBLES)
         page.eval_on_selector(".wb-workbench", "box => box.scrollIntoView()")
         made = Bench(page, lambda stage: shoot(f"workbench_{place}_{stage}"))
         made.until_said("4 bubbles on")
         yield made
 
 
-def test_build_solve_race_inspect_step_save_and_come_back(bench, place):
+def test_build_solve_race_inspect_step_save_and_come_back(bench, place, tmp_path):
     page = bench.page
     # Build: a fifth bubble, and subdomains that follow all of them.
     bench.button("Add").click()
@@ -95,6 +96,19 @@ def test_build_solve_race_inspect_step_save_and_come_back(bench, place):
     built = from_link(link[0])
     assert built.problem.geometry().radii.size == 5
     assert built.deflation.name == "levelset"
+
+    # A problem is saved to the browser's computer, and opened from there.
+    name, path = lab.download(page, bench.button("Save problem").click)
+    assert re.match(r"bubbles-2d-\d+-5-bubbles-[0-9a-f]{6}-cg-", name)
+    saved = tmp_path / name
+    saved.write_bytes(path.read_bytes())
+    bench.button("Add").click()
+    bench.until_said("6 bubbles on")
+    with page.expect_file_chooser() as choosing:
+        bench.button("Choose file …").click()
+    choosing.value.set_files(saved)
+    bench.until_said("5 bubbles on")
+    bench.until_said("Opened bubbles-2d:")
 
     # Solve what was built.
     bench.turn_to("Solve", ".wb-solving")
@@ -114,8 +128,20 @@ def test_build_solve_race_inspect_step_save_and_come_back(bench, place):
     bench.until(lambda: bench.seen(CURVES)["first"].startswith("1:"))
     bench.shoot("race")
 
-    # Look inside the run.
+    # Look inside a lane, and make it again with timings.
     bench.turn_to("Look inside", ".wb-inside")
+    menu = page.locator(".wb-insidepage select").first
+    # Two lanes and the run of Solve, with spaces that do not break.
+    bench.until(lambda: menu.locator("option").count() == 3)
+    assert re.match(r"race,\slane\s1:\scg", menu.locator("option").nth(1).inner_text())
+    menu.select_option(index=1)
+    bench.until_said("without kernel timings")
+    bench.shoot("inside_a_lane")
+    bench.button("Run again with timings").click()
+    bench.until(lambda: re.match(r"with\stimings\s1:\sbubbles-2d", menu.locator("option").first.inner_text()))
+    bench.until(lambda: not bench.button("Run again with timings").count())
+
+    # Look inside the run.
     page.locator(".wb-inside select").locator("visible=true").first.select_option("solution")
     bench.until(lambda: bench.seen(".wb-inside .wb-field canvas").get("quantity") == "solution")
     bench.shoot("inside")
@@ -131,13 +157,20 @@ def test_build_solve_race_inspect_step_save_and_come_back(bench, place):
     bench.turn_to("Your method", ".wb-own")
     bench.until_said("These are the lines of cg; change some")
 
-    # Save, and open what was saved.
+    # Save, and open what was saved; the files come to the browser and nowhere else.
     bench.turn_to("Solve", ".wb-solving")
-    bench.button("Run file").click()
-    told = bench.until_said(r"written to (\S+): (\S+\.run\.npz)")
+    assert bench.button("Run file").is_enabled()
+    into = page.locator(".wb-solving .wb-save select").nth(2)
+    assert into.is_visible() == (place == "lab")
+    name, path = lab.download(page, bench.button("Run file").click)
+    assert re.fullmatch(r"bubbles-2d-\d+-5-bubbles-[0-9a-f]{6}-cg-.*-run1\.run\.npz", name)
+    bench.until_said(f"downloaded {re.escape(name)}")
     bench.turn_to("Open a run", ".wb-replay")
-    page.get_by_label("Open a saved run").fill(f"{told[1]}/{told[2]}")
-    bench.button("Open").click()
+    mine = tmp_path / name
+    mine.write_bytes(path.read_bytes())
+    with page.expect_file_chooser() as choosing:
+        page.locator(".wb-replay .widget-upload").click()
+    choosing.value.set_files(mine)
     bench.until_said("bubbles-2d.*converged")
     bench.shoot("open")
 
@@ -153,7 +186,7 @@ def come_back(bench):
     page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
     page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
     page.reload()
-    page.locator(TABS).first.wait_for(timeout=60_000)
+    page.locator(TABS).first.wait_for()
     bench.turn_to("Build", ".wb-building canvas")
     bench.until_said("5 bubbles on")
     bench.turn_to("Solve", ".wb-solving canvas")
@@ -165,7 +198,7 @@ def begin_afresh(bench):
     """Voila begins anew, and says so before anything is lost."""
     page = bench.page
     page.reload()
-    page.wait_for_selector(BUBBLES, timeout=60_000)
+    page.wait_for_selector(BUBBLES)
     bench.until_said("4 bubbles on")
     bench.turn_to("Solve", ".wb-solving canvas")
     bench.until_said("Reloading this page begins afresh")

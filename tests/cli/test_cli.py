@@ -145,7 +145,7 @@ WRONG = {
     "unknown option": (["poisson5", "--fast"], "--fast"),
     "unknown parameter": (["poisson5", "--param", "m=3"], "unknown parameter 'm'"),
     "parameter without value": (["poisson5", "--param", "n"], "--param takes KEY=VALUE, got 'n'"),
-    "n too small": (["two-layer", "--n", "1"], "n must be between 4 and 8192, got 1"),
+    "n too small": (["two-layer", "--n", "1"], "n must be between 4 and 46340, got 1"),
     "n no number": (["two-layer", "--n", "many"], "n must be a whole number, got 'many'"),
     "order too large": (["poisson5", "--preconditioner", "neumann:99"], "order must be between 1 and 16, got 99"),
     "rtol no number": (["poisson5", "--rtol", "small"], "--rtol"),
@@ -240,3 +240,12 @@ def test_ctrl_c_keeps_what_was_computed(capsys, monkeypatch):
     answer = json.loads(out)
     assert (status, answer["iterations"]) == (1, 3)
     assert "stopped by the user" in answer["reason"]
+
+
+@pytest.mark.parametrize("given", [["--param", "n=8", "--param", "n=9"], ["--n", "8", "--param", "n=9"]])
+@pytest.mark.parametrize("verb", ["solve", "advise"])
+def test_a_parameter_given_twice_is_refused(capsys, verb, given):
+    status, out, err = run(capsys, verb, "poisson5", *given)
+    assert (status, out) == (2, "")
+    assert err.startswith("workbench: parameter 'n' is given twice, as '")
+    assert err.count("\n") == 1

@@ -58,7 +58,7 @@ def test_only_hybrid3_takes_it(capsys, solver):
     ("arguments", "sentence"),
     [
         (["--memory-limit", "lots"], "a size is a number"),
-        (["--memory-limit", "0"], "memory_limit must be at least 1 byte, got 0"),
+        (["--memory-limit", "0"], "memory_limit must be between 1 byte and 8 EiB, got 0"),
         (["--solver", "hybrid3", "--memory-limit", "2kB"], "not enough for one row; raise the limit"),
         (["--solver", "hybrid3:share=2"], "hybrid3: share must be between 0 and 1, got 2"),
         (["--solver", "hybrid3:fused=maybe"], "fused must be true or false"),

@@ -1,5 +1,7 @@
 """What every deflation space and coarse solver promises."""
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -9,8 +11,10 @@ from tests.conftest import box_stencil, random_matrix
 from workbench import blocks, devices
 from workbench.deflation import PiecewiseConstant, Projection
 from workbench.errors import InputError
+from workbench.problems import LinearSystem
 from workbench.run import Stopping, configure, run_through
 from workbench.run.driver import Run
+from workbench.run.given import GivenProblem
 
 SPACES = ["blocks", "levelset", "planes", "stripes"]
 """Those whose vectors are piecewise constant; the others are in tests/deflation/test_vectors.py."""
@@ -104,3 +108,30 @@ def test_coarse_solvers_refuse_an_indefinite_matrix(name):
     indefinite = sparse.csr_array(np.array([[1.0, 2.0], [2.0, 1.0]]))
     with pytest.raises(InputError, match="not positive definite"):
         blocks.find("coarse", name).factor(indefinite).solve(np.array([1.0, -1.0]))
+
+
+DTYPES = (np.float32, np.float64, np.complex64, np.complex128)
+EVERY_SPACE = ("blocks:3", "levelset:2", "stripes", "planes", "ritz:3", "eigenvectors:3")
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: np.dtype(dtype).name)
+@pytest.mark.parametrize("variant", sorted(blocks.registered("variant")))
+def test_every_coarse_solver_with_every_space_solves_in_every_precision(variant, dtype):
+    grid = (6, 8)
+    operator = box_stencil(grid, dtype, shift=1)
+    b = np.random.default_rng(2).random(48).astype(dtype)
+    if np.dtype(dtype).kind == "c":
+        b = b * np.exp(1j * np.random.default_rng(3).random(48)).astype(dtype)
+    system = LinearSystem(operator, b, grid=grid, phase=phase_of(48))
+    rtol = 1e-4 if np.dtype(dtype).itemsize // (1 + (np.dtype(dtype).kind == "c")) == 4 else 1e-9
+    named = {space.split(":")[0] for space in EVERY_SPACE}
+    assert named == set(blocks.registered("deflation")) - {"none", "file"}
+    for space, coarse in itertools.product(EVERY_SPACE, COARSE):
+        chosen = configure(
+            GivenProblem(), preconditioner="jacobi", deflation=space, coarse=coarse, variant=variant,
+            stopping=Stopping(rtol=rtol),
+        )  # fmt: skip
+        result = run_through(Run(chosen, system))
+        assert result.converged, (space, coarse, result.reason, result.detail)
+        assert result.x.dtype == dtype
+        assert result.summary["deflation_vectors"] > 0

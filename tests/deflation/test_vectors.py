@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -169,7 +171,7 @@ def test_other_columns_stay_vectors(Z):
         (np.array([0, -1, 1]), "got -1 to 1"),
         (np.array([0, 5, 1]), "got 0 to 5"),
         (np.array([0, 2, 2]), "subdomain 1 of 3 holds no unknown"),
-        (np.array([["a"], ["b"], ["c"]]), "give numbers"),
+        (np.array([["a"], ["b"], ["c"]]), "Z must hold numbers"),
     ],
 )
 def test_wrong_vectors_get_one_sentence(Z, sentence):
@@ -194,6 +196,11 @@ def test_vectors_from_a_file(tmp_path):
 def test_files_that_hold_no_vectors_get_one_sentence(tmp_path):
     (tmp_path / "text.npy").write_text("no array")
     np.savez(tmp_path / "several.npz", a=np.ones(3))
+    os.mkfifo(tmp_path / "pipe.npy")
+    with (tmp_path / "huge.npy").open("wb") as stream:
+        # 8 TB, of which 64 bytes are there.
+        np.lib.format.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": False, "shape": (10**12,)})
+        stream.write(bytes(64))
     np.save(tmp_path / "objects.npy", np.array([None, {}], dtype=object), allow_pickle=True)
     for path, sentence in (
         ("", "needs the path"),
@@ -201,7 +208,9 @@ def test_files_that_hold_no_vectors_get_one_sentence(tmp_path):
         (tmp_path / "text.npy", "no NumPy array file"),
         (tmp_path / "several.npz", "no NumPy array file"),
         (tmp_path / "objects.npy", "no NumPy array file"),
-        (tmp_path, "no NumPy array file"),
+        (tmp_path, "is a folder, not a file with deflation vectors"),
+        (tmp_path / "pipe.npy", "is a pipe, not a file with deflation vectors"),
+        (tmp_path / "huge.npy", "no NumPy array file"),
     ):
         with pytest.raises(InputError, match=sentence):
             Run(configure("two-layer", n=8, deflation=f"file:{path}"))

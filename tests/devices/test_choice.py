@@ -119,8 +119,8 @@ def test_a_device_without_double_precision(opencl, monkeypatch):
     monkeypatch.setitem(devices._made, "opencl:single", single)
     matrix = np.diag(np.arange(1.0, 40)) + 0.1
     b = np.ones(39)
-    with pytest.raises(InputError, match="double precision; give the matrix as float32"):
+    with pytest.raises(InputError, match="double precision; give A and b as float32"):
         solve(matrix, b, device="opencl:single")
-    found = solve(matrix.astype(np.float32), b, device="opencl:single", rtol=1e-4)
+    found = solve(matrix.astype(np.float32), b.astype(np.float32), device="opencl:single", rtol=1e-4)
     assert found.converged
     np.testing.assert_allclose(matrix @ found.x, b, atol=1e-3)

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numba import njit, prange
+from numba import njit
 
+from workbench.devices.cpu.compiled import kernel
 from workbench.devices.cpu.threads import WORTH_SHARING, cores, launch
-from workbench.devices.cpu.turns import counters, shared
+from workbench.devices.cpu.turns import counters, lanes, shared
 
 LONG = 100_000_000
 """Steps of a recurrence that takes about half a second."""
@@ -25,9 +26,9 @@ def _first_for(turns, lane, chunks):
     return -1
 
 
-@njit(parallel=True, nogil=True)
+@kernel()
 def _owners(turns, owner, times, steps, worked):
-    for lane in prange(turns.shape[0]):
+    for lane in lanes(turns):
         for chunk in shared(turns, lane, owner.size):
             owner[chunk] = lane
             times[chunk] += 1

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import re
+import struct
 import threading
+import zlib
 
 import matplotlib
 import numpy as np
@@ -48,6 +50,17 @@ def test_a_file_that_says_nothing_or_is_none_is_a_sentence(record, tmp_path, kin
         read_provenance(path)
     with pytest.raises(InputError, match="no figure at"):
         read_provenance(tmp_path / f"b.{kind}")
+
+
+def test_a_picture_that_claims_to_be_huge_is_a_sentence(record, tmp_path):
+    path = save(convergence([record]), tmp_path / "a.png")
+    content = bytearray(path.read_bytes())
+    # Width and height in the first chunk, IHDR, whose checksum follows its 17 bytes.
+    content[16:24] = struct.pack("!II", 60_000, 60_000)
+    content[29:33] = struct.pack("!I", zlib.crc32(content[12:29]))
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="is damaged"):
+        read_provenance(path)
 
 
 def test_text_in_a_pdf_is_truetype(record, tmp_path):

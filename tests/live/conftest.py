@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+
+from tests.waiting import LIMIT, LONGEST
 
 
 @pytest.fixture(autouse=True)
@@ -15,6 +18,13 @@ def status_lines_are_read(request, monkeypatch):
     """As by a page. Without one a status line keeps progress back, which is what its own tests are about."""
     if request.path.name != "test_status.py":
         monkeypatch.setattr("workbench.live.status.PATIENCE", 10**9)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests here wait for runs, for threads and for pictures."""
+    for item in items:
+        if item.path.parent == Path(__file__).parent:
+            item.add_marker(pytest.mark.timeout(LONGEST))
 
 
 class Page:
@@ -69,7 +79,24 @@ def page_of() -> Callable[[Any], Page]:
     return Page
 
 
-def eventually(condition: Callable[[], Any], seconds: float = 10.0) -> Any:
+@pytest.fixture
+def downloads() -> Callable[[Any], Callable[[], list[tuple[str, bytes]]]]:
+    """Files that a page would have saved, by name and content; call it with the widget that sends them."""
+
+    def connected(download: Any) -> Callable[[], list[tuple[str, bytes]]]:
+        files: list[tuple[str, bytes]] = []
+
+        def take(message: dict[str, Any], buffers: list[bytes]) -> None:
+            files.append((message["name"], b"".join(buffers)))
+            download._receive(download, {"kind": "saved", "number": message["number"]}, [])
+
+        download.send = take
+        return lambda: list(files)
+
+    return connected
+
+
+def eventually(condition: Callable[[], Any], seconds: float = LIMIT) -> Any:
     """Wait until something is true, and return it."""
     end = time.monotonic() + seconds
     while not (value := condition()):

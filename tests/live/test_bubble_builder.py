@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.live import BubbleBuilder
 from workbench.live.bubble_drawing import Drawing
@@ -30,12 +31,12 @@ def builder():
 def say(builder, **message):
     """As the canvas does, and wait until it is done."""
     builder.canvas._receive(None, message, [])
-    assert builder._acts.wait(10)
+    assert builder._acts.wait(LIMIT)
 
 
 def settle(builder):
-    assert builder._acts.wait(10)
-    assert builder._painter.wait(10)
+    assert builder._acts.wait(LIMIT)
+    assert builder._painter.wait(LIMIT)
 
 
 def test_what_was_given_stands_there(builder):
@@ -91,7 +92,7 @@ def test_a_field_that_undo_sets_is_right_again(builder):
     settle(builder)
     builder.form.fields["n"].value = 4
     settle(builder)
-    assert "n must be between 8 and 8192, got 4" in builder.status.text
+    assert "n must be between 8 and 46340, got 4" in builder.status.text
     say(builder, act="undo")
     assert builder.form.fields["n"].value == 32
     assert builder.status.text == "4 bubbles on 32² = 1,024 cells"
@@ -196,6 +197,21 @@ def test_a_wrong_deflation_is_told_and_the_last_one_stays(builder):
     settle(builder)
     assert builder.deflation.k == 2
     assert builder.status.tone == "plain"
+
+
+def test_the_fields_of_random_bubbles_show_what_a_loaded_problem_was_placed_by(builder, eventually):
+    given = Bubbles2D(n=64, layout="random", count=20, radius=0.03, geometry_seed=3)
+    builder.load(given)
+    shown = builder.form.random_values()
+    assert (shown["count"], float(shown["radius"]), shown["geometry_seed"]) == (20, 0.03, 3)
+    # So the same button makes the same bubbles, here and in a form that comes back by Undo.
+    builder.form.random.click()
+    assert builder.problem == given
+    builder.form.fields["count"].value = 5
+    builder.form.random.click()
+    eventually(lambda: builder.problem.count == 5)
+    builder._receive({"act": "undo"})
+    eventually(lambda: builder.form.fields["count"].value == 20)
 
 
 def test_a_problem_is_loaded_with_its_deflation(builder):

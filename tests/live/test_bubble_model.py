@@ -100,7 +100,7 @@ def test_the_place_with_the_most_room(model, cube):
         ({"act": "add", "centre": [0.5, 0.5], "radius": 0.4}, "bubbles 1 and 5 overlap"),
         ({"act": "add", "centre": [0.5, 1.5]}, "bubble 5 at (0.5, 1.5)"),
         ({"act": "delete"}, "no bubble is selected"),
-        ({"act": "change", "values": {"n": 4}}, "n must be between 8 and 8192, got 4"),
+        ({"act": "change", "values": {"n": 4}}, "n must be between 8 and 46340, got 4"),
         ({"act": "change", "values": {"contrast": "thick"}}, "contrast must be a number, got 'thick'"),
         ({"act": "change", "values": {"layout": "random", "count": 300}}, "only "),
         ({"act": "side", "side": "z-", "to": "dirichlet"}, "unknown side 'z-'; known: x-, x+, y-, y+"),

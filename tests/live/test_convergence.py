@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.waiting import LIMIT
 from workbench.live import ConvergenceView, _stream
 from workbench.live import convergence as module
 from workbench.run import Session, Stopping, configure
@@ -23,7 +24,7 @@ def relative(run):
 
 def finished(**choices):
     session = Session(configure("two-layer", **{"n": 32, **choices}))
-    session.wait(60)
+    session.wait(LIMIT)
     return session
 
 
@@ -32,7 +33,7 @@ def test_a_run_arrives_whole_and_in_order(view, page_of, eventually):
     session = Session(configure("two-layer", n=64))
     curve = view.watch(session)
     session.start()
-    session.wait(60)
+    session.wait(LIMIT)
     eventually(lambda: page.curves().get(curve.key, np.empty(0)).size == session.run.history.count)
     np.testing.assert_allclose(page.curves()[curve.key], relative(session.run), rtol=1e-6)
     eventually(lambda: not page.messages[-1]["curves"][-1]["live"])
@@ -73,7 +74,7 @@ def test_a_page_that_does_not_paint_is_sent_no_more_than_its_credit(view, page_o
     session = Session(configure("two-layer", n=128, stopping=Stopping(rtol=1e-12)))
     curve = view.watch(session)
     session.start()
-    session.wait(60)
+    session.wait(LIMIT)
     view.publisher.wake()
     eventually(lambda: view._curves[0].session is None)
     assert len(page.messages) == 2
@@ -85,7 +86,7 @@ def test_a_page_that_does_not_paint_is_sent_no_more_than_its_credit(view, page_o
 def test_nothing_waits_for_a_page_that_never_comes(view):
     session = Session(configure("two-layer", n=32))
     view.watch(session)
-    assert session.wait(60).converged
+    assert session.wait(LIMIT).converged
 
 
 def test_large_histories_go_in_pieces(view, page_of, eventually, monkeypatch):
@@ -115,7 +116,7 @@ def test_clear_keeps_the_run_that_goes_on(view, page_of, eventually):
     view.clear()
     assert view.curves == (curve,)
     going.start()
-    going.wait(60)
+    going.wait(LIMIT)
     eventually(lambda: set(page.curves()) == {curve.key})
 
 

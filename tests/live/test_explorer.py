@@ -8,11 +8,12 @@ import threading
 
 import pytest
 
+from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.figures import read_provenance
 from workbench.live import explore
 from workbench.live._stream import SOON
-from workbench.live.export import KINDS, PICTURES
+from workbench.live.export import KINDS, PICTURES, slug
 from workbench.recording import load, load_trace
 from workbench.run import Session, State, Stopping, configure
 from workbench.run.sharing import from_link, to_link
@@ -35,7 +36,7 @@ def endless(tmp_path):
 
 
 def test_run_makes_a_record_that_is_there_when_wait_returns(explorer):
-    result = explorer.run().wait(60)
+    result = explorer.run().wait(LIMIT)
     assert result.converged
     assert [record.summary["iterations"] for record in explorer.records] == [result.iterations]
 
@@ -63,7 +64,7 @@ def test_it_is_displayed_once_and_by_its_box(explorer):
 
 
 def test_the_status_line_tells_the_end(explorer, eventually):
-    explorer.run().wait(60)
+    explorer.run().wait(LIMIT)
     eventually(lambda: explorer.status.state == "done")
     assert "run 1 converged" in explorer.status.text
     assert "true relative residual" in explorer.status.text
@@ -72,7 +73,7 @@ def test_the_status_line_tells_the_end(explorer, eventually):
 
 def test_the_notes_of_a_singular_run_are_told(tmp_path, eventually):
     explorer = explore("bubbles-2d", n=32, deflation="blocks:4", rhs="random", folder=tmp_path)
-    explorer.run().wait(60)
+    explorer.run().wait(LIMIT)
     eventually(lambda: explorer.status.state == "done")
     assert "E is singular" in explorer.status.text
     explorer.close()
@@ -91,7 +92,7 @@ def test_buttons_follow_the_state(endless, eventually):
     buttons.pause.click()
     eventually(lambda: buttons.pause.description == "Pause" and not buttons.pause.disabled)
     buttons.stop.click()
-    endless.session.wait(10)
+    endless.session.wait(LIMIT)
     eventually(lambda: not buttons.step.disabled and buttons.stop.disabled and buttons.pause.disabled)
     assert "stopped by the user" in eventually(lambda: endless.status.state == "done" and endless.status.text)
 
@@ -120,7 +121,7 @@ def test_step_makes_one_iteration(explorer, eventually):
         eventually(lambda before=before: explorer.session.run.iterations == before + 1)
     eventually(lambda: "iteration 3" in explorer.status.text)
     explorer.resume()
-    assert explorer.session.wait(60).converged
+    assert explorer.session.wait(LIMIT).converged
 
 
 def test_pause_holds_what_waits_first_so_that_none_begins_meanwhile(endless, eventually, monkeypatch):
@@ -160,7 +161,7 @@ def test_a_run_while_another_goes_on_is_queued_and_stop_lets_it_begin(endless, e
 
 def test_ten_runs_started_at_once_all_end_in_order(explorer, eventually):
     sessions = [explorer.run() for _ in range(10)]
-    results = [session.wait(60) for session in sessions]
+    results = [session.wait(LIMIT) for session in sessions]
     assert all(result.converged for result in results)
     eventually(lambda: len(explorer.records) == 10)
     begun = [result.provenance["started"] for result in results]
@@ -172,7 +173,7 @@ def test_ten_runs_started_at_once_all_end_in_order(explorer, eventually):
 def test_only_the_last_runs_are_kept_and_that_is_said(explorer, eventually, monkeypatch):
     monkeypatch.setattr("workbench.live.explorer.KEPT", 3)
     for session in [explorer.run() for _ in range(5)]:
-        session.wait(60)
+        session.wait(LIMIT)
     eventually(lambda: "The last 3 runs are kept; 2 older ones are not." in explorer.table.value)
     assert len(explorer.records) == 3
     eventually(lambda: len(explorer.convergence.curves) == 3)
@@ -180,22 +181,22 @@ def test_only_the_last_runs_are_kept_and_that_is_said(explorer, eventually, monk
 
 def test_a_wrong_value_is_a_sentence_in_the_status_line(explorer, eventually):
     explorer.form.blocks["problem"].fields["n"].value = 2
-    eventually(lambda: explorer.status.text == "two-layer: n must be between 4 and 8192, got 2")
+    eventually(lambda: explorer.status.text == "two-layer: n must be between 4 and 46340, got 2")
     assert explorer.status.tone == "bad"
     explorer.controls.run.click()
     assert explorer.session is None
-    with pytest.raises(InputError, match="between 4 and 8192"):
+    with pytest.raises(InputError, match="between 4 and 46340"):
         explorer.run()
     explorer.form.blocks["problem"].fields["n"].value = 16
     eventually(lambda: explorer.status.tone == "plain")
     explorer.controls.run.click()
-    assert explorer.session.wait(60).converged
+    assert explorer.session.wait(LIMIT).converged
 
 
 def test_a_run_that_fails_in_setup_tells_its_sentence(tmp_path, eventually):
-    explorer = explore("poisson5", n=16, stopping=Stopping(norm="error"), folder=tmp_path)
+    explorer = explore("poisson5", n=16, deflation="file", folder=tmp_path)
     explorer.run()
-    eventually(lambda: "norm error needs a known solution" in explorer.status.text)
+    eventually(lambda: "deflation file needs the path" in explorer.status.text)
     assert explorer.status.tone == "bad"
     assert not explorer.records
     eventually(lambda: not explorer.controls.run.disabled)
@@ -212,7 +213,7 @@ def test_the_field_of_the_run_is_shown_at_its_own_size(tmp_path, eventually):
     explorer = explore(n=1040, deflation="blocks:4", folder=tmp_path, stopping=Stopping(maxiter=1))
     eventually(lambda: explorer.field.scene and explorer.field.scene.values.shape == (1024, 1024))
     explorer.run()
-    eventually(lambda: explorer.field.scene.values.shape == (1040, 1040), 60)
+    eventually(lambda: explorer.field.scene.values.shape == (1040, 1040))
     assert "16 deflation subdomains" in explorer.field.scene.notes[-1]
     explorer.close()
 
@@ -220,7 +221,7 @@ def test_the_field_of_the_run_is_shown_at_its_own_size(tmp_path, eventually):
 def test_the_table_lists_runs_with_their_numbers(explorer, eventually):
     for preconditioner in ("jacobi", "neumann"):
         explorer.form.blocks["preconditioner"].choice.value = preconditioner
-        explorer.run().wait(60)
+        explorer.run().wait(LIMIT)
     eventually(lambda: "2: cg + neumann:2" in explorer.table.value)
     assert "1: cg + jacobi" in explorer.table.value
     assert "1,024" in explorer.table.value
@@ -229,19 +230,19 @@ def test_the_table_lists_runs_with_their_numbers(explorer, eventually):
 
 
 def test_clear_takes_everything_away_and_the_next_run_comes(explorer, eventually):
-    explorer.run().wait(60)
+    explorer.run().wait(LIMIT)
     eventually(lambda: "<table" in explorer.table.value)
     explorer.clear()
     eventually(lambda: "<table" not in explorer.table.value)
     assert not explorer.records
     assert not explorer.convergence.curves
-    explorer.run().wait(60)
+    explorer.run().wait(LIMIT)
     assert len(explorer.records) == 1
 
 
 def test_exports_are_files_that_can_be_read(explorer):
     explorer.trace.value = True
-    result = explorer.run().wait(60)
+    result = explorer.run().wait(LIMIT)
     written = {kind: explorer.export(kind) for kind in (*KINDS, *PICTURES)}
     assert {path.parent for paths in written.values() for path in paths} == {explorer.folder}
     assert all("two-layer" in path.name for paths in written.values() for path in paths)
@@ -260,14 +261,14 @@ def test_a_field_of_another_problem_is_not_saved_under_the_last_run(explorer, ev
     def saved():
         return [path.name.partition("-")[0] for path in explorer.export("svg")]
 
-    explorer.run().wait(60)
-    assert explorer._painter.wait(10)
+    explorer.run().wait(LIMIT)
+    assert explorer._painter.wait(LIMIT)
     assert saved() == ["convergence", "field"]
     explorer.form.load(configure("poisson5", n=8))
-    assert explorer._painter.wait(10)
+    assert explorer._painter.wait(LIMIT)
     assert saved() == ["convergence"]
     explorer.form.load(configure("two-layer", n=32, deflation="blocks:2"))
-    assert explorer._painter.wait(10)
+    assert explorer._painter.wait(LIMIT)
     assert saved() == ["convergence"]
     # The solution is that of the run all the same, whatever is being chosen.
     explorer.field.quantity = "solution"
@@ -295,23 +296,51 @@ def test_exports_before_any_run_are_refused(explorer, eventually):
 def test_an_export_that_cannot_be_written_is_told(tmp_path, eventually):
     (tmp_path / "exports").write_text("in the way")
     explorer = explore(n=16, folder=tmp_path / "exports")
-    explorer.run().wait(60)
+    explorer.run().wait(LIMIT)
     eventually(lambda: not explorer.save_bar.press.disabled)
+    explorer.save_bar.saver.where.value = "folder"
     explorer.save_bar.press.click()
     eventually(lambda: "cannot make the folder" in explorer.saved.text)
     explorer.close()
 
 
 def test_the_path_of_an_export_is_shown(explorer, eventually):
-    explorer.run().wait(60)
+    explorer.run().wait(LIMIT)
     eventually(lambda: not explorer._exports["csv"].disabled)
+    explorer.save_bar.saver.where.value = "folder"
     explorer._exports["csv"].click()
     eventually(lambda: str(explorer.folder) in explorer.saved.text)
 
 
+def test_exports_are_downloaded_under_the_names_of_their_runs(explorer, downloads, eventually):
+    files = downloads(explorer.save_bar.saver.download)
+    explorer.run().wait(60)
+    eventually(lambda: not explorer._exports["run"].disabled)
+    explorer._exports["run"].click()
+    ((name, content),) = eventually(files)
+    assert name.startswith("two-layer-32-cg-")
+    assert name.endswith("run1.run.npz")
+    assert content.startswith(b"PK")
+    eventually(lambda: explorer.saved.text == f"downloaded {name}")
+    explorer.run().wait(60)
+    eventually(lambda: len(explorer.records) == 2)
+    explorer._exports["run"].click()
+    eventually(lambda: len(files()) == 2)
+    assert files()[1][0].startswith("2-runs-until-two-layer-32-")
+    assert files()[1][0].endswith("run2.zip")
+    assert not explorer.folder.exists()
+
+
+def test_a_long_name_of_a_file_keeps_the_runs_number():
+    name = slug(f"convergence {'bubbles-3d:64 ' * 12} 20260131T120000 run12")
+    assert len(name) == 120
+    assert name.startswith("convergence-bubbles-3d-64")
+    assert name.endswith("20260131T120000-run12")
+
+
 def test_two_explorers_share_nothing(explorer, tmp_path):
     other = explore(n=16, folder=tmp_path)
-    explorer.run().wait(60)
+    explorer.run().wait(LIMIT)
     assert not other.records
     assert other.session is None
     assert other.publisher is not explorer.publisher
@@ -322,7 +351,7 @@ def test_buttons_may_be_pressed_from_any_thread(explorer):
     thread = threading.Thread(target=explorer.controls.run.click)
     thread.start()
     thread.join()
-    assert explorer.session.wait(60).converged
+    assert explorer.session.wait(LIMIT).converged
 
 
 def test_an_unknown_problem_is_refused_at_once():
@@ -331,12 +360,12 @@ def test_an_unknown_problem_is_refused_at_once():
 
 
 def test_the_timeline_shows_the_run_that_was_traced(explorer, eventually):
-    explorer.run().wait(60)
+    explorer.run().wait(LIMIT)
     eventually(lambda: explorer._exports["trace"].disabled and not explorer._exports["csv"].disabled)
     with pytest.raises(InputError, match='tick "trace" before'):
         explorer.export("trace")
     explorer.trace.value = True
-    result = explorer.run().wait(60)
+    result = explorer.run().wait(LIMIT)
     eventually(lambda: explorer.timeline.trace is result.trace)
     eventually(lambda: not explorer._exports["trace"].disabled)
     (path,) = explorer.export("trace")
@@ -350,3 +379,39 @@ def test_only_the_view_in_front_is_sent_anything(explorer):
     assert (explorer.convergence.link.hidden, explorer.timeline.link.hidden) == (False, True)
     explorer.tabs.selected_index = 1
     assert (explorer.convergence.link.hidden, explorer.timeline.link.hidden) == (True, False)
+
+
+def test_run_is_disabled_while_a_value_is_wrong_and_says_why(explorer, eventually):
+    n = explorer.form.blocks["problem"].fields["n"]
+    n.value = 2
+    eventually(lambda: explorer.controls.run.disabled)
+    assert explorer.controls.step.disabled
+    assert "n must be between 4 and 46340, got 2" in explorer.controls.run.tooltip
+    eventually(lambda: "got 2" in explorer.status.text)
+    n.value = 16
+    eventually(lambda: not explorer.controls.run.disabled and "got 2" not in explorer.status.text)
+    assert "cannot run" not in explorer.controls.run.tooltip
+    assert not explorer.controls.step.disabled
+
+
+def test_a_deflation_that_does_not_fit_the_grid_disables_run_and_is_marked(explorer, eventually):
+    deflation = explorer.form.blocks["deflation"]
+    deflation.choice.value = "blocks"
+    deflation.fields["k"].value = 64
+    eventually(lambda: explorer.controls.run.disabled)
+    assert "64 parts per side" in explorer.status.text
+    eventually(lambda: "wb-invalid" in deflation.choice._dom_classes)
+    deflation.fields["k"].value = 4
+    eventually(lambda: not explorer.controls.run.disabled and "wb-invalid" not in deflation.choice._dom_classes)
+    assert explorer.run().wait(LIMIT).converged
+
+
+def test_what_a_new_problem_replaced_is_told_and_the_rest_can_be_run(explorer, eventually, tmp_path):
+    path = tmp_path / "a.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 1.0\n2 2 2.0\n", encoding="utf-8")
+    explorer.form.load(configure("bubbles-2d", n=16, deflation="levelset:2"))
+    explorer.form.load(configure(str(path), deflation="levelset:2"))
+    eventually(lambda: "levelset needs phases" in explorer.status.text)
+    assert not explorer.controls.run.disabled
+    assert explorer.run().wait(LIMIT).converged
+    eventually(lambda: "converged" in explorer.status.text)

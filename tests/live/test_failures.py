@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from tests.waiting import LIMIT
 from workbench.errors import DeviceError
 from workbench.live import RaceView, SweepView, explore
 from workbench.run import Reason, Run, State, configure
@@ -72,7 +73,7 @@ def test_the_explorer_says_it_lists_it_and_runs_again(explorer, eventually, brea
     assert explorer.table.value.count("<tr>") == 2
     buttons = explorer.controls
     assert (buttons.run.disabled, buttons.stop.disabled, buttons.pause.disabled) == (False, True, True)
-    assert explorer.run().wait(60).converged
+    assert explorer.run().wait(LIMIT).converged
     eventually(lambda: explorer.status.text.startswith("run 2 converged"))
     eventually(lambda: not solving())
     assert len(explorer.records) == 1
@@ -98,9 +99,9 @@ def test_a_lost_device_ends_the_run_with_its_reason(explorer, eventually, monkey
     monkeypatch.setattr(Run, "_advance", lose)
     monkeypatch.setattr("workbench.run.driver.devices.forget", lambda runtime: None)
     monkeypatch.setattr("workbench.devices.cpu.Cpu.runtime", None, raising=False)
-    assert explorer.run().wait(60).reason is Reason.DEVICE_LOST
+    assert explorer.run().wait(LIMIT).reason is Reason.DEVICE_LOST
     eventually(lambda: "the plug was pulled" in explorer.status.text)
-    assert explorer.run().wait(60).converged
+    assert explorer.run().wait(LIMIT).converged
 
 
 @pytest.mark.parametrize(("error", "sentence"), SENTENCES)
@@ -113,7 +114,7 @@ def test_a_race_says_it_in_the_lane_and_the_others_go_on(eventually, error, sent
     eventually(lambda: failing.state is State.FAILED and good.state is State.DONE)
 
     eventually(lambda: sentence in view.table.children[2].children[0].value)
-    eventually(lambda: view._stop.disabled and view._pause.disabled)
+    eventually(lambda: view.player.stop.disabled and view.player.pause.disabled)
     third = view.add(configure("two-layer", n=16, preconditioner="neumann:2"))
     eventually(lambda: third.state is State.DONE)
     assert third.result.converged
@@ -126,12 +127,12 @@ def test_a_sweep_has_a_row_that_says_it(eventually, tmp_path, error, sentence):
     first = GivenPreconditioner(Breaks(error))
     view = SweepView("two-layer", {"n": [12, 16]}, preconditioner=first, folder=tmp_path)
     view.run()
-    bad, good = view.wait(60).rows
+    bad, good = view.wait(LIMIT).rows
     assert bad["reason"] == sentence
     assert good["converged"]
     eventually(lambda: not view._run.disabled and view._stop.disabled)
     view.run()
-    assert view.wait(60).converged
+    assert view.wait(LIMIT).converged
 
 
 def test_a_sweep_that_breaks_as_a_whole_keeps_its_rows_and_can_be_run_again(eventually, tmp_path, monkeypatch):
@@ -149,4 +150,4 @@ def test_a_sweep_that_breaks_as_a_whole_keeps_its_rows_and_can_be_run_again(even
     assert (view._run.disabled, view._stop.disabled) == (False, True)
     assert len(view.rows) == 1
     view.run()
-    assert view.wait(60).converged
+    assert view.wait(LIMIT).converged

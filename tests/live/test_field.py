@@ -12,6 +12,8 @@ import pytest
 import traitlets
 from scipy import sparse
 
+from tests.waiting import LIMIT
+from workbench.figures import drawn
 from workbench.live import FieldView
 from workbench.live import field as module
 from workbench.live._stream import Publisher
@@ -81,6 +83,15 @@ def test_what_is_shown_is_a_figure_too(view):
     assert view.figure().axes[0].get_xlabel() == "x (side lengths)"
 
 
+def test_a_figure_says_which_plane_it_shows_and_so_do_its_numbers(view):
+    view.show(cube())
+    view.index = 10_000
+    assert view.plane == "y = 0.969"
+    figure = view.figure()
+    assert figure.axes[0].get_title().endswith(", y = 0.969")
+    assert set(drawn(figure)["series"]) == {"y = 0.969"}
+
+
 ENDLESS = Stopping(rtol=1e-300, maxiter=10**9, stagnation=10**9)
 
 
@@ -125,7 +136,7 @@ def test_the_residual_of_a_session_is_seen_while_it_runs_and_at_its_end(view, pa
     shades = Shades.of(r, logarithmic=True)
     np.testing.assert_array_equal(np.rint(255 * plane(page)), shades.to_bytes(r))
     session.stop()
-    session.wait(30)
+    session.wait(LIMIT)
     eventually(lambda: not view.publish())
     assert page.messages[-1]["iteration"] == session.run.iterations
 
@@ -141,7 +152,7 @@ def test_pictures_come_at_most_ten_times_a_second(view, page_of, eventually):
     time.sleep(1.0)
     taken, spent = session.run.looks.count - before, time.monotonic() - begun
     session.stop()
-    session.wait(30)
+    session.wait(LIMIT)
     assert taken <= 11 * spent + 2
 
 
@@ -160,7 +171,7 @@ def test_a_run_that_nobody_sees_is_not_looked_at(view, page_of, eventually, unse
         view.publisher.wake()
         eventually(lambda: shown(page, "residual"))
     session.stop()
-    session.wait(30)
+    session.wait(LIMIT)
 
 
 def test_the_error_where_the_solution_is_known(view, page_of, eventually):
@@ -188,7 +199,7 @@ def test_where_it_is_not_known_states_are_set_against_the_final_x(view, page_of,
         eventually(lambda n=count: page.messages and f"{n} so far" in page.messages[-1]["note"])
         states[count - 1] = session.run.x
     session.resume()
-    result = session.wait(30)
+    result = session.wait(LIMIT)
     eventually(lambda: shown(page, "error", iteration=0))
     assert page.messages[-1]["frames"][:3] == [0, 1, 2]
     assert "in place of the error, since the exact solution is not known" in page.messages[-1]["note"]
@@ -223,7 +234,11 @@ def test_colours_sections_and_subdomains_are_chosen(view, page_of, eventually):
     shades = Shades.of(cube[3], logarithmic=False)
     eventually(lambda: np.array_equal(np.rint(255 * plane(page)), shades.to_bytes(cube[3])))
     assert page.messages[-1]["y"]["label"].startswith("y")
-    assert view.figure().axes[0].get_xlabel() == "x (side lengths)"
+    figure = view.figure()
+    assert figure.axes[0].get_xlabel() == "x (side lengths)"
+    assert view.plane == "z = 0.219"
+    assert figure.axes[0].get_title() == "after iteration 4, z = 0.219"
+    assert set(drawn(figure)["series"]) == {"z = 0.219"}
 
 
 def test_a_section_of_a_run_begins_a_quarter_in_unless_it_is_given(view, page_of, eventually):
@@ -244,7 +259,7 @@ def test_the_coefficient_of_a_run_that_is_followed_is_drawn_by_a_worker(view, pa
     page = page_of(view)
     session = Session(configure("two-layer", n=16, deflation="stripes"))
     view.follow(session)
-    session.wait(30)
+    session.wait(LIMIT)
     eventually(lambda: shown(page, "coefficient", scale="log"))
     assert page.messages[-1]["segments"] > 0
 
@@ -300,7 +315,7 @@ def test_what_an_accelerator_held_is_seen_from_the_host_after_the_end(view, page
     view.quantity = "residual"
     session = Session(configure("two-layer", n=16, device=accelerator.spec))
     view.follow(session)
-    result = session.wait(60)
+    result = session.wait(LIMIT)
     taken = session.run.looks.count
     # Whether the last look came before the end, from the recurrence, or after it is a matter of chance.
     eventually(lambda: shown(page, "residual", iteration=result.iterations))
@@ -318,19 +333,19 @@ def test_a_coefficient_that_comes_late_is_not_shown_under_another_run(view, page
     def slow(title, system):
         if "two-layer" in title:
             asked.set()
-            go.wait(10)
+            go.wait(LIMIT)
         return scene(title, system)
 
     monkeypatch.setattr(module, "scene", slow)
     view.follow(Run(configure("two-layer", n=16)))
-    assert asked.wait(10)
+    assert asked.wait(LIMIT)
     # Not begun, so that nothing of its own covers what comes late.
     session = Session(configure("poisson5", n=8))
     view.follow(session)
     go.set()
-    assert view._drawing.wait(10)
+    assert view._drawing.wait(LIMIT)
     assert view.scene is None
-    session.wait(30)
+    session.wait(LIMIT)
     eventually(lambda: shown(page, "coefficient", width=8))
 
 

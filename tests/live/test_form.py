@@ -168,3 +168,90 @@ def test_the_devices_of_this_machine_can_be_chosen(monkeypatch):
 def test_the_form_covers_all_of_a_configuration(form):
     covered = {*form.blocks, *form.settings, "stopping"}
     assert {fld.name for fld in dataclasses.fields(form.configuration())} <= covered
+
+
+def messages(box):
+    """The sentences below fields that hold a wrong value or were changed, and the fields that are marked."""
+    lines = [child.value for child in box.children if "wb-fieldmessage" in child._dom_classes]
+    return lines, [child.description for child in box.children if "wb-invalid" in child._dom_classes]
+
+
+def test_a_field_with_a_wrong_value_is_marked_and_says_why(form):
+    fields = form.blocks["problem"]
+    fields.fields["n"].value = 2
+    (line,), marked = messages(fields._parameters)
+    assert marked == ["n"]
+    assert "n must be between 4 and 46340, got 2" in line
+    assert form.wrong == "two-layer: n must be between 4 and 46340, got 2"
+    assert fields._parameters.children.index(fields.fields["n"]) == 0
+    fields.fields["n"].value = 64
+    assert messages(fields._parameters) == ([], [])
+    assert form.wrong == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "described"),
+    [("rtol", "small", "rtol"), ("maxiter", "-3", "maxiter"), ("memory_limit", "much", "memory limit")],
+)
+def test_a_setting_with_a_wrong_value_is_marked(form, name, value, described):
+    before = form.settings[name].value
+    form.settings[name].value = value
+    (line,), marked = messages(form.box)
+    assert marked == [described]
+    assert form.wrong
+    assert form.wrong.replace("'", "&#x27;") in line
+    form.settings[name].value = before
+    assert messages(form.box) == ([], [])
+
+
+def test_the_error_norm_is_marked_where_the_solution_is_not_known(form):
+    form.settings["norm"].value = "error"
+    assert "ones-scaled" in form.wrong
+    assert messages(form.box)[1] == ["norm"]
+    form.settings["rhs"].value = "ones-scaled"
+    assert (form.wrong, messages(form.box)) == ("", ([], []))
+
+
+@pytest.mark.parametrize(("deflation", "thing"), [("levelset", "phases"), ("stripes", "a grid"), ("planes", "a grid")])
+def test_a_new_problem_takes_away_what_it_cannot_have_and_says_so(form, changes, deflation, thing):
+    form.blocks["deflation"].choice.value = deflation
+    changes.clear()
+    form.blocks["problem"].choice.value = "matrix-file"
+    assert len(changes) == 1
+    assert form.blocks["deflation"].choice.value == "none"
+    assert form.notice == f"Deflation {deflation} needs {thing}, which matrix-file does not have; set to none."
+    assert f"needs {thing}" in messages(form.blocks["deflation"].box)[0][0]
+    assert not {"levelset", "stripes", "planes"} & set(form.blocks["deflation"].choice.options)
+    assert "blocks" in form.blocks["deflation"].choice.options
+    # With a problem that has both all are offered again, and choosing anything ends the sentence.
+    form.blocks["problem"].choice.value = "bubbles-2d"
+    assert form.notice == ""
+    assert tuple(form.blocks["deflation"].choice.options) == tuple(registered("deflation"))
+    form.blocks["deflation"].choice.value = deflation
+    assert messages(form.blocks["deflation"].box) == ([], [])
+
+
+def test_a_grid_without_phases_keeps_what_needs_the_grid_alone(form):
+    form.blocks["deflation"].choice.value = "stripes"
+    form.blocks["problem"].choice.value = "poisson5"
+    assert form.blocks["deflation"].choice.value == "stripes"
+    assert form.notice == ""
+    assert "levelset" not in form.blocks["deflation"].choice.options
+
+
+def test_loading_what_cannot_be_run_replaces_it_once_all_is_loaded(form, changes):
+    form.load(configure("bubbles-2d", deflation="levelset:4"))
+    assert form.notice == ""
+    changes.clear()
+    form.load(configure("matrix-file:some.mtx", deflation="none"))
+    assert (form.notice, len(changes)) == ("", 1)
+    form.load(configure("bubbles-2d", deflation="levelset:4"))
+    assert form.configuration().deflation.spec == "levelset:4"
+    form.load(configure("matrix-file:some.mtx", deflation="levelset:4"))
+    assert form.configuration().deflation.name == "none"
+    assert "levelset needs phases" in form.notice
+
+
+def test_loading_the_same_again_is_no_change(form, changes):
+    form.load(form.configuration())
+    assert changes == []

@@ -6,11 +6,13 @@ import threading
 
 import pytest
 
+from tests.waiting import LIMIT
+from workbench.errors import InputError
 from workbench.live import InsideView, explore
 from workbench.live.inside import DRAWING, NOTHING, TABS
-from workbench.live.inside_page import InsidePage
+from workbench.live.inside_page import HINT, InsidePage
 from workbench.recording import load, save
-from workbench.run import Run, Session, Stopping, configure, run_through
+from workbench.run import Race, Run, Session, Stopping, configure, run_through
 
 ENDLESS = Stopping(rtol=1e-300, maxiter=10**9, stagnation=10**9)
 
@@ -69,19 +71,19 @@ def test_what_is_behind_another_tab_does_nothing(view, page_of, eventually):
     view.follow(session)
     turn(view, "Spectrum")
     session.start()
-    eventually(lambda: view.spectrum and "After" in view.spectrum.told.value)
+    eventually(lambda: view.spectrum and "After" in view.spectrum.message.value)
     assert session.run.looks.count == 0
     assert not any(message.get("count") for message in timeline.messages)
     assert not any(message.get("width") for message in field.messages)
     turn(view, "Field")
     eventually(lambda: session.run.looks.count > 2)
-    told, shown = view.spectrum.told.value, view.spectrum._shown
+    message, shown = view.spectrum.message.value, view.spectrum._shown
     before = session.run.iterations
     eventually(lambda: session.run.iterations > before + 20)
     assert view.spectrum.publish() is False
-    assert (view.spectrum.told.value, view.spectrum._shown) == (told, shown)
+    assert (view.spectrum.message.value, view.spectrum._shown) == (message, shown)
     session.stop()
-    session.wait(30)
+    session.wait(LIMIT)
 
 
 def test_a_view_is_made_by_a_worker_and_a_run_without_one_says_why(view, eventually, monkeypatch):
@@ -128,11 +130,62 @@ def test_a_view_that_is_taken_off_is_served_no_more():
 
 def test_the_explorer_goes_on_when_the_page_that_looks_inside_is_closed(eventually):
     explorer, ticks = explore(n=12), []
-    explorer.run().wait(60)
+    explorer.run().wait(LIMIT)
     page = InsidePage(explorer)
     page.close()
     explorer.publisher.add(lambda: bool(ticks.append(1)))
     eventually(lambda: ticks)
+    explorer.close()
+
+
+def test_runs_of_other_views_are_looked_into_and_made_again_with_timings(eventually, monkeypatch):
+    explorer = explore(n=12)
+    race = Race([configure("two-layer", n=12, deflation=name) for name in ("none", "stripes")])
+    others = []
+    page = InsidePage(explorer, lambda: list(others))
+    assert page.choice.disabled
+    with pytest.raises(InputError, match="run something first"):
+        page.run_again()
+    explorer.run().wait(60)
+    race.wait(60)
+    # Twice the same name, as after a race that was run again.
+    others += [("race, lane", lane.result) for lane in race.lanes]
+    page.renew()
+    assert [name for name, _ in page.choice.options] == [explorer.runs[0][0], "race, lane", "race, lane"]
+    page.choice.index = 2
+    assert page.inside._run is race.lanes[1].result
+    followed = []
+    with monkeypatch.context() as patch:
+        patch.setattr(page.inside, "follow", followed.append)
+        page.renew()
+    assert not followed
+    assert page.offer.layout.display is None
+    assert "without kernel timings" in page.status.text
+    page.again.click()
+    session = page.inside._run
+    assert session.configuration == race.lanes[1].configuration
+    session.wait(60)
+    assert session.run.trace.count
+    eventually(lambda: page.offer.layout.display == "none")
+    assert page.choice.label.startswith("with timings 1: two-layer:12, cg")
+    race = Race([configure("two-layer", n=12)])
+    race.wait(60)
+    others[:] = [("race, lane", race.lanes[0].result)]
+    page.renew()
+    assert page.inside._run is race.lanes[0].result
+    page.close()
+    explorer.close()
+
+
+def test_a_run_that_does_not_say_what_it_was_cannot_be_made_again():
+    record = run_of().record()
+    record.provenance.pop("configuration")
+    explorer = explore(n=12)
+    page = InsidePage(explorer, lambda: [("loaded", record)])
+    page.again.click()
+    assert "so it cannot be made again" in page.status.text
+    assert page.status.tone == "bad"
+    page.close()
     explorer.close()
 
 
@@ -143,7 +196,7 @@ def test_what_is_on_a_hidden_page_does_nothing(view, page_of, eventually):
     assert view.field.link.hidden
     assert view.timeline.link.hidden
     turn(view, "Spectrum")
-    assert view._worker.wait(10)
+    assert view._worker.wait(LIMIT)
     assert view.spectrum is None
     assert not any(message.get("width") for message in field.messages)
     view.hide(False)
@@ -170,3 +223,19 @@ def test_figures_go_into_the_folder_under_the_time_of_the_run(tmp_path, eventual
     kinds = [name.partition("-")[0] for name in names]
     assert sorted(kinds) == sorted(2 * ["ritz", "estimates", "levels", "roofline"])
     view.close()
+
+
+def test_on_a_page_an_untraced_run_is_told_what_to_press_and_in_a_notebook_what_to_write(page_of, eventually):
+    run = run_through(Run(configure("two-layer", n=12)))
+    alone, paged = InsideView(run), InsideView(run, hint=HINT)
+    for view, words in ((alone, "Session(configuration, trace=True)"), (paged, "press “Run again with timings”")):
+        page = page_of(view.timeline)
+        view.tabs.selected_index = 2
+        eventually(lambda page=page, words=words: page.messages and words in page.messages[-1]["note"])
+        view.tabs.selected_index = 3
+        eventually(lambda view=view, words=words: view.roofline and words in view.roofline.message.value)
+        view.close()
+    explorer = explore(n=12)
+    page = InsidePage(explorer)
+    assert page.inside.timeline._hint == HINT
+    explorer.close()

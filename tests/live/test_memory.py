@@ -9,6 +9,7 @@ import weakref
 import ipywidgets as widgets
 import pytest
 
+from tests.waiting import LIMIT
 from workbench.live import (
     BubbleBuilder,
     InsideView,
@@ -53,7 +54,7 @@ def test_a_thousand_runs_leave_memory_flat(tmp_path, eventually):
     for number in range(1, LAST + 1):
         session = explorer.run()
         sessions.add(session)
-        session.wait(60)
+        session.wait(LIMIT)
         if number in (FIRST, LAST):
             del session
             eventually(lambda: not any(thread.name == "workbench-solve" for thread in threading.enumerate()))
@@ -89,7 +90,7 @@ def looked_into(view, run):
     for _ in range(2):
         view.follow(run)
         for view.tabs.selected_index in range(len(TABS)):
-            assert view._worker.wait(30)
+            assert view._worker.wait(LIMIT)
     return view
 
 
@@ -102,7 +103,7 @@ def opened_twice(view, record):
 
 def raced(view):
     for _ in range(2):
-        view.race().race.wait(30)
+        view.race().race.wait(LIMIT)
     return view
 
 
@@ -131,7 +132,7 @@ def test_closed_views_leave_no_thread_and_no_widget(tmp_path, eventually):
 
 def test_lanes_that_are_removed_leave_no_widget(eventually):
     view = RaceView(configure("poisson5", n=8))
-    view.race.wait(60)
+    view.race.wait(LIMIT)
     before = registered()
     for _ in range(3):
         lane = view.add(configure("poisson5", n=8))

@@ -80,7 +80,7 @@ def test_a_mistake_is_told_below_its_field_and_the_text_stays(builder):
     assert told == [builder.problem]
     builder.n.value = -1
     assert builder.wait()
-    assert builder.status.text == "poisson-2d: n must be between 2 and 8192, got -1"
+    assert builder.status.text == "poisson-2d: n must be between 2 and 46340, got -1"
     with pytest.raises(InputError, match="n must be between"):
         _ = builder.problem
 

@@ -30,7 +30,7 @@ def view(tmp_path):
 def finished(view, eventually):
     view.start()
     view.race.wait(60)
-    eventually(lambda: view.status.state == "done" and "wins" in view.winner.text)
+    eventually(lambda: view.player.status.state == "done" and "wins" in view.winner.text)
 
 
 def test_the_winner_is_named_by_the_measure_that_is_chosen(view, eventually):
@@ -43,7 +43,37 @@ def test_the_winner_is_named_by_the_measure_that_is_chosen(view, eventually):
     eventually(lambda: f"by bytes: {spent} ({second.run.iterations} iterations)" in view.winner.text)
     view.measure.value = "seconds"
     best = view.standings().finished[0]
-    eventually(lambda: f"by seconds: {duration(best.amount)}" in view.winner.text)
+    message = (
+        f"by seconds with setup: {duration(best.amount)} ({best.iterations} iterations, setup {duration(best.setup)})"
+    )
+    eventually(lambda: message in view.winner.text)
+
+
+def test_seconds_count_the_setup_unless_it_is_switched_off(view, page_of, eventually):
+    finished(view, eventually)
+    first, second = view.race.lanes
+    # The one that iterates faster has the longer setup.
+    first.run.setup_seconds, second.run.setup_seconds = 0.125, 1000.0
+    for curve, lane in zip(view.convergence.curves, (first, second), strict=True):
+        curve.setup_seconds = lane.run.setup_seconds
+    page = page_of(view.convergence)
+    assert view.with_setup.disabled
+    view.measure.value = "seconds"
+    assert view.standings().finished[0].lane is first
+    eventually(lambda: "lane 1 " in view.winner.text and "setup 125 ms)" in view.winner.text)
+    assert "The first setup of a method includes loading its kernels" in view.winner.text
+    assert "1,000 s" in view._rows[second].text.value
+    assert "125 ms" in view._rows[first].text.value
+    eventually(lambda: any(m["axis"] == "seconds" and len(m["curves"]) == 2 for m in page.messages))
+    message, buffer = next(p for p in page.received if p[0]["axis"] == "seconds" and len(p[0]["curves"]) == 2)
+    assert message["setup"]
+    count = message["curves"][0]["count"]
+    assert np.frombuffer(buffer, np.float32)[count] == np.float32(0.125 + first.run.history["seconds"][0])
+    view.with_setup.value = False
+    iterating = {lane: lane.run.history["seconds"][lane.run.iterations] for lane in (first, second)}
+    assert view.standings().finished[0].lane is min(iterating, key=lambda lane: iterating[lane])
+    eventually(lambda: "by seconds without setup" in view.winner.text)
+    eventually(lambda: not page.messages[-1]["setup"])
 
 
 def test_a_lane_that_was_held_up_is_named_where_seconds_decide(view, eventually):
@@ -71,7 +101,72 @@ def test_the_tolerance_is_dragged_or_typed(view, eventually):
     eventually(lambda: "residual of 0.00033 lane 2" in view.winner.text)
     assert view.standings().finished[0].iterations < view.race.lanes[1].run.iterations
     view.tolerance.number.value = "1e-13"
-    eventually(lambda: "no lane reached it" in view.winner.text)
+    eventually(lambda: "the lanes stop at 1e-06; run them again to 1e-13" in view.winner.text)
+
+
+def test_a_race_that_has_ended_runs_again(view, eventually):
+    finished(view, eventually)
+    lanes = view.race.lanes
+    eventually(lambda: not view.player.start.disabled)
+    assert view.player.start.description == "Start again"
+    view.player.start.click()
+    assert [lane.configuration for lane in view.race.lanes] == [lane.configuration for lane in lanes]
+    assert not set(view.race.lanes) & set(lanes)
+    view.race.wait(60)
+    eventually(lambda: "all have ended" in view.player.status.text and "wins" in view.winner.text)
+    view.measure.value = "seconds"
+    eventually(lambda: "by seconds with setup" in view.winner.text)
+    assert "first setup" not in view.winner.text
+    assert len(view.convergence.curves) == len(view._rows) == 2
+    assert [lane.run.iterations for lane in view.race.lanes] == [lane.run.iterations for lane in lanes]
+
+
+def test_lanes_that_run_again_keep_their_numbers_and_those_held_before_the_start_stay_held(view, eventually):
+    first, second = view.race.lanes
+    view.remove(first)
+    view.race.pause(second)
+    third = view.add_from_form()
+    view.tolerance.set(1e-3)
+    view.start()
+    held, begun = view.race.lanes
+    assert (held.number, begun.number) == (second.number, third.number)
+    eventually(lambda: begun.ended)
+    assert held.state is State.PAUSED
+
+
+def test_a_tolerance_finer_than_the_lanes_own_is_offered_and_run_to(view, eventually):
+    finished(view, eventually)
+    assert view.player.again.layout.display == "none"
+    view.tolerance.number.value = "1e-9"
+    eventually(lambda: view.player.again.layout.display is None)
+    assert view.player.again.description == "Run again to 1e-09"
+    view.player.again.click()
+    view.race.wait(60)
+    assert {lane.configuration.stopping.rtol for lane in view.race.lanes} == {1e-9}
+    assert {curve.line for curve in view.convergence.curves} == {view.tolerance.value} == {1e-9}
+    eventually(lambda: "At a relative residual of 1e-09 lane" in view.winner.text)
+    eventually(lambda: view.player.again.layout.display == "none")
+    # Lanes that come later stop there too.
+    assert view.add_from_form().configuration.stopping.rtol == 1e-9
+
+
+def test_the_tolerance_of_a_race_is_its_own(view):
+    view.tolerance.set(1e-9)
+    elsewhere = configure("poisson5", n=16, stopping=Stopping(rtol=1e-6, norm="natural"))
+    view.rebase(elsewhere)
+    view.start()
+    view.race.wait(60)
+    assert {(lane.configuration.stopping.norm, lane.configuration.stopping.rtol) for lane in view.race.lanes} == {
+        ("residual", 1e-9)
+    }
+    lanes = view.race.lanes
+    # Looser, to compare; another tolerance elsewhere takes nothing away.
+    view.tolerance.set(1e-2)
+    view.rebase(configure("poisson5", n=16, stopping=Stopping(rtol=1e-4)))
+    assert view.race.lanes == lanes
+    assert view.offer.box.layout.display == "none"
+    assert view.tolerance.value == 1e-2
+    assert {curve.line for curve in view.convergence.curves} == {1e-2}
 
 
 def test_slider_number_and_winner_follow_the_line_on_the_plot(view, page_of, eventually):
@@ -83,7 +178,7 @@ def test_slider_number_and_winner_follow_the_line_on_the_plot(view, page_of, eve
     assert view.tolerance.slider.value == 5e-4
     eventually(lambda: "residual of 0.00033 lane 2" in view.winner.text)
     eventually(lambda: page.messages[-1]["turn"] == 7)
-    assert {told["tolerance"] for told in page.messages[-1]["curves"]} == {3.3e-4}
+    assert {message["tolerance"] for message in page.messages[-1]["curves"]} == {3.3e-4}
     view.convergence._receive(None, {"kind": "tolerance", "value": None, "turn": 8}, [])
     assert view.tolerance.value == view.base.stopping.rtol
 
@@ -92,8 +187,10 @@ def test_slider_number_and_winner_follow_the_line_on_the_plot(view, page_of, eve
 def test_a_wrong_tolerance_is_told_and_the_old_one_stays(view, eventually, text):
     before = view.tolerance.value
     view.tolerance.number.value = text
-    eventually(lambda: "tolerance must be a number above 0" in view.status.text)
+    eventually(lambda: "tolerance must be a number above 0" in view.player.status.text)
     assert view.tolerance.value == before
+    assert view.tolerance.number.value == "1e-06"
+    assert "it stays 1e-06" in view.player.status.text
 
 
 def test_lanes_come_from_the_form_while_others_run(tmp_path, eventually):
@@ -110,13 +207,13 @@ def test_lanes_come_from_the_form_while_others_run(tmp_path, eventually):
     eventually(lambda: lane.run and lane.run.iterations > 5)
     assert len(view.table.children) == 3
     view.pause()
-    eventually(lambda: view.status.state == "paused")
+    eventually(lambda: view.player.status.state == "paused")
     assert lane.state is State.PAUSED
     view.remove(lane)
     assert len(view.table.children) == 2
     assert len(view.convergence.curves) == 1
     view.stop()
-    eventually(lambda: view.status.state == "done")
+    eventually(lambda: view.player.status.state == "done")
     assert not view.race.alive
     view.close()
 
@@ -145,12 +242,12 @@ def test_a_lane_on_another_system_is_refused_and_rebasing_takes_all_there(view, 
     assert {lane.configuration.problem for lane in view.race.lanes} == {other.problem}
     assert {lane.configuration.stopping for lane in view.race.lanes} == {other.stopping}
     assert len(view.convergence.curves) == len(view._rows) == 2
-    eventually(lambda: "2 lanes begin anew here" in view.status.text)
+    eventually(lambda: "2 lanes begin anew here" in view.player.status.text)
     assert view.form.fields["solver"].choice.value == "pipecg"
     assert view.add_from_form().configuration == other
     view.start()
     view.race.wait(60)
-    eventually(lambda: view.status.state == "done")
+    eventually(lambda: view.player.status.state == "done")
 
 
 def test_rebasing_on_the_same_system_keeps_the_lanes(view):
@@ -184,7 +281,7 @@ def test_lanes_that_wait_follow_the_stopping_rule_and_so_does_the_tolerance(view
     view.rebase(lane_of(stopping=Stopping(rtol=1e-9)))
     assert {lane.configuration.stopping.rtol for lane in view.race.lanes} == {1e-9}
     assert view.tolerance.value == 1e-9
-    eventually(lambda: "begin anew here, since a race compares methods on one system" in view.status.text)
+    eventually(lambda: "begin anew here, since a race compares methods on one system" in view.player.status.text)
     view.tolerance.set(1e-3)
     view.rebase(lane_of(stopping=Stopping(rtol=1e-7)))
     assert view.tolerance.value == 1e-3
@@ -208,7 +305,7 @@ def test_what_nobody_foresaw_is_told(view, eventually, monkeypatch):
 
     monkeypatch.setattr(view.race, "add", burst)
     view._add.click()
-    eventually(lambda: view.status.text == "adding a lane failed by a RuntimeError: a wheel came off")
+    eventually(lambda: view.player.status.text == "adding a lane failed by a RuntimeError: a wheel came off")
     monkeypatch.setattr("workbench.live.race.export_race", burst)
     view._exports["csv"].click()
     eventually(lambda: view.saved.text == "the export failed by a RuntimeError: a wheel came off")
@@ -218,7 +315,7 @@ def test_a_wrong_number_in_the_form_is_a_sentence(view, eventually):
     view.form.fields["preconditioner"].choice.value = "neumann"
     view.form.fields["preconditioner"].fields["order"].value = -1
     view._add.click()
-    eventually(lambda: "order must be" in view.status.text)
+    eventually(lambda: "order must be" in view.player.status.text)
     assert len(view.race.lanes) == 2
 
 
@@ -258,12 +355,13 @@ def test_positions_are_streamed_beside_the_residuals(page_of, eventually):
         count = lane.run.history.count
         eventually(lambda: any(m["axis"] == axis and m["curves"] for m in page.messages))  # noqa: B023
         message, buffer = next(p for p in page.received if p[0]["axis"] == axis and p[0]["curves"])
-        (told,) = message["curves"]
-        assert told["count"] == count
+        (message,) = message["curves"]
+        assert message["count"] == count
         residuals, places = np.frombuffer(buffer, np.float32).reshape(2, count)
         assert np.allclose(residuals, lane.run.history["residual"] / lane.run.norm_of_b, rtol=1e-6)
         steps = np.arange(count) * lane.iteration_bytes
-        assert np.allclose(places, lane.run.history["seconds"] if axis == "seconds" else steps, rtol=1e-6)
+        clock = lane.run.setup_seconds + lane.run.history["seconds"]
+        assert np.allclose(places, clock if axis == "seconds" else steps, rtol=1e-6)
     with pytest.raises(InputError, match="did you mean seconds"):
         convergence.axis = "second"
     convergence.publisher.close()
@@ -271,7 +369,7 @@ def test_positions_are_streamed_beside_the_residuals(page_of, eventually):
 
 def test_an_empty_race_says_what_to_do(eventually):
     view = RaceView()
-    eventually(lambda: "press Add lane" in view.status.text)
+    eventually(lambda: "press Add lane" in view.player.status.text)
     view.start()
     time.sleep(0.05)
     assert not view.race.alive

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.figures import read_provenance
 from workbench.live import Replay, open_run
@@ -33,7 +34,7 @@ print(json.dumps({"samples": curve.history.count, "events": events, "saved": sav
 def made(folder, name="a.run.npz", **choices):
     session = Session(configure("two-layer", n=16, **choices), trace=True)
     session.start()
-    return save(session.wait(120).record(), folder / name)
+    return save(session.wait(LIMIT).record(), folder / name)
 
 
 def test_a_run_on_an_accelerator_opens_where_there_is_none(tmp_path):
@@ -96,6 +97,6 @@ def test_a_file_can_be_uploaded(tmp_path, eventually):
 def test_a_run_without_a_trace_or_ritz_values_says_so(tmp_path):
     session = Session(configure("two-layer", n=8, solver="sd"))
     session.start()
-    replay = Replay(session.wait(60).record())
+    replay = Replay(session.wait(LIMIT).record())
     assert "beta" in replay.view("Spectrum").children[0].value
-    assert "Trace the run" in replay.view("Roofline").children[0].children[1].value
+    assert "saved without a trace" in replay.view("Roofline").children[0].children[1].value

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.live import RooflineView
 from workbench.live import roofline as module
@@ -45,7 +46,7 @@ def test_the_table_holds_every_kernel_and_its_share_of_the_limit(result):
     names = {event.name for event in result.trace}
     assert view.table.value.count("<tr>") == len(names) + 1
     assert "E^-1" in view.table.value
-    assert "20 GB/s nominal on my machine" in view.told.value
+    assert "20 GB/s nominal on my machine" in view.message.value
     # The table says of M what follows from the trace.
     events = [event for event in result.trace if event.name == "M"]
     rate = sum(event.bytes for event in events) / sum(event.seconds for event in events)
@@ -57,34 +58,34 @@ def test_the_table_holds_every_kernel_and_its_share_of_the_limit(result):
 
 def test_another_machine_is_another_roof(result):
     view = RooflineView(result, "v100")
-    before = view.picture.value, view.told.value
+    before = view.picture.value, view.message.value
     view.machine.value = "k20m"
     assert view.picture.value != before[0]
-    assert "K20m" in view.told.value != before[1]
-    assert "not on the machine whose roof this is" in view.told.value
+    assert "K20m" in view.message.value != before[1]
+    assert "not on the machine whose roof this is" in view.message.value
     assert view.again.disabled
     view.machine.value = module.NOBODY
-    assert "of the" not in view.told.value.split("<br>")[0]
+    assert "of the" not in view.message.value.split("<br>")[0]
 
 
 def test_this_machine_is_measured_once_and_anew_when_asked(result, measured):
     view = RooflineView(result)
     RooflineView(result)
     assert measured == ["cpu"]
-    assert "1 GB/s measured on this one" in view.told.value
+    assert "1 GB/s measured on this one" in view.message.value
     assert not view.again.disabled
     view.again.click()
     assert measured == ["cpu", "cpu"]
-    assert "2 GB/s measured on this one" in view.told.value
+    assert "2 GB/s measured on this one" in view.message.value
 
 
 def test_a_session_is_followed_and_nothing_is_measured_meanwhile(measured):
     session = Session(configure("poisson5", n=100, preconditioner="none"), trace=True)
     view = RooflineView(session)
-    assert "Trace the run" in view.told.value
+    assert "Trace the run" in view.message.value
     assert not measured
     session.start()
-    session.wait(60)
+    session.wait(LIMIT)
     assert view.publish() is False
     assert measured == ["cpu"]
     assert "s = A(p)" in view.table.value or "<code>A</code>" in view.table.value
@@ -98,7 +99,7 @@ def test_a_trace_made_elsewhere_waits_for_a_choice(result, measured, tmp_path):
     there.machine = "a machine that nobody knows"
     view = RooflineView(there)
     assert view.machine.value == module.NOBODY
-    assert "Choose the machine" in view.told.value
+    assert "Choose the machine" in view.message.value
     assert measured == ["cpu"]
 
 
@@ -111,21 +112,21 @@ def test_a_lane_has_the_roof_of_its_own_device(measured):
     assert measured == ["cpu"]
     view.lane.value = "accelerator"
     assert measured == ["cpu"]
-    assert "does not say on which accelerator" in view.told.value
-    assert "10 GB/s" in view.told.value
+    assert "does not say on which accelerator" in view.message.value
+    assert "10 GB/s" in view.message.value
 
 
 def test_what_cannot_be_placed_leaves_no_old_picture(result):
     trace = Trace("nowhere")
     trace.append(Event("E^-1", "cpu", 0.0, 1.0))
     view = RooflineView(trace, MINE)
-    assert "none has a place under a roof" in view.told.value
+    assert "none has a place under a roof" in view.message.value
     assert view.picture.layout.display == "none"
 
 
 def test_an_untraced_run_and_an_unknown_machine_are_sentences(result):
     untraced = run_through(Run(configure("poisson5", n=6)))
-    assert "Trace the run" in RooflineView(untraced).told.value
+    assert "Trace the run" in RooflineView(untraced).message.value
     with pytest.raises(InputError, match="unknown machine 'k80'"):
         RooflineView(result, "k80")
 
@@ -135,7 +136,7 @@ def test_a_roof_is_measured_when_no_other_run_is_on_the_machine(result, measured
     other.ask()
     view = RooflineView(result)
     assert not measured
-    assert "is measured when no run goes on" in view.told.value
+    assert "is measured when no run is active" in view.message.value
     # Asked again while the machine is taken, and let off while nobody looks.
     assert view.publish() is True
     view.hidden = True
@@ -143,7 +144,7 @@ def test_a_roof_is_measured_when_no_other_run_is_on_the_machine(result, measured
     view.hidden = False
     other.give_back()
     view.publisher.wake()
-    eventually(lambda: "1 GB/s measured on this one" in view.told.value)
+    eventually(lambda: "1 GB/s measured on this one" in view.message.value)
     assert measured == ["cpu"]
     assert view.publish() is False
     view.close()

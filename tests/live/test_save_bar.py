@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import io
+import zipfile
 
 import numpy as np
 import pytest
@@ -25,7 +27,8 @@ def bar(tmp_path):
     return SaveBar(lambda: {"one": one_line()}, provenance=lambda: {"n": 8}, folder=tmp_path / "exports")
 
 
-def test_the_button_writes_what_is_chosen_and_says_where(bar, eventually):
+def test_the_button_writes_what_is_chosen_into_the_folder_and_says_where(bar, eventually):
+    bar.saver.where.value = "folder"
     bar.format.value, bar.columns.value = "pdf", 1
     bar.press.click()
     eventually(lambda: bar.status.tone == "good")
@@ -39,6 +42,30 @@ def test_the_button_writes_what_is_chosen_and_says_where(bar, eventually):
         ("a", "2.0", "4.0"),
     ]
     eventually(lambda: not bar.press.disabled)
+
+
+def test_the_button_lets_the_browser_download_and_leaves_nothing_behind(bar, downloads, eventually):
+    page = downloads(bar.saver.download)
+    bar.press.click()
+    (name, content) = eventually(page)[-1]
+    assert name == "figures.zip"
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert sorted(archive.namelist()) == ["one.csv", "one.svg"]
+        assert archive.read("one.svg").startswith(b"<?xml")
+    eventually(lambda: bar.status.text == "downloaded figures.zip (2 files)")
+    assert bar.status.tone == "good"
+    eventually(lambda: not bar.press.disabled)
+    assert not bar.folder.exists()
+
+
+def test_a_page_without_code_offers_no_folder_of_the_server(tmp_path, monkeypatch):
+    def shown():
+        bar = SaveBar(lambda: {"one": one_line()}, provenance=dict, folder=tmp_path)
+        return bar.saver.where.layout.display != "none"
+
+    assert shown()
+    monkeypatch.setenv("SERVER_SOFTWARE", "voila/0.5")
+    assert not shown()
 
 
 def test_data_of_the_view_replaces_what_is_drawn(tmp_path):
@@ -71,6 +98,7 @@ def test_what_cannot_be_saved_is_a_sentence(bar, tmp_path, eventually):
     with pytest.raises(InputError, match="no figure to save yet"):
         SaveBar(dict, provenance=dict).save()
     bar.folder.write_text("in the way")
+    bar.saver.where.value = "folder"
     bar.press.click()
     eventually(lambda: "cannot make the folder" in bar.status.text)
     assert bar.status.tone == "bad"
@@ -94,7 +122,7 @@ def test_the_views_of_a_run_save_with_its_provenance(tmp_path):
         (SpectrumView(session), {"ritz", "estimates", "levels"}),
         (RooflineView(result.record(), machine="v100"), {"roofline"}),
     ):
-        view.save_bar.folder = tmp_path
+        view.save_bar.saver.folder = tmp_path
         paths = view.save_bar.save("svg", 1)
         assert {path.name.partition("-")[0] for path in paths} == names
         for path in paths:
@@ -104,7 +132,7 @@ def test_the_views_of_a_run_save_with_its_provenance(tmp_path):
 def test_schedules_save_their_sliders(tmp_path):
     view = Schedules()
     view.turn(cores=100.0)
-    view.save_bar.folder = tmp_path
+    view.save_bar.saver.folder = tmp_path
     curves, lanes = view.save_bar.save("png")
     assert read_provenance(curves)["modelled"]["cores"] == view.sliders["cores"].value
     assert (curves.name.partition("-")[0], lanes.name.partition("-")[0]) == ("crossover", "timeline")

@@ -17,8 +17,8 @@ def test_it_says_what_the_method_takes_and_which_is_the_fastest(schedules):
     schedules.like.value = "k40"
     schedules.like.value = "k20m"
     fastest = min(schedules.seconds, key=lambda name: schedules.seconds[name])
-    assert f"{1e3 * schedules.seconds['hybrid1']:.3g} ms per iteration" in schedules.told.value
-    assert fastest in schedules.told.value
+    assert f"{1e3 * schedules.seconds['hybrid1']:.3g} ms per iteration" in schedules.message.value
+    assert fastest in schedules.message.value
     assert schedules.lanes.trace.label == "modelled"
     assert {event.lane for event in schedules.lanes.trace} == {"cpu", "accelerator", "copy to host"}
 
@@ -41,7 +41,7 @@ def test_a_small_memory_leaves_hybrid_3(schedules):
     schedules.turn(unknowns=6e6, entries=120)
     assert schedules.seconds["hybrid1"] is None
     assert schedules.seconds["hybrid3"] is not None
-    assert "cannot run: needs" in schedules.told.value
+    assert "cannot run: needs" in schedules.message.value
     assert schedules.lanes.trace is None
     schedules.turn(unknowns=1e6, entries=50)
     assert schedules.lanes.trace is not None

@@ -37,19 +37,46 @@ def test_the_buttons_answer_with_the_text_to_copy(tmp_path, eventually):
 def test_a_problem_is_saved_under_a_name_of_its_own_and_opened_again(tmp_path, eventually):
     bar, loaded = bar_over(tmp_path / "deep" / "exports")
     for _ in range(2):
-        press(bar, eventually, kind="save")
+        press(bar, eventually, kind="keep")
         assert bar.said.startswith("Written to ")
         assert bar.text == ""
     names = sorted(path.name for path in bar.folder.iterdir())
     assert names == [
-        "poisson-2d-32-cg-jacobi-blocks-2-cholesky-2.cg.json",
-        "poisson-2d-32-cg-jacobi-blocks-2-cholesky.cg.json",
+        "poisson-2d-32-a-1-x-cg-jacobi-blocks-2-cholesky-2.cg.json",
+        "poisson-2d-32-a-1-x-cg-jacobi-blocks-2-cholesky.cg.json",
     ]
     press(bar, eventually, kind="open", text=names[0])
     assert loaded == [CHOSEN]
-    assert bar.said == "Opened poisson-2d:32 with cg + jacobi + blocks:2 + cholesky."
+    assert bar.said == "Opened poisson-2d:32 [a=1+x] with cg + jacobi + blocks:2 + cholesky."
     press(bar, eventually, kind="open", text=f" {to_link(configure('two-layer'))}\n")
     assert loaded[1] == configure("two-layer")
+
+
+def test_a_problem_goes_to_the_page_that_asked_and_comes_back_from_a_file(tmp_path, eventually, monkeypatch):
+    bar, loaded = bar_over(tmp_path / "exports")
+    sent = []
+    monkeypatch.setattr(bar, "send", lambda message, buffers: sent.append((message, b"".join(buffers))))
+    press(bar, eventually, kind="save", page="here")
+    ((message, content),) = sent
+    name = "poisson-2d-32-a-1-x-cg-jacobi-blocks-2-cholesky.cg.json"
+    assert message == {"kind": "file", "page": "here", "name": name}
+    assert bar.said == f"Downloaded {name}"
+    assert not bar.folder.exists()
+    press(bar, eventually, kind="open", name=name, text=content.decode())
+    assert loaded == [CHOSEN]
+    press(bar, eventually, kind="open", name="a.cg.json", text="{")
+    assert bar.tone == "bad"
+    assert "a.cg.json" in bar.said
+    assert "upload" not in bar.said
+    press(bar, eventually, kind="open", name="a.txt", text="{}")
+    assert bar.said == "'a.txt' is no saved problem; choose a .cg.json file"
+    assert loaded == [CHOSEN]
+
+
+def test_a_page_without_code_saves_nothing_on_its_server(tmp_path, monkeypatch):
+    assert [action[0] for action in bar_over(tmp_path)[0].actions][-2:] == ["save", "keep"]
+    monkeypatch.setenv("SERVER_SOFTWARE", "voila/0.5")
+    assert [action[0] for action in bar_over(tmp_path)[0].actions][-1] == "save"
 
 
 @pytest.mark.parametrize(
@@ -58,7 +85,7 @@ def test_a_problem_is_saved_under_a_name_of_its_own_and_opened_again(tmp_path, e
         ("", "there is nothing to open"),
         ("two-layer", "'two-layer' is neither a link"),
         ("cgw1.AAAA", "the link is"),
-        ("missing.cg.json", "cannot read"),
+        ("missing.cg.json", "no saved configuration at"),
         ("~nosuchuser/a.cg.json", "cannot be a path"),
     ],
 )

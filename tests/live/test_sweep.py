@@ -8,13 +8,14 @@ import math
 import pytest
 from matplotlib.figure import Figure
 
+from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.live import SweepView
 from workbench.live._watching import PAINTING
 from workbench.live.sorttable import SortTable
 from workbench.live.sweep_choices import split
 from workbench.live.sweep_map import grid
-from workbench.live.sweep_words import absences, counted, legend, marks, remaining, shortfall
+from workbench.live.sweep_words import absences, columns, counted, legend, marks, remaining, shortfall, unit_of
 from workbench.run import Run, Stopping, configure, sweep
 
 OVER = {"n": [8, 16], "preconditioner": ["jacobi", "neumann:2"], "deflation": ["none", "stripes"]}
@@ -39,7 +40,7 @@ def test_the_grid_holds_the_smallest_of_the_converged():
 def test_everything_is_shown_at_the_end():
     view = SweepView("two-layer", OVER)
     assert "8 runs; press Run" in view.status.text
-    found = view.wait(60)
+    found = view.wait(LIMIT)
     assert [row["iterations"] for row in found.rows] == [row["iterations"] for row in sweep("two-layer", OVER).rows]
     assert view.bar.value == view.bar.max == 8
     assert view.status.text.endswith("8 of 8 runs done")
@@ -50,9 +51,27 @@ def test_everything_is_shown_at_the_end():
     assert "smallest over preconditioner" in view.map.note.value
     before = view.map.picture.value
     view.map.down.value = "preconditioner"
-    assert view.map.painter.wait(20)
+    assert view.map.painter.wait(LIMIT)
     assert "smallest over n" in view.map.note.value
     assert view.map.picture.value != before
+
+
+def test_rows_and_columns_of_the_map_stay_two_choices_when_what_varies_changes(eventually):
+    view = SweepView("two-layer", {"n": [8, 16], "preconditioner": ["jacobi", "none"]})
+    assert (view.map.down.value, view.map.across.value) == ("n", "preconditioner")
+    first, second = view.choices.rows
+    first.name.value = "preconditioner"
+    second.name.value = "deflation"
+    first.text.value, second.text.value = "jacobi, none, ssor", "none, stripes, blocks:2"
+    eventually(lambda: view.runs == 9)
+    assert view.status.text == "two-layer: 9 runs; press Run"
+    view.wait(LIMIT)
+    assert {view.map.down.value, view.map.across.value} == {"preconditioner", "deflation"}
+    assert view.map.figure().axes[0].images[0].get_array().shape == (3, 3)
+    # Whoever chooses for one what the other shows turns the map over.
+    down, across = view.map.down.value, view.map.across.value
+    view.map.down.value = across
+    assert (view.map.down.value, view.map.across.value) == (across, down)
 
 
 def test_stop_keeps_the_rows_and_run_begins_anew(eventually):
@@ -61,7 +80,7 @@ def test_stop_keeps_the_rows_and_run_begins_anew(eventually):
     view.run()
     eventually(lambda: not view._stop.disabled)
     view.stop()
-    found = view.wait(20)
+    found = view.wait(LIMIT)
     assert found.cancelled
     assert len(found.rows) <= 1
     assert "stopped by the user" in view.status.text
@@ -72,7 +91,7 @@ def test_exports_wait_for_the_end(tmp_path):
     view = SweepView("two-layer", {"n": [8, 16], "solver": ["cg", "pipecg"]}, folder=tmp_path / "exports")
     with pytest.raises(InputError, match="has not ended"):
         view.export("csv")
-    found = view.wait(60)
+    found = view.wait(LIMIT)
     assert json.loads(view.export("json").read_text(encoding="utf-8"))["rows"] == found.to_dict()["rows"]
     assert "iterations" in view.export("csv").read_text(encoding="utf-8")
     assert "pipecg" in view.export("svg").read_text(encoding="utf-8")
@@ -84,7 +103,7 @@ def test_a_sweep_that_nothing_converged_in_has_no_map(monkeypatch):
 
     monkeypatch.setattr(Run, "step", burst)
     view = SweepView("two-layer", {"n": [8]})
-    view.wait(60)
+    view.wait(LIMIT)
     assert "no run gave one" in view.map.note.value
     assert "1 failed" in view.status.text
 
@@ -155,7 +174,7 @@ def test_the_form_says_how_many_runs_before_any_is_made(small, eventually):
     eventually(lambda: small.plan.text == "4 runs = 2 n × 2 contrast")
     assert small.form.blocks["problem"].fields["contrast"].disabled
     assert not small.rows
-    found = small.wait(60)
+    found = small.wait(LIMIT)
     assert [(row["n"], row["contrast"]) for row in found.rows] == [(8, 1e2), (8, 1e4), (16, 1e2), (16, 1e4)]
     assert list(small.map.down.options) == ["n", "contrast"]
 
@@ -182,14 +201,14 @@ def test_a_wrong_value_is_a_sentence_and_run_repeats_it(small, eventually, name,
     eventually(lambda: small.status.tone == "bad" and sentence in small.status.text and not small._run.disabled)
     assert small.choices.rows[0].text.value == text
     with pytest.raises(InputError):
-        small.wait(10)
+        small.wait(LIMIT)
 
 
 def test_what_stays_the_same_can_be_changed(small, eventually):
     small.form.blocks["preconditioner"].choice.value = "neumann"
     small.form.settings["rtol"].value = "1e-3"
     eventually(lambda: "neumann" in small.rest.titles[0])
-    found = small.wait(60)
+    found = small.wait(LIMIT)
     alone = sweep("two-layer", {"n": [8, 16]}, stopping=Stopping(rtol=1e-3), preconditioner="neumann", contrast=1e3)
     assert [row["iterations"] for row in found.rows] == [row["iterations"] for row in alone.rows]
 
@@ -203,7 +222,7 @@ def test_another_base_keeps_the_choices_that_it_has(small, eventually):
     small.rebase(configure("poisson5", n=12, preconditioner="none"))
     assert "contrast is none of its parameters" in small.status.text
     eventually(lambda: small.plan.text == "4 runs = 2 n × 2 solver")
-    found = small.wait(60)
+    found = small.wait(LIMIT)
     assert found.provenance["configuration"]["problem"]["name"] == "poisson5"
     assert found.provenance["configuration"]["preconditioner"]["name"] == "none"
 
@@ -234,7 +253,7 @@ def test_a_page_that_is_turned_to_again_changes_nothing(small):
 
 def test_files_are_named_after_the_sweep_and_not_after_what_was_chosen_since(tmp_path):
     view = SweepView("two-layer", {"n": [8]}, folder=tmp_path)
-    view.wait(60)
+    view.wait(LIMIT)
     view.rebase(configure("poisson5", n=8))
     assert view.export("csv").name.startswith("sweep-two-layer-")
 
@@ -246,8 +265,8 @@ def test_the_map_is_painted_by_one_thread_at_a_time(monkeypatch):
         Figure, "savefig", lambda *given, **named: (held.append(PAINTING.locked()), plain(*given, **named))
     )
     view = SweepView("two-layer", {"n": [8]})
-    view.wait(60)
-    assert view.map.painter.wait(20)
+    view.wait(LIMIT)
+    assert view.map.painter.wait(LIMIT)
     assert held
     assert all(held)
 
@@ -266,3 +285,43 @@ def test_cells_are_sorted_by_value_and_written_for_people():
     texts = [cells[0]["text"] for cells in table.rows]
     assert texts == ["1,234", "0.0001235", "–", "yes", "x", "nan"]
     assert [cells[0]["key"] for cells in table.rows] == [1234, 0.000123456, None, "yes", "x", None]
+
+
+def test_times_are_shown_in_the_unit_that_suits_and_their_sum_beside_them():
+    view = SweepView("two-layer", {"n": [8], "preconditioner": ["jacobi", "neumann:2"]})
+    view.wait(60)
+    times = [(5e-3, 2e-3), (1e-3, 0.5e-3)]
+    view.rows = [
+        {**row, "setup_seconds": setup, "iteration_seconds": each}
+        for row, (setup, each) in zip(view.rows, times, strict=True)
+    ]
+    view._mark()
+    heads = ["setup [ms]", "iterating [ms]", "setup + iterating [ms]"]
+    places = [view.table.columns.index(head) for head in heads]
+    assert [[cells[place]["key"] for place in places] for cells in view.table.rows] == [
+        pytest.approx([5, 2, 7]),
+        pytest.approx([1, 0.5, 1.5]),
+    ]
+    view.map.value.value = "seconds"
+    view.map.rows = view.rows
+    assert view.map.figure().axes[0].get_title(loc="left") == "setup + iteration time, ms"
+    assert unit_of([20.0, None, math.nan]) == ("s", 1.0)
+    assert unit_of([]) == ("s", 1.0)
+
+
+def test_a_row_that_failed_has_no_times():
+    row = {"n": 4, "N": None, "iterations": None, "setup_seconds": None, "iteration_seconds": None, "reason": "no"}
+    heads, cells = columns([{**row, "true_relative_residual": None}], {"n": [4]})
+    assert cells[0][heads.index("setup + iterating [s]")] is None
+
+
+def test_exports_are_downloaded(tmp_path, downloads, eventually):
+    view = SweepView("two-layer", {"n": [8]}, folder=tmp_path / "exports")
+    files = downloads(view.save_bar.saver.download)
+    found = view.wait(60)
+    view._exports[1].click()
+    ((name, content),) = eventually(files)
+    assert name.startswith("sweep-two-layer-")
+    assert name.endswith(".json")
+    assert json.loads(content)["rows"] == found.to_dict()["rows"]
+    assert not view.folder.exists()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.waiting import LIMIT
 from workbench.devices.clock import LANES
 from workbench.live import TimelineView, _stream
 from workbench.live import timeline as module
@@ -29,7 +30,7 @@ def session(*, trace=True, n=32, **choices):
 
 def finished(**choices):
     made = session(**choices)
-    made.wait(60)
+    made.wait(LIMIT)
     return made
 
 
@@ -71,7 +72,7 @@ def test_a_run_arrives_whole_and_in_order(view, page_of, eventually):
     going = session(n=64)
     view.show(going, "run 1")
     going.start()
-    going.wait(60)
+    going.wait(LIMIT)
     eventually(lambda: count(page) == going.run.trace.count and page.messages[-1]["over"])
     assert_same(page, going.run.trace)
     assert page.messages[-1]["label"] == "measured"
@@ -229,7 +230,7 @@ def test_clear_keeps_a_run_that_goes_on(view, page_of, eventually):
     view.clear()
     eventually(lambda: count(page) > 0)
     going.stop()
-    going.wait(60)
+    going.wait(LIMIT)
     view.clear()
     eventually(lambda: page.messages[-1]["note"] == module.HINT)
     assert view.trace is None
@@ -275,7 +276,7 @@ def test_a_machine_waits_until_the_run_rests(view, page_of, eventually):
     going.resume()
     eventually(lambda: not page.messages[-1]["groups"] and page.messages[-1]["live"])
     going.stop()
-    going.wait(60)
+    going.wait(LIMIT)
     eventually(lambda: page.messages[-1]["groups"] and count(page) == 2 * going.run.trace.count)
 
 

@@ -7,6 +7,7 @@ import threading
 import ipywidgets as widgets
 import pytest
 
+from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.live import Workbench, workbench
 from workbench.live.page import Page
@@ -98,11 +99,19 @@ def test_a_link_is_shown_on_all_pages(bench):
     assert bench.view("Race").base == wanted
 
 
+def test_a_link_takes_the_place_of_what_was_drawn_and_not_looked_at(bench):
+    wanted = configure("bubbles-2d", n=40, preconditioner="ic", deflation="stripes:4")
+    add_bubble(bench)
+    bench.share.take(to_link(wanted))
+    assert builder(bench).problem == wanted.problem
+    assert bench.configuration == wanted
+
+
 def test_runs_are_looked_into_the_latest_first(bench):
-    bench.explorer.run().wait(60)
+    bench.explorer.run().wait(LIMIT)
     inside = bench.view("Look inside")
     assert [name.partition(":")[0] for name, _ in inside.choice.options] == ["1"]
-    bench.explorer.run().wait(60)
+    bench.explorer.run().wait(LIMIT)
     bench.pages["Look inside"].turn_to()
     assert inside.choice.label.startswith("2: bubbles-2d:24")
     inside.choice.index = 1
@@ -110,18 +119,38 @@ def test_runs_are_looked_into_the_latest_first(bench):
     assert inside.choice.label.startswith("1: bubbles-2d:24")
 
 
+def test_lanes_and_runs_of_a_sweep_are_looked_into_too(bench):
+    race, sweep = bench.view("Race"), bench.view("Sweep")
+    race.add_from_form()
+    race.start()
+    race.race.wait(60)
+    own = bench.view("Your method").race()
+    own.race.wait(60)
+    sweep.choices.rows[0].text.value = "16"
+    sweep.wait(60)
+    inside = bench.view("Look inside")
+    names = [name for name, _ in inside.choice.options]
+    assert names[:2] == [f"race, lane {lane.label}" for lane in race.race.lanes]
+    assert names[2].startswith("sweep, run 3: bubbles-2d:16, cg + neumann:2")
+    assert [name.partition(":")[0] for name in names[3:5]] == ["sweep, run 2", "sweep, run 1"]
+    assert names[5].startswith("your method, lane 1: cg")
+    assert inside.inside._run is race.race.lanes[0].result
+    inside.choice.index = 2
+    assert inside.inside._run.summary["iterations"] == sweep.rows[2]["iterations"]
+
+
 def test_the_steps_are_those_of_a_small_copy_and_what_cannot_be_stepped_is_told(bench):
     page = bench.view("Step")
-    assert page.wait(60)
+    assert page.wait(LIMIT)
     assert page.view.walk.lines(0)[0].text == "s = A(x)"
     assert "bubbles-2d:16" in page.status.text
     page.method.value = "pipecg"
-    assert page.wait(60)
+    assert page.wait(LIMIT)
     assert "bubbles-2d:16, pipecg" in page.status.text
     bench.explorer.form.blocks["problem"].choice.value = "bubbles-3d"
     bench.pages["Step"].turn_to()
     page.cells.value = 24
-    assert page.wait(60)
+    assert page.wait(LIMIT)
     assert "10000 unknowns" in page.status.text.replace(",", "")
 
 

@@ -218,7 +218,7 @@ class TestRefusals:
 
 @pytest.mark.parametrize("given", [np.array([["a"]]), np.array([[None]]), np.array([["2020-01-01"]], "M8[D]")])
 def test_entries_that_are_no_numbers(given):
-    assert refusal(given) == f"a matrix needs numbers as entries, got dtype {given.dtype}"
+    assert refusal(given) == f"A must hold numbers, got dtype {given.dtype}"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Which tests run side by side, and which alone."""
+"""Which tests run in parallel, and which alone."""
 
 import importlib.util
 from pathlib import Path
@@ -21,12 +21,14 @@ def calls(monkeypatch):
 
 def test_without_a_path_all_tests_run_and_those_in_the_browser_last(calls):
     assert run_tests.main(["--"]) == 0
-    together, alone = calls[0]
-    assert alone[-1] == "tests/browser"
-    found = {word for word in together + alone if word.startswith("tests/")}
+    *parts, alone, last = calls[0]
+    groups = [{f"tests/{name}" for name in group} for group in run_tests.GROUPS]
+    assert [{word for word in part if word.startswith("tests/")} for part in parts] == groups
+    assert last[-1] == "tests/browser"
+    found = [word for part in calls[0] for word in part if word.startswith("tests/")]
     files = {path.relative_to(ROOT).parts[:2] for path in (ROOT / "tests").rglob("test_*.py")}
-    assert found == {"/".join(parts) for parts in files}
-    assert {f"tests/{name}" for name in run_tests.SHARING} <= set(together)
+    assert sorted(found) == sorted("/".join(parts) for parts in files)
+    assert "tests/machine" in alone
 
 
 def test_a_path_is_run_with_its_kind_and_arguments_reach_pytest(calls):

@@ -1,154 +1,308 @@
-"""The AmgX adapter, against a stand-in for pyamgx that records every call, and the real one where it is installed."""
+"""The AmgX adapter, with a stand-in for pyamgx that refuses what ends a process, and the real one where it is."""
 
 from __future__ import annotations
 
+import gc
+import json
+import os
+import subprocess
 import sys
-import types
+import threading
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 from tests.conftest import box_stencil, random_matrix
-from workbench import blocks
+from tests.preconditioners.amgx_stand_in import StandIn, Thing
+from workbench import blocks, devices
 from workbench.devices import amgx
 from workbench.errors import InputError
-from workbench.run import solve
+from workbench.preconditioners.pinned import pinned, projected
+from workbench.run import Run, Stopping, configure, race, run_through, solve
 
-
-class StandIn(types.ModuleType):
-    """pyamgx's API with a symmetric Gauss-Seidel sweep for a cycle; complains where AmgX would end the process."""
-
-    def __init__(self):
-        super().__init__("pyamgx")
-        self.calls, self.living, self.configurations, self.on = [], [], [], False
-        for name in ("Config", "Resources", "Matrix", "Vector", "Solver"):
-            setattr(self, name, lambda name=name: Thing(self, name))
-
-    def initialize(self):
-        assert not self.on, "initialized twice"
-        self.on = True
-        self.calls.append("initialize")
-
-    def finalize(self):
-        assert self.on
-        assert not self.living, f"finalized while {self.living} live"
-        self.on = False
-        self.calls.append("finalize")
-
-
-class Thing:
-    def __init__(self, library, name):
-        self.module, self.name, self.resources = library, name, None
-
-    def made(self, how):
-        assert self.module.on
-        self.module.calls.append(f"{self.name}.{how}")
-        self.module.living.append(self)
-        return self
-
-    def create_from_dict(self, plain):
-        assert plain["config_version"] == 2
-        self.module.configurations.append(plain["solver"])
-        return self.made("create_from_dict")
-
-    def create_simple(self, config):
-        assert config in self.module.living
-        return self.made("create_simple")
-
-    def create(self, resources, config=None, mode=None):
-        assert resources in self.module.living
-        assert mode == "dDDI"
-        self.resources = resources
-        return self.made("create")
-
-    def upload_CSR(self, matrix):
-        assert matrix.dtype == np.float64
-        assert matrix.indices.dtype == matrix.indptr.dtype == np.int32
-        self.matrix = sparse.csr_array(matrix)
-
-    def upload(self, array):
-        assert array.dtype == np.float64
-        self.values = np.array(array)
-
-    def download(self, array):
-        array[:] = self.values
-
-    def setup(self, matrix):
-        self.lower = sparse.csr_array(sparse.tril(matrix.matrix))
-        self.diagonal = matrix.matrix.diagonal()
-
-    def solve(self, b, x, zero_initial_guess=False):
-        assert zero_initial_guess
-        half = sparse.linalg.spsolve_triangular(self.lower, b.values, lower=True)
-        x.values = sparse.linalg.spsolve_triangular(self.lower.T.tocsr(), self.diagonal * half, lower=False)
-
-    def destroy(self):
-        assert all(thing.resources is not self for thing in self.module.living), "resources go last"
-        self.module.living.remove(self)
-        self.module.calls.append(f"{self.name}.destroy")
+METHODS = ("classical", "aggregation")
 
 
 @pytest.fixture
-def library(monkeypatch):
-    amgx._shut_down()
-    stand_in = StandIn()
-    monkeypatch.setitem(sys.modules, "pyamgx", stand_in)
-    yield stand_in
-    amgx._shut_down()
+def stand_in(monkeypatch):
+    """The adapter as in a new process, with the stand-in; at the end everything is destroyed in the right order."""
+    module, library = StandIn(), amgx.Library()
+    monkeypatch.setitem(sys.modules, "pyamgx", module)
+    monkeypatch.setattr(amgx, "LIBRARY", library)
+    yield module
+    library.shut_down()
+    assert not module.aborts
+    assert not module.living
+    assert module.calls.count("initialize") <= 1
 
 
-def test_one_cycle_is_a_preconditioner(library):
+@pytest.fixture(params=["stand-in", "real"])
+def pyamgx(request):
+    """The stand-in, and the real library, which lives as long as this process."""
+    if request.param == "stand-in":
+        return request.getfixturevalue("stand_in")
+    if not amgx.installed():
+        pytest.skip("pyamgx is not installed")
+    return __import__("pyamgx")
+
+
+def cycle(method="classical"):
+    return blocks.find("preconditioner", f"amgx:{method}").configuration()
+
+
+def made(size=20, seed=0):
+    operator = random_matrix(size, seed=seed)
+    return amgx.AmgxSolver(cycle(), sparse.csr_array(operator.to_csr()))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_one_cycle_is_a_preconditioner(pyamgx, method):
     operator = box_stencil((9, 11))
     b = np.random.default_rng(0).random(99)
-    for method in ("classical", "aggregation"):
-        result = solve(operator, b, M=f"amgx:{method}", rtol=1e-10)
-        assert result.converged
-        np.testing.assert_allclose(operator.to_csr() @ result.x, b, atol=1e-8)
-    assert library.calls.count("initialize") == 1
-
-
-def test_on_an_accelerator_it_is_given_vectors_of_the_host(library, accelerator):
-    operator = box_stencil((9, 11))
-    b = np.random.default_rng(0).random(99)
-    result = solve(operator, b, M="amgx", rtol=1e-10, device=accelerator.spec)
-    assert result.converged
+    result = solve(operator, b, M=f"amgx:{method}", rtol=1e-10)
+    assert result.converged, result.detail
     np.testing.assert_allclose(operator.to_csr() @ result.x, b, atol=1e-8)
-    assert library.configurations[-1]["max_iters"] == 1
 
 
-def test_its_own_cg_goes_around_the_same_cycle(library):
-    cycle = blocks.find("preconditioner", "amgx").configuration()
-    amgx.AmgxSolver(amgx.own_pcg(cycle, 1e-6, 99), random_matrix(20).to_csr())
-    (given,) = library.configurations
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("problem", "n"), [("bubbles-3d", 8), ("bubbles-3d", 17), ("bubbles-3d", 24), ("bubbles-2d", 33)]
+)
+def test_cg_converges_on_singular_problems(pyamgx, problem, n, method):
+    """The stand-in's sweep would do without; the direct solve on the real one's coarsest grid would not."""
+    chosen = configure(problem, {"n": n}, preconditioner=f"amgx:{method}", stopping=Stopping(rtol=1e-10))
+    result = run_through(Run(chosen))
+    assert result.converged, result.detail
+    assert result.true_relative_residual <= 1e-10
+    assert any("pins 1 of its unknowns" in note for note in result.provenance["notes"])
+
+
+@pytest.mark.parametrize("problem", [("two-layer", {"n": 33}), ("bubbles-3d", {"n": 9})])
+def test_on_an_accelerator_it_takes_as_many_iterations(pyamgx, accelerator, problem):
+    if isinstance(pyamgx, StandIn) and amgx.takes_addresses(accelerator):
+        pytest.skip("the stand-in cannot read CUDA's memory")
+    name, parameters = problem
+    found = []
+    for device in ("cpu", accelerator.spec):
+        chosen = configure(name, parameters, preconditioner="amgx", device=device, stopping=Stopping(rtol=1e-10))
+        found.append(run_through(Run(chosen)))
+        assert found[-1].converged, found[-1].detail
+    assert abs(found[0].iterations - found[1].iterations) <= 1
+    np.testing.assert_allclose(found[1].x, found[0].x, atol=1e-8 * np.abs(found[0].x).max())
+
+
+class InMemory:
+    """What an address stands for: a vector of a device."""
+
+    def __init__(self, runtime, handle):
+        self.runtime, self.handle = runtime, handle
+
+    def read(self, size):
+        values = np.empty(size)
+        self.runtime.download(self.handle, values)
+        return values
+
+    def write(self, values):
+        self.runtime.upload(self.handle, values)
+
+
+@pytest.mark.parametrize("problem", [("two-layer", {"n": 33}), ("bubbles-3d", {"n": 9})])
+def test_addresses_give_the_same_bits_as_the_way_through_the_host(stand_in, accelerator, monkeypatch, problem):
+    """An OpenCL device stands in for CUDA where there is none: its vectors get addresses that the stand-in knows."""
+    runtime = accelerator.runtime
+    if not hasattr(runtime, "address"):
+
+        def address(handle):
+            stand_in.memory[id(handle)] = InMemory(runtime, handle)
+            return id(handle)
+
+        monkeypatch.setattr(runtime, "number", 0, raising=False)
+        monkeypatch.setattr(runtime, "address", address, raising=False)
+        monkeypatch.setattr(runtime, "alone", threading.Lock, raising=False)
+        monkeypatch.setattr(runtime, "synchronize_all", runtime.synchronize, raising=False)
+    else:
+        pytest.skip("the stand-in cannot read CUDA's memory; the test with the real library does")
+    _same_bits(accelerator, problem)
+
+
+@pytest.mark.skipif(not amgx.installed(), reason="pyamgx is not installed")
+@pytest.mark.parametrize("problem", [("two-layer", {"n": 100}), ("bubbles-3d", {"n": 33})])
+@pytest.mark.parametrize("method", METHODS)
+def test_real_addresses_give_the_same_bits_as_the_way_through_the_host(problem, method):
+    try:
+        device = devices.device("cuda")
+    except InputError as error:
+        pytest.skip(str(error))
+    _same_bits(device, problem, method)
+
+
+def _same_bits(device, problem, method="classical"):
+    name, parameters = problem
+    operator = configure(name, parameters).problem.assemble().operator
+    regular, pins = pinned(sparse.csr_array(operator.to_csr()))
+    solver = amgx.AmgxSolver(cycle(method), regular)
+    assert amgx.takes_addresses(device)
+    r = np.random.default_rng(0).standard_normal(solver.size)
+    there, u = device.array(r, np.float64), device.zeros(solver.size, np.float64)
+    dots = amgx.Cycle(solver, device).apply(there, u)
+    by_host = solver.solve(r)
+    assert np.array_equal(device.to_host(u), by_host)
+    assert np.array_equal(device.to_host(there), r)
+    np.testing.assert_allclose(dots.to_host(), [r @ by_host, by_host @ by_host, r @ r], rtol=1e-12)
+    if pins:
+        amgx.Cycle(solver, device, projected=True).apply(there, u)
+        expected = projected(solver.solve)(r)
+        np.testing.assert_allclose(device.to_host(u), expected, atol=1e-12 * np.abs(expected).max())
+        assert np.array_equal(device.to_host(there), r)
+
+
+def test_its_own_cg_goes_around_the_same_cycle(stand_in):
+    amgx.AmgxSolver(amgx.own_pcg(cycle(), 1e-6, 99), random_matrix(20).to_csr())
+    given = stand_in.configurations[-1]["solver"]
     assert given["solver"] == "PCG"
-    assert given["preconditioner"] == cycle["solver"]
+    assert given["preconditioner"] == cycle()["solver"]
     assert (given["tolerance"], given["max_iters"]) == (1e-6, 99)
 
 
-def test_everything_is_destroyed_before_the_end(library):
-    kept = amgx.AmgxSolver(blocks.find("preconditioner", "amgx").configuration(), random_matrix(20).to_csr())
-    closed = amgx.AmgxSolver(blocks.find("preconditioner", "amgx").configuration(), random_matrix(20).to_csr())
+def test_its_own_cg_solves(pyamgx):
+    operator = box_stencil((20, 21))
+    solver = amgx.AmgxSolver(amgx.own_pcg(cycle(), 1e-8, 99), sparse.csr_array(operator.to_csr()))
+    b = np.ones(420)
+    x = solver.solve(b)
+    assert solver.iterations >= 1
+    if not isinstance(pyamgx, StandIn):
+        assert np.linalg.norm(b - operator.to_csr() @ x) <= 1e-7 * np.linalg.norm(b)
+
+
+def test_there_is_one_resources_and_all_goes_in_order(stand_in):
+    kept, closed, dropped = made(), made(seed=1), made(seed=2)
     closed.close()
     closed.close()
     with pytest.raises(InputError, match="was closed"):
         closed.solve(np.ones(20))
+    del dropped
+    gc.collect()
     assert np.isfinite(kept.solve(np.ones(20))).all()
-    amgx._shut_down()
-    assert library.calls[-1] == "finalize"
-    assert not library.living
-    destroyed = [call for call in library.calls if call.endswith("destroy")][-6:]
-    assert destroyed == [f"{name}.destroy" for name in ("Solver", "Vector", "Vector", "Matrix", "Resources", "Config")]
+    amgx.LIBRARY.shut_down()
+    assert stand_in.calls.count("Resources.create_simple") == 1
+    assert stand_in.calls[-3:] == ["Resources.destroy", "Config.destroy", "finalize"]
+    destroyed = [call for call in stand_in.calls if call.endswith("destroy")]
+    assert destroyed[:5] == [f"{name}.destroy" for name in ("Solver", "Vector", "Vector", "Matrix", "Config")]
+    assert len(destroyed) == 3 * 5 + 2
+    with pytest.raises(InputError, match="was closed|was shut down"):
+        kept.solve(np.ones(20))
+    with pytest.raises(InputError, match="was shut down, or failed to start, and cannot be started again"):
+        made()
 
 
-def test_a_refused_setup_leaves_nothing_behind(library, monkeypatch):
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+def test_several_solvers_live_and_go_in_any_order(pyamgx, order):
+    matrices = [random_matrix(30 + k, seed=k).to_csr() for k in range(3)]
+    solvers = [amgx.AmgxSolver(cycle(), sparse.csr_array(matrix)) for matrix in matrices]
+    for place in order:
+        for solver in solvers:
+            if solver is not None:
+                assert np.isfinite(solver.solve(np.ones(solver.size))).all()
+        solvers[place] = None
+        gc.collect()
+
+
+def test_threads_make_use_and_drop_solvers_at_once(pyamgx):
+    operators = [box_stencil((7 + k, 9)) for k in range(4)]
+    found, failed = {}, []
+
+    def work(k):
+        try:
+            for _ in range(3):
+                b = np.ones(operators[k].shape[0])
+                result = solve(operators[k], b, M="amgx", rtol=1e-10)
+                found[k] = np.linalg.norm(b - operators[k].to_csr() @ result.x)
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    assert max(found.values()) < 1e-8
+
+
+def test_a_solver_dropped_while_another_thread_works_is_destroyed_by_that_one(stand_in, monkeypatch):
+    """Its finalizer must not wait: it may run in a thread that holds a lock which the other one is waiting for."""
+    inside, go_on = threading.Event(), threading.Event()
+    plain = Thing.solve
+
+    def slow(self, *arguments, **options):
+        inside.set()
+        assert go_on.wait(60)
+        plain(self, *arguments, **options)
+
+    working, dropped = made(), made(seed=1)
+    monkeypatch.setattr(Thing, "solve", slow)
+    thread = threading.Thread(target=working.solve, args=(np.ones(20),))
+    thread.start()
+    assert inside.wait(60)
+    before = len(stand_in.living)
+    del dropped
+    gc.collect()
+    assert len(stand_in.living) == before
+    go_on.set()
+    thread.join()
+    assert len(stand_in.living) == before - 5
+
+
+def test_races_and_runs_again_share_the_library(pyamgx):
+    entries = [
+        configure("poisson5", {"n": 20}, preconditioner=f"amgx:{method}", stopping=Stopping(rtol=1e-8))
+        for method in METHODS
+    ]
+    for _ in range(2):
+        assert all(result.converged for result in race(entries))
+
+
+def test_a_refused_setup_leaves_nothing_behind(stand_in, monkeypatch):
     def fail(self, matrix):
         raise RuntimeError("out of memory")
 
     monkeypatch.setattr(Thing, "setup", fail)
     with pytest.raises(InputError, match="out of memory; use preconditioner amg"):
         solve(random_matrix(20), np.ones(20), M="amgx")
-    assert not library.living
+    assert sorted(thing.name for thing in stand_in.living) == ["Config", "Resources"]
+
+
+def test_a_failure_in_a_solve_is_a_sentence(stand_in, monkeypatch):
+    def fail(self, *_, **__):
+        raise RuntimeError("CUDA failure")
+
+    solver = made()
+    monkeypatch.setattr(Thing, "solve", fail)
+    with pytest.raises(InputError, match="AmgX failed in a solve: CUDA failure"):
+        solver.solve(np.ones(20))
+
+
+def test_a_library_that_does_not_start_is_a_sentence(stand_in, monkeypatch):
+    def fail(self):
+        raise RuntimeError("no CUDA-capable device")
+
+    monkeypatch.setattr(StandIn, "initialize", fail)
+    with pytest.raises(InputError, match="AmgX did not start: no CUDA-capable device.*is there an NVIDIA GPU"):
+        made()
+
+
+def test_resources_that_cannot_be_had_are_not_asked_for_twice(stand_in, monkeypatch):
+    def fail(self, config):
+        raise RuntimeError("out of memory")
+
+    monkeypatch.setattr(Thing, "create_simple", fail)
+    with pytest.raises(InputError, match="AmgX did not start: out of memory"):
+        made()
+    with pytest.raises(InputError, match="cannot be started again"):
+        made()
+    # The process ends without AmgX's leave.
+    stand_in.living.clear()
 
 
 def test_other_types_are_refused():
@@ -159,16 +313,64 @@ def test_other_types_are_refused():
 
 
 def test_without_pyamgx_a_sentence_says_how_to_get_it(monkeypatch):
-    amgx._shut_down()
+    monkeypatch.setattr(amgx, "LIBRARY", amgx.Library())
     monkeypatch.setitem(sys.modules, "pyamgx", None)
     assert not amgx.installed()
     with pytest.raises(InputError, match="workbench doctor"):
         solve(random_matrix(20), np.ones(20), M="amgx")
 
 
-@pytest.mark.skipif(not amgx.installed(), reason="pyamgx is not installed")
-def test_the_real_one_solves():
-    operator = box_stencil((40, 41))
-    result = solve(operator, np.ones(1640), M="amgx", rtol=1e-10)
-    assert result.converged
-    np.testing.assert_allclose(operator.to_csr() @ result.x, 1, atol=1e-8)
+FORKED = """
+import gc, multiprocessing, warnings
+import numpy as np
+from scipy import sparse
+from workbench.devices import amgx
+from workbench.errors import InputError
+from workbench.preconditioners.amgx import Amgx
+# Python warns of the threads that numba and CUDA have.
+warnings.simplefilter("ignore", DeprecationWarning)
+A = sparse.csr_array(sparse.eye_array(20) * 2.0)
+solver = amgx.AmgxSolver(Amgx().configuration(), A)
+def child():
+    global solver
+    for work in (lambda: solver.solve(np.ones(20)), lambda: amgx.AmgxSolver(Amgx().configuration(), A)):
+        try:
+            work()
+        except InputError as sentence:
+            print(sentence, flush=True)
+    del solver
+    gc.collect()
+process = multiprocessing.get_context("fork").Process(target=child)
+process.start()
+process.join()
+assert process.exitcode == 0
+assert np.isfinite(solver.solve(np.ones(20))).all()
+"""
+STAND_IN_FIRST = """
+import sys
+from tests.preconditioners.amgx_stand_in import StandIn
+sys.modules["pyamgx"] = StandIn()
+"""
+
+
+def in_a_process(pyamgx, text):
+    """Run lines in a Python of their own, with what this test runs with as pyamgx."""
+    text = STAND_IN_FIRST + text if isinstance(pyamgx, StandIn) else text
+    return subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=300)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_process_is_told_and_harms_nothing(pyamgx):
+    done = in_a_process(pyamgx, FORKED)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("no CUDA context survives a fork") == 2
+    assert not done.stderr
+
+
+def test_the_command_line_prints_nothing_but_its_object(pyamgx):
+    command = "from workbench.cli import main\nimport sys\nsys.exit(main(sys.argv[1:]))\n"
+    arguments = ["solve", "bubbles-3d", "--n", "9", "--preconditioner", "amgx", "--rtol", "1e-8", "--json"]
+    done = in_a_process(pyamgx, command.replace("sys.argv[1:]", repr(arguments)))
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["converged"]
+    assert not done.stderr

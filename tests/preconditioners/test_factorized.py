@@ -3,7 +3,6 @@
 import itertools
 import statistics
 
-import numba
 import numpy as np
 import pytest
 from scipy import sparse
@@ -11,6 +10,8 @@ from scipy.sparse.linalg import aslinearoperator
 
 from tests.conftest import box_stencil, random_matrix
 from workbench import blocks, devices
+from workbench.devices.cpu import threads
+from workbench.devices.cpu.turns import counters
 from workbench.errors import InputError
 from workbench.operators import Matrix, Stencil, as_operator
 from workbench.preconditioners.factorized import incomplete_cholesky
@@ -251,14 +252,14 @@ def test_wrong_parameters_are_sentences(spec, sentence):
 
 
 @pytest.mark.parametrize("spec", ["ic", "block-ic:2"])
-def test_results_do_not_depend_on_the_number_of_threads(spec):
+def test_results_do_not_depend_on_the_number_of_threads(spec, monkeypatch):
     operator = box_stencil((390, 351))
     M = set_up(spec, operator)
     r = np.random.default_rng(1).random(operator.shape[0])
     found = []
-    for threads in (1, numba.config.NUMBA_NUM_THREADS):
+    for count in (1, threads.cores()):
         u = np.empty_like(r)
-        numba.set_num_threads(threads)
+        monkeypatch.setattr(threads, "_all", counters(count))
         dots = M.apply(r, u).copy()
         found.append((u, dots))
     assert np.array_equal(found[0][0], found[1][0])

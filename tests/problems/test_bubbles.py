@@ -253,3 +253,29 @@ def test_centres_of_another_dimension_are_refused():
 
 def test_touching_bubbles_are_allowed():
     assert Geometry(np.array([[0.25, 0.5], [0.75, 0.5]]), np.array([0.25, 0.25])).radii.size == 2
+
+
+def test_labels_tell_geometries_apart_and_are_the_same_everywhere():
+    made = [
+        Bubbles3D(n=64),
+        Bubbles3D(n=64, count=27),
+        Bubbles3D(n=64, layout="random", count=20, geometry_seed=3),
+        Bubbles3D(n=64, layout="list", bubbles="0.5,0.5,0.5,0.25"),
+        Bubbles3D(n=64, layout="list", bubbles="0.5,0.5,0.5,0.26"),
+        Bubbles3D(n=64, layout="list", bubbles="0.5,0.5,0.5,0.25", contrast=1e-6),
+    ]
+    assert [problem.label for problem in made] == [
+        "bubbles-3d:64",
+        "bubbles-3d:64 [count=27]",
+        "bubbles-3d:64 [20 at random, seed 3]",
+        "bubbles-3d:64 [1 bubble #fd90c1]",
+        "bubbles-3d:64 [1 bubble #97c5db]",
+        "bubbles-3d:64 [1 bubble #fd90c1, contrast=1e-06]",
+    ]
+
+
+def test_what_a_layout_does_not_use_is_not_in_the_label():
+    assert Bubbles2D(geometry_seed=7).label == "bubbles-2d:256"
+    listed = {"layout": "list", "bubbles": "0.5,0.5,0.25"}
+    # Written otherwise it is the same geometry.
+    assert Bubbles2D(**listed, count=9).label == Bubbles2D(layout="list", bubbles="0.50, 0.5, 0.250").label

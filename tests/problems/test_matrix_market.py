@@ -18,6 +18,7 @@ from scipy import sparse
 
 from workbench.errors import InputError
 from workbench.problems import number_stream
+from workbench.problems.files import problem_from_text
 from workbench.problems.matrix_market import file_stem, read_matrix
 
 Write = Callable[..., Path]
@@ -274,6 +275,15 @@ def archive(members: dict[str, bytes]) -> bytes:
     return stream.getvalue()
 
 
+def with_sparse_header(places: str) -> bytes:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w:gz", format=tarfile.PAX_FORMAT) as tar:
+        info = tarfile.TarInfo("a/a.mtx")
+        info.size, info.pax_headers = len(GOOD), {"GNU.sparse.map": places, "GNU.sparse.size": "9"}
+        tar.addfile(info, io.BytesIO(GOOD))
+    return stream.getvalue()
+
+
 def test_the_matrix_inside_an_archive_is_read(write: Write):
     content = archive({"a/a_b.mtx": b"not this one", "a/a.mtx": GOOD, "a/readme": b""})
     assert read_matrix(write(content, "a.tar.gz")).diagonal().tolist() == [2, 3]
@@ -312,6 +322,9 @@ noise = np.random.default_rng(0).bytes(4000)
             "a.tar.gz", archive({"a/a.mtx": GOOD + noise})[:2000], "the compressed file is ", id="cut archive"
         ),
         pytest.param("a.tar.gz", gzip.compress(GOOD), "the compressed file is damaged (", id="not an archive"),
+        pytest.param(
+            "a.tar.gz", with_sparse_header("a"), "the compressed file is damaged (", id="damaged sparse header"
+        ),
         pytest.param("a.txt", GOOD, "the name of a matrix file ends in .mtx, .mtx.gz, .tar.gz", id="another ending"),
     ],
 )
@@ -323,10 +336,48 @@ def test_a_damaged_file_is_refused(write: Write, name: str, content: bytes, sent
 
 
 def test_a_missing_file_and_a_folder_give_a_sentence(tmp_path: Path):
-    with pytest.raises(InputError, match=r"^no file at .*missing\.mtx$"):
+    with pytest.raises(InputError, match=r"^no matrix file at .*missing\.mtx$"):
         read_matrix(tmp_path / "missing.mtx")
     with pytest.raises(InputError, match=r"is a folder, not a matrix file$"):
         read_matrix(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["a.mtx", "a.mtx.gz", "a.tar.gz"])
+def test_a_pipe_and_a_device_are_refused_without_waiting(tmp_path: Path, name: str):
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(InputError, match=r"is a pipe, not a matrix file; write what it holds to a file"):
+        problem_from_text(str(tmp_path / name)).assemble()
+    (tmp_path / f"link.{name}").symlink_to("/dev/zero")
+    with pytest.raises(InputError, match=r"is a device, not a matrix file"):
+        read_matrix(tmp_path / f"link.{name}")
+
+
+@pytest.mark.parametrize("filler", [b"\n", b"%\n", b"% " + b"x" * 1000 + b"\n", b" " * 4096, b"%" * 4096])
+def test_a_header_without_end_is_left_early(write: Write, filler: bytes, monkeypatch: pytest.MonkeyPatch):
+    repeated = 100_000 if len(filler) < 3 else (8 << 20) // len(filler)
+    content = (GENERAL + "%").encode() + filler * repeated + b"\n" + TWO.encode()
+    path = write(gzip.compress(content), "a.mtx.gz")
+    read, lines = [], []
+
+    class Counting(gzip.GzipFile):
+        def readline(self, size: int | None = -1) -> bytes:
+            line = super().readline(size)
+            lines.append(line)
+            read.append(len(line))
+            return line
+
+    monkeypatch.setattr(gzip, "open", lambda stream, _mode: Counting(fileobj=stream))
+    with pytest.raises(InputError, match=r"no size line within the first 1 MiB and 10000 lines; shorten the comments"):
+        read_matrix(path)
+    assert sum(read) <= (1 << 20) + 1
+    assert len(lines) <= 10_001
+
+
+@pytest.mark.parametrize("length", [65_535, 65_536, 65_537, 300_000])
+def test_a_long_comment_is_one_comment(write: Write, length: int):
+    # What stands at its end would do as a size line, were the comment cut.
+    comment = "%" + "9" * (length - 7) + " 7 7 7"
+    assert read_matrix(write(GENERAL + comment + "\n" + TWO)).csr.toarray().tolist() == [[2, 0], [0, 3]]
 
 
 @pytest.mark.parametrize("name", ["bcsstk15.mtx", "bcsstk15.mtx.gz", "bcsstk15.tar.gz"])

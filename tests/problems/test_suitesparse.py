@@ -138,8 +138,12 @@ def test_other_facts_than_the_registrys_are_refused(
 ):
     registry(**facts)
     path = cache / "suitesparse" / "Test" / "tiny.tar.gz"
-    assert refusal("tiny").startswith(f"{path} holds 3 rows and 5 non-zeros, but Test/tiny has ")
+    assert "/Test/tiny.tar.gz sent 3 rows and 5 non-zeros, but Test/tiny has " in refusal("tiny")
     assert mirror.asked
+    assert contents(cache) == []
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(packed())
+    assert refusal("tiny").startswith(f"{path} holds 3 rows and 5 non-zeros, but Test/tiny has ")
 
 
 def test_a_file_that_changed_in_the_cache_is_refused(mirror: Mirror, cache: Path):
@@ -176,7 +180,7 @@ def test_without_an_announced_length_the_archive_itself_is_tested(
     monkeypatch.setattr(download, "CHUNK", 16)
     mirror.announced = None
     mirror.files["/Test/tiny.tar.gz"] = packed()[:-20]
-    assert "sent something that is not a compressed archive" in refusal()
+    assert "sent what cannot be read: the compressed file is cut short" in refusal()
     assert contents(cache) == []
     mirror.files["/Test/tiny.tar.gz"] = packed()
     assert SuiteSparse(matrix="Test/tiny").assemble().operator.shape == (3, 3)
@@ -184,7 +188,7 @@ def test_without_an_announced_length_the_archive_itself_is_tested(
 
 def test_a_web_page_in_place_of_the_archive_leaves_nothing(mirror: Mirror, cache: Path):
     mirror.files["/Test/tiny.tar.gz"] = b"<html>moved</html>"
-    assert "sent something that is not a compressed archive" in refusal()
+    assert "sent what cannot be read: the compressed file is damaged (Not a gzipped file" in refusal()
     assert contents(cache) == []
 
 
@@ -210,14 +214,57 @@ def test_offline_names_the_url_and_the_place(cache: Path, monkeypatch: pytest.Mo
 
 
 def test_an_interrupted_download_leaves_nothing(mirror: Mirror, cache: Path, monkeypatch: pytest.MonkeyPatch):
+    received = []
+
     class Interrupted(download.tqdm):
         def update(self, n: float | None = 1) -> bool | None:
-            assert contents(cache) != [], "the temporary file is there while the download runs"
+            received.append(n)
             raise KeyboardInterrupt
 
     monkeypatch.setattr(download, "tqdm", Interrupted)
     with pytest.raises(KeyboardInterrupt):
         SuiteSparse(matrix="Test/tiny").assemble()
+    assert received == [len(packed())]
+    assert contents(cache) == []
+
+
+def flipped(content: bytes, place: int) -> bytes:
+    return content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
+
+
+BAD = {
+    "a page, packed": gzip.compress(b"<html>moved</html>"),
+    "another matrix inside": packed("other"),
+    "no numbers": packed(content=MATRIX.replace(b"2 2 2", b"2 2 x")),
+    "an entry missing": packed(content=MATRIX[:-6]),
+    "a page in the archive": packed(content=b"<html>moved</html>"),
+    "the checksum at its end": flipped(packed(), len(packed()) - 6),
+}
+
+
+@pytest.mark.parametrize("content", BAD.values(), ids=BAD.keys())
+def test_a_bad_download_is_not_kept_and_the_next_one_is_taken(mirror: Mirror, cache: Path, content: bytes):
+    mirror.files["/Test/tiny.tar.gz"] = content
+    sentence = refusal()
+    assert "/Test/tiny.tar.gz sent what cannot be read: " in sentence
+    assert sentence.endswith(f"put it at {cache / 'suitesparse' / 'Test' / 'tiny.tar.gz'}")
+    assert contents(cache) == []
+    mirror.files["/Test/tiny.tar.gz"] = packed()
+    assert SuiteSparse(matrix="Test/tiny").assemble().operator.shape == (3, 3)
+
+
+def test_a_matrix_that_cg_cannot_use_is_downloaded_once(mirror: Mirror, cache: Path):
+    mirror.files["/Test/tiny.tar.gz"] = packed(content=MATRIX.replace(b"1 1 2", b"1 1 -2"))
+    for _ in range(2):
+        assert "not positive definite" in refusal()
+    assert mirror.asked == ["/Test/tiny.tar.gz"]
+    assert contents(cache) == ["tiny.tar.gz", "tiny.tar.gz.sha256"]
+
+
+@pytest.mark.parametrize("url", ["http://" + "a" * 300, "http://a..b", "http://a:port", "http://[a"])
+def test_a_mirror_that_is_no_host_is_a_sentence(cache: Path, monkeypatch: pytest.MonkeyPatch, url: str):
+    monkeypatch.setenv("WORKBENCH_SUITESPARSE_URL", url)
+    assert "WORKBENCH_SUITESPARSE_URL" in refusal() or "cannot download" in refusal()
     assert contents(cache) == []
 
 

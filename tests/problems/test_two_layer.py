@@ -80,13 +80,14 @@ def test_iterations_are_those_of_table_2():
 def test_parameters_travel_as_plain_data():
     problem = TwoLayer(n=33, contrast=10.0)
     assert from_dict(problem.to_dict()) == problem
-    assert problem.spec == problem.label == "two-layer:33"
+    assert problem.spec == TwoLayer(n=33).label == "two-layer:33"
+    assert problem.label == "two-layer:33 [contrast=10]"
 
 
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
-        ({"n": 3}, "two-layer: n must be between 4 and 8192, got 3"),
+        ({"n": 3}, "two-layer: n must be between 4 and 46340, got 3"),
         ({"n": "four"}, "two-layer: n must be a whole number, got 'four'"),
         ({"contrast": 0.0}, "two-layer: contrast must be between 1e-09 and 1e+09, got 0.0"),
     ],

@@ -59,7 +59,8 @@ def test_a_failed_write_leaves_the_old_file(record, tmp_path, monkeypatch):
     [
         ({"summary": {}}, "in its summary, problem, N, solver, .* cannot be read"),
         ({"summary": None}, "damaged: its summary cannot be read"),
-        ({"provenance": [1]}, "damaged: its summary cannot be read"),
+        ({"provenance": [1]}, "damaged: its provenance cannot be read"),
+        ({"provenance": {"notes": 5, "machine": "m"}}, "damaged: in its provenance, notes, machine cannot be read"),
     ],
 )
 def test_a_damaged_head_is_a_sentence(record, tmp_path, change, sentence):

@@ -253,7 +253,7 @@ def test_wrong_stopping_rules_are_refused(changes, sentence):
         (np.array([[1.0, 2.0], [0.0, 1.0]]), np.ones(2), "the matrix is not symmetric"),
         (np.array([[1.0, 0.0], [0.0, -1.0]]), np.ones(2), "not positive definite: its diagonal entry 1 is -1"),
         (np.array([[np.nan, 0.0], [0.0, 1.0]]), np.ones(2), "the matrix holds nan at row 0, column 0"),
-        (np.eye(2), np.ones(3), "b has 3 entries, but the matrix has 2 rows"),
+        (np.eye(2), np.ones(3), "b has shape .3,., but the matrix has 2 rows"),
         (np.eye(2), np.array([1.0, np.inf]), "b holds inf at entry 1"),
         ("A", np.ones(2), "cannot use str as A"),
     ],
@@ -268,7 +268,7 @@ def test_wrong_choices_are_refused():
         configure("poisson5", rhs="one")
     with pytest.raises(InputError, match="unknown device 'gpu'"):
         Run(configure("poisson5", n=4, device="gpu"))
-    with pytest.raises(InputError, match="x0 must be a finite vector of shape"):
+    with pytest.raises(InputError, match="x0 has shape .2,., but the matrix has 3 rows"):
         solve(np.eye(3), np.ones(3), x0=np.ones(2))
     with pytest.raises(InputError, match="seed must be at least 0"):
         configure("poisson5", seed=-1)

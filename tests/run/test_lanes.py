@@ -171,6 +171,17 @@ def test_all_held_lanes_can_be_stopped_and_a_race_can_go_on_with_a_new_lane():
     assert race.wait(20)[1].converged
 
 
+def test_a_lane_that_is_held_has_not_begun():
+    race = Race([configure("poisson5", n=8)])
+    race.pause(*race.lanes)
+    assert race.held
+    assert not race.begun
+    assert race.add(configure("poisson5", n=8), number=7).number == 7
+    assert race.add(configure("poisson5", n=8)).number == 8
+    race.stop()
+    assert race.begun
+
+
 def test_a_lane_stopped_before_it_began_says_so():
     race = Race([lane_of()])
     race.stop()
@@ -201,7 +212,26 @@ def test_standings_are_those_of_the_histories():
         finish.iterations * finish.lane.iteration_bytes for finish in by_bytes
     ]
     seconds = standings(race.lanes, 1e-3, "seconds").finished
-    assert all(f.amount == f.lane.run.history["seconds"][f.iterations] for f in seconds)
+    assert all(f.amount == f.setup + f.lane.run.history["seconds"][f.iterations] for f in seconds)
+    assert all(f.setup == f.lane.run.setup_seconds > 0 for f in seconds)
+    iterating = standings(race.lanes, 1e-3, "seconds", with_setup=False).finished
+    assert all((f.amount, f.setup) == (f.lane.run.history["seconds"][f.iterations], 0.0) for f in iterating)
+
+
+def test_a_long_setup_loses_by_seconds_unless_it_is_left_out():
+    race = Race([lane_of(), lane_of(preconditioner="neumann:2", deflation="stripes")])
+    race.wait(60)
+    first, second = race.lanes
+    for lane, setup in ((first, 0.1), (second, 7.0)):
+        lane.run.setup_seconds = setup
+        lane.run.history._columns["seconds"][: lane.run.history.count] = np.arange(lane.run.history.count) * 1e-3
+    assert standings(race.lanes, 1e-3, "seconds").finished[0].lane is first
+    assert standings(race.lanes, 1e-3, "seconds", with_setup=False).finished[0].lane is second
+
+
+def test_finer_tolerances_are_reached_by_nobody():
+    race = Race([lane_of()])
+    race.wait(60)
     assert standings(race.lanes, 1e-12).finished == ()
 
 

@@ -182,7 +182,7 @@ GOOD = to_link(configure("two-layer", n=64))
         (packed({"problem": GOOD}), "unknown problem"),
         (packed({"problem": ["two-layer", {"m": 3}]}), "unknown parameter 'm'"),
         (packed({"problem": ["two-layer", {"n": [3]}]}), "n must be a whole number"),
-        (packed({"problem": ["two-layer", {"n": 10**400}]}), "n must be between 4 and 8192"),
+        (packed({"problem": ["two-layer", {"n": 10**400}]}), "n must be between 4 and 46340"),
         (packed({"problem": ["two-layer", 3]}), "does not say the parameters of its problem"),
         (packed({"problem": ["two-layer", {}, {}]}), "a block is its name"),
         (packed({"problem": "two-layer", "solver": "jacobi"}), "unknown solver 'jacobi'"),
@@ -228,14 +228,14 @@ def test_line_breaks_in_a_link_do_no_harm():
 
 def test_bad_files_get_one_sentence(tmp_path):
     path = tmp_path / "a.cg.json"
-    with pytest.raises(InputError, match="cannot read .*No such file"):
+    with pytest.raises(InputError, match="no saved configuration at "):
         load_configuration(path)
     for content, sentence in (("{", "holds no configuration"), ('{"format": "cgw9"}', "no saved configuration")):
         path.write_text(content)
         with pytest.raises(InputError, match=sentence):
             load_configuration(path)
     path.write_bytes(b" " * (MOST_BYTES + 9))
-    with pytest.raises(InputError, match="has more than"):
+    with pytest.raises(InputError, match="has [0-9]+ bytes, a saved configuration has at most"):
         load_configuration(path)
     with pytest.raises(InputError, match="ends with .cg.json"):
         load_configuration(tmp_path / "a.mtx")

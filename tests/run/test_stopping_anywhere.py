@@ -271,9 +271,9 @@ def test_the_explorer_and_the_race_say_so_in_time(live, tmp_path):
         view.start()
         until(lambda: lane.run is not None and lane.run.iterations >= 3 and view.race.lanes[0].over)
         slow.slow_down()
-        took = seconds_until(lambda: view.status.state == "done", view.stop)
-        assert "ends in the background" in view.status.text
-        until(lambda: "all have ended" in view.status.text and lane.result is not None)
+        took = seconds_until(lambda: view.player.status.state == "done", view.stop)
+        assert "ends in the background" in view.player.status.text
+        until(lambda: "all have ended" in view.player.status.text and lane.result is not None)
         view.close()
         return took
 

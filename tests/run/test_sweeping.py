@@ -115,3 +115,10 @@ def test_whatever_a_users_function_raises_costs_its_own_row_only(monkeypatch):
     found = sweep("poisson5", {"n": [8, 9]})
     assert [row["converged"] for row in found.rows] == [False, True]
     assert "SystemExit" in found.rows[0]["reason"]
+
+
+def test_whoever_asks_gets_each_result():
+    kept = []
+    found = sweep("two-layer", {"n": [8, 12]}, taken=lambda configuration, result: kept.append((configuration, result)))
+    assert [configuration.problem.n for configuration, _ in kept] == [8, 12]
+    assert [result.iterations for _, result in kept] == [row["iterations"] for row in found.rows]

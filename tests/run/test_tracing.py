@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from workbench.recording import kernel_table, load, save
-from workbench.run import Run, Session, Stopping, configure, run_through, solve
+from workbench.run import Quantity, Run, Session, Stopping, configure, run_through, solve
 
 CHOICES = [
     {},
@@ -72,6 +72,69 @@ def test_a_trace_is_one_runs_own():
     before = len(traced.trace)
     run_through(other)
     assert len(traced.trace) == before
+
+
+def snapshots(run):
+    """Snapshots of all that can be looked at, each of which applies A, E^-1 or both."""
+    looks = [run.looks.ask(quantity, np.array) for quantity in Quantity]
+    run.take_looks()
+    assert all(look.values is not None for look in looks), [look.words for look in looks]
+
+
+DEFLATED = {"preconditioner": "neumann:1", "deflation": "stripes", "rhs": "ones-scaled"}
+
+
+def test_nothing_but_the_solve_is_in_a_trace():
+    nothing_but_the_solve(configure("two-layer", n=24, **DEFLATED))
+
+
+def test_nothing_but_the_solve_is_in_a_trace_of_an_accelerator(accelerator):
+    nothing_but_the_solve(configure("two-layer", n=24, **DEFLATED, device=accelerator.spec))
+
+
+def nothing_but_the_solve(configuration):
+    alone = Run(configuration, trace=True)
+    while alone.step(1):
+        pass
+    watched = Run(configuration, trace=True)
+    snapshots(watched)
+    assert len(watched.trace) == 0
+    while watched.step(1):
+        before = len(watched.trace)
+        snapshots(watched)
+        watched.x, watched.result()
+        assert len(watched.trace) == before
+    before = list(watched.trace)
+    snapshots(watched)
+    watched.true_residual()
+    for _ in range(2):
+        watched.x, watched.result()
+    assert list(watched.trace) == before
+    # Looked at or not, it is the same solve, kernel by kernel.
+    assert [event.name for event in before] == [event.name for event in alone.trace]
+
+
+def test_the_trace_of_a_session_ends_with_its_last_iteration():
+    session = Session(configure("two-layer", n=24, **DEFLATED), trace=True)
+    trace = session.wait(60).trace
+    assert trace is not None
+    count, seconds = len(trace), trace.seconds
+    snapshots(session.run)
+    assert (len(trace), trace.seconds) == (count, seconds)
+    untouched = Run(session.configuration, trace=True)
+    while untouched.step():
+        pass
+    assert count == len(untouched.trace)
+
+
+def test_a_cancelled_run_notes_nothing_more():
+    run = Run(configure("two-layer", n=24, **DEFLATED), trace=True)
+    run.step(), run.step()
+    run.cancel()
+    before = len(run.trace)
+    run.result()
+    snapshots(run)
+    assert len(run.trace) == before > 0
 
 
 def test_a_trace_on_an_accelerator_tells_its_kernels(accelerator):

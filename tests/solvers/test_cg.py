@@ -78,4 +78,5 @@ def test_peak_memory_of_a_solve_is_what_the_vectors_take():
     solve(system.operator, system.b, maxiter=3, M="jacobi")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak <= 6.3 * system.b.nbytes
+    # Four of CG, the scratch of A's residual, the best x so far, and one on the way.
+    assert peak <= 7.3 * system.b.nbytes

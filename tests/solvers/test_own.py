@@ -90,6 +90,8 @@ def test_no_menu_offers_it():
             "iteration, line 3: 'alpha = gamma/delta if delta > 0 else 0': unknown name 'delta'",
         ),
         ("x = x + alpha*p", "", "iteration: no line changes x"),
+        ("s = A(p)", "s = A(p\ud800)", "iteration, line 1: 's = A(p\\ud800)' holds '\\ud800', an unpaired surrogate"),
+        ("s = A(p)", "s = A(p)  # \udfff", "iteration, line 1: 's = A(p)  # \\udfff' holds '\\udfff'"),
         ("previous = gamma", "b = p", "iteration, line 4: b is the right-hand side"),
         ("previous = gamma", "α = gamma", "iteration, line 4: α is not written in ASCII"),
         ("previous = gamma", "M_x = r", "iteration, line 4: M_x may be confused with the operators"),

@@ -10,6 +10,7 @@ best. A problem without a grid is probed as it is.
 from __future__ import annotations
 
 import dataclasses
+import html
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -105,7 +106,7 @@ class Advice:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        return f"<pre>{self.text()}</pre>"
+        return f"<pre>{html.escape(self.text())}</pre>"
 
 
 def advise(

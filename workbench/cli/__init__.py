@@ -4,31 +4,64 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import NoReturn
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
 
 import workbench
-from workbench.cli import advising, comparing, listing, reproducing, solving, sweeping, timing
-from workbench.cli.common import NOT_CONVERGED, WRONG_INPUT
-from workbench.errors import InputError
+from workbench.cli import advising, comparing, listing, reproducing, solving, streams, sweeping, timing
+from workbench.cli.common import NOT_CONVERGED, WRONG_INPUT, CompilingLine
+from workbench.cli.streams import tell
+from workbench.devices import compiling
+from workbench.errors import InputError, shown
+from workbench.files import check_target
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
+
+OUTPUTS = ("save", "trace", "csv", "output", "picture")
+"""Options that name a file to be written."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit status."""
+    streams.make_usable()
     try:
-        chosen = _parser().parse_args(arguments)
-        return chosen.command(chosen)
+        status = _run(arguments)
+        # What cannot be printed shows only now.
+        sys.stdout.flush()
+        return status
     except InputError as error:
-        print(f"workbench: {error}", file=sys.stderr)
+        tell(str(error))
         return WRONG_INPUT
     except MemoryError:
-        print("workbench: not enough memory for this problem; choose a smaller n", file=sys.stderr)
+        tell("not enough memory for this problem; choose a smaller n")
         return WRONG_INPUT
     except KeyboardInterrupt:
-        print("workbench: stopped by the user", file=sys.stderr)
+        tell("stopped by the user")
         return NOT_CONVERGED
     except BrokenPipeError:
-        sys.stderr.close()
+        # The reader closed the pipe, as `| head` does: no message.
+        streams.give_up(sys.stdout)
         return NOT_CONVERGED
+    except OSError as error:
+        # Files have sentences of their own; what is left is the output, or a folder that something else needs.
+        streams.give_up(sys.stdout)
+        where = shown(error.filename) if error.filename else "the output"
+        tell(f"cannot read or write {where}: {error.strerror or error}")
+        return WRONG_INPUT
+
+
+def _run(arguments: list[str] | None) -> int:
+    try:
+        chosen = _parser().parse_args(arguments)
+    # --help and --version have printed what they say.
+    except SystemExit as ended:
+        return int(ended.code or 0)
+    # A long solve should not end with nowhere to put its result.
+    for path in filter(None, (getattr(chosen, name, None) for name in OUTPUTS)):
+        check_target(Path(path))
+    with compiling.listening(CompilingLine()):
+        return chosen.command(chosen)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -36,6 +69,11 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise InputError(f"{message}; see `{self.prog} --help`")
+
+    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
+        # argparse passes over what could not be printed, as if there had been no help.
+        if message:
+            (file or sys.stdout).write(message)
 
 
 def _parser() -> argparse.ArgumentParser:

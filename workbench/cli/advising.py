@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from typing import Any
 
 from workbench.cli.common import CONVERGED, finite, parameters, problem_arguments
+from workbench.cli.streams import tell
 
 
 def add(verbs: Any) -> None:
@@ -26,9 +26,6 @@ def add(verbs: Any) -> None:
 
 def _advise(chosen: argparse.Namespace) -> int:
     from workbench.analysis import advise
-
-    def tell(what: str) -> None:
-        print(f"workbench: {what}", file=sys.stderr)
 
     advice = advise(chosen.problem, rtol=chosen.rtol, seed=chosen.seed, tell=tell, **parameters(chosen))
     print(json.dumps(finite(advice.to_dict())) if chosen.json else advice.text())

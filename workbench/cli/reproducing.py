@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from typing import Any
 
 from workbench.cli.common import CONVERGED, finite
+from workbench.cli.streams import tell
 
 
 def add(verbs: Any) -> None:
@@ -28,9 +28,6 @@ def add(verbs: Any) -> None:
 def _reproduce(chosen: argparse.Namespace) -> int:
     from workbench.figures import save
     from workbench.papers import reproduce
-
-    def tell(what: str) -> None:
-        print(f"workbench: {what}", file=sys.stderr)
 
     made = reproduce(chosen.paper, chosen.target, chosen.max_n, tell)
     if made.figure is not None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.common import (
@@ -18,7 +16,7 @@ from workbench.cli.common import (
     print_summary,
     problem_arguments,
 )
-from workbench.errors import InputError
+from workbench.cli.streams import StatusLine
 
 if TYPE_CHECKING:
     from workbench.run import Configuration
@@ -39,7 +37,12 @@ def add(verbs: Any) -> None:
     add("--solver", metavar="BLOCK", help="the method (default cg)")
     add("--device", help="cpu (default), opencl, opencl:<number or name>, cuda, cuda:<number>, or auto")
     add("--memory-limit", metavar="BYTES", help="of the device's memory, as 100MB or 2GiB (default all)")
-    add("--check-every", type=int, metavar="N", help="iterations between two looks at an accelerator (default 16)")
+    add(
+        "--check-every",
+        type=int,
+        metavar="N",
+        help="iterations between checks on an accelerator (default: adaptive)",
+    )
     add("--true-every", type=int, metavar="N", help="compute b - A x every N iterations for the history")
     add("--rtol", type=float, help="stop at this fraction of ||b|| (default 1e-6)")
     add("--atol", type=float, help="or at this norm (default 0)")
@@ -65,10 +68,6 @@ def _solve(chosen: argparse.Namespace) -> int:
     from workbench.run import Run
 
     configuration = _configuration(chosen)
-    # A long solve should not end with nowhere to put its result.
-    for path in (chosen.save, chosen.trace):
-        if path and not Path(path).parent.is_dir():
-            raise InputError(f"cannot write {path}: there is no folder {Path(path).parent}; choose another place")
     run = Run(configuration, trace=chosen.trace is not None)
     progress = _Progress()
     try:
@@ -124,20 +123,18 @@ class _Progress:
     """One line on a terminal, rewritten at most ten times a second; silent elsewhere."""
 
     def __init__(self) -> None:
-        self._shown = sys.stderr.isatty()
+        self._line = StatusLine()
         self._next = 0.0
 
     def __call__(self, run: Any) -> None:
         now = time.monotonic()
-        if not self._shown or now < self._next:
+        if not self._line.shown or now < self._next:
             return
         self._next = now + PROGRESS_SECONDS
         norm = run.history[run.configuration.stopping.norm][-1]
-        text = f"iteration {run.iterations}, {run.configuration.stopping.norm} norm {norm:.3e} of {run.threshold:.3e}"
-        sys.stderr.write(f"\r\033[K{text}")
-        sys.stderr.flush()
+        self._line.say(
+            f"iteration {run.iterations}, {run.configuration.stopping.norm} norm {norm:.3e} of {run.threshold:.3e}"
+        )
 
     def clear(self) -> None:
-        if self._shown:
-            sys.stderr.write("\r\033[K")
-            sys.stderr.flush()
+        self._line.say("")

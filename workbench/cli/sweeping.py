@@ -5,12 +5,10 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-import sys
-from pathlib import Path
 from typing import Any
 
 from workbench.cli.common import CONVERGED, NOT_CONVERGED, PROBLEM, key_value
-from workbench.errors import InputError
+from workbench.cli.streams import StatusLine
 
 SWEPT = ("n", "solver", "preconditioner", "deflation", "coarse", "variant", "device", "rhs", "x0", "seed")
 SHOWN = ("N", "iterations", "setup_seconds", "iteration_seconds", "true_relative_residual", "reason")
@@ -42,10 +40,6 @@ def _sweep(chosen: argparse.Namespace) -> int:
     from workbench.run import configure, sweep
     from workbench.run.sweep_files import plain, to_csv
 
-    if chosen.csv and not Path(chosen.csv).parent.is_dir():
-        raise InputError(
-            f"cannot write {chosen.csv}: there is no folder {Path(chosen.csv).parent}; choose another place"
-        )
     over: dict[str, list[str]] = {name: getattr(chosen, name) for name in SWEPT if getattr(chosen, name)}
     for text in chosen.param:
         key, value = key_value(text)
@@ -53,9 +47,11 @@ def _sweep(chosen: argparse.Namespace) -> int:
     # A link says when to stop too; options replace what they name.
     rules = {name: getattr(chosen, name) for name in ("rtol", "maxiter") if getattr(chosen, name) is not None}
     stopping = dataclasses.replace(configure(chosen.problem).stopping, **rules)
-    found = sweep(chosen.problem, over, stopping=stopping, progress=_progress)
-    if sys.stderr.isatty():
-        sys.stderr.write("\r\033[K")
+    line = StatusLine()
+    found = sweep(
+        chosen.problem, over, stopping=stopping, progress=lambda done, of, _row: line.say(f"{done} of {of} runs done")
+    )
+    line.say("")
     if chosen.csv:
         print(to_csv(found, chosen.csv))
     elif chosen.json:
@@ -63,13 +59,6 @@ def _sweep(chosen: argparse.Namespace) -> int:
     else:
         _print_table(list(over), found.rows)
     return CONVERGED if found.converged else NOT_CONVERGED
-
-
-def _progress(done: int, of: int, _row: dict[str, Any]) -> None:
-    """One line on a terminal, rewritten; silent elsewhere."""
-    if sys.stderr.isatty():
-        sys.stderr.write(f"\r\033[K{done} of {of} runs done")
-        sys.stderr.flush()
 
 
 def _print_table(swept: list[str], rows: list[dict[str, Any]]) -> None:

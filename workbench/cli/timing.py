@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 from workbench.cli.common import CONVERGED, finite
+from workbench.cli.streams import tell
 from workbench.errors import InputError
 
 
@@ -30,15 +30,15 @@ def add(verbs: Any) -> None:
 
 
 def _calibrate(chosen: argparse.Namespace) -> int:
+    from workbench.files import write
     from workbench.machine.calibrate import calibrate
-    from workbench.recording.files import write
 
     if chosen.output and not chosen.output.endswith(".toml"):
         raise InputError(f"a profile is a .toml file, got {chosen.output}")
     profile = calibrate(chosen.name, chosen.device)
     if chosen.output:
         write(Path(chosen.output), profile.to_toml().encode())
-        print(f"workbench: the profile is in {chosen.output}", file=sys.stderr)
+        tell(f"the profile is in {chosen.output}")
     print(json.dumps(profile.to_dict()) if chosen.json else profile.to_toml(), end="\n" if chosen.json else "")
     return CONVERGED
 

@@ -37,6 +37,8 @@ class Deflation(Block):
     """Base of all second levels. Piecewise constant spaces say their `labels`, others override `space`."""
 
     kind: ClassVar[str] = "deflation"
+    needs_grid: ClassVar[bool] = False
+    needs_phases: ClassVar[bool] = False
 
     def space(self, given: Surroundings) -> Subspace | None:
         """The deflation vectors; None for no second level. Raises InputError where they cannot be had."""

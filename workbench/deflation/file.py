@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from typing import ClassVar
-
-import numpy as np
 
 from workbench.blocks import parameter, register
 from workbench.data_files import path_of
 from workbench.deflation.base import Deflation, Surroundings
 from workbench.deflation.subspace import Subspace, as_subspace
-from workbench.errors import InputError
+from workbench.errors import InputError, shown
+from workbench.files import opened, read_array
 
 
 @register
@@ -32,12 +32,9 @@ class VectorsFile(Deflation):
         if not self.path:
             raise InputError("deflation file needs the path of a .npy file with labels (N,) or vectors (N, d)")
         path = path_of(self.path)
-        try:
-            stored = np.load(path, allow_pickle=False)
-        except FileNotFoundError:
-            raise InputError(f"no file with deflation vectors at {path}") from None
-        except (ValueError, OSError, EOFError):
-            stored = None
-        if not isinstance(stored, np.ndarray):
-            raise InputError(f"{path} is no NumPy array file; write one with numpy.save")
+        with opened(path, "file with deflation vectors") as stream:
+            try:
+                stored = read_array(stream, os.fstat(stream.fileno()).st_size)
+            except (ValueError, OSError):
+                raise InputError(f"{shown(path)} is no NumPy array file; write one with numpy.save") from None
         return as_subspace(stored, given.operator.shape[0])

@@ -25,6 +25,7 @@ class LevelSet(Deflation):
 
     name: ClassVar[str] = "levelset"
     title: ClassVar[str] = "level-set subdomains"
+    needs_phases: ClassVar[bool] = True
 
     k: int = parameter(8, "blocks per side, cut by the phases; 0 takes the phases alone", low=0, high=4096)
 

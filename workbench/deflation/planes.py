@@ -21,6 +21,7 @@ class Planes(Deflation):
 
     name: ClassVar[str] = "planes"
     title: ClassVar[str] = "planes of equal z"
+    needs_grid: ClassVar[bool] = True
 
     def labels(self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None = None) -> np.ndarray:
         sides = self.need_grid(grid)

@@ -22,6 +22,7 @@ class Stripes(Deflation):
 
     name: ClassVar[str] = "stripes"
     title: ClassVar[str] = "stripes along x"
+    needs_grid: ClassVar[bool] = True
 
     per_row: int = parameter(0, "stripes a grid row is cut into; 0 means 2 in 2D and 1 in 3D", low=0, high=65536)
 

@@ -8,14 +8,18 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from workbench.arrays import cast, exact
 from workbench.deflation.compact import compact_az, galerkin
 from workbench.errors import InputError
 from workbench.operators import BoundOperator, Operator
+from workbench.operators.matrix import check_indices
 
 DEPENDENT = 1e-12
 """A combination of unit vectors shorter than this counts as zero."""
 NULL = 1e-10
 """A vector counts as one of A's null space when its energy is below this times the largest."""
+ROUNDED = 16
+"""Rounding in (v, A v) of a unit null vector: this times eps times the largest diagonal entry of A."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -87,16 +91,18 @@ class SpannedBy(Subspace):
             raise InputError(f"deflation vectors have shape {self.vectors.shape}, but the matrix has {size} rows")
         if not np.isfinite(self.vectors).all():
             raise InputError("deflation vectors hold NaN or infinity; entries must be finite")
-        z = _orthonormal(_orthonormal(self.vectors.astype(operator.dtype, copy=False)))
+        wide = np.result_type(operator.dtype, np.float64)
+        z = _orthonormal(_orthonormal(cast(self.vectors, wide, "a deflation vector"))).astype(operator.dtype)
         notes = [f"{given - z.shape[1]} dependent deflation vectors were left out"] if z.shape[1] < given else []
         az = np.empty(z.shape[::-1], operator.dtype)
         product = device.zeros(size, operator.dtype)
         for k in range(z.shape[1]):
             bound.apply(device.array(z[:, k], operator.dtype), product)
             az[k] = device.to_host(product)
-        energies, rotation = np.linalg.eigh(z.conj().T @ az.T)
-        kept = energies > NULL * np.abs(energies).max(initial=0)
-        if (energies < -NULL * np.abs(energies).max(initial=0)).any():
+        energies, rotation = np.linalg.eigh(z.conj().T.astype(wide) @ az.T)
+        zero = max(NULL, np.finfo(operator.dtype).eps) * np.abs(energies).max(initial=0)
+        kept = energies > zero
+        if (energies < -max(zero, rounding(operator))).any():
             raise InputError(
                 f"a deflation vector v has (v, A v) = {energies[0]:.3g}, but CG needs A positive definite; "
                 "check the matrix"
@@ -105,12 +111,20 @@ class SpannedBy(Subspace):
             notes.append(f"E is singular: {int((~kept).sum())} deflation vectors that A maps to zero were left out")
         rotation = rotation[:, kept]
         return Placed(
-            device.columns(rotation.T @ z.T),
-            device.columns(rotation.T @ az),
+            device.columns((rotation.T @ z.T).astype(operator.dtype)),
+            device.columns((rotation.T @ az).astype(operator.dtype)),
             sparse.csr_array(sparse.diags_array(energies[kept]).astype(operator.dtype)),
             np.ones(rotation.shape[1]),
             tuple(notes),
         )
+
+
+def rounding(operator: Operator) -> float:
+    """The energy, of either sign, that rounding can give a unit vector of A's null space; 0 for a hidden A."""
+    try:
+        return ROUNDED * float(np.finfo(operator.dtype).eps * np.abs(operator.diagonal()).max())
+    except InputError:
+        return 0.0
 
 
 def _orthonormal(vectors: np.ndarray) -> np.ndarray:
@@ -128,7 +142,13 @@ def as_subspace(Z: Any, size: int) -> Subspace:
     Columns that are one constant each and do not overlap become labels. Raises InputError for whatever does not fit.
     """
     if not sparse.issparse(Z):
-        Z = np.asarray(Z)
+        if isinstance(Z, np.ma.MaskedArray):
+            raise InputError("Z is a masked array; fill the masked entries: Z.filled(value)")
+        try:
+            Z = np.asarray(Z)
+        # Ragged lists, and what lies on a device.
+        except Exception as error:
+            raise InputError(f"Z is no array of numbers: {error}") from None
     if Z.ndim not in (1, 2) or Z.shape[0] != size or 0 in Z.shape:
         raise InputError(
             f"deflation vectors have shape {Z.shape}, but the matrix has {size} rows; "
@@ -136,8 +156,12 @@ def as_subspace(Z: Any, size: int) -> Subspace:
         )
     if Z.ndim == 1:
         return PiecewiseConstant(_checked_labels(Z))
-    if Z.dtype.kind not in "biufc":
-        raise InputError(f"deflation vectors are of type {Z.dtype}; give numbers")
+    if sparse.issparse(Z):
+        check_indices(Z, "Z")
+        Z = sparse.csc_array(Z)
+        Z = sparse.csc_array((exact(Z.data, "Z"), Z.indices, Z.indptr), shape=Z.shape)
+    else:
+        Z = exact(Z, "Z")
     labels = _labels_of(sparse.csc_array(Z))
     if labels is not None:
         return PiecewiseConstant(labels)

@@ -1,16 +1,21 @@
-"""NVIDIA's AmgX through pyamgx: one library per process, and solvers that are destroyed before it is.
+"""NVIDIA's AmgX through pyamgx: one library and one `Resources` a process, and solvers that are destroyed before both.
 
-AmgX aborts the process when it is finalized while objects live, and cannot be initialized twice, so the library is
-started at first use, kept, and shut down at exit, after all solvers; within a solver, resources go last. It computes in
-float64 with int32 indices only. pyamgx holds the GIL while it works.
+AmgX aborts the process where it is finalized, or its `Resources` are destroyed, while matrices, vectors or solvers
+live, and it cannot be initialized twice. So the library is started at first use with one `Resources` for all solvers,
+and shut down at exit: solvers first, then the resources, then AmgX itself. It computes in float64 with int32 indices
+only, on CUDA device 0. pyamgx holds the GIL while it works.
 """
 
 from __future__ import annotations
 
 import atexit
+import collections
+import contextlib
 import importlib
+import os
 import threading
 import weakref
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -24,10 +29,6 @@ HOW_TO_INSTALL = (
     "AmgX needs pyamgx, which is not installed: it is built from source and needs an NVIDIA GPU; "
     "`workbench doctor` prints the steps on a machine with one"
 )
-
-_lock = threading.Lock()
-_started: Any = None
-_living: weakref.WeakSet[AmgxSolver] = weakref.WeakSet()
 
 
 def installed() -> bool:
@@ -53,11 +54,115 @@ def own_pcg(cycle: dict[str, Any], rtol: float, maxiter: int) -> dict[str, Any]:
     return {**cycle, "solver": solver}
 
 
-class AmgxSolver:
-    """An AmgX solver set up for a matrix: `solve` takes and gives host vectors of shape (N,).
+class Library:
+    """AmgX in this process: started at first use, shut down once, used by one thread at a time.
 
-    configuration: AmgX's own, as a dictionary. matrix: real, double precision. Memory: the matrix and the levels on the
-    GPU until `close` or the end of the object. Raises InputError where pyamgx is missing or AmgX refuses.
+    Raises InputError where pyamgx is missing, where AmgX does not start, and in a process that was forked from one that
+    had started it, since no CUDA context survives a fork.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._module: Any = None
+        self._resources: list[Any] = []
+        self._process = 0
+        self._over = False
+        self._living: weakref.WeakSet[AmgxSolver] = weakref.WeakSet()
+        self._left: collections.deque[list[Any]] = collections.deque()
+
+    @contextlib.contextmanager
+    def used(self) -> Iterator[tuple[Any, Any]]:
+        """pyamgx and the `Resources` of the process, for one thread at a time."""
+        # Before the lock: a fork copies it as it is, perhaps taken by a thread that does not exist here.
+        self._refuse_a_fork()
+        with self._lock:
+            self._start()
+            self._destroy_left()
+            try:
+                yield self._module, self._resources[-1]
+            finally:
+                self._destroy_left()
+
+    def enter(self, solver: AmgxSolver) -> None:
+        """Close this solver, unless it is closed before, when the library is shut down."""
+        self._living.add(solver)
+
+    def destroy(self, made: list[Any], *, wait: bool = True) -> None:
+        """Destroy objects, the last made first. wait=False leaves it to the thread that works with AmgX at present.
+
+        A garbage collector calls from anywhere, also from a thread that holds locks which that one is waiting for.
+        """
+        if not made or self._process != os.getpid() or self._over:
+            made.clear()
+        elif self._lock.acquire(blocking=wait):
+            try:
+                while made:
+                    made.pop().destroy()
+            finally:
+                self._lock.release()
+        else:
+            self._left.append(made)
+
+    def shut_down(self) -> None:
+        """Close all solvers, destroy the resources and finalize AmgX; it cannot be used in this process any more."""
+        if self._module is None or self._process != os.getpid():
+            return
+        with self._lock:
+            for solver in list(self._living):
+                solver.close()
+            self._destroy_left()
+            while self._resources:
+                self._resources.pop().destroy()
+            self._module.finalize()
+            self._module, self._over = None, True
+
+    def _start(self) -> None:
+        if self._over:
+            raise InputError(
+                "AmgX was shut down, or failed to start, and cannot be started again in this process; restart Python"
+            )
+        if self._module is not None:
+            return
+        try:
+            pyamgx = importlib.import_module("pyamgx")
+        except ImportError:
+            raise InputError(HOW_TO_INSTALL) from None
+        try:
+            # AmgX prints its version, at both ends and more between, to a standard output that belongs to the results.
+            pyamgx.register_print_callback(_say_nothing)
+            pyamgx.initialize()
+            # A second `initialize` would abort the process, so a failure from here on is final.
+            self._over = True
+            settings = pyamgx.Config().create_from_dict({"config_version": 2})
+            resources = pyamgx.Resources().create_simple(settings)
+        except Exception as error:
+            raise InputError(f"AmgX did not start: {error}; is there an NVIDIA GPU and driver?") from None
+        self._module, self._process, self._over = pyamgx, os.getpid(), False
+        self._resources = [settings, resources]
+        atexit.register(self.shut_down)
+
+    def _refuse_a_fork(self) -> None:
+        if self._module is not None and self._process != os.getpid():
+            raise InputError(
+                "AmgX was started before this process was forked, and no CUDA context survives a fork; start worker "
+                'processes with multiprocessing.get_context("spawn"), or use preconditioner amg'
+            )
+
+    def _destroy_left(self) -> None:
+        while self._left:
+            self.destroy(self._left.popleft())
+
+
+LIBRARY = Library()
+"""The one of this process."""
+
+
+class AmgxSolver:
+    """An AmgX solver set up for a matrix: `solve` takes and gives host vectors, `solve_there` those of the GPU.
+
+    configuration: AmgX's own, as a dictionary. matrix: real, double precision, shape (N, N). Memory: the matrix and the
+    levels on the GPU until `close` or the end of the object. Several may live, and threads take turns. Raises
+    InputError where pyamgx is missing or AmgX refuses.
     """
 
     def __init__(self, configuration: dict[str, Any], matrix: sparse.csr_array) -> None:
@@ -66,83 +171,128 @@ class AmgxSolver:
         if matrix.nnz > np.iinfo(np.int32).max:
             raise InputError(f"AmgX counts entries in 32 bits and takes at most 2^31 - 1 of them, got {matrix.nnz}")
         self._made: list[Any] = []
-        with _lock:
-            library = _library()
-            try:
-                settings = self._keep(library.Config().create_from_dict(configuration))
-                resources = self._keep(library.Resources().create_simple(settings))
-                self._matrix = self._keep(library.Matrix().create(resources, mode=MODE))
-                self._b = self._keep(library.Vector().create(resources, mode=MODE))
-                self._x = self._keep(library.Vector().create(resources, mode=MODE))
-                self._solver = self._keep(library.Solver().create(resources, settings, mode=MODE))
-                rows = sparse.csr_matrix(matrix)
-                rows.sort_indices()
-                rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
-                self._matrix.upload_CSR(rows)
-                self._solver.setup(self._matrix)
-            except Exception as error:
-                self._destroy()
-                raise InputError(f"AmgX could not set up its solver: {error}; use preconditioner amg") from None
-            _living.add(self)
+        self._library = LIBRARY
         self.size = matrix.shape[0]
+        with self._library.used() as (pyamgx, resources):
+            try:
+                settings = self._keep(pyamgx.Config().create_from_dict(configuration))
+                self._matrix = self._keep(pyamgx.Matrix().create(resources, mode=MODE))
+                self._b = self._keep(pyamgx.Vector().create(resources, mode=MODE))
+                self._x = self._keep(pyamgx.Vector().create(resources, mode=MODE))
+                self._solver = self._keep(pyamgx.Solver().create(resources, settings, mode=MODE))
+                self._matrix.upload_CSR(_with_short_indices(matrix))
+                self._solver.setup(self._matrix)
+                # Room for x, which a solve fills.
+                self._x.upload(np.zeros(self.size))
+            except Exception as error:
+                self._library.destroy(self._made)
+                raise InputError(f"AmgX could not set up its solver: {error}; use preconditioner amg") from None
+            self._library.enter(self)
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         """What the configured solver makes of b from a zero start, in a new array."""
         x = np.zeros(self.size)
-        with _lock:
-            if not self._made:
-                raise InputError("this AmgX solver was closed; set the preconditioner up again")
+        with self._working():
             self._b.upload(np.ascontiguousarray(b, np.float64))
-            self._x.upload(x)
             self._solver.solve(self._b, self._x, zero_initial_guess=True)
             self._x.download(x)
         return x
 
+    def solve_there(self, b: int, x: int) -> None:
+        """The same for addresses of float64 vectors in the GPU's memory; nothing passes through the host.
+
+        What wrote b must be done, and x may be read when the device is: the caller waits for both.
+        """
+        with self._working():
+            self._b.upload_raw(b, self.size)
+            self._solver.solve(self._b, self._x, zero_initial_guess=True)
+            self._x.download_raw(x)
+
     @property
     def iterations(self) -> int:
         """Of the solve before."""
-        return int(self._solver.iterations_number)
+        with self._working():
+            return int(self._solver.iterations_number)
 
     def close(self) -> None:
         """Give the GPU's memory back; a closed solver solves no more."""
-        with _lock:
-            self._destroy()
+        self._library.destroy(self._made)
 
     def __del__(self) -> None:
-        # A setup that was refused has nothing to destroy, and at exit `_shut_down` has been here.
+        # A setup that was refused before it began has nothing to destroy.
         if getattr(self, "_made", None):
-            self.close()
+            self._library.destroy(self._made, wait=False)
 
     def _keep(self, made: Any) -> Any:
         self._made.append(made)
         return made
 
-    def _destroy(self) -> None:
-        # The solver first and the resources and configuration, made first, last.
-        while self._made:
-            self._made.pop().destroy()
+    @contextlib.contextmanager
+    def _working(self) -> Iterator[None]:
+        """With AmgX alone in this thread, and its errors as sentences."""
+        with self._library.used():
+            if not self._made:
+                raise InputError("this AmgX solver was closed; set the preconditioner up again")
+            try:
+                yield
+            except Exception as error:
+                raise InputError(f"AmgX failed in a solve: {error}; use preconditioner amg") from None
 
 
-def _library() -> Any:
-    global _started
-    if _started is None:
-        try:
-            pyamgx = importlib.import_module("pyamgx")
-        except ImportError:
-            raise InputError(HOW_TO_INSTALL) from None
-        try:
-            pyamgx.initialize()
-        except Exception as error:
-            raise InputError(f"AmgX did not start: {error}; is there an NVIDIA GPU and driver?") from None
-        _started = pyamgx
-        atexit.register(_shut_down)
-    return _started
+class Cycle:
+    """u = M^-1 r by an AmgX solver on a CUDA device's own vectors, with their dot products.
+
+    projected: the constants are taken off before and after, which a singular A needs, and takes two vectors of memory.
+    The host waits for the device twice in every application.
+    """
+
+    waits = True
+    traffic = 0
+    flops = 0
+    notes = ()
+
+    def __init__(self, solver: AmgxSolver, device: Any, *, projected: bool = False) -> None:
+        self._solver, self._device = solver, device
+        self._dots = device.dots()
+        self._projected = projected
+        if projected:
+            self._unit = device.array(np.full(solver.size, 1 / np.sqrt(solver.size)), np.float64)
+            self._v = device.zeros(solver.size, np.float64)
+            self._project = device.lines("m = (e, v)\nv = v - m*e")
+
+    def apply(self, r: Any, u: Any) -> Any:
+        """u = M^-1 r. The two may not be the same vector."""
+        if not self._projected:
+            self._solve(r, u)
+        else:
+            self._device.assign(self._v, r)
+            self._project(e=self._unit, v=self._v)
+            self._solve(self._v, self._v)
+            self._project(e=self._unit, v=self._v)
+            self._device.assign(u, self._v)
+        return self._dots.apply(r, u)
+
+    def _solve(self, b: Any, x: Any) -> None:
+        runtime = self._device.runtime
+        # AmgX has streams of its own, and CUDA forbids its copies while another thread records launches.
+        with runtime.alone():
+            runtime.synchronize()
+            self._solver.solve_there(runtime.address(b.handle), runtime.address(x.handle))
+            runtime.synchronize_all()
 
 
-def _shut_down() -> None:
-    global _started
-    for solver in list(_living):
-        solver.close()
-    if _started is not None:
-        _started.finalize()
-        _started = None
+def takes_addresses(device: Any) -> bool:
+    """Whether the vectors of a device lie where AmgX works, on CUDA device 0."""
+    return getattr(getattr(device, "runtime", None), "number", None) == 0
+
+
+def _say_nothing(_: str) -> None:
+    """The callback for AmgX's messages: ignore them. Errors also reach standard error."""
+
+
+def _with_short_indices(matrix: sparse.csr_array) -> sparse.csr_matrix:
+    """A copy with sorted int32 indices, as pyamgx takes it."""
+    rows = sparse.csr_matrix(matrix, copy=True)
+    rows.sort_indices()
+    rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+    return rows

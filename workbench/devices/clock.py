@@ -40,6 +40,8 @@ class Clock(Protocol):
     """What a traced run asks of a device's clock. `iteration` is set before each iteration, the start being 0."""
 
     iteration: int
+    noting: bool
+    """Whether what runs is noted. A run turns it off around whatever is no part of the solve."""
 
     def timed(self, run: Callable[..., Returned], name: str, work: Work) -> Callable[..., Returned]:
         """A callable that does what `run` does and notes one event, or none where timed parts inside noted theirs.
@@ -62,6 +64,7 @@ class HostClock:
 
     def __init__(self, recorder: Recorder) -> None:
         self.iteration = 0
+        self.noting = True
         self._recorder = recorder
 
     def timed(self, run: Callable[..., Returned], name: str, work: Work) -> Callable[..., Returned]:
@@ -69,6 +72,8 @@ class HostClock:
 
         def call(*arguments: Any) -> Returned:
             nonlocal kernel
+            if not self.noting:
+                return run(*arguments)
             before = recorder.count
             start = now()
             returned = run(*arguments)

@@ -25,19 +25,21 @@ def field(
     logarithmic: bool = False,
     sides: tuple[str, str] = ("x", "y"),
     title: str = "",
+    plane: str = "",
     width: float = 4.2,
 ) -> Figure:
     """A plane of values as colours with a bar. About zero where some are negative.
 
     values: shape (ny, nx), row 0 at the bottom; or (2, k), the least and greatest of k stretches of unknowns, where
-    `sides` is empty names: then they are drawn as a band. label: of the bar. width in inches.
+    `sides` is empty names: then they are drawn as a band. label: of the bar. plane: where it cuts a cube, as in
+    y = 0.258; it stands in the title and names the values in `drawn`. width in inches.
     """
     finite = values[np.isfinite(values)]
     largest = ceiling(float(np.clip(np.abs(finite).max(initial=0.0), *DRAWABLE))) if finite.any() else 1.0
     signed = bool(np.any(finite < 0))
     figure = new_figure(width, 0.8 * width, square=sides[0] != "")
     axes = figure.add_subplot()
-    axes.set_title(title)
+    axes.set_title(", ".join(filter(None, [title, plane])))
     if not sides[0]:
         axes.fill_between(np.linspace(0, 1, values.shape[1]), values[0], values[1], color=COLOURS[0], step="mid")
         if logarithmic:
@@ -53,6 +55,7 @@ def field(
         norm = Normalize(low, high)
     cmap = SIGNED if signed else MAGNITUDE
     image = axes.imshow(values, origin="lower", extent=(0, 1, 0, 1), cmap=cmap, norm=norm, interpolation="nearest")
+    image.set_label(plane or image.get_label())
     figure.colorbar(image, ax=axes, label=label)
     axes.set_xlabel(f"{sides[0]} (side lengths)")
     axes.set_ylabel(f"{sides[1]} (side lengths)")

@@ -34,7 +34,8 @@ def levels(
         low = values < rows[-1][0] * (1 - 1e-9) if compared else np.zeros(values.size, bool)
         axes.vlines(values[~low], row - 0.32, row + 0.32, color=COLOURS[0], lw=0.7)
         axes.vlines(values[low], row - 0.32, row + 0.32, color=COLOURS[1], lw=1.4)
-        zeros = f"\n{whole.size - values.size} zeros" if whole.size > values.size else ""
+        count = whole.size - values.size
+        zeros = f"\n{count} {'zero' if count == 1 else 'zeros'}" if count else ""
         axes.annotate(
             f"κ = {values[-1] / values[0]:.3g}{zeros}", (1, row), xycoords=("axes fraction", "data"), xytext=(6, 0),
             textcoords="offset points", va="center", fontsize="small",

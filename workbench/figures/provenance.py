@@ -5,48 +5,62 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from xml.etree import ElementTree
 
 from PIL import Image, UnidentifiedImageError
 
 from workbench.errors import InputError
+from workbench.files import opened
 
 DESCRIPTION = "{http://purl.org/dc/elements/1.1/}description"
 KEYWORDS = re.compile(rb"/Keywords \(((?:[^\\()]|\\.)*)\)", re.DOTALL)
 """A string in PDF: parentheses and backslashes have a backslash before them."""
 
+DAMAGED = (
+    ElementTree.ParseError,
+    UnidentifiedImageError,
+    Image.DecompressionBombError,
+    OSError,
+    ValueError,
+    SyntaxError,
+    RecursionError,
+)
+"""What the parsers of SVG, PDF and PNG raise for damaged files."""
+
 
 def read_provenance(path: str | Path) -> dict[str, Any]:
     """The provenance that `save` put into a figure. Raises InputError where there is none, or no figure."""
     path = Path(path)
-    if not path.is_file():
-        raise InputError(f"no figure at {path}")
     try:
-        about = {".svg": _of_svg, ".pdf": _of_pdf, ".png": _of_png}[path.suffix.lower()](path)
+        reader = {".svg": _of_svg, ".pdf": _of_pdf, ".png": _of_png}[path.suffix.lower()]
     except KeyError:
         raise InputError(f"{path.name} is no figure of this workbench; those end in .svg, .pdf or .png") from None
-    except (ElementTree.ParseError, UnidentifiedImageError, OSError):
-        raise InputError(f"{path.name} cannot be read as a figure; it is damaged, or of another kind") from None
+    with opened(path, "figure") as stream:
+        try:
+            about = reader(stream)
+        # A picture is full of lengths, and a wrong one ends in any of these.
+        except DAMAGED:
+            raise InputError(f"{path.name} cannot be read as a figure; it is damaged, or of another kind") from None
     try:
         found = json.loads(about)
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
         raise InputError(f"{path.name} says nothing of how it was made; save it with provenance")
     return found
 
 
-def _of_svg(path: Path) -> str:
-    found = ElementTree.parse(path).getroot().find(f".//{DESCRIPTION}")
+def _of_svg(stream: IO[bytes]) -> str:
+    found = ElementTree.parse(stream).getroot().find(f".//{DESCRIPTION}")
     return "" if found is None else found.text or ""
 
 
-def _of_pdf(path: Path) -> str:
-    found = KEYWORDS.search(path.read_bytes())
+def _of_pdf(stream: IO[bytes]) -> str:
+    found = KEYWORDS.search(stream.read())
     return re.sub(rb"\\(.)", rb"\1", found[1], flags=re.DOTALL).decode("ascii", "replace") if found else ""
 
 
-def _of_png(path: Path) -> str:
-    with Image.open(path) as image:
+def _of_png(stream: IO[bytes]) -> str:
+    with Image.open(stream) as image:
         return str(image.info.get("Description", ""))

@@ -17,8 +17,8 @@ from matplotlib.figure import Figure
 from workbench.errors import InputError
 from workbench.figures.columns import fitted
 from workbench.figures.drawn import Table
+from workbench.files import write
 from workbench.machine.describe import describe_machine
-from workbench.recording.files import write
 
 PRINT: dict[Any, Any] = {"svg.fonttype": "none", "pdf.fonttype": 42, "ps.fonttype": 42, "savefig.dpi": 300}
 """Text in files stays text, so that it can be searched and edited; PDF carries the font as TrueType."""

@@ -26,13 +26,14 @@ def subdomains(
     position: float = 0.5,
     title: str = "",
     bar: str = COEFFICIENT,
+    plane: str = "",
     width: float = 4.2,
 ) -> Figure:
     """The coefficient per cell as colours, a colour bar, and the boundaries between subdomains.
 
     grid: (ny, nx) or (nz, ny, nx). coefficient, labels: shape (N,), or None for a constant 1 and for no subdomains.
-    In 3D a section is shown: normal "x", "y" or "z", position in side lengths. bar: what the colours mean. width in
-    inches.
+    In 3D a section is shown: normal "x", "y" or "z", position in side lengths. bar: what the colours mean. plane:
+    where the section lies, as in y = 0.258; it stands in the title and names the values in `drawn`. width in inches.
     """
     figure = new_figure(width, 0.8 * width, square=True)
     axes = figure.add_subplot()
@@ -41,6 +42,7 @@ def subdomains(
     low, high = float(values.min()), float(values.max())
     norm = LogNorm(low, high) if is_wide(low, high) else Normalize(low, high if high > low else low + 1)
     image = axes.imshow(values, origin="lower", extent=(0, 1, 0, 1), cmap="cividis", norm=norm, interpolation="nearest")
+    image.set_label(plane or image.get_label())
     figure.colorbar(image, ax=axes, label=bar)
     if labels is not None:
         lines = boundaries(section(labels.reshape(grid), normal, position)[0])
@@ -52,7 +54,7 @@ def subdomains(
             figure.supxlabel(f"every {ordinal(lines.step)} subdomain boundary is drawn", fontsize="small")
     axes.set_xlabel(f"{across} (side lengths)")
     axes.set_ylabel(f"{up} (side lengths)")
-    axes.set_title(title)
+    axes.set_title(", ".join(filter(None, [title, plane])))
     return figure
 
 

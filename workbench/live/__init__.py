@@ -1,5 +1,6 @@
 """Live views in Jupyter: `explore()` shows everything, the views alone serve notebooks of one's own."""
 
+from workbench.live import _late_messages
 from workbench.live.builder import BubbleBuilder
 from workbench.live.building import Builder
 from workbench.live.convergence import ConvergenceView
@@ -48,3 +49,5 @@ __all__ = [
     "open_run",
     "workbench",
 ]
+
+_late_messages.keep()

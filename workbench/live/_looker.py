@@ -18,7 +18,7 @@ from workbench.recording import Record
 from workbench.run import Look, Quantity, Result, Run, Session, State
 from workbench.run.looking import at_rest
 
-NO_SOLUTION = "no solution was kept of this run; run it again, and keep it with result.record(with_solution=True)"
+NO_SOLUTION = "no solution was kept of this run; run it again to see it"
 NO_SYSTEM = "the loaded run does not hold its matrix, so only its solution can be seen; run it again to see the others"
 
 

@@ -8,5 +8,5 @@ FORGETS = " Reloading this page begins afresh, so save what you want to keep."
 
 
 def in_voila() -> bool:
-    """Whether the page is Voila's. Each load of it starts a kernel, which knows nothing of the one before."""
+    """Whether the page is Voila's. Each load of it starts a new kernel, and the disk is not the user's."""
     return os.environ.get("SERVER_SOFTWARE", "").startswith("voila/")

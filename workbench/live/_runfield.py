@@ -98,6 +98,12 @@ class RunField:
         self._note = told["note"]
         return Shot(lambda: (told, b""))
 
+    @property
+    def plane(self) -> str:
+        """The plane of a cube that was seen last, in words; empty where there is none."""
+        cut: Any = self.look.cut if self.look is not None else None
+        return cut.where if cut is not None else ""
+
     def figure(self, choice: Choice) -> Figure | None:
         """What was seen last as a figure for print; None where it is not what was chosen."""
         look = self.look
@@ -110,6 +116,7 @@ class RunField:
             logarithmic=is_logarithmic(look.quantity, choice.colours),
             sides=cut.sides,
             title=f"after iteration {look.iteration:,}",
+            plane=cut.where,
         )
 
     def _outlines(self, labels: Any, cut: Cut) -> Outlines:

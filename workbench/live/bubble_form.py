@@ -71,10 +71,18 @@ class BubbleForm:
                 value = getattr(drawing.parameters, name)
                 if before is None or value != getattr(before.parameters, name):
                     self._set(name, value)
+            self._show_random(before, drawing)
             for side, boundary in drawing.sides.items():
                 self.sides[side].value = str(boundary)
         finally:
             self._showing = 0
+
+    def _show_random(self, before: Drawing | None, drawing: Drawing) -> None:
+        """What a random layout was placed by, so that "Place at random" makes it again."""
+        asked = [None if one is None else _random_values(one) for one in (before, drawing)]
+        if asked[1] and asked[0] != asked[1]:
+            for name, value in asked[1].items():
+                self._set(name, value)
 
     def load_deflation(self, deflation: Deflation) -> None:
         """Show a deflation block."""
@@ -131,6 +139,12 @@ class BubbleForm:
         row = widgets.HBox([self.sides[f"{axis}-"], self.sides[f"{axis}+"]])
         row.add_class("wb-sides")
         return row
+
+
+def _random_values(drawing: Drawing) -> dict[str, Any]:
+    """By what parameters a drawing was placed at random; empty where it was not."""
+    placed = not drawing.empty and drawing.parameters.layout == "random"
+    return {name: getattr(drawing.parameters, name) for name in RANDOM} if placed else {}
 
 
 def _dropdown(name: str, options: list[str], about: str) -> widgets.Dropdown:

@@ -10,13 +10,14 @@ from workbench.run import State
 
 Act = Callable[[], object]
 ENDED = (State.IDLE, State.DONE, State.FAILED)
+RUN = "run what the form says; while another run is active it is queued"
 
 
 class Controls:
     """Run, Pause or Resume, Step, Stop, Stop all."""
 
     def __init__(self, run: Act, pause: Act, step: Act, stop: Act, stop_all: Act) -> None:
-        self.run = button("Run", "run what the form says; while another run goes on it is queued", run, style="primary")
+        self.run = button("Run", RUN, run, style="primary")
         self.pause = button("Pause", "hold the run and those that are queued; Resume lets them go on", pause)
         self.step = button("Step", "make one iteration and hold; also starts a run", step)
         self.stop = button("Stop", "end the run; what was computed stays", stop, style="danger")
@@ -25,16 +26,18 @@ class Controls:
         self.box.add_class("wb-buttons")
         self.show(State.IDLE)
 
-    def show(self, state: State, alive: int = 0) -> None:
+    def show(self, state: State, alive: int = 0, why_not: str = "") -> None:
         """Enable what the state of the present run allows, and the number of those that have not ended.
 
-        Only changes are sent.
+        why_not: why what the form says cannot be run, which is then the tooltip of Run. Only changes are sent.
         """
         ended = state in ENDED
         paused = state is State.PAUSED
+        self.run.disabled = bool(why_not)
+        self.run.tooltip = f"cannot run: {why_not}" if why_not else RUN
         self.pause.disabled = not (paused or state is State.RUNNING)
         self.pause.description = "Resume" if paused else "Pause"
-        self.step.disabled = not (ended or paused)
+        self.step.disabled = not (paused or (ended and not why_not))
         self.stop.disabled = ended
         self.stop_all.disabled = alive < 2
 

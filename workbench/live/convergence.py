@@ -32,7 +32,7 @@ AXES = ("iterations", "seconds", "bytes")
 class Curve:
     """One run on the plot. `session` is set as long as the run may grow; later only its history is kept.
 
-    marked: a relative residual that is drawn in place of the run's own tolerance.
+    marked: a relative residual that is drawn in place of the run's own tolerance. setup_seconds: of the run, in s.
     """
 
     key: int
@@ -44,6 +44,7 @@ class Curve:
     tolerance: float = 0.0
     marked: float | None = None
     iteration_bytes: int | None = None
+    setup_seconds: float = 0.0
     live: bool = False
     sent: int = 0
     told: tuple[Any, ...] = ()
@@ -54,7 +55,8 @@ class Curve:
         residual = record.history["residual"]
         relative = relative_residual(record)
         scale = float(residual[-1] / relative[-1]) if residual.size and relative[-1] else 1.0
-        curve = cls(key, label, style, history=record.history, norm_of_b=scale)
+        setup = float(record.summary.get("setup_seconds") or 0.0)
+        curve = cls(key, label, style, history=record.history, norm_of_b=scale, setup_seconds=setup)
         stopping = record.provenance.get("configuration", {}).get("stopping", {})
         if stopping.get("norm") == Norm.RESIDUAL:
             curve.tolerance = stopping["rtol"]
@@ -119,17 +121,22 @@ class Curve:
         """The relative residual at which a line is drawn, 0 for none."""
         return self.tolerance if self.marked is None else self.marked
 
-    def positions(self, axis: str) -> np.ndarray:
-        """Where each sample lies on one of the `AXES`, shape (iterations + 1,); NaN where its bytes are not counted."""
+    def positions(self, axis: str, *, with_setup: bool = True) -> np.ndarray:
+        """Where each sample lies on one of the `AXES`, shape (iterations + 1,); NaN where its bytes are not counted.
+
+        with_setup: seconds begin with the setup.
+        """
         assert self.history is not None
         if axis == "seconds":
-            return self.history["seconds"]
+            return self.history["seconds"] + (self.setup_seconds if with_setup else 0.0)
         iterations = np.arange(self.history.count, dtype=np.float64)
         if axis == "iterations":
             return iterations
         return iterations * (np.nan if self.iteration_bytes is None else self.iteration_bytes)
 
-    def news(self, most: int, axis: str = "iterations") -> tuple[dict[str, Any], np.ndarray] | None:
+    def news(
+        self, most: int, axis: str = "iterations", *, with_setup: bool = True
+    ) -> tuple[dict[str, Any], np.ndarray] | None:
         """What the browser does not have yet, at most so many samples; None when there is nothing.
 
         Beside the message, the samples' relative residuals, and where the axis is not iterations their positions after
@@ -141,7 +148,7 @@ class Curve:
         rings: list[list[float]] = []
         if self.history is not None:
             # The positions first: the history may grow before the residuals are taken.
-            places = self.positions(axis)
+            places = self.positions(axis, with_setup=with_setup)
             fresh = self.history["residual"][self.sent : places.size][:most] / self.norm_of_b
             if axis != "iterations":
                 positions = places[self.sent :][: fresh.size]
@@ -176,6 +183,7 @@ class Curve:
         # Other norms have tolerances of their own, which do not belong on this axis.
         if run.configuration.stopping.norm == Norm.RESIDUAL:
             self.tolerance = run.threshold / self.norm_of_b
+        self.setup_seconds = run.setup_seconds
         self.history = run.history
 
 
@@ -199,7 +207,9 @@ class ConvergenceView(StreamView):
     def __init__(self, *sessions: Session, publisher: Publisher | None = None, **traits: Any) -> None:
         self._curves: list[Curve] = []
         self._keys = itertools.count(1)
-        self._axis = self._sent_axis = AXES[0]
+        self._axis = AXES[0]
+        self._with_setup = True
+        self._sent_axis = self._axis, self._with_setup
         self._marked: float | None = None
         self._turn = 0
         self._hearers: list[Callable[[float | None], object]] = []
@@ -225,6 +235,16 @@ class ConvergenceView(StreamView):
         if name not in AXES:
             raise InputError(unknown_name("axis", name, AXES))
         self._axis = name
+        self._anew()
+
+    @property
+    def with_setup(self) -> bool:
+        """Seconds count the setup too, so that a curve begins where its setup ends."""
+        return self._with_setup
+
+    @with_setup.setter
+    def with_setup(self, counted: bool) -> None:
+        self._with_setup = counted
         self._anew()
 
     @property
@@ -291,9 +311,9 @@ class ConvergenceView(StreamView):
     def _send_news(self) -> None:
         messages, samples, room = [], [], MOST_SAMPLES
         # The turn first: what it marked is then in the news.
-        turn, axis = self._turn, self._sent_axis
+        turn, (axis, with_setup) = self._turn, self._sent_axis
         for curve in self._curves:
-            news = curve.news(room, axis)
+            news = curve.news(room, axis, with_setup=with_setup)
             if news:
                 messages.append(news[0])
                 samples.append(news[1])
@@ -301,8 +321,14 @@ class ConvergenceView(StreamView):
         if messages or self._rewound:
             buffer = np.concatenate(samples).tobytes() if samples else b""
             pace = {"paints": PAINTS, "milliseconds": 1000 / RATE}
-            told = {"marked": self._marked is not None, "turn": turn, "pace": pace, "axis": axis}
-            self.link.send({"reset": self._rewound, "curves": messages, **told}, buffer)
+            options = {
+                "marked": self._marked is not None,
+                "turn": turn,
+                "pace": pace,
+                "axis": axis,
+                "setup": with_setup,
+            }
+            self.link.send({"reset": self._rewound, "curves": messages, **options}, buffer)
             self._rewound = False
             self._pace.done()
 
@@ -332,7 +358,7 @@ class ConvergenceView(StreamView):
     def _rewind(self) -> None:
         for curve in self._curves:
             curve.forget()
-        self._sent_axis = self._axis
+        self._sent_axis = self._axis, self._with_setup
         self._rewound = True
 
     def _anew(self) -> None:

@@ -66,6 +66,14 @@ class Cut:
         up, across = (name for name in "zyx" if name != self.normal)
         return across, up
 
+    @property
+    def where(self) -> str:
+        """Which plane of a cube it is, through the centres of its cells in side lengths, as y = 0.258; else empty."""
+        if self.grid is None or len(self.grid) != 3:
+            return ""
+        cells = self.grid["zyx".index(self.normal)]
+        return plane_words(self.normal, min(self.index, cells - 1), cells)
+
     def words(self) -> str:
         """How cells were thinned out; empty where each has its pixel."""
         if self.grid is None:
@@ -76,6 +84,11 @@ class Cut:
             return ""
         block = f"{step} x {step} cells"
         return f"a pixel shows the largest magnitude of {block}" if self.peaks else f"a pixel shows one of {block}"
+
+
+def plane_words(normal: str, index: int, cells: int) -> str:
+    """A plane of cells by the place of their centres, as the page writes it: y = 0.258."""
+    return f"{normal} = {(index + 0.5) / cells:.3f}"
 
 
 def stride(shape: tuple[int, ...], most: int = MOST_PIXELS) -> int:

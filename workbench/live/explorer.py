@@ -17,7 +17,7 @@ from workbench.live._closing import close_all
 from workbench.live._rows import row
 from workbench.live._stream import SOON, Again, Publisher
 from workbench.live._worker import LatestOnly
-from workbench.live.controls import Controls, button
+from workbench.live.controls import ENDED, Controls, button
 from workbench.live.convergence import ConvergenceView, Curve
 from workbench.live.explorer_words import STOPPING, sentence
 from workbench.live.export import KINDS, PICTURES, TIPS, export, file_stem, pictures, provenance
@@ -26,7 +26,7 @@ from workbench.live.fields import COEFFICIENT
 from workbench.live.form import Form
 from workbench.live.going import WORKING, Going, beside, present, still_needed
 from workbench.live.pictures import scene
-from workbench.live.preview import NotYetError, Preview
+from workbench.live.preview import NotYetError, Preview, UnfitError
 from workbench.live.runs import Ended, Failed, run_label, table
 from workbench.live.save_bar import SaveBar
 from workbench.live.share_bar import ShareBar
@@ -47,7 +47,7 @@ HINT = "Tick “trace” and press Run: every kernel then appears here with its 
 class Explorer:
     """All of it in one place. Display it in a notebook; the buttons' methods can be called from code as well.
 
-    configuration: what the form shows at first. folder: where exports go, by default exports/ beside the notebook.
+    configuration: what the form shows at first. folder: where exports go, by default exports/ next to the notebook.
     Run while a run goes on queues another: `session` is the one that the buttons are about, which is the one that
     works, else one that is held, else the last. The last `KEPT` runs are kept. Explorers of one kernel share nothing
     but the machine, on which their runs take turns.
@@ -81,7 +81,7 @@ class Explorer:
             kind: button(text, _tip(kind), self._exporting(kind), width="104px") for kind, text in KINDS.items()
         }
         self.save_bar = SaveBar(
-            lambda: pictures(self._runs, self._field_of_last()),
+            lambda: pictures(self._runs, self._field_of_last(), self.field.plane),
             provenance=lambda: provenance(self._runs),
             about=lambda: file_stem(self._runs[-1]),
             folder=self.folder,
@@ -98,7 +98,7 @@ class Explorer:
         self._tabled: tuple[Any, ...] = ()
         self._count = self._dropped = 0
         self._timed: Session | None = None
-        self._complaint = ""
+        self._complaint = self._unfit = ""
         self._said = ("", "", 0.0)
         self._drawn: Run | None = None
         self._pictured: tuple[Problem, Deflation] | None = None
@@ -204,7 +204,7 @@ class Explorer:
     def _begin(self, start: Callable[[Session], None]) -> Session:
         with self._lock:
             configuration = self.form.configuration()
-            self._complaint = ""
+            self._complaint = self.form.notice = ""
             self._count += 1
             number = self._count
             name = run_label(number, configuration)
@@ -251,16 +251,24 @@ class Explorer:
         self.publisher.wake()
 
     def _form_changed(self) -> None:
+        # Whether a wrong value was put right is known at once, whatever the picture takes.
+        self._unfit = ""
+        for kind in ("problem", "deflation"):
+            self.form.blocks[kind].complain("")
+        self._complain("")
         self._painter.ask(self._show_preview)
+
+    @property
+    def _why_not(self) -> str:
+        """Why what the form says cannot be run, as far as is known before it is; empty where it can."""
+        return self.form.wrong or self._unfit
 
     def _show_preview(self) -> None:
         try:
             chosen = self.form.configuration()
-        except InputError as error:
-            self._complain(str(error))
+        except InputError:
             return
-        self._complain("")
-        self._pictured = None
+        self._pictured = unfit = None
         try:
             drawn = self._preview.scene(chosen.problem, chosen.deflation)
             self.field.show(drawn)
@@ -270,8 +278,14 @@ class Explorer:
         except NotYetError as reason:
             self.field.say(chosen.problem.label, str(reason))
         except (InputError, MemoryError) as error:
-            self._complain(str(error) or "there is not enough memory to draw this problem")
+            unfit = error if isinstance(error, UnfitError) else None
+            if unfit is None:
+                self._complain(str(error) or "there is not enough memory to draw this problem")
             self.field.say(chosen.problem.label, "")
+        self._unfit = str(unfit or "")
+        for kind in ("problem", "deflation"):
+            self.form.blocks[kind].complain(self._unfit if unfit and unfit.kind == kind else "")
+        self.publisher.wake()
 
     def _show_run(self, run: Run) -> None:
         chosen = run.configuration
@@ -303,26 +317,19 @@ class Explorer:
         def attempt() -> None:
             try:
                 act()
-            # Nobody else would tell the user.
+            # No one else would report it to the user.
             except Exception as error:
                 self._complain(sentence_of(error))
 
         return attempt
 
     def _exporting(self, kind: str) -> Callable[[], None]:
-        """What an export button does, in a thread of its own because drawing takes longer than a callback should."""
+        """What an export button does."""
 
-        def write() -> None:
-            try:
-                paths = self.export(kind)
-            # Nobody else would tell the user.
-            except Exception as error:
-                self.saved.say(sentence_of(error), "bad")
-            else:
-                shown = ", ".join(path.name for path in paths)
-                self.saved.say(f"written to {self.folder}: {shown}", "good")
+        def name() -> str:
+            return f"{len(self._runs)} runs until {file_stem(self._runs[-1])}"
 
-        return lambda: threading.Thread(target=write, name="workbench-export", daemon=True).start()
+        return lambda: self.save_bar.saver.save(lambda folder: export(kind, self._runs, folder), name, "the export")
 
     def _complain(self, sentence: str) -> None:
         self._complaint = sentence
@@ -336,7 +343,7 @@ class Explorer:
         alive = sum(run.session.alive for run in going)
         # First of all: it is what answers a button.
         self._say(shown, state, beside(going, shown) if shown else "")
-        self.controls.show(state, alive)
+        self.controls.show(state, alive, self._why_not)
         runs, failed = self._runs, self._failed
         if self._tabled != (runs, failed):
             self._tabled = runs, failed
@@ -351,7 +358,8 @@ class Explorer:
             self.field.follow(shown.session, coefficient=False)
         if session and session.run and session.run is not self._drawn:
             run = self._drawn = session.run
-            self._painter.ask(lambda: self._show_run(run))
+            # Under a key of its own, so that it drops no preview.
+            self._painter.ask(lambda: self._show_run(run), "run")
         if any(run.session.ending for run in going):
             # Whoever has pressed Stop is told as soon as it is so.
             return SOON
@@ -360,8 +368,11 @@ class Explorer:
         return alive > 0
 
     def _say(self, shown: Going | None, state: State, others: str) -> None:
-        if self._complaint:
-            self.status.say(self._complaint, "bad", state.value)
+        if complaint := self._why_not or self._complaint:
+            self.status.say(complaint, "bad", state.value)
+            return
+        if self.form.notice and state in ENDED:
+            self.status.say(self.form.notice, "busy", state.value)
             return
         now = time.monotonic()
         word = STOPPING if shown and shown.session.ending else state.value
@@ -378,12 +389,11 @@ def explore(problem: str | Problem = "two-layer", folder: str | Path | None = No
     """The explorer, its form filled as by `configure`: explore("bubbles-3d", n=64, preconditioner="jacobi").
 
     problem may also be link text or a saved .cg.json file, which says the whole configuration. folder: where
-    exports go, by default exports/ beside the notebook. Raises InputError for unknown names.
+    exports go, by default exports/ next to the notebook. Raises InputError for unknown names.
     """
     suggested = {"preconditioner": "neumann:2", "deflation": "stripes"} if problem == "two-layer" else {}
     return Explorer(configure(problem, **{**suggested, **choices}), folder)
 
 
 def _tip(kind: str) -> str:
-    where = "write it into the folder exports/"
-    return f"{where}; {TIPS[kind]}" if kind in TIPS else where
+    return f"save it; {TIPS[kind]}" if kind in TIPS else "save it, a file for each run"

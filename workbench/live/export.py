@@ -1,4 +1,4 @@
-"""Files of runs: pictures, tables and run files in the folder exports/ beside the notebook."""
+"""Files of runs: pictures, tables and run files in the folder exports/ next to the notebook."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ KINDS = {
 TIPS = {"trace": "for ui.perfetto.dev and `workbench retime`; only of runs that were traced"}
 RUN_ENDING = ".run.npz"
 TRACE_ENDING = ".trace.json"
+LONGEST, KEPT_END = 120, 40
+"""Characters of a file's name without its ending, and how many of its last ones always stay."""
 NONE = "there is no run to export yet; press Run first"
 
 
@@ -65,12 +67,15 @@ def file_stem(run: Ended) -> str:
 
 
 def slug(text: str) -> str:
-    """Text as a file name that no system minds."""
-    return re.sub(r"[^A-Za-z0-9_.]+", "-", text).strip("-.")[:120]
+    """Text as a file name that no system minds; a long one loses its middle, as a run's time and number come last."""
+    name = re.sub(r"[^A-Za-z0-9_.]+", "-", text).strip("-.")
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - KEPT_END]}-{name[1 - KEPT_END :]}"
 
 
-def pictures(runs: Sequence[Ended], field: Figure | None) -> dict[str, Figure]:
+def pictures(runs: Sequence[Ended], field: Figure | None, plane: str = "") -> dict[str, Figure]:
     """Figures of the runs by name: all in one of their convergence, the field, and the timeline of the last if traced.
+
+    plane: where the field cuts a cube, which is in its name.
 
     Raises InputError when there is no run.
     """
@@ -83,7 +88,7 @@ def pictures(runs: Sequence[Ended], field: Figure | None) -> dict[str, Figure]:
     records = [run.record for run in runs]
     found = {"convergence": figures.convergence(records, [run.label for run in runs], tolerance=tolerance)}
     if field is not None:
-        found["field"] = field
+        found[f"field {plane}".strip()] = field
     if records[-1].trace:
         found["timeline"] = figures.timeline(records[-1].trace)
     return found

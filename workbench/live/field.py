@@ -19,6 +19,7 @@ from workbench.live._runfield import Choice, RunField
 from workbench.live._stream import Again, Publisher
 from workbench.live._view import StreamView
 from workbench.live._worker import LatestOnly
+from workbench.live.cuts import plane_words
 from workbench.live.fields import AUTOMATIC, COEFFICIENT, COLOURS, NAMES
 from workbench.live.pictures import Picture, Scene, blank, picture, scene
 from workbench.recording import Record
@@ -112,7 +113,16 @@ class FieldView(StreamView):
             position=position,
             title=scene.title,
             bar=scene.bar,
+            plane=self.plane,
         )
+
+    @property
+    def plane(self) -> str:
+        """The plane of a cube that `figure` shows, as in y = 0.258; empty where there is no cube."""
+        if self.quantity != COEFFICIENT:
+            return self._run.plane if self._run else ""
+        cells = self.scene.cells if self.scene else ()
+        return plane_words(self.normal, self._place(cells), cells["zyx".index(self.normal)]) if len(cells) == 3 else ""
 
     def publish(self) -> Again:
         if self.link.restart():

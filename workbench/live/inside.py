@@ -19,7 +19,7 @@ from workbench.live._worker import LatestOnly
 from workbench.live.field import FieldView
 from workbench.live.roofline import RooflineView
 from workbench.live.spectrum import SpectrumView
-from workbench.live.timeline import TimelineView
+from workbench.live.timeline import HINT, TimelineView
 from workbench.recording import Record
 from workbench.run import Result, Run, Session
 
@@ -34,20 +34,24 @@ class InsideView:
 
     `follow(run)` switches to another run, which may be a session that goes on, a result, or a run loaded from a file.
     What stands behind another tab is sent nothing and computes nothing. publisher: of the page that it is a part of.
-    folder: where figures go, by default exports/ beside the notebook.
+    folder: where figures go, by default exports/ next to the notebook. hint: said of a run without a trace.
     """
 
     def __init__(
-        self, run: Given | None = None, publisher: Publisher | None = None, folder: str | Path | None = None
+        self,
+        run: Given | None = None,
+        publisher: Publisher | None = None,
+        folder: str | Path | None = None,
+        hint: str = HINT,
     ) -> None:
         self._alone, self.publisher = publisher is None, publisher or Publisher()
         self._hidden = False
         self.field = FieldView(self.publisher, height=400)
-        self.timeline = TimelineView(publisher=self.publisher)
+        self.timeline = TimelineView(hint=hint, publisher=self.publisher)
         self._run: Given | None = None
         self._drawn = {
             "Spectrum": _Drawn(functools.partial(SpectrumView, folder=folder)),
-            "Roofline": _Drawn(functools.partial(RooflineView, folder=folder)),
+            "Roofline": _Drawn(functools.partial(RooflineView, folder=folder, hint=hint)),
         }
         self._worker = LatestOnly("workbench-inside")
         views = (self.field, self._drawn["Spectrum"].box, self.timeline, self._drawn["Roofline"].box)

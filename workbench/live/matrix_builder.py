@@ -50,8 +50,9 @@ class MatrixBuilder:
         self.facts: Facts | None = None
         self.source = widgets.ToggleButtons(options=SOURCES, tooltips=_TIPS, style={"button_width": "92px"})
         self.upload = widgets.FileUpload(
-            accept=",".join((".mtx", ".gz")), description="Choose a file", icon="", layout={"width": "160px"}
-        )
+            accept=",".join((".mtx", ".gz")), description="Choose a file", icon="", tooltip=_TIPS[0],
+            layout={"width": "160px"},
+        )  # fmt: skip
         self.name = widgets.Combobox(
             options=list(catalogue()), placeholder="bcsstk15, or group/name", ensure_option=False, **_named("name")
         )
@@ -209,7 +210,7 @@ class MatrixBuilder:
         self.read.disabled = True
         try:
             found = facts(problem)
-        # Nobody else would tell the user.
+        # No one else would report it to the user.
         except Exception as error:
             if problem == self._problem:
                 self._clear(problem.label)

@@ -41,7 +41,7 @@ class Page:
                 else:
                     self._renew(self.view)
                 told = ""
-            # Nobody else would tell the user.
+            # No one else would report it to the user.
             except Exception as error:
                 told = sentence_of(error)
             self._show(told)

@@ -27,6 +27,14 @@ class NotYetError(Exception):
     """Nothing can be drawn before the run; the message says why. This is no mistake of the user's."""
 
 
+class UnfitError(InputError):
+    """What was chosen cannot be run, by the same check as in the run. kind: of the block at fault."""
+
+    def __init__(self, kind: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.kind = kind
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Cells:
     """A problem's cells: what is drawn, the phase of each, and whether they are the problem's own or coarser ones."""
@@ -49,7 +57,9 @@ class Preview:
         return self._cells is not None and self._cells.whole
 
     def scene(self, problem: Problem, deflation: Deflation) -> Scene:
-        """What to draw. Raises NotYetError where only the run will show it, InputError for wrong blocks."""
+        """What to draw. Raises NotYetError where only the run will show it, UnfitError for what cannot be run, and
+        InputError for what can be run but not drawn.
+        """
         if problem != self._problem or self._cells is None:
             self._cells = None
             self._cells = _cells(problem)
@@ -58,9 +68,9 @@ class Preview:
         grid = None if plain.is_matrix else plain.values.shape
         try:
             labels = deflation.labels(plain.unknowns, grid, cells.phase)
-        except InputError:
+        except InputError as error:
             if cells.whole:
-                raise
+                raise UnfitError(deflation.kind, str(error)) from None
             labels = None
         shown = plain.with_labels(labels)
         # The number of subdomains of coarser cells is not that of the run, so only their shapes are shown.
@@ -72,6 +82,7 @@ def _cells(problem: Problem) -> Cells:
     side = getattr(problem, "n", None)
     if side is None:
         _check_size(problem)
+        # What fails here may be mended outside the form, such as a file that is missing, so Run stays enabled.
         system = problem.assemble()
         return Cells(scene(problem.label, system), system.phase, True)
     system, drawn = _small_system(problem, side)
@@ -103,13 +114,20 @@ def _small_system(problem: Problem, cells: int) -> tuple[LinearSystem, int]:
         if failure and side > SIDES[1]:
             raise NotYetError(f"too fine to be drawn before the run starts: {failure}")
         try:
-            made, failure = (problem.changed({"n": side}).assemble(), side), None
+            made, failure = (_assembled(problem.changed({"n": side})), side), None
         # Small bubbles hold no cell of a coarse grid.
         except InputError as error:
             failure = error
     if made is None:
         raise failure or InputError(f"{problem.label} cannot be drawn")
     return made
+
+
+def _assembled(problem: Problem) -> LinearSystem:
+    try:
+        return problem.assemble()
+    except InputError as error:
+        raise UnfitError(problem.kind, str(error)) from None
 
 
 def _check_size(problem: Any) -> None:

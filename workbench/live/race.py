@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
+from matplotlib.figure import Figure
 
 from workbench.errors import InputError, sentence_of
 from workbench.live._closing import close_all
@@ -18,16 +18,18 @@ from workbench.live.controls import button
 from workbench.live.convergence import ConvergenceView, Curve
 from workbench.live.export import PICTURES, provenance
 from workbench.live.race_files import KINDS, ended, export_race, race_figure, race_name
-from workbench.live.race_form import LaneForm, moved, news, same_system
+from workbench.live.race_form import LaneForm, aim_of, aimed, moved, news, same_system
 from workbench.live.race_offer import Offer
+from workbench.live.race_player import RacePlayer
 from workbench.live.race_row import LaneRow
 from workbench.live.race_words import heading, sentence
 from workbench.live.save_bar import SaveBar
 from workbench.live.status import StatusLine
 from workbench.live.tolerance import ToleranceSlider
-from workbench.run import Configuration, Lane, Race, State, configure
+from workbench.run import Configuration, Lane, Norm, Race, Result, configure
 from workbench.run.standings import MEASURES, Standings, standings
 
+FIRST_TIME = " The first setup of a method includes loading its kernels; Start again repeats the race without that."
 SAY_PERIOD = 0.5
 """Seconds between two looks at the numbers of lanes that run."""
 
@@ -37,8 +39,10 @@ class RaceView:
 
     Without a configuration it is on the two-layer problem, n = 256, and has no lane yet. All lanes solve the first
     configuration's system, since iterations and times on different ones say nothing of the methods; new lanes have the
-    blocks that the form says. The line on the plot is the tolerance at which they are compared: drag it. folder: where
-    exports go, by default exports/ beside the notebook. Raises InputError for a lane on another system.
+    blocks that the form says. The line on the plot is the tolerance at which they are compared: drag it. Lanes that
+    begin after it was moved also stop there. When all have ended, Start runs them again from the start. Seconds count
+    the setup unless "with setup" is unticked. folder: where `export` writes, by default exports/ next to the notebook.
+    Raises InputError for a lane on another system.
 
     Clocks are wall clocks: what others take from the cores, this page's own updates among them, is on the clock of the
     lane whose turn it was. It shows as a flat piece against seconds, and the lane is named below the plot. Times to
@@ -53,22 +57,31 @@ class RaceView:
         self.publisher = Publisher()
         self.convergence = ConvergenceView(publisher=self.publisher)
         self.measure = widgets.ToggleButtons(options=MEASURES, style={"button_width": "90px"})
-        self.status, self.winner, self.saved = StatusLine(), StatusLine(), StatusLine()
-        self.tolerance = ToleranceSlider(self._rtol, self._marked, self._complain)
+        self.with_setup = widgets.Checkbox(
+            value=True,
+            description="with setup",
+            tooltip="count each setup, which in a first run loads kernels too; without it only iterations count",
+            indent=False,
+            layout={"width": "auto"},
+        )
+        self.player = RacePlayer(self.start, self._toggle_pause, self.stop)
+        self.winner, self.saved = StatusLine(), StatusLine()
+        self.tolerance = ToleranceSlider(self._rtol, self._moved, self._complain)
+        self._repeated = False
+        """Whether all lanes have been run here before, so that no setup loads kernels any more."""
+        self._own = False
+        """Whether the tolerance was set here, so that it follows no other page's."""
         self.form = LaneForm(self.base)
         self.offer = Offer(self.take_over)
         self.table = widgets.VBox()
         self._head = widgets.HTML(heading(), layout={"margin": "0"})
-        self._start = button("Start", "let all lanes begin", self.start, style="primary")
-        self._pause = button("Pause", "hold all lanes; Resume lets them go on", self._toggle_pause)
-        self._stop = button("Stop", "end all lanes; what was computed stays", self.stop, style="danger")
         self._add = button("Add lane", "one more lane, with these blocks", self._adding, style="primary")
         self._exports = {
-            kind: button(text, "write it into the folder exports/", self._exporting(kind), width="118px")
+            kind: button(text, "save it, a file for each lane", self._exporting(kind), width="118px")
             for kind, text in KINDS.items()
         }
         self.save_bar = SaveBar(
-            lambda: {"race": race_figure(self._curves(), str(self.measure.value), self.tolerance.value)},
+            lambda: {"race": self._figure()},
             provenance=lambda: provenance(ended(self._curves())),
             about=lambda: race_name(self._curves(), str(self.measure.value)),
             folder=self.folder,
@@ -76,13 +89,14 @@ class RaceView:
         )
         self._rows: dict[Lane, LaneRow] = {}
         self._next = 0.0
-        self._complaint = self._notice = ""
         for configuration in configurations:
             self.add(configuration)
         self.box = self._layout()
-        self.measure.observe(lambda change: self._measured(change["new"]), "value")
-        self._marked(self.tolerance.value)
-        self.convergence.on_tolerance(lambda value: self.tolerance.set(value or self._rtol))
+        for control in (self.measure, self.with_setup):
+            control.observe(lambda _change: self._measured(), "value")
+        self._measured()
+        self._mark(self._rtol)
+        self.convergence.on_tolerance(self._dragged)
         self.publisher.add(self._publish)
 
     def add(self, configuration: Configuration) -> Lane:
@@ -97,7 +111,11 @@ class RaceView:
                 f"{configuration.label} is on another system than this race ({self.base.problem.label}), where "
                 "iterations and times do not compare; rebase the race, or use a sweep"
             )
-        lane = self.race.add(configuration)
+        return self._enter(configuration)
+
+    def _enter(self, configuration: Configuration, number: int | None = None) -> Lane:
+        lane = self.race.add(configuration, number)
+        self._repeated = False
         curve = self.convergence.watch(lane, lane.label)
         self._rows = {**self._rows, lane: LaneRow(lane, curve, self._toggle, self._stopping, self.remove)}
         self._tabulate()
@@ -117,7 +135,7 @@ class RaceView:
         if configuration == self._chosen:
             return
         self._chosen = configuration
-        found = news(self.base, configuration) if self._begun() else []
+        found = news(self.base, self._adopted()) if self.race.begun else []
         if found:
             self.offer.make(configuration.problem.label, found)
         else:
@@ -127,33 +145,49 @@ class RaceView:
         """Go where `rebase` was told last. Lanes that do not compare there end and stand there anew, to be started
         again; export what is to be kept before."""
         self.offer.withdraw()
-        lanes = self.race.lanes if news(self.base, self._chosen) else ()
-        self._stand_on(self._chosen)
+        adopted = self._adopted()
+        lanes = self.race.lanes if news(self.base, adopted) else ()
+        self._stand_on(adopted)
         self.form.load(self._chosen)
-        self._complaint = ""
+        self.player.complaint = ""
         if lanes:
-            self._begin_anew(lanes)
+            self._begin_anew(lanes, [moved(lane.configuration, self.base) for lane in lanes])
+            self.player.notice = "begins anew here" if len(lanes) == 1 else "begin anew here"
+            self.player.notice += ", since a race compares methods on one system and with one stopping rule"
         self._wake()
 
-    def _begun(self) -> bool:
-        return self.race.alive or any(lane.state is not State.IDLE for lane in self.race.lanes)
+    def _adopted(self) -> Configuration:
+        """What was chosen elsewhere, with the tolerance of this race once that was set here."""
+        return aim_of(self.base, self._chosen) if self._own else self._chosen
 
     def _stand_on(self, configuration: Configuration) -> None:
         """The tolerance follows the stopping rule where nobody has set another."""
-        untouched = self.tolerance.value == self._rtol
         self.base = configuration
-        if untouched:
-            self.tolerance.set(self._rtol)
+        if not self._own:
+            self.tolerance.show(self._rtol)
+            self._mark(self._rtol)
 
-    def _begin_anew(self, lanes: Sequence[Lane]) -> None:
-        anew = [moved(lane.configuration, self.base) for lane in lanes]
+    def _begin_anew(self, lanes: Sequence[Lane], anew: Sequence[Configuration]) -> None:
+        """Replace lanes by new ones of the same numbers, held as they were, in a race that has not been started."""
+        held = [lane.held and not lane.ended for lane in lanes]
         for lane in lanes:
             self.remove(lane)
         self.race = Race()
-        for configuration in anew:
-            self.add(configuration)
-        self._notice = "begins anew here" if len(lanes) == 1 else "begin anew here"
-        self._notice += ", since a race compares methods on one system and with one stopping rule"
+        for lane, configuration, hold in zip(lanes, anew, held, strict=True):
+            entered = self._enter(configuration, lane.number)
+            if hold:
+                self.race.pause(entered)
+
+    def _aim(self) -> None:
+        """Make the lanes of a race that is not running stop at the tolerance that is set; ended ones will run again."""
+        lanes = self.race.lanes
+        anew = [aimed(lane.configuration, self.tolerance.value) if self._own else lane.configuration for lane in lanes]
+        if self._own:
+            self.base = aimed(self.base, self.tolerance.value)
+        if any(lane.ended for lane in lanes) or anew != [lane.configuration for lane in lanes]:
+            repeated = bool(lanes) and all(lane.result is not None for lane in lanes)
+            self._begin_anew(lanes, anew)
+            self._repeated = repeated
 
     def remove(self, lane: Lane) -> None:
         """End a lane and take it away. Raises InputError for one that is not in the race."""
@@ -165,9 +199,14 @@ class RaceView:
         gone.close()
 
     def start(self) -> None:
-        """Let all lanes begin, and those that are added later at once."""
-        self._notice = ""
-        self._complaint = "" if self.race.lanes else "there is no lane yet; choose blocks and press Add lane"
+        """Let all lanes begin, and those that are added later at once; where all have ended, from the start again.
+
+        They stop at the race's tolerance, if one was set. Does nothing while the race runs.
+        """
+        self.player.notice = ""
+        if not self.race.alive:
+            self._aim()
+        self.player.complaint = "" if self.race.lanes else "there is no lane yet; choose blocks and press Add lane"
         self.race.start()
         self._wake()
 
@@ -177,7 +216,7 @@ class RaceView:
         self._wake()
 
     def resume(self) -> None:
-        """Let all lanes go on."""
+        """Resume all lanes."""
         self.race.resume()
         self._wake()
 
@@ -188,7 +227,13 @@ class RaceView:
 
     def standings(self) -> Standings:
         """The order at the tolerance that is set, by the measure that is shown."""
-        return standings(self.race.lanes, self.tolerance.value, str(self.measure.value))
+        measure, with_setup = str(self.measure.value), bool(self.with_setup.value)
+        return standings(self.race.lanes, self.tolerance.value, measure, with_setup=with_setup)
+
+    @property
+    def ended_runs(self) -> list[tuple[str, Result]]:
+        """The lanes that have ended, by name, the first lane first, as what can be looked into."""
+        return [(f"lane {lane.label}", lane.result) for lane in self.race.lanes if lane.result is not None]
 
     def export(self, kind: str) -> list[Path]:
         """Write the lanes that have ended as "csv" or "run", or their picture as "svg", "pdf" or "png".
@@ -207,11 +252,12 @@ class RaceView:
         return self.box._repr_mimebundle_(**options)
 
     def _layout(self) -> widgets.Box:
-        player = row("wb-buttons", self._start, self._pause, self._stop, widgets.Label("against"), self.measure)
+        buttons = (self.player.start, self.player.pause, self.player.stop)
+        player = row("wb-buttons", *buttons, widgets.Label("against"), self.measure, self.with_setup)
         exports = row("wb-buttons", self.save_bar.box, *self._exports.values())
-        aim = self.tolerance.box.add_class("wb-buttons")
+        aim = row("wb-buttons", self.tolerance.box.add_class("wb-aim"), self.player.again)
         more = widgets.HTML("One more lane, with").add_class("wb-title")
-        views = [self.offer.box, player, self.status, self.convergence, aim, self.winner, self.table]
+        views = [self.offer.box, player, self.player.status, self.convergence, aim, self.winner, self.table]
         parts = [*views, more, self.form.box, row("wb-buttons", self._add), exports, self.saved]
         box = widgets.VBox(parts)
         box.add_class("wb-explorer").add_class("wb-race")
@@ -224,27 +270,44 @@ class RaceView:
         self.table.children = (self._head, *(shown.box for shown in self._rows.values()))
         self._wake()
 
-    def _measured(self, measure: str) -> None:
-        self.convergence.axis = measure
+    def _measured(self) -> None:
+        self.convergence.axis = str(self.measure.value)
+        self.convergence.with_setup = bool(self.with_setup.value)
+        self.with_setup.disabled = self.measure.value != "seconds"
         self._wake()
+
+    def _figure(self) -> Figure:
+        measure, with_setup = str(self.measure.value), bool(self.with_setup.value)
+        return race_figure(self._curves(), measure, self.tolerance.value, with_setup=with_setup)
 
     @property
     def _rtol(self) -> float:
         return self.base.stopping.rtol or 1e-6
 
-    def _marked(self, tolerance: float) -> None:
+    @property
+    def _stops_at(self) -> float:
+        """The loosest relative residual at which a lane stops; 0 where it is not by that they stop."""
+        rules = [lane.configuration.stopping for lane in self.race.lanes if not lane.error]
+        return max((rule.rtol for rule in rules if rule.norm == Norm.RESIDUAL), default=0.0)
+
+    def _moved(self, tolerance: float) -> None:
+        self._own = True
+        self._mark(tolerance)
+
+    def _dragged(self, tolerance: float | None) -> None:
+        """Taken on the plot; None gives the line back to the lanes."""
+        self.tolerance.set(tolerance or self._rtol)
+        self._own = tolerance is not None
+
+    def _mark(self, tolerance: float) -> None:
         self.convergence.mark(tolerance)
         self._wake()
 
     def _toggle_pause(self) -> None:
-        if self._all_held():
+        if self.race.held:
             self.resume()
         else:
             self.pause()
-
-    def _all_held(self) -> bool:
-        going = [lane for lane in self.race.lanes if not lane.ended]
-        return bool(going) and all(lane.held for lane in going)
 
     def _toggle(self, lane: Lane) -> None:
         (self.race.resume if lane.held else self.race.pause)(lane)
@@ -257,28 +320,23 @@ class RaceView:
     def _adding(self) -> None:
         try:
             self.add_from_form()
-        # Nobody else would tell the user.
+        # No one else would report it to the user.
         except Exception as error:
             self._complain(sentence_of(error, "adding a lane"))
         else:
             self._complain("")
 
     def _exporting(self, kind: str) -> Callable[[], None]:
-        """In a thread of its own, because drawing takes longer than a callback should."""
+        def write(folder: Path) -> list[Path]:
+            return export_race(kind, self._curves(), folder)
 
-        def write() -> None:
-            try:
-                paths = self.export(kind)
-            # Nobody else would tell the user.
-            except Exception as error:
-                self.saved.say(sentence_of(error, "the export"), "bad")
-            else:
-                self.saved.say(f"written to {self.folder}: {', '.join(path.name for path in paths)}", "good")
+        def name() -> str:
+            return f"race {race_name(self._curves(), kind)}"
 
-        return lambda: threading.Thread(target=write, name="workbench-export", daemon=True).start()
+        return lambda: self.save_bar.saver.save(write, name, "the export")
 
     def _complain(self, sentence: str) -> None:
-        self._complaint = sentence
+        self.player.complaint = sentence
         self._wake()
 
     def _wake(self) -> None:
@@ -286,50 +344,26 @@ class RaceView:
         self.publisher.wake()
 
     def _publish(self) -> Again:
-        # Before anything is shown, so that the last look comes after the last change.
-        going = self.race.alive and not self._all_held()
+        # Before anything is shown, so that what is shown last is from after the last change.
+        running = self.race.alive and not self.race.held
         now = time.monotonic()
-        if (going or self.race.lingering) and now < self._next:
+        if (running or self.race.lingering) and now < self._next:
             return self._next - now
-        # Whoever has pressed Stop is told as soon as it is so.
+        # Stop is answered as soon as the lanes have ended.
         ending = any(lane.stopping and not lane.ended for lane in self.race.lanes)
         self._next = now + (0.0 if ending else SAY_PERIOD)
-        # First of all: it is what answers a button.
-        self.status.say(*self._said(going))
-        self._enable()
+        self.player.show(self.race, self.base.problem.label, self.tolerance.value, self._stops_at)
+        for control in (*self._exports.values(), self.save_bar.press):
+            control.disabled = not any(lane.result for lane in self.race.lanes)
+        self._show_standings()
+        return SOON if ending else running or self.race.lingering
+
+    def _show_standings(self) -> None:
         found = self.standings()
         finished = {finish.lane: finish for finish in found.finished}
         for lane, shown in self._rows.items():
             shown.show(finished.get(lane), found.measure)
-        self.winner.say(sentence(found) if self.race.lanes else "", "good" if found.finished else "plain")
-        return SOON if ending else going or self.race.lingering
-
-    def _enable(self) -> None:
-        lanes = self.race.lanes
-        waiting = any(lane.state is State.IDLE for lane in lanes) and not self.race.alive
-        self._start.disabled = not waiting
-        self._pause.disabled = not self.race.alive
-        self._pause.description = "Resume" if self._all_held() else "Pause"
-        self._stop.disabled = not self.race.alive
-        for control in (*self._exports.values(), self.save_bar.press):
-            control.disabled = not any(lane.result for lane in lanes)
-
-    def _said(self, going: bool) -> tuple[str, str, str]:
-        lanes = self.race.lanes
-        if self._complaint:
-            return self._complaint, "bad", "running" if going else "idle"
-        over = sum(lane.ended for lane in lanes)
-        about = f"{self.base.problem.label}, {len(lanes)} lane{'s' * (len(lanes) != 1)}"
-        if going:
-            if ahead := self.race.ahead:
-                return f"{about}: queued behind {ahead}", "busy", "queued"
-            return f"{about}: running, {over} ended", "busy", "running"
-        if self.race.lingering:
-            return f"{about}: stopped; what was under way ends in the background", "plain", "done"
-        if lanes and over == len(lanes):
-            return f"{about}: all have ended", "good", "done"
-        if self.race.alive:
-            return f"{about}: held; press Resume", "plain", "paused"
-        if self._notice:
-            return f"{about} {self._notice}; press Start", "plain", "idle"
-        return f"{about}: press Start" if lanes else f"{about}; choose blocks and press Add lane", "plain", "idle"
+        said = sentence(found, self._stops_at) if self.race.lanes else ""
+        if found.finished and found.measure == "seconds" and found.with_setup and not self._repeated:
+            said += FIRST_TIME
+        self.winner.say(said, "good" if found.finished else "plain")

@@ -18,6 +18,7 @@ KINDS = {"csv": "Tables (CSV)", "run": "Run files"}
 XAXES = {
     "iterations": ("iteration", ""),
     "seconds": ("iteration time on each run's own clock", "s"),
+    "total": ("setup and iteration time on each run's own clock", "s"),
     "bytes": ("read and written by the iterations", "B"),
 }
 """What the axis says, and its unit."""
@@ -43,8 +44,10 @@ def ended(lanes: Sequence[tuple[Lane, Curve]]) -> list[Ended]:
     return runs
 
 
-def race_figure(lanes: Sequence[tuple[Lane, Curve]], measure: str, tolerance: float) -> Figure:
-    """The lanes that have ended in one picture.
+def race_figure(
+    lanes: Sequence[tuple[Lane, Curve]], measure: str, tolerance: float, *, with_setup: bool = True
+) -> Figure:
+    """The lanes that have ended in one picture. with_setup: seconds count the setup too.
 
     Raises InputError while none has, and against bytes where no lane's are counted.
     """
@@ -52,12 +55,12 @@ def race_figure(lanes: Sequence[tuple[Lane, Curve]], measure: str, tolerance: fl
     counted = [run for run in ended(lanes) if measure != "bytes" or curves[run.number].iteration_bytes is not None]
     if not counted:
         raise InputError("the bytes of no lane are counted; choose iterations or seconds for the picture")
-    xlabel, xunit = XAXES[measure]
+    xlabel, xunit = XAXES["total" if measure == "seconds" and with_setup else measure]
     return figures.convergence(
         [run.record for run in counted],
         [f"{run.number}: {run.configuration.label}" for run in counted],
         tolerance=tolerance,
-        positions=[curves[run.number].positions(measure) for run in counted],
+        positions=[curves[run.number].positions(measure, with_setup=with_setup) for run in counted],
         xlabel=xlabel,
         xunit=xunit,
         legend="below",
@@ -66,6 +69,6 @@ def race_figure(lanes: Sequence[tuple[Lane, Curve]], measure: str, tolerance: fl
 
 
 def race_name(lanes: Sequence[tuple[Lane, Curve]], measure: str) -> str:
-    """The rest of the picture's file name: problem, time of the start, axis."""
+    """The rest of the name of a race's file: problem, time of the start, axis."""
     first = ended(lanes)[0]
     return f"{first.configuration.problem.label} {first.record.provenance['started']} {measure}"

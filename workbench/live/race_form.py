@@ -9,7 +9,7 @@ import ipywidgets as widgets
 
 from workbench.blocks import Block, registered
 from workbench.live.form import SECOND_LEVEL, BlockFields, device_parameter, field
-from workbench.run import Configuration, configure
+from workbench.run import Configuration, Norm, configure
 
 KINDS = ("solver", "preconditioner", "deflation", "coarse", "variant")
 SHARED = {
@@ -31,6 +31,18 @@ def same_system(one: Configuration, other: Configuration) -> bool:
 def news(one: Configuration, other: Configuration) -> list[str]:
     """In words, what lanes have in common and is another in the other configuration."""
     return [text for name, text in SHARED.items() if getattr(one, name) != getattr(other, name)]
+
+
+def aimed(configuration: Configuration, tolerance: float) -> Configuration:
+    """The same until the relative residual is at a tolerance, whatever it was stopped by before."""
+    stopping = dataclasses.replace(configuration.stopping, norm=Norm.RESIDUAL, rtol=tolerance, atol=0.0)
+    return dataclasses.replace(configuration, stopping=stopping)
+
+
+def aim_of(lane: Configuration, other: Configuration) -> Configuration:
+    """The other configuration with the tolerance that a lane has."""
+    own = {name: getattr(lane.stopping, name) for name in ("norm", "rtol", "atol")}
+    return dataclasses.replace(other, stopping=dataclasses.replace(other.stopping, **own))
 
 
 def moved(lane: Configuration, base: Configuration) -> Configuration:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import html
 
 from workbench.figures import CurveStyle
-from workbench.live.runs import SHORT, relative, seconds, swatch
+from workbench.live.form import as_text
+from workbench.live.runs import SHORT, relative, swatch
 from workbench.run import Lane, Reason, State
 from workbench.run.standings import Finish, Standings, held_up_seconds
 
-HEADINGS = ("", "lane", "state", "iterations", "seconds", "bytes", "‖r‖\u2009/\u2009‖b‖", "to tolerance")
+HEADINGS = ("", "lane", "state", "iterations", "setup", "iterating", "bytes", "‖r‖\u2009/\u2009‖b‖", "to tolerance")
 NOTABLE = 0.1
 """A lane that was held up for a larger share of its time is named."""
 UNITS = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0))
@@ -29,7 +30,7 @@ def row(lane: Lane, style: CurveStyle, finish: Finish | None, measure: str) -> s
     run = lane.run
     count = run.history.count if run is not None else 0
     if run is None or not count:
-        return _cells("wb-cells", (swatch(style), name, _state(lane), *[""] * 5))
+        return _cells("wb-cells", (swatch(style), name, _state(lane), *[""] * 6))
     spent = lane.iteration_bytes
     return _cells(
         "wb-cells",
@@ -38,7 +39,8 @@ def row(lane: Lane, style: CurveStyle, finish: Finish | None, measure: str) -> s
             name,
             _state(lane),
             f"{count - 1:,}",
-            seconds(run.iteration_seconds),
+            duration(run.setup_seconds),
+            duration(run.iteration_seconds),
             "not counted" if spent is None else amount((count - 1) * spent),
             relative(run.relative(float(run.history["residual"][count - 1]))),
             _amount(finish, measure) if finish else "–",
@@ -46,26 +48,37 @@ def row(lane: Lane, style: CurveStyle, finish: Finish | None, measure: str) -> s
     )
 
 
-def sentence(found: Standings) -> str:
-    """The winner at the tolerance and by how much it leads, or why there is none."""
+def sentence(found: Standings, aim: float) -> str:
+    """The winner at the tolerance and by how much it leads, or why there is none. aim: where the lanes stop."""
     at = f"At a relative residual of {found.tolerance:.3g}"
     if not found.finished:
-        first = (
-            f"{at} there is no winner yet."
-            if found.open
-            else f"{at} there is no winner: no lane reached it before its own tolerance."
-        )
-        return " ".join([first, *_left_out(found)])
+        return " ".join([_why_nobody(found, at, aim), *_left_out(found)])
     first = found.finished[0]
-    counted = "" if found.measure == "iterations" else f" ({first.iterations:,} iterations)"
+    parts = [] if found.measure == "iterations" else [f"{first.iterations:,} iterations"]
+    parts += [f"setup {duration(first.setup)}"] if first.setup else []
+    counted = f" ({', '.join(parts)})" if parts else ""
+    by = found.measure
+    by += (" with setup" if found.with_setup else " without setup") if by == "seconds" else ""
     names = " and ".join(_name(finish.lane) for finish in found.winners)
     verb = "wins" if len(found.winners) == 1 else "win together"
     so_far = " so far" if found.open else ""
-    parts = [f"{at} {names} {verb} by {found.measure}{so_far}: {_amount(first, found.measure)}{counted}"]
+    parts = [f"{at} {names} {verb} by {by}{so_far}: {_amount(first, found.measure)}{counted}"]
     rest = found.finished[len(found.winners) :]
     if rest:
         parts.append(f"next is {_name(rest[0].lane)} with {_amount(rest[0], found.measure)}{_times(rest[0], first)}")
     return " ".join(["; ".join(parts) + ".", *_left_out(found)])
+
+
+def finer(tolerance: float, aim: float) -> bool:
+    """Whether lanes that stop at `aim` need not reach a tolerance."""
+    return tolerance < aim * (1 - 1e-9)
+
+
+def _why_nobody(found: Standings, at: str, aim: float) -> str:
+    if not finer(found.tolerance, aim):
+        return f"{at} there is no winner yet." if found.open else f"{at} there is no winner: no lane reached it."
+    then = "" if found.open else f"; run them again to {found.tolerance:.3g}"
+    return f"{at} there is no winner, since the lanes stop at {as_text(aim)}{then}."
 
 
 def amount(count: float) -> str:
@@ -113,6 +126,8 @@ def _amount(finish: Finish, measure: str) -> str:
 
 def duration(value: float) -> str:
     """Seconds with three digits, in a unit that suits."""
+    if value >= 1000:
+        return f"{value:,.0f} s"
     unit, factor = ("s", 1.0) if value >= 1 else ("ms", 1e3) if value >= 1e-3 else ("µs", 1e6)
     return f"{value * factor:.3g} {unit}"
 

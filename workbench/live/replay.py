@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import html
 import json
 import tempfile
@@ -29,6 +30,7 @@ from workbench.live.status import StatusLine
 from workbench.live.timeline import TimelineView
 from workbench.recording import Record, load
 
+NO_TRACE = "This run was saved without a trace. Run it again with “trace” ticked, and save that run."
 HINT = "Type the path of a run file, or upload one. The explorer writes them, and so does workbench solve --save."
 PATH_STYLE = {"description_width": "initial"}
 
@@ -37,7 +39,7 @@ class Replay:
     """A run file in all views: convergence, timeline, spectrum, roofline, and how it was made.
 
     source: a path, a record, or nothing yet: a file is then opened or uploaded in the page. folder: where figures go,
-    by default exports/ beside the notebook. `record` is what is shown. Raises InputError for a file that is no run.
+    by default exports/ next to the notebook. `record` is what is shown. Raises InputError for a file that is no run.
     """
 
     def __init__(self, source: str | Path | Record | None = None, folder: str | Path | None = None) -> None:
@@ -48,6 +50,7 @@ class Replay:
         )  # fmt: skip
         self.path.observe(lambda change: change["new"] and self._open(), "value")
         self.upload = widgets.FileUpload(accept=".npz", description="Upload a file", icon="", layout={"width": "140px"})
+        self.upload.tooltip = "a .run.npz file from this computer"
         self.upload.observe(self._uploaded, "value")
         self.status = StatusLine()
         self.tabs = widgets.Tab(layout={"display": "none"})
@@ -122,7 +125,7 @@ class Replay:
     def _views(self, record: Record, publisher: Publisher) -> dict[str, Callable[[], list[widgets.Widget]]]:
         """What makes the content of each tab."""
         title = Watched(record).title
-        convergence, timeline = ConvergenceView(publisher=publisher), TimelineView(publisher=publisher)
+        convergence, timeline = ConvergenceView(publisher=publisher), TimelineView(hint=NO_TRACE, publisher=publisher)
         convergence.add(record)
         timeline.show(record, title)
         self.save_bar = SaveBar(
@@ -136,11 +139,11 @@ class Replay:
             "Convergence": lambda: [convergence, self.save_bar.box],
             "Timeline": lambda: [timeline],
             "Spectrum": lambda: self._saving(SpectrumView, record, publisher),
-            "Roofline": lambda: self._saving(RooflineView, record, publisher),
+            "Roofline": lambda: self._saving(functools.partial(RooflineView, hint=NO_TRACE), record, publisher),
             "How it was made": lambda: [widgets.HTML(_origin(record))],
         }
 
-    def _saving(self, kind: type[Any], record: Record, publisher: Publisher) -> list[widgets.Widget]:
+    def _saving(self, kind: Callable[..., Any], record: Record, publisher: Publisher) -> list[widgets.Widget]:
         """A view that saves into the folder, or why there is none."""
         try:
             return [kind(record, publisher=publisher, folder=self._folder).box]
@@ -169,7 +172,7 @@ class Replay:
         def attempt() -> None:
             try:
                 act()
-            # Nobody else would tell the user.
+            # No one else would report it to the user.
             except Exception as error:
                 self.status.say(sentence_of(error, "opening the run"), "bad")
 

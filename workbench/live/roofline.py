@@ -29,6 +29,7 @@ from workbench.run.turns import MACHINE, Turn
 HERE = "this machine, measured"
 NOBODY = "no machine"
 HINT = "Trace the run to see its kernels: Session(configuration, trace=True)."
+"""In a notebook. A page without code says which of its controls does that."""
 STYLE = {"description_width": "70px"}
 
 
@@ -38,8 +39,8 @@ class RooflineView(Watching):
     run: traced; a session is followed. machine: a profile, its name, or the .toml file that `workbench calibrate`
     wrote. By default this machine is measured as soon as no run is on it; for a trace that was made elsewhere
     choose a machine. Bytes are counted by the lines, so kernels whose vectors lie in a cache stand above the roof.
-    folder: where figures go, by default exports/ beside the notebook. `figures()` is the picture, for `figures.save`.
-    Raises InputError for an unknown machine.
+    folder: where figures go, by default exports/ next to the notebook. hint: said of a run without a trace.
+    `figures()` is the picture, for `figures.save`. Raises InputError for an unknown machine.
     """
 
     def __init__(
@@ -49,7 +50,9 @@ class RooflineView(Watching):
         *,
         publisher: Publisher | None = None,
         folder: str | Path | None = None,
+        hint: str = HINT,
     ) -> None:
+        self._hint = hint
         given = profile(machine) if isinstance(machine, str) else machine
         super().__init__(publisher)
         self._trace = run if isinstance(run, Trace) else None
@@ -62,12 +65,12 @@ class RooflineView(Watching):
         )
         self.lane = widgets.Dropdown(options=[CPU], description="lane", style=STYLE, layout={"width": "200px"})
         self.again = button("Measure again", "measure this machine anew, for its own roof", self.measure, width="130px")
-        self.told, self.table, self.picture = widgets.HTML(), widgets.HTML(), picture()
+        self.message, self.table, self.picture = widgets.HTML(), widgets.HTML(), picture()
         self.save_bar = SaveBar(self.figures, provenance=self._provenance, about=self._about, folder=folder)
         self.box = widgets.VBox(
             [
                 widgets.HBox([self.machine, self.lane, self.again]),
-                self.told,
+                self.message,
                 self.picture,
                 self.table,
                 self.save_bar.box,
@@ -119,7 +122,7 @@ class RooflineView(Watching):
         self._waits = False
         if trace is None or not trace.count:
             error = self.watched.error if self.watched else ""
-            self.told.value = html.escape(error or ("No events yet." if trace else HINT))
+            self.message.value = html.escape(error or ("No events yet." if trace else self._hint))
             return
         self._offer_lanes(trace)
         try:
@@ -127,10 +130,10 @@ class RooflineView(Watching):
             roof, note = self._roof()
             self._draw_picture(trace, found, roof)
         except InputError as error:
-            self.told.value = html.escape(str(error))
+            self.message.value = html.escape(str(error))
             self.table.value, self.picture.layout.display = "", "none"
             return
-        self.told.value = sentence(found, roof) + (f"<br>{html.escape(note)}" if note else "")
+        self.message.value = sentence(found, roof) + (f"<br>{html.escape(note)}" if note else "")
         self.table.value = table(found, roof)
 
     def _provenance(self) -> dict[str, Any]:
@@ -173,7 +176,7 @@ class RooflineView(Watching):
             return _this_machine("cpu" if on_cores or self.watched is None else self.watched.device), ""
         except _TakenError:
             self._waits = True
-            return None, "The machine's limit is measured when no run goes on."
+            return None, "The machine's limit is measured when no run is active."
         except InputError as error:
             # A run that was saved is looked at where its device may not be.
             return None, f"No roof: {error}."

@@ -23,7 +23,11 @@ HEADINGS = (
     "drift<br>‖Z<sup>T</sup>r‖\u2009/\u2009‖b‖",
     "ended",
 )
-SHORT = {Reason.CONVERGED: "converged", Reason.CANCELLED: "stopped by the user"}
+SHORT = {
+    Reason.CONVERGED: "converged",
+    Reason.CONSISTENT: "converged for b less its mean",
+    Reason.CANCELLED: "stopped by the user",
+}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -1,8 +1,7 @@
-"""A bar that writes the figures of any view to files: format, width, and what they show beside them."""
+"""A bar that saves the figures of any view, with their numbers as CSV: format, width, and where to."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,12 @@ import ipywidgets as widgets
 from matplotlib.figure import Figure
 
 from workbench import figures
-from workbench.errors import InputError, sentence_of
+from workbench.errors import InputError
 from workbench.figures.drawn import Table
 from workbench.live._watching import PAINTING
 from workbench.live.controls import button
 from workbench.live.export import make_folder, slug
+from workbench.live.saver import Saver
 from workbench.live.status import StatusLine
 
 FORMATS = {"SVG": "svg", "PDF": "pdf", "PNG": "png"}
@@ -27,8 +27,8 @@ class SaveBar:
 
     figures: the pictures by name, which begin the file names. provenance: what it took to make them, as plain data.
     data: the numbers behind the pictures by the same names, by default what each shows; they are written as CSV beside
-    it. about: the rest of the file names. folder: by default exports/ beside the notebook. status: the line that tells
-    where the files are, by default one of its own.
+    it. about: the rest of the file names. folder: of `save` and of the menu, by default exports/ next to the notebook.
+    status: the line that tells what was saved, by default one of its own. `saver` serves other buttons of the view too.
     """
 
     def __init__(
@@ -42,35 +42,43 @@ class SaveBar:
         status: StatusLine | None = None,
     ) -> None:
         self._figures, self._provenance, self._data, self._about = figures, provenance, data, about
-        self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
         self.status = status or StatusLine()
+        self.saver = Saver(self.status, folder)
         style = {"description_width": "initial"}
         self.format = widgets.Dropdown(options=FORMATS, description="as", style=style, layout={"width": "88px"})
-        self.columns = widgets.Dropdown(options=WIDTHS, value=2, layout={"width": "162px"})
+        self.columns = widgets.Dropdown(options=WIDTHS, value=2, layout={"width": "178px"})
         self.columns.tooltip = "width of the figures"
-        self.press = button("Save figures", "write them into the folder exports/", self._pressed, width="104px")
-        parts = [self.press, self.format, self.columns]
+        self.press = button("Save figures", "save what is shown, with its numbers as CSV", self._pressed, width="104px")
+        parts = [self.press, self.format, self.columns, self.saver.box]
         self.row = widgets.HBox(parts).add_class("wb-buttons")
         self.box = widgets.VBox([self.row] if status else [self.row, self.status]).add_class("wb-save")
 
     def save(self, kind: str | None = None, columns: int | None = None) -> list[Path]:
-        """Write all figures as "svg", "pdf" or "png", 1 or 2 columns wide; by default as chosen. Returns the paths.
+        """Write all figures into the folder as "svg", "pdf" or "png", 1 or 2 columns wide; by default as chosen.
 
-        Raises InputError when there is nothing to save yet, and when the folder cannot be written.
+        Returns the paths. Raises InputError when there is nothing to save yet, and when the folder cannot be written.
         """
+        return self._write(self.folder, kind, columns)
+
+    @property
+    def folder(self) -> Path:
+        """Where `save` writes, on the kernel's disk."""
+        return self.saver.folder
+
+    def _write(self, folder: Path, kind: str | None = None, columns: int | None = None) -> list[Path]:
         kind = kind or str(self.format.value)
         if kind not in FORMATS.values():
             raise InputError(f"a figure is saved as {', '.join(FORMATS.values())}, got {kind!r}")
         shown = self._figures()
         if not shown:
             raise InputError("there is no figure to save yet; let the run make an iteration")
-        make_folder(self.folder)
+        make_folder(folder)
         about, data = self._provenance(), self._data() if self._data else {}
         with PAINTING:
             return [
                 figures.save(
                     figure,
-                    self.folder / f"{slug(f'{name} {self._about()}')}.{kind}",
+                    folder / f"{slug(f'{name} {self._about()}')}.{kind}",
                     about,
                     data[name] if name in data else _drawn(figure),
                     columns=columns or self.columns.value,
@@ -82,20 +90,11 @@ class SaveBar:
         return self.box._repr_mimebundle_(**options)
 
     def _pressed(self) -> None:
-        """In a thread of its own, because drawing takes longer than a callback should."""
-        threading.Thread(target=self._write, name="workbench-save", daemon=True).start()
-
-    def _write(self) -> None:
         self.press.disabled = True
-        try:
-            paths = self.save()
-        # Nobody else would tell the user.
-        except Exception as error:
-            self.status.say(sentence_of(error, "saving"), "bad")
-        else:
-            self.status.say(f"written to {self.folder}: {', '.join(path.name for path in paths)}", "good")
-        finally:
-            self.press.disabled = False
+        self.saver.save(self._write, lambda: f"figures {self._about()}", "saving", self._freed)
+
+    def _freed(self) -> None:
+        self.press.disabled = False
 
 
 def _drawn(figure: Figure) -> Table | None:

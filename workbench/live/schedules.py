@@ -61,7 +61,7 @@ class Schedules:
         }
         self.sliders["unknowns"] = _slider("unknowns N", 1000, LARGEST, [1e6])
         self.sliders["entries"] = _slider("entries a row, nnz/N", 3, 300, [50])
-        self.told = widgets.HTML()
+        self.message = widgets.HTML()
         self.lanes = TimelineView(height=190)
         self.picture = widgets.Image(format="png", width=WIDTH, layout={"object_fit": "contain"})
         self.seconds: dict[str, float | None] = {}
@@ -77,7 +77,7 @@ class Schedules:
             provenance=lambda: {"modelled": {name: slider.value for name, slider in self.sliders.items()}},
             about=lambda: f"{self.like.value} {self.method.value}",
         )
-        self.box = widgets.VBox([controls, self.told, self.picture, self.lanes, self.save_bar.box])
+        self.box = widgets.VBox([controls, self.message, self.picture, self.lanes, self.save_bar.box])
 
     def _ipython_display_(self) -> None:
         from IPython.display import display
@@ -118,7 +118,7 @@ class Schedules:
         self.seconds = {name: each.seconds for name, each in found.items()}
         name = str(self.method.value)
         mine = found[name]
-        self.told.value = _sentence(name, found)
+        self.message.value = _sentence(name, found)
         if mine.trace is not None:
             self.lanes.show(window(mine.trace, *ITERATIONS), f"{name}, two iterations")
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,10 @@ import traitlets
 from workbench.data_files import path_of
 from workbench.errors import InputError, sentence_of
 from workbench.live._assets import module, style_sheet
+from workbench.live._place import in_voila
 from workbench.live._worker import LatestOnly
 from workbench.live.export import make_folder, slug
+from workbench.live.files import File, written
 from workbench.run import Configuration
 from workbench.run.sharing import from_link, load_configuration, save_configuration, to_command, to_link, to_python
 from workbench.run.shorthand import ENDING, LINK, is_shared
@@ -25,14 +28,18 @@ COPIES: dict[str, tuple[str, str, Callable[[Configuration], str]]] = {
     "link": ("Copy link text", "a short text that holds all of it, to paste here or anywhere else", to_link),
 }
 NAMES = {"python": "the Python text", "command": "the command", "link": "the link text"}
-SAVE = ("save", "Save problem", f"write it as a {ENDING} file")
+SAVE = ("save", "Save problem", f"download it as a {ENDING} file")
+KEEP = ("keep", "Save in folder", f"write it as a {ENDING} file where the kernel runs")
+MOST_TEXT = 1 << 20
+"""Characters of a file that is opened through the page; a saved problem has some hundreds."""
 
 
 class ShareBar(anywidget.AnyWidget):
     """Buttons and a line over some form.
 
     get: returns the form's configuration, or raises InputError. load: shows one in the form; it is called in a thread
-    of the bar's own. folder: where problems are saved and looked for, by default exports/ beside the notebook.
+    of the bar's own. folder: where problems are saved and looked for by name, by default exports/ next to the notebook;
+    on a page without code problems are only downloaded. A file of the user's is chosen and opened in the page.
     """
 
     _esm = module("share.js")
@@ -55,18 +62,25 @@ class ShareBar(anywidget.AnyWidget):
         self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
         self._get, self._load = get, load
         self._worker = LatestOnly("workbench-share")
-        super().__init__(actions=[*([what, *words[:2]] for what, words in COPIES.items()), list(SAVE)])
+        saves = [list(SAVE)] if in_voila() else [list(SAVE), list(KEEP)]
+        super().__init__(actions=[*([what, *words[:2]] for what, words in COPIES.items()), *saves])
         self.on_msg(self._receive)
 
     def written(self, what: str) -> str:
         """The text of "python", "command" or "link". Raises InputError as the form does."""
         return COPIES[what][2](self._get())
 
+    def file(self) -> File:
+        """The configuration as a file. Raises InputError."""
+        chosen = self._get()
+        (made,) = written(lambda folder: [save_configuration(chosen, folder / f"{_stem(chosen)}{ENDING}")])
+        return made
+
     def save_problem(self) -> Path:
-        """Write the configuration under a name of its own; returns the path. Raises InputError."""
+        """Write the configuration into the folder under a name of its own; returns the path. Raises InputError."""
         chosen = self._get()
         make_folder(self.folder)
-        stem = slug(f"{chosen.problem.label} {chosen.label}")
+        stem = _stem(chosen)
         endings = itertools.chain([""], (f"-{number}" for number in itertools.count(2)))
         paths = (self.folder / f"{stem}{ending}{ENDING}" for ending in endings)
         return save_configuration(chosen, next(path for path in paths if not path.exists()))
@@ -88,24 +102,49 @@ class ShareBar(anywidget.AnyWidget):
         self._load(chosen)
         return chosen
 
+    def read(self, name: str, text: str) -> Configuration:
+        """Load a file that comes through the page, by its name and text. Raises InputError as `take` does."""
+        if not name.endswith(ENDING):
+            raise InputError(f"{name[:60]!r} is no saved problem; choose a {ENDING} file")
+        if len(text) > MOST_TEXT:
+            raise InputError(f"{name[:60]!r} has {len(text):,} characters, a saved problem at most {MOST_TEXT:,}")
+        with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
+            path = Path(folder) / f"upload{ENDING}"
+            path.write_text(text, encoding="utf-8")
+            try:
+                chosen = load_configuration(path)
+            except InputError as error:
+                raise InputError(str(error).replace(str(path), name[:60])) from None
+        self._load(chosen)
+        return chosen
+
     def _receive(self, _widget: Any, content: Any, _buffers: Any) -> None:
         if isinstance(content, dict):
-            self._worker.ask(lambda: self._answer(str(content.get("kind")), str(content.get("text", ""))))
+            fields = {name: str(content.get(name, "")) for name in ("kind", "text", "name", "page")}
+            self._worker.ask(lambda: self._answer(**fields))
 
-    def _answer(self, kind: str, given: str) -> None:
-        text, tone = "", "good"
+    def _answer(self, kind: str, text: str, name: str, page: str) -> None:
+        given, text, tone = text, "", "good"
         try:
             if kind in COPIES:
                 text = self.written(kind)
                 said = f"Copied {NAMES[kind]}, {len(text.strip()):,} characters."
             elif kind == SAVE[0]:
+                made = self.file()
+                self.send({"kind": "file", "page": page, "name": made.name}, [made.content])
+                said = f"Downloaded {made.name}"
+            elif kind == KEEP[0]:
                 said = f"Written to {self.save_problem()}"
             else:
-                chosen = self.take(given)
+                chosen = self.read(name, given) if name else self.take(given)
                 said = f"Opened {chosen.problem.label} with {chosen.label or 'plain CG'}."
-        # Nobody else would tell the user.
+        # No one else would report it to the user.
         except Exception as error:
             said, tone = sentence_of(error, "sharing"), "bad"
         with self.hold_sync():
             self.text, self.said, self.tone = text, said, tone
             self.number += 1
+
+
+def _stem(configuration: Configuration) -> str:
+    return slug(f"{configuration.problem.label} {configuration.label}")

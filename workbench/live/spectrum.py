@@ -21,10 +21,12 @@ from workbench.analysis.inside import (
     usable,
 )
 from workbench.analysis.ritz import iterations_by_bound
-from workbench.analysis.spectra import spectra
-from workbench.errors import InputError
+from workbench.analysis.spectra import LARGEST, spectra
+from workbench.errors import InputError, sentence_of
 from workbench.live._stream import Publisher
 from workbench.live._watching import Watched, Watching, paint, picture
+from workbench.live._worker import LatestOnly
+from workbench.live.controls import button
 from workbench.live.save_bar import SaveBar
 from workbench.recording import Record
 from workbench.run import Result, Run, Session
@@ -40,9 +42,9 @@ class SpectrumView(Watching):
 
     `SpectrumView(session)` follows a run; of a result or a loaded run the slider replays the iterations. Display it, or
     `box`; `slider` chooses the iteration, `delay` how far the error estimates look ahead. exact: eigenvalues by name,
-    those of what CG works on last, in place of those that are computed up to 1024 unknowns. folder: where figures go,
-    by default exports/ beside the notebook. `figures()` are the pictures, for `figures.save`. Raises InputError for a
-    run without beta, such as one of sd.
+    those of what CG works on last, in place of those that are computed: unasked up to 1024 unknowns, by `compute` and
+    its button up to 4096. folder: where figures go, by default exports/ next to the notebook. `figures()` are the
+    pictures, for `figures.save`. Raises InputError for a run without beta, such as one of sd.
     """
 
     def __init__(
@@ -65,13 +67,17 @@ class SpectrumView(Watching):
         self.delay = widgets.IntSlider(
             4, *DELAYS, description="estimates look ahead", style=STYLE, layout={"width": "40%"}
         )
-        self.told = widgets.HTML()
+        about = "dense algebra on all of A, M^-1 A and M^-1 P A; may take a minute and 1 GB at 4096 unknowns"
+        self.press = button("Compute exact spectra", about, self.compute, width="180px")
+        self._worker = LatestOnly("workbench-spectra")
+        self._computing = False
+        self.message = widgets.HTML()
         self.pictures = {name: picture() for name in ("ritz", "estimates", "levels")}
         controls = widgets.HBox([self.slider, self.delay])
         self.save_bar = SaveBar(
             self.figures, provenance=lambda: watched.provenance, about=lambda: watched.file_title, folder=folder
         )
-        self.box = widgets.VBox([controls, self.told, *self.pictures.values(), self.save_bar.box])
+        self.box = widgets.VBox([controls, self.message, self.press, *self.pictures.values(), self.save_bar.box])
         self._figures: dict[str, Figure] = {}
         self._moving = False
         self._levels_drawn = False
@@ -89,6 +95,20 @@ class SpectrumView(Watching):
         """The exact eigenvalues of what CG works on, zeros included; None where they are not known."""
         return next(reversed(self.exact.values())) if self.exact else None
 
+    def compute(self) -> None:
+        """Compute the exact spectra of a problem of up to 4096 unknowns; returns at once, and they appear later."""
+        watched = self.watched
+        if watched is None or self.exact or not self._offered(watched):
+            return
+        self.why, self._computing = "The exact spectra are being computed.", True
+        self._worker.ask(lambda: self._compute(watched))
+        self.show()
+
+    def close(self) -> None:
+        """Take it off the page for good; the run continues."""
+        self._worker.close()
+        super().close()
+
     def extent(self) -> object:
         watched = self.watched
         if watched is None or watched.history is None:
@@ -104,13 +124,14 @@ class SpectrumView(Watching):
         try:
             count = usable(watched.history) if watched.history is not None else 0
         except InputError as error:
-            self.told.value = html.escape(str(error))
+            self.message.value = html.escape(str(error))
             return
         self._look_up(watched)
+        self.press.layout.display = None if self._offered(watched) and not self.exact else "none"
         self._move_slider(count)
         self._draw_levels(watched)
         if not count or watched.history is None:
-            self.told.value = html.escape(watched.error) or "No iterations yet: start the session, or step it."
+            self.message.value = html.escape(watched.error) or "No iterations yet."
             return
         at, known = self.slider.value, self.own
         columns = ritz_columns(watched.history, at)
@@ -122,7 +143,7 @@ class SpectrumView(Watching):
         self._figures["estimates"] = figures.error_estimates(found, before, last=count)
         for name in ("ritz", "estimates"):
             paint(self.pictures[name], self._figures[name])
-        self.told.value = _sentence(columns[at], found, positive) + _promises(conditions) + self._footnotes(watched)
+        self.message.value = _sentence(columns[at], found, positive) + _promises(conditions) + self._footnotes(watched)
 
     def _turned(self, _change: object) -> None:
         if not self._moving:
@@ -134,15 +155,28 @@ class SpectrumView(Watching):
         if self.exact or self.why or watched.busy or size is None:
             return
         if size > EXACT:
-            self.why = (
-                f"Exact spectra are computed up to {EXACT:,} unknowns, and here are {size:,}; up to 4096 pass "
-                f"exact=spectra(configuration)."
-            )
+            limit = f"up to {EXACT:,} unknowns, and on request up to {LARGEST:,}"
+            self.why = f"Exact spectra are computed {limit}; here are {size:,}."
             return
+        self._find(watched)
+
+    def _offered(self, watched: Watched) -> bool:
+        """The spectra are too much to compute unasked, and not too much to compute."""
+        size = watched.unknowns
+        return size is not None and EXACT < size <= LARGEST and not watched.busy and not self._computing
+
+    def _compute(self, watched: Watched) -> None:
+        """In the worker: what was asked for by the button."""
+        self._find(watched)
+        self._computing = False
+        self.show()
+
+    def _find(self, watched: Watched) -> None:
         try:
-            self.exact = spectra(*watched.described())
-        except InputError as error:
-            self.why = f"No exact spectrum: {str(error).removesuffix('.')}."
+            self.exact, self.why = spectra(*watched.described()), ""
+        # No one else would report it to the user.
+        except Exception as error:
+            self.why = f"No exact spectrum: {sentence_of(error, 'computing it').removesuffix('.')}."
 
     def _move_slider(self, count: int) -> None:
         """Lengthen the slider; where it stood at its end, it stays there."""

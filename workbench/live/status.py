@@ -9,6 +9,7 @@ import anywidget
 import traitlets
 
 from workbench.live._assets import module, style_sheet
+from workbench.live._place import in_voila
 
 PATIENCE = 30.0
 """Seconds that a sentence may go without an answer before nobody seems to read. The page answers every twelve, because
@@ -28,6 +29,12 @@ class StatusLine(anywidget.AnyWidget):
     text = traitlets.Unicode("").tag(sync=True)
     tone = traitlets.Enum(("plain", "busy", "good", "bad"), "plain").tag(sync=True)
     state = traitlets.Unicode("idle").tag(sync=True)
+    advice = traitlets.Unicode().tag(sync=True)
+    """What to do once the kernel is lost: only the page can say so then."""
+
+    @traitlets.default("advice")
+    def _advice(self) -> str:
+        return "Reload the page to begin anew." if in_voila() else "Run the cell again."
 
     def __init__(self, **traits: Any) -> None:
         self._unread_since: float | None = None

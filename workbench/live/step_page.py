@@ -37,7 +37,7 @@ class StepPage:
             options=originals(), value=named if named in originals() else "cg", description="method", **layout
         )
         self.cells = widgets.BoundedIntText(
-            value=FEW_CELLS, min=2, max=MOST_CELLS, description="cells per side", **layout
+            value=FEW_CELLS, min=2, max=MOST_CELLS, description="cells per side", tooltip=f"2 to {MOST_CELLS}", **layout
         )
         self.status = StatusLine()
         self._place = widgets.VBox()
@@ -81,7 +81,7 @@ class StepPage:
         )
         try:
             made = StepView(chosen)
-        # Nobody else would tell the user.
+        # No one else would report it to the user.
         except Exception as error:
             self.status.say(sentence_of(error), "bad")
             return

@@ -23,14 +23,16 @@ from workbench.live.status import StatusLine
 from workbench.live.sweep_base import base_of, fixed, has_form, points, suggestion
 from workbench.live.sweep_choices import Choices
 from workbench.live.sweep_map import SweepMap
-from workbench.live.sweep_words import counted, left_out, legend, marks, remaining, shortfall
+from workbench.live.sweep_words import columns, counted, left_out, legend, marks, remaining, shortfall
 from workbench.problems import Problem
-from workbench.run import MACHINE, Configuration, Stopping, Sweep, sweep
+from workbench.recording import Record
+from workbench.run import MACHINE, Configuration, Result, Stopping, Sweep, sweep
 from workbench.run.ending import GRACE
 from workbench.run.sweep_files import to_csv, to_json
 from workbench.run.sweeping import Row, combinations
 
-SHOWN = ("N", "iterations", "setup_seconds", "iteration_seconds", "true_relative_residual", "reason")
+KEPT = 100
+"""Runs that can be looked into, without their solutions; a sweep may have thousands."""
 SHOW_PERIOD = 0.5
 """Seconds between two looks at the rows while the sweep goes on."""
 
@@ -41,8 +43,9 @@ class SweepView:
     Display it, choose what varies and what stays the same, and press Run. The first argument may be a configuration,
     which is what stays the same; without `over` it begins with a suggestion. `rows` are those that are done, `result`
     is the sweep once it has ended, over what was chosen when it began; `error` is the sentence when it failed. Each run
-    takes its turn among those of this kernel. folder: where exports go, by default exports/ beside the notebook. Raises
-    InputError as `sweep` does, before anything runs.
+    takes its turn among those of this kernel. `ended_runs` are the last `KEPT` that gave a result, by name. folder:
+    where `export` writes, by default exports/ next to the notebook. Raises InputError as `sweep` does, before anything
+    runs.
     """
 
     def __init__(
@@ -62,6 +65,7 @@ class SweepView:
         self.over, self.runs = dict(chosen), len(points(self.base, chosen))
         self._chosen = self.base
         self.rows: list[Row] = []
+        self._records: list[tuple[str, Record]] = []
         self.result: Sweep | None = None
         self.error = ""
         self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
@@ -70,7 +74,7 @@ class SweepView:
         self._checker = LatestOnly("workbench-check")
         self._telling = threading.Lock()
         self._over = True
-        self._complaint = ""
+        self._complaint = self._noted = ""
         self._title = self._name
         self._begun = self._next = 0.0
         self.status, self.plan, self.best, self.saved = (StatusLine() for _ in range(4))
@@ -83,7 +87,7 @@ class SweepView:
         self.map = SweepMap(self._mark)
         self.map.begin(self.over)
         self._exports = [
-            button(text, "write it into the folder exports/", lambda kind=kind: self._exporting(kind), width="132px")
+            button(text, "save the rows of all runs", lambda kind=kind: self._exporting(kind), width="132px")
             for kind, text in (("csv", "Table (CSV)"), ("json", "Table (JSON)"))
         ]
         self.save_bar = SaveBar(
@@ -97,7 +101,6 @@ class SweepView:
         self.box = self._layout()
         self._enable()
         self._describe()
-        self.status.say(f"{self._name}: {self.runs} runs; press Run")
 
     def run(self) -> None:
         """Start from the first combination; returns at once. Does nothing while the sweep goes on."""
@@ -155,13 +158,21 @@ class SweepView:
             raise InputError(self.error)
         return self.result
 
+    @property
+    def ended_runs(self) -> list[tuple[str, Record]]:
+        """The runs that gave a result, by name, the latest first, as what can be looked into."""
+        return list(reversed(self._records))
+
     def export(self, kind: str) -> Path:
         """Write "csv" or "json" with all rows, or the heat map as a picture. Raises InputError before the end."""
-        result = self._ended()
         if kind in PICTURES:
             return self.save_bar.save(kind)[0]
-        make_folder(self.folder)
-        return (to_json if kind == "json" else to_csv)(result, self.folder / f"{slug(self._stem())}.{kind}")
+        return self._write(kind, self.folder)
+
+    def _write(self, kind: str, folder: Path) -> Path:
+        result = self._ended()
+        make_folder(folder)
+        return (to_json if kind == "json" else to_csv)(result, folder / f"{slug(self._stem())}.{kind}")
 
     def close(self) -> None:
         """End the sweep and take everything off the page."""
@@ -201,7 +212,8 @@ class SweepView:
         self._changed()
 
     def _note(self, sentence: str) -> None:
-        """Say something beside what goes on."""
+        """Show a sentence next to the progress; before the first run it stays in front of how many runs there are."""
+        self._noted = sentence
         self.status.say(sentence, "plain", self.status.state)
 
     def _changed(self) -> None:
@@ -225,6 +237,9 @@ class SweepView:
     def _describe(self) -> None:
         """How many runs, and what stays the same in them."""
         self.plan.say(counted(self.over))
+        if self._thread is None:
+            ready = f"{self._name}: {self.runs} {'run' if self.runs == 1 else 'runs'}; press Run"
+            self.status.say(f"{self._noted}; {ready}" if self._noted else ready)
         if self.form is None:
             return
         blocks = {kind: fields for kind, fields in self.form.blocks.items() if kind != "problem"}
@@ -256,7 +271,7 @@ class SweepView:
         if self.error:
             self._end(self.error, "bad", "idle")
             return
-        self.rows, self.result = [], None
+        self.rows, self.result, self._records = [], None, []
         over, self._title = self.over, self._name
         self._begun, self._next = time.monotonic(), 0.0
         self.bar.value, self.bar.max = 0, self.runs
@@ -265,7 +280,8 @@ class SweepView:
         self.status.say(f"{self._title}: running, {self._done()}", "busy", "running")
         problem, same = fixed(self.base, over)
         try:
-            result = sweep(problem, over, progress=self._progress, cancelled=self._cancel.is_set, turn=MACHINE, **same)
+            asked = {"progress": self._progress, "taken": self._keep, "cancelled": self._cancel.is_set}
+            result = sweep(problem, over, turn=MACHINE, **asked, **same)
             self.result = result
             self._show()
             self.map.painter.wait(60)
@@ -297,6 +313,10 @@ class SweepView:
                 background = "the run under way cannot be interrupted and ends in the background"
                 self.status.say(f"{self._title}: stopped by the user, {self._done()}; {background}", "plain", "done")
 
+    def _keep(self, configuration: Configuration, result: Result) -> None:
+        name = f"run {len(self.rows) + 1}: {configuration.problem.label}, {configuration.label}"
+        self._records = [*self._records, (name, result.record())][-KEPT:]
+
     def _progress(self, done: int, of: int, row: Row) -> None:
         self.rows = [*self.rows, row]
         self.bar.value = done
@@ -317,11 +337,8 @@ class SweepView:
         rows, over = self.rows, self.map.over
         if not rows:
             return
-        names = [*over, *SHOWN]
         found = marks(rows, over, str(self.map.value.value))
-        self.table.show(
-            [name.replace("_", " ") for name in names], [[one[name] for name in names] for one in rows], found
-        )
+        self.table.show(*columns(rows, over), found)
         self.best.say(legend(found, over, self.map.what))
 
     def _enable(self, *, over: bool = False) -> None:
@@ -331,13 +348,4 @@ class SweepView:
             control.disabled = self.result is None
 
     def _exporting(self, kind: str) -> None:
-        """In a thread of its own, because drawing takes longer than a callback should."""
-
-        def write() -> None:
-            try:
-                self.saved.say(f"written to {self.export(kind)}", "good")
-            # Nobody else would tell the user.
-            except Exception as error:
-                self.saved.say(sentence_of(error), "bad")
-
-        threading.Thread(target=write, name="workbench-export", daemon=True).start()
+        self.save_bar.saver.save(lambda folder: [self._write(kind, folder)], self._stem, "the export")

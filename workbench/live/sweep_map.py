@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import itertools
 import math
@@ -16,7 +17,7 @@ from workbench.errors import InputError
 from workbench.figures.heatmap import heatmap
 from workbench.live._watching import PAINTING
 from workbench.live._worker import LatestOnly
-from workbench.live.sweep_words import VALUES, absences, each_of, spent
+from workbench.live.sweep_words import VALUES, absences, each_of, spent, unit_of
 from workbench.run.sweeping import Row
 
 WIDTH, DPI = 680, 160
@@ -37,8 +38,9 @@ class SweepMap:
         self.painter = LatestOnly("workbench-heatmap")
         self.choices = widgets.HBox([self.down, self.across, self.value]).add_class("wb-buttons")
         self.box = widgets.VBox([self.choices, self.note, self.picture])
-        for control in (self.down, self.across):
-            control.observe(lambda _change: self._ask(), "value")
+        self._beginning = False
+        for control, other in ((self.down, self.across), (self.across, self.down)):
+            control.observe(lambda change, other=other: self._turned(change, other), "value")
         self.value.observe(lambda _change: (changed(), self._ask()), "value")
 
     @property
@@ -50,10 +52,26 @@ class SweepMap:
         """Be the map of a sweep over these choices, which has no rows yet."""
         self.rows, self.over = (), dict(over)
         names = list(over)
-        kept = [control.value for control in (self.down, self.across)]
-        for control, value, usual in zip((self.down, self.across), kept, (names[0], names[-1]), strict=True):
+        down, across = (control.value if control.value in names else None for control in (self.down, self.across))
+        # The axes must differ, or the map would have one row.
+        down = down or next((name for name in names if name != across), names[0])
+        if across in (None, down):
+            across = next((name for name in reversed(names) if name != down), names[-1])
+        self._beginning = True
+        for control, value in ((self.down, down), (self.across, across)):
             control.options = names
-            control.value = value if value in names else usual
+            control.value = value
+        self._beginning = False
+        self._ask()
+
+    def _turned(self, change: Any, other: widgets.Dropdown) -> None:
+        """Keep the axes distinct: choosing the other axis's name swaps the two."""
+        if self._beginning:
+            return
+        if change["new"] == other.value and len(self.over) > 1:
+            self._beginning = True
+            other.value = change["old"]
+            self._beginning = False
         self._ask()
 
     def show(self, rows: Sequence[Row]) -> None:
@@ -65,6 +83,10 @@ class SweepMap:
         """The map as a figure. Raises InputError where no run gave a value."""
         down, across = str(self.down.value), str(self.across.value)
         values = grid(self.rows, self.over, down, across, str(self.value.value))
+        label = self.what
+        if label.endswith("seconds"):
+            unit, factor = unit_of(values[np.isfinite(values)].tolist())
+            values, label = values * factor, f"{label.removesuffix(' seconds')} time, {unit}"
         # One choice alone makes one row.
         texts = [[str(value) for value in self.over[name]] for name in (down, across)]
         one = down == across
@@ -74,7 +96,7 @@ class SweepMap:
             texts[1],
             row_title="" if one else down,
             column_title=across,
-            label=self.what,
+            label=label,
             absent=absences(self.rows, self.over, down, across),
         )
 
@@ -86,7 +108,7 @@ class SweepMap:
         try:
             figure = self.figure()
         except InputError as reason:
-            self.note.value, self.picture.layout.display = str(reason) if self.rows else "", "none"
+            self.note.value, self.picture.layout.display = html.escape(str(reason)) if self.rows else "", "none"
             return
         png = io.BytesIO()
         with PAINTING:

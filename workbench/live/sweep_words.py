@@ -10,10 +10,22 @@ from workbench.run.sweeping import Row
 
 VALUES = {
     "iterations": "iterations",
+    "setup + iteration seconds": "seconds",
     "iteration seconds": "iteration_seconds",
-    "setup and iteration seconds": "seconds",
+    "setup seconds": "setup_seconds",
 }
 """What runs are compared by, in words, and as `spent` takes it."""
+COLUMNS = {
+    "N": ("N", ""),
+    "iterations": ("iterations", ""),
+    "setup_seconds": ("setup", "s"),
+    "iteration_seconds": ("iterating", "s"),
+    "seconds": ("setup + iterating", "s"),
+    "true_relative_residual": ("true relative residual", ""),
+    "reason": ("reason", ""),
+}
+"""What the table shows next to the choices: its heading and, where it has one, its unit."""
+UNITS = (("s", 1.0), ("ms", 1e3), ("µs", 1e6))
 METHOD = ("solver", "preconditioner", "deflation", "coarse", "variant", "device")
 """Choices between which a sweep decides; all others make another system, which must not be compared."""
 
@@ -23,6 +35,32 @@ def spent(row: Row, value: str) -> float:
     if not row["converged"]:
         return math.nan
     return row["setup_seconds"] + row["iteration_seconds"] if value == "seconds" else row[value]
+
+
+def columns(rows: Sequence[Row], over: Mapping[str, Sequence[Any]]) -> tuple[list[str], list[list[Any]]]:
+    """Headings and cells of the table; all times are in the unit that suits the longest."""
+    whole = [{**row, "seconds": _total(row)} for row in rows]
+    unit, factor = unit_of([row["seconds"] for row in whole])
+    heads = [name.replace("_", " ") for name in over]
+    heads += [f"{head} [{unit}]" if timed else head for head, timed in COLUMNS.values()]
+    scales = {name: factor for name, (_, timed) in COLUMNS.items() if timed}
+    cells = [[_scaled(row[name], scales.get(name)) for name in (*over, *COLUMNS)] for row in whole]
+    return heads, cells
+
+
+def unit_of(seconds: Sequence[float | None]) -> tuple[str, float]:
+    """The unit that suits the longest of some times in s, and how many of it are a second."""
+    most = max((value for value in seconds if value is not None and math.isfinite(value)), default=1.0)
+    return next((entry for entry in UNITS if most * entry[1] >= 1), UNITS[-1])
+
+
+def _total(row: Row) -> float | None:
+    parts = row["setup_seconds"], row["iteration_seconds"]
+    return None if None in parts else sum(parts)
+
+
+def _scaled(value: Any, factor: float | None) -> Any:
+    return value if factor is None or value is None else value * factor
 
 
 def marks(rows: Sequence[Row], over: Mapping[str, Sequence[Any]], value: str) -> list[str]:

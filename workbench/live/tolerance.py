@@ -9,14 +9,16 @@ import ipywidgets as widgets
 
 from workbench.live.form import as_text
 
+ABOUT = "any relative residual ‖r‖ / ‖b‖ above 0"
 POSITIONS = tuple(float(f"{digit}e-{power}") for power in range(1, 15) for digit in (5, 2, 1))
 
 
 class ToleranceSlider:
     """A slider over 1, 2 and 5 times powers of ten, and a field for any other number. Display `box`.
 
-    changed: called with the new value. complain: with a sentence for a text that is no tolerance, and "" after a good
-    one. The slider stands on numbers of a list, so that the page has nothing to round, which it would report as a turn.
+    changed: called with what was dragged or typed, or given to `set`. complain: with a sentence for a text that is no
+    tolerance, for which the field shows the present one again, and "" after a good one. The slider stands on numbers of
+    a list, so that the page has nothing to round, which it would report as a turn.
     """
 
     def __init__(self, value: float, changed: Callable[[float], None], complain: Callable[[str], None]) -> None:
@@ -26,11 +28,12 @@ class ToleranceSlider:
         self.slider = widgets.SelectionSlider(
             options=[(as_text(position), position) for position in POSITIONS],
             description="tolerance",
+            tooltip=ABOUT,
             readout=False,
             layout={"flex": "1 1 240px", "max_width": "520px"},
         )
         self.number = widgets.Text(continuous_update=False, layout={"width": "100px"})
-        self.number.tooltip = "any relative residual ‖r‖ / ‖b‖ above 0"
+        self.number.tooltip = ABOUT
         self.box = widgets.HBox([self.slider, self.number])
         self._show()
         self.slider.observe(lambda change: self._quiet or self.set(change["new"]), "value")
@@ -38,10 +41,14 @@ class ToleranceSlider:
 
     def set(self, value: float) -> None:
         """Take a value, as if it had been typed."""
-        self.value = value
-        self._show()
+        self.show(value)
         self._complain("")
         self._changed(value)
+
+    def show(self, value: float) -> None:
+        """Show a value without notifying anyone."""
+        self.value = value
+        self._show()
 
     def _read(self, text: str) -> None:
         try:
@@ -51,7 +58,8 @@ class ToleranceSlider:
         if math.isfinite(value) and value > 0:
             self.set(value)
         else:
-            self._complain(f"tolerance must be a number above 0, got {text!r}; write it as 1e-6")
+            self._show()
+            self._complain(f"tolerance must be a number above 0, got {text!r}; it stays {as_text(self.value)}")
 
     def _show(self) -> None:
         self._quiet = True

@@ -6,10 +6,10 @@ import hashlib
 from pathlib import Path
 
 from workbench.errors import InputError
+from workbench.files import write
 from workbench.live.export import make_folder, slug
 from workbench.problems.matrix_market import ENDINGS
 from workbench.problems.suitesparse import cache_folder
-from workbench.recording.files import write
 
 MOST_UPLOAD = 10 << 20
 """Bytes. A Jupyter server takes messages up to that size and hangs up on larger ones."""

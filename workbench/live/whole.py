@@ -16,6 +16,7 @@ from workbench.live._closing import close_all
 from workbench.live._worker import LatestOnly
 from workbench.live.building import Builder, kind_of
 from workbench.live.explorer import Explorer
+from workbench.live.inside import Given
 from workbench.live.inside_page import InsidePage
 from workbench.live.own import OwnMethod, originals
 from workbench.live.page import Page
@@ -35,7 +36,7 @@ Built = tuple[Problem | None, Deflation | None]
 class Workbench:
     """Pages that hand one configuration on: what is built is solved, raced, swept over, looked into, stepped through.
 
-    configuration: at first. folder: where exports go, by default exports/ beside the notebook. A page is made when it
+    configuration: at first. folder: where exports go, by default exports/ next to the notebook. A page is made when it
     is first turned to; `view(title)` is what it shows, `turn_to(title)` turns to it. Nothing is shared with another
     workbench in the same kernel but the machine, on which runs take turns.
     """
@@ -53,7 +54,7 @@ class Workbench:
             SOLVE: Page(lambda: self.explorer, lambda _explorer: self._take_over()),
             RACE: Page(lambda: RaceView(self.configuration, folder=self.folder), self._rebase),
             SWEEP: Page(lambda: SweepView(self.configuration, folder=self.folder), self._rebase),
-            INSIDE: Page(lambda: InsidePage(self.explorer), InsidePage.renew),
+            INSIDE: Page(lambda: InsidePage(self.explorer, self._others), InsidePage.renew),
             STEP: Page(lambda: StepPage(self.configuration), self._rebase),
             OWN: Page(self._own, self._rebase),
             OPEN: Page(lambda: Replay(folder=self.folder)),
@@ -76,6 +77,8 @@ class Workbench:
             self.explorer.form.load(configuration)
             builder = self.pages[BUILD].view
             if builder is not None:
+                # What is opened takes the place of what was drawn, which would else come back over it.
+                self._taken = _built(builder)
                 self._renew_builder(builder)
 
     def view(self, title: str) -> Any:
@@ -106,6 +109,16 @@ class Workbench:
 
     def _rebase(self, view: Any) -> None:
         view.rebase(self.configuration)
+
+    def _others(self) -> list[tuple[str, Given]]:
+        """What was run on other pages than the explorer, by the page that it was run on."""
+        own = self.pages[OWN].view
+        raced = own.view if own is not None else None
+        views = {"race": self.pages[RACE].view, "sweep": self.pages[SWEEP].view, "your method": raced}
+        found: list[tuple[str, Given]] = []
+        for where, view in views.items():
+            found += [(f"{where}, {name}", run) for name, run in view.ended_runs] if view is not None else []
+        return found
 
     def _own(self) -> OwnMethod:
         named = self.configuration.solver.name
@@ -158,7 +171,7 @@ def workbench(
     """The workbench, filled as by `configure`: workbench("bubbles-3d", n=64, preconditioner="neumann:2").
 
     problem may also be link text, the name of a saved problem, or a configuration. folder: where exports go, by default
-    exports/ beside the notebook. Raises InputError for unknown names.
+    exports/ next to the notebook. Raises InputError for unknown names.
     """
     if isinstance(problem, Configuration):
         return Workbench(problem, folder)

@@ -23,9 +23,12 @@ PYAMGX_STEPS = (
     "cmake -B build -DCMAKE_NO_MPI=True -DCMAKE_CUDA_ARCHITECTURES=native && cmake --build build -j",
     "export AMGX_DIR=$PWD AMGX_BUILD_DIR=$PWD/build && cd ..",
     "git clone https://github.com/shwina/pyamgx",
-    "{python} -m pip install Cython numpy && {python} -m pip install ./pyamgx",
+    "{python} -m pip install setuptools Cython numpy",
+    "{python} -m pip install --no-build-isolation --no-deps ./pyamgx",
 )
-"""AmgX needs CMake 3.18 or newer, a C++ compiler and the CUDA toolkit; neither package is on an index."""
+"""AmgX needs CMake 3.18 or newer, a C++ compiler and the CUDA toolkit; neither package is on an index. pyamgx's
+setup imports NumPy and Cython, which pip's isolated build environment lacks, and finds AmgX by AMGX_DIR and
+AMGX_BUILD_DIR, so all steps are for one shell."""
 
 
 @dataclasses.dataclass(frozen=True)

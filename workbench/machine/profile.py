@@ -5,15 +5,18 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
-import math
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
 
 from workbench.blocks import unknown_name
 from workbench.data_files import data_folder
-from workbench.errors import InputError
+from workbench.errors import InputError, shown
+from workbench.files import read_bytes
 
+MOST_BYTES = 1 << 16
+"""Of a file with a profile."""
 KINDS = ("cpu", "gpu")
 BASES = ("nominal", "measured", "assumed")
 QUANTITIES = {
@@ -132,12 +135,13 @@ def profile(machine: str) -> Profile:
 def load_profile(path: Path) -> Profile:
     """A profile from its file. Raises InputError when it is missing or no profile."""
     try:
-        plain = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError:
-        raise InputError(f"no machine profile at {path}; `workbench calibrate --output {path}` writes one") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is no TOML: {error}") from None
-    return Profile.from_dict(plain, str(path))
+        plain = tomllib.loads(read_bytes(path, MOST_BYTES, "machine profile").decode())
+    except InputError as error:
+        raise InputError(f"{error}; `workbench calibrate --output {shown(path)}` writes one") from None
+    # What is nested deeply, or a number of thousands of digits, is no TOML of a profile either.
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{shown(path)} is no TOML: {error}") from None
+    return Profile.from_dict(plain, shown(path))
 
 
 @functools.cache
@@ -150,7 +154,7 @@ def _number(plain: Any, where: str) -> Number:
     if not isinstance(plain, dict) or set(plain) != {"value", "basis", "source"}:
         raise InputError(f"{where} must have value, basis and source, and nothing else")
     value = plain["value"]
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not (value > 0 and math.isfinite(value)):
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= sys.float_info.max:
         raise InputError(f"{where} must have a positive finite value, got {value!r}")
     if plain["basis"] not in BASES:
         raise InputError(f"{where}: {unknown_name('basis', str(plain['basis']), BASES)}")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from scipy import sparse
 
-DTYPES = tuple(np.dtype(name) for name in ("float32", "float64", "complex64", "complex128"))
+DOUBLE = np.dtype(np.float64)
 
 
 class BoundOperator(Protocol):
@@ -29,6 +31,30 @@ class BoundOperator(Protocol):
     def flops(self) -> int:
         """Floating-point operations of one application (real ones; a complex product counts six)."""
         ...
+
+
+@dataclasses.dataclass(frozen=True)
+class Size:
+    """What is known of an operator before it is assembled: N, and the bytes that a device needs for it at least."""
+
+    unknowns: int
+    nbytes: int
+    dtype: np.dtype = DOUBLE
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.unknowns, self.unknowns
+
+    @classmethod
+    def of_stencil(cls, grid: tuple[int, ...]) -> Size:
+        """Of a `Stencil` in float64, whose diagonal may be one number."""
+        unknowns = math.prod(grid)
+        return cls(unknowns, 8 * len(grid) * unknowns)
+
+    @classmethod
+    def of_rows(cls, unknowns: int, entries: int) -> Size:
+        """Of a `Matrix` in float64."""
+        return cls(unknowns, (8 + 4) * entries + 4 * unknowns)
 
 
 def stored_bytes(operator: Any) -> int:
@@ -61,6 +87,10 @@ class Operator(Protocol):
 
     def to_csr(self) -> sparse.csr_array:
         """The assembled matrix (12 nnz + 4 N bytes). Raises InputError where it cannot be known."""
+        ...
+
+    def astype(self, dtype: np.dtype) -> Operator:
+        """The same operator on vectors of another dtype, one that holds all of its entries."""
         ...
 
     def bind(self, device: Any) -> BoundOperator:

@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from workbench.arrays import DTYPES
+from workbench.devices.constant import constant
 from workbench.errors import InputError
-from workbench.operators.base import DTYPES, BoundOperator
+from workbench.operators.base import DOUBLE, BoundOperator
 from workbench.operators.box_rows import box_entries, box_rows
 
 LONGEST_REACH = 8
 MOST_ENTRIES = 2**31 - 1
 """What 32-bit indices can count."""
-DOUBLE = np.dtype(np.float64)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -70,7 +71,7 @@ class Box:
         return abs(self.diagonal_entry) + neighbours * abs(self.coupling)
 
     def diagonal(self) -> np.ndarray:
-        return np.full(self.shape[0], self.diagonal_entry, self.dtype)
+        return constant(self.diagonal_entry, self.shape[0], self.dtype)
 
     def to_csr(self) -> sparse.csr_array:
         """The assembled matrix. Raises InputError where its entries cannot be counted in 32 bits."""
@@ -80,6 +81,9 @@ class Box:
                 "use a smaller grid, or a preconditioner that reads no entries, such as jacobi"
             )
         return box_rows(self._grid, self.reach, self.diagonal_entry, self.coupling, self.dtype)
+
+    def astype(self, dtype: np.dtype) -> Box:
+        return dataclasses.replace(self, dtype=dtype)
 
     def bind(self, device: Any) -> BoundOperator:
         return device.box(self._grid, self.reach, self.diagonal_entry, self.coupling, self.dtype)

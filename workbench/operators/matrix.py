@@ -9,8 +9,9 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import linalg
 
+from workbench.arrays import exact, linear_function, working
 from workbench.errors import InputError
-from workbench.operators.base import DTYPES, BoundOperator, Operator
+from workbench.operators.base import BoundOperator, Operator
 
 SYMMETRY_TOLERANCE = 1e-12
 
@@ -57,18 +58,26 @@ class Matrix:
     def to_csr(self) -> sparse.csr_array:
         return self.csr
 
+    def astype(self, dtype: np.dtype) -> Matrix:
+        return Matrix(sparse.csr_array(self.csr.astype(dtype)))
+
     def bind(self, device: Any) -> BoundOperator:
         return device.csr(self.csr.data, self.csr.indices, self.csr.indptr)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Foreign:
-    """Any SciPy LinearOperator: only its product is known, so preconditioners that read entries refuse it."""
+    """Any SciPy LinearOperator: only its product is known, so preconditioners that read entries refuse it.
+
+    converted: the dtype of the vectors where it is not the operator's own.
+    """
 
     linear: linalg.LinearOperator
+    converted: np.dtype | None = None
 
     def __post_init__(self) -> None:
         check_shape(self.linear.shape)
+        working(np.dtype(self.linear.dtype), "A")
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -76,7 +85,7 @@ class Foreign:
 
     @property
     def dtype(self) -> np.dtype:
-        return _closest(np.dtype(self.linear.dtype))
+        return self.converted or working(np.dtype(self.linear.dtype), "A")
 
     @property
     def nnz(self) -> None:
@@ -90,27 +99,33 @@ class Foreign:
     def to_csr(self) -> sparse.csr_array:
         raise InputError("a LinearOperator does not show its entries; pass a sparse matrix, or use preconditioner none")
 
+    def astype(self, dtype: np.dtype) -> Foreign:
+        return Foreign(self.linear, dtype)
+
     def bind(self, device: Any) -> BoundOperator:
-        return device.callable(self.linear.matvec, self.shape[0], self.dtype)
+        return device.callable(linear_function(self.linear, "A", self.dtype), self.shape[0], self.dtype)
 
 
 def as_operator(given: Any) -> Operator:
     """Accept an Operator, a SciPy sparse array or matrix, a dense square array, or a SciPy LinearOperator.
 
-    Integer and boolean entries become float64. Raises InputError for anything else, and whatever `Matrix` refuses.
+    Integer, boolean and half-precision entries become float64. Raises InputError for anything else, for entries that
+    double precision does not hold, for sparse arrays whose indices do not fit their shape, and for whatever `Matrix`
+    refuses.
     """
     if isinstance(given, Operator):
         return given
     if sparse.issparse(given):
         check_shape(given.shape)
+        check_indices(given)
         return Matrix(sparse.csr_array(given))
     if isinstance(given, linalg.LinearOperator):
         return Foreign(given)
+    if isinstance(given, np.ma.MaskedArray):
+        raise InputError("A is a masked array; fill the masked entries: A.filled(value)")
     if isinstance(given, np.ndarray):
         check_shape(given.shape)
-        if given.dtype.kind not in "biufc":
-            raise InputError(f"a matrix needs numbers as entries, got dtype {given.dtype}")
-        return Matrix(sparse.csr_array(given.astype(_closest(given.dtype), copy=False)))
+        return Matrix(sparse.csr_array(exact(given, "A")))
     raise InputError(
         f"cannot use {type(given).__name__} as A; pass a SciPy sparse array, a LinearOperator or a workbench operator"
     )
@@ -128,16 +143,24 @@ def check_shape(shape: tuple[int, ...]) -> None:
         )
 
 
-def _closest(dtype: np.dtype) -> np.dtype:
-    """The dtype itself where the workbench computes in it, else double precision."""
-    if dtype in DTYPES:
-        return dtype
-    return np.dtype(np.complex128 if dtype.kind == "c" else np.float64)
+def check_indices(given: Any, what: str = "the sparse matrix") -> None:
+    """Refuse a sparse matrix whose indices do not fit its shape: SciPy's products read beyond its memory then."""
+    check = getattr(given, "check_format", None)
+    if check is None:
+        return
+    try:
+        # SciPy takes a matrix whose pointers end below zero for an empty one.
+        if hasattr(given, "indptr") and (given.indptr.size == 0 or np.any(np.diff(given.indptr) < 0)):
+            raise ValueError("indptr must be a non-decreasing sequence")
+        check(full_check=True)
+    except (ValueError, TypeError, IndexError) as error:
+        raise InputError(f"{what} is damaged: {error}; build it anew from its entries") from None
 
 
 def _canonical(csr: sparse.csr_array) -> sparse.csr_array:
-    if csr.dtype != _closest(csr.dtype):
-        csr = sparse.csr_array(csr.astype(_closest(csr.dtype)))
+    data = exact(csr.data, "A")
+    if data is not csr.data:
+        csr = sparse.csr_array((data, csr.indices, csr.indptr), shape=csr.shape)
     if not csr.has_canonical_format:
         csr = csr.copy()
         csr.sum_duplicates()
@@ -187,4 +210,11 @@ def _check_diagonal(diagonal: np.ndarray) -> None:
         raise InputError(
             f"the matrix is not positive definite: its diagonal entry {worst} is {real[worst]:.6g}, "
             "and CG needs every one above 0"
+        )
+    with np.errstate(over="ignore"):
+        inverse = 1 / real[worst]
+    if not np.isfinite(inverse):
+        raise InputError(
+            f"the matrix has {real[worst]:.3g} on its diagonal, whose inverse overflows in {diagonal.dtype}; "
+            "scale A and b by a power of two"
         )

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from workbench.arrays import DTYPES
 from workbench.errors import InputError
-from workbench.operators.base import DTYPES, BoundOperator
+from workbench.operators.base import BoundOperator
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -94,6 +95,9 @@ class Stencil:
         places = (np.concatenate(rows), np.concatenate(columns))
         below = sparse.coo_array((np.concatenate(values), places), shape=self.shape).tocsr()
         return sparse.csr_array(below + sparse.tril(below, k=-1).conj().T)
+
+    def astype(self, dtype: np.dtype) -> Stencil:
+        return Stencil(self.shape_of_grid, self.main.astype(dtype), tuple(low.astype(dtype) for low in self.lower))
 
     def bind(self, device: Any) -> BoundOperator:
         return device.stencil(self.main, self.lower, self.strides)

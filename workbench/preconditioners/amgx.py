@@ -9,10 +9,12 @@ import numpy as np
 from scipy import sparse
 
 from workbench.blocks import parameter, register
-from workbench.devices.amgx import AmgxSolver
+from workbench.devices.amgx import AmgxSolver, Cycle, takes_addresses
 from workbench.errors import InputError
 from workbench.operators import Operator
 from workbench.preconditioners.base import Preconditioner
+from workbench.preconditioners.cycle import check, with_notes
+from workbench.preconditioners.pinned import pinned, projected
 
 
 @register
@@ -20,8 +22,10 @@ from workbench.preconditioners.base import Preconditioner
 class Amgx(Preconditioner):
     """M^-1 = one V-cycle of AmgX with one Jacobi sweep before and after, which keeps it symmetric.
 
-    Double precision and real matrices only; r and u cross to the GPU and back in every application, and the assembled
-    matrix and its levels lie there. Raises InputError where pyamgx is not installed, with how to get it.
+    Double precision and real matrices only. The assembled matrix and its levels lie on the GPU. On device cuda so do r
+    and u; from other devices they cross to the GPU and back in every application. A singular A is pinned for the setup
+    and the constants are projected out, see `pinned`: a direct solve on the coarsest grid needs a regular matrix.
+    Raises InputError where pyamgx is not installed, with how to get it.
     Source: Naumov et al., AmgX: a library for GPU accelerated algebraic multigrid, SIAM J. Sci. Comput. 37, 2015.
     """
 
@@ -54,5 +58,12 @@ class Amgx(Preconditioner):
     def setup(self, operator: Operator, device: Any) -> Any:
         if operator.dtype != np.float64:
             raise InputError(f"amgx takes real matrices in double precision, got {operator.dtype}; use amg:sa")
-        solver = AmgxSolver(self.configuration(), sparse.csr_array(operator.to_csr()))
-        return device.callable(solver.solve, operator.shape[0], operator.dtype)
+        name = f"amgx:{self.method}"
+        regular, pins = pinned(sparse.csr_array(operator.to_csr()))
+        solver = AmgxSolver(self.configuration(), regular)
+        action = projected(solver.solve) if pins else solver.solve
+        notes = [f"A is singular: {name} pins {pins} of its unknowns and removes the mean"] if pins else []
+        notes += check(name, action, solver.size, operator.dtype)
+        if takes_addresses(device):
+            return with_notes(Cycle(solver, device, projected=pins > 0), name, tuple(notes))
+        return with_notes(device.callable(action, solver.size, operator.dtype), name, tuple(notes))

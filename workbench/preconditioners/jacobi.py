@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from workbench.blocks import register
+from workbench.devices.constant import constant_of
 from workbench.operators import Operator
 from workbench.preconditioners.base import ElementWise, Preconditioner
 
@@ -27,6 +28,6 @@ class Jacobi(Preconditioner):
 
     def setup(self, operator: Operator, device: Any) -> ElementWise:
         diagonal = operator.diagonal()
-        if np.all(diagonal == diagonal[0]):
+        if constant_of(diagonal) is not None or np.all(diagonal == diagonal[0]):
             return ElementWise(f"{float(1 / np.real(diagonal[0]))!r}*v", {})
         return ElementWise("d*v", {"d": device.array(1 / diagonal, operator.dtype)})

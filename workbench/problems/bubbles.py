@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from workbench.blocks import parameter, register
 from workbench.errors import InputError
-from workbench.problems.base import LinearSystem, Problem
+from workbench.operators import Size
+from workbench.problems.base import LinearSystem, Problem, digest
 from workbench.problems.bubble_geometry import (
     RANDOM_SHARE,
     Geometry,
@@ -21,6 +22,7 @@ from workbench.problems.bubble_geometry import (
     to_text,
 )
 from workbench.problems.dispersed_phase import dispersed_phase_system
+from workbench.problems.memory import LARGEST_CUBE, LARGEST_SQUARE, check_grid
 from workbench.problems.sides import SIDES_HELP, parse_sides
 
 
@@ -28,9 +30,10 @@ from workbench.problems.sides import SIDES_HELP, parse_sides
 class Bubbles(Problem):
     """What both dimensions share; see `Bubbles2D` and `Bubbles3D`."""
 
+    has_phases: ClassVar[bool] = True
     dimensions: ClassVar[int]
 
-    n: int = parameter(128, "cells per side", low=8, high=512)
+    n: int = parameter(128, "cells per side", low=8, high=LARGEST_CUBE)
     layout: str = parameter("grid", "how the bubbles are placed", choices=("grid", "random", "list"))
     count: int = parameter(8, "number of bubbles; k^3 for a grid", low=1, high=1000)
     radius: float = parameter(0.0, "radius; 0 takes one that suits the count", low=0.0, high=0.5, unit="side lengths")
@@ -68,7 +71,27 @@ class Bubbles(Problem):
             return on_grid(self.count, self.radius or default, self.dimensions)
         return at_random(self.count, self.radius or RANDOM_SHARE * default, self.dimensions, self.geometry_seed)
 
+    def _differences(self, *left_out: str) -> list[str]:
+        """The geometry in a few words, and of the other parameters those that its layout uses."""
+        match self.layout:
+            case "list":
+                geometry = self.geometry()
+                count = geometry.radii.size
+                named = [f"{count} bubble{'s' * (count != 1)} {digest(to_text(geometry))}"]
+                left_out = (*left_out, "count", "radius", "geometry_seed")
+            case "random":
+                named = [f"{self.count} at random, seed {self.geometry_seed}"]
+                left_out = (*left_out, "count", "geometry_seed")
+            case _:
+                named, left_out = [], (*left_out, "geometry_seed")
+        return [*named, *super()._differences(*left_out, "layout", "bubbles")]
+
+    @property
+    def known_size(self) -> Size:
+        return Size.of_stencil((self.n,) * self.dimensions)
+
     def assemble(self, seed: int = 0) -> LinearSystem:
+        check_grid(self.n, self.dimensions, self.spec)
         return dispersed_phase_system(self.geometry().paint(self.n), self.contrast, self.sides, seed)
 
 
@@ -87,7 +110,7 @@ class Bubbles2D(Bubbles):
     title: ClassVar[str] = "Light bubbles in a square (2D)"
     dimensions: ClassVar[int] = 2
 
-    n: int = parameter(256, "cells per side", low=8, high=8192)
+    n: int = parameter(256, "cells per side", low=8, high=LARGEST_SQUARE)
     count: int = parameter(4, "number of bubbles; k^2 for a grid", low=1, high=1000)
     bubbles: str = parameter("", "for layout list: x,y,r; x,y,r; ...")
 

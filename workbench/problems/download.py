@@ -1,59 +1,58 @@
-"""Fetching a file once: into a temporary file, its length and checksum verified, renamed when whole."""
+"""Fetching a file once: received, compared with its length and checksum, parsed by the caller, then stored."""
 
 from __future__ import annotations
 
 import contextlib
-import gzip
 import hashlib
 import http.client
-import os
-import ssl
-import tempfile
 import urllib.error
 import urllib.request
-import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
 from tqdm import tqdm
 
-from workbench.errors import InputError
+from workbench.errors import InputError, shown
+from workbench.files import opened, read_bytes, replacing, write
 
 CHUNK = 1 << 18
 TIMEOUT_SECONDS = 30
+MOST_OF_A_RECORD = 1 << 12
+"""Bytes of a file with a checksum."""
 
 
-def download(url: str, target: Path, sha256: str = "") -> None:
-    """Fetch `url` into `target` with a progress bar on a terminal; whatever goes wrong, nothing half-written stays.
+@contextmanager
+def downloaded(url: str, target: Path, sha256: str = "") -> Iterator[IO[bytes]]:
+    """Fetch `url`, with a progress bar on a terminal, and hand it to the block as a stream from its beginning.
 
-    sha256: what the file must have; where it is empty, the length that the server announces is compared, or, without
-    one, the file is unpacked as a test. Raises InputError with the URL, the reason and where to put the file by hand.
+    When the block ends, the file is put at `target`, and its checksum next to it where `sha256`, what the file must
+    have, is empty. When the block raises what is wrong with the file, or anything else goes wrong, nothing is kept.
+    Raises InputError with the URL, the reason and where to put the file by hand.
     """
     by_hand = f"; try again, or fetch that file elsewhere and put it at {target}"
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with _temporary_file(target.parent) as (stream, path):
-            announced, received = _receive(url, stream)
-            stream.close()
-            if announced is not None and received != announced:
-                raise InputError(f"{url} sent {received} of {announced} bytes{by_hand}")
-            if sha256 and file_sha256(path) != sha256:
-                raise InputError(
-                    f"{url} sent a file with another SHA-256 than the registry's {sha256}; "
-                    f"try another network, or put the .mtx file into {target.parent} by hand"
-                )
-            if not _is_gzip(path, thorough=announced is None):
-                raise InputError(f"{url} sent something that is not a compressed archive{by_hand}")
-            os.replace(path, target)
-    except urllib.error.HTTPError as error:
-        error.close()
-        raise InputError(f"{url} answered {error.code} {error.reason}{by_hand}") from None
-    except (urllib.error.URLError, http.client.HTTPException, ssl.SSLError, TimeoutError, ConnectionError) as error:
-        reason = getattr(error, "reason", None) or error
-        raise InputError(f"cannot download {url} ({reason}){by_hand}") from None
     except OSError as error:
         raise InputError(f"cannot write {target}: {error.strerror or error}") from None
+    with replacing(target) as stream:
+        received = hashlib.sha256()
+        for chunk in _chunks(url, by_hand):
+            stream.write(chunk)
+            received.update(chunk)
+        if sha256 and received.hexdigest() != sha256:
+            raise InputError(
+                f"{url} sent a file with another SHA-256 than the registry's {sha256}; "
+                f"try another network, or put the .mtx file into {target.parent} by hand"
+            )
+        stream.seek(0)
+        try:
+            yield stream
+        except InputError as error:
+            raise InputError(f"{error}{by_hand}") from None
+    if not sha256:
+        _record(target, received.hexdigest())
 
 
 def verify(path: Path, sha256: str = "") -> None:
@@ -62,57 +61,63 @@ def verify(path: Path, sha256: str = "") -> None:
     Cost: one read of the file. Raises InputError when the file has changed.
     """
     actual = file_sha256(path)
-    record = path.with_name(path.name + ".sha256")
+    record = _record_of(path)
     if sha256 and actual != sha256:
         raise InputError(f"{path} has another SHA-256 than the registry; delete it to fetch it again")
-    if not sha256 and record.exists() and record.read_text(encoding="utf-8").split()[:1] != [actual]:
+    if sha256:
+        return
+    if not record.exists():
+        _record(path, actual)
+    elif read_bytes(record, MOST_OF_A_RECORD, "checksum").split()[:1] != [actual.encode()]:
         raise InputError(f"{path} has another SHA-256 than {record} says; delete both to fetch it again")
-    if not sha256 and not record.exists():
-        # A cache that cannot be written is no reason to refuse a file that can be read.
-        with contextlib.suppress(OSError), _temporary_file(path.parent) as (stream, temporary):
-            stream.write(f"{actual}  {path.name}\n".encode())
-            stream.close()
-            os.replace(temporary, record)
 
 
 def file_sha256(path: Path) -> str:
     """The SHA-256 of a file as hexadecimal text."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    with opened(path, "matrix file") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()  # pyright: ignore[reportArgumentType]
 
 
-def _receive(url: str, stream: IO[bytes]) -> tuple[int | None, int]:
-    """Copy the response into the stream: bytes announced (None where the server does not say) and received."""
+def _record_of(path: Path) -> Path:
+    return path.with_name(path.name + ".sha256")
+
+
+def _record(path: Path, sha256: str) -> None:
+    # A cache that cannot be written is no reason to refuse a file that can be read.
+    with contextlib.suppress(InputError):
+        write(_record_of(path), f"{sha256}  {path.name}\n".encode())
+
+
+def _chunks(url: str, by_hand: str) -> Iterator[bytes]:
+    """What the server sends, as many bytes as it announces. Raises InputError for whatever else happens."""
+    received, announced = 0, None
+    try:
+        with _answer(url) as response:
+            length = response.headers.get("Content-Length", "")
+            announced = int(length) if length.isdecimal() and len(length) < 19 else None
+            name = url.rpartition("/")[2]
+            with tqdm(total=announced, unit="B", unit_scale=True, desc=name, disable=None) as bar:
+                while chunk := response.read(CHUNK):
+                    yield chunk
+                    received += len(chunk)
+                    bar.update(len(chunk))
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise InputError(f"{url} answered {error.code} {error.reason}{by_hand}") from None
+    # All that sockets raise is an OSError.
+    except (OSError, http.client.HTTPException) as error:
+        reason = getattr(error, "reason", None) or error
+        raise InputError(f"cannot download {url} ({reason}){by_hand}") from None
+    if announced is not None and received != announced:
+        raise InputError(f"{url} sent {received} of {announced} bytes{by_hand}")
+
+
+def _answer(url: str) -> http.client.HTTPResponse:
     try:
         request = urllib.request.Request(url, headers={"User-Agent": "cg-workbench"})
+        return urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS)
+    # A host may have 63 characters between two dots; longer ones raise a UnicodeError.
     except ValueError:
-        raise InputError(f"{url} is not a URL; check the environment variable WORKBENCH_SUITESPARSE_URL") from None
-    with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response:
-        length = response.headers.get("Content-Length", "")
-        announced = int(length) if length.isdecimal() else None
-        name = url.rpartition("/")[2]
-        with tqdm(total=announced, unit="B", unit_scale=True, desc=name, disable=None) as bar:
-            while chunk := response.read(CHUNK):
-                stream.write(chunk)
-                bar.update(len(chunk))
-    return announced, stream.tell()
-
-
-def _is_gzip(path: Path, *, thorough: bool) -> bool:
-    try:
-        with gzip.open(path, "rb") as stream:
-            while stream.read(CHUNK) and thorough:
-                pass
-    except (OSError, EOFError, zlib.error):
-        return False
-    return True
-
-
-@contextlib.contextmanager
-def _temporary_file(folder: Path) -> Iterator[tuple[IO[bytes], Path]]:
-    """A new file beside its target, so that renaming it is one step; removed unless it was renamed."""
-    with tempfile.NamedTemporaryFile(dir=folder, suffix=".part", delete=False) as stream:
-        try:
-            yield stream, Path(stream.name)
-        finally:
-            Path(stream.name).unlink(missing_ok=True)
+        raise InputError(
+            f"{shown(url)} is not a URL; check the environment variable WORKBENCH_SUITESPARSE_URL"
+        ) from None

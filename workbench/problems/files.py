@@ -13,7 +13,7 @@ import numpy as np
 
 from workbench.blocks import find, parameter, register, registered, unknown_name
 from workbench.data_files import path_of
-from workbench.errors import InputError
+from workbench.errors import InputError, shown
 from workbench.operators import Matrix
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.catalogue import catalogue, known_entry
@@ -31,6 +31,7 @@ class MatrixFile(Problem):
 
     name: ClassVar[str] = "matrix-file"
     title: ClassVar[str] = "A matrix from a Matrix Market file"
+    has_grid: ClassVar[bool] = False
 
     path: str = parameter("", "path of the .mtx or .mtx.gz file")
 
@@ -59,12 +60,13 @@ def problem_from_text(text: str) -> Problem:
     # What cannot be a path may still be a name.
     with contextlib.suppress(InputError):
         path = path_of(text)
-        if path.is_file():
+        # What is there but is no file, a folder or a pipe, is reported by the reader.
+        if path.is_file() or (text.endswith(ENDINGS) and path.exists()):
             return MatrixFile(path=str(path))
     if known_entry(text):
         return _problem(f"suitesparse:{text}")
     if text.endswith(ENDINGS) or any(mark in text for mark in (os.sep, os.altsep or os.sep)):
-        raise InputError(f"no file at {text}")
+        raise InputError(f"no file at {shown(text)}")
     near = difflib.get_close_matches(text, [*registered("problem"), *catalogue()], n=1, cutoff=0.5)
     raise InputError(unknown_name("problem", text, near or registered("problem")))
 

@@ -18,14 +18,18 @@ from typing import IO
 import numpy as np
 from scipy import io, sparse
 
-from workbench.errors import InputError
+from workbench.errors import InputError, shown
+from workbench.files import opened
 from workbench.operators import Matrix
 from workbench.operators.matrix import check_shape
-from workbench.problems.number_stream import LONGEST_LINE, NumberStream
+from workbench.problems.number_stream import BLOCK, NumberStream
 
 ENDINGS = (".mtx", ".mtx.gz", ".tar.gz")
 WORDS_PER_VALUE = {"real": 1, "double": 1, "integer": 1, "unsigned-integer": 1, "complex": 2}
 SYMMETRIES = ("general", "symmetric", "hermitian")
+LONGEST_BANNER = 1 << 10
+HEADER_BYTES, HEADER_LINES = 1 << 20, 10_000
+"""What may stand up to the size line, with comments and blank lines: far more than collections write."""
 
 
 def file_stem(path: Path) -> str:
@@ -40,26 +44,41 @@ def read_matrix(path: Path) -> Matrix:
     """The matrix of a .mtx or .mtx.gz file, or of NAME/NAME.mtx inside a NAME.tar.gz of the SuiteSparse collection.
 
     Formats: coordinate and array; real, integer and complex; general, symmetric and hermitian. Pattern files (they hold
-    no values) and skew-symmetric ones are refused. Cost: one pass over the text, then 12 bytes an entry about three
-    times over. Raises InputError with one sentence that names the file and, where known, the line or the entry.
+    no values) and skew-symmetric ones are refused. The header, comments included, has at most 1 MiB and 10,000 lines.
+    Cost: one pass over the text, then 12 bytes an entry about three times over. Raises InputError with one sentence
+    that names the file and, where known, the line or the entry.
     """
-    if not path.is_file():
-        raise InputError(f"no file at {path}" if not path.exists() else f"{path} is a folder, not a matrix file")
-    if not path.name.endswith(ENDINGS):
-        raise InputError(f"cannot read {path}: the name of a matrix file ends in {', '.join(ENDINGS)}")
+    refusal = f"cannot read {shown(path)}"
+    with opened(path, "matrix file") as stream:
+        entries = read_entries(stream, path.name, refusal)
     try:
-        with _opened(path) as stream:
-            return Matrix(_read(stream))
+        return Matrix(entries)
     except InputError as error:
-        raise InputError(f"cannot read {path}: {error}") from None
-    except EOFError:
-        raise InputError(f"cannot read {path}: the compressed file is cut short; copy or download it again") from None
-    except (gzip.BadGzipFile, zlib.error, tarfile.TarError) as error:
-        raise InputError(f"cannot read {path}: the compressed file is damaged ({error})") from None
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
+        raise InputError(f"{refusal}: {error}") from None
     except MemoryError:
-        raise InputError(f"cannot read {path}: the matrix does not fit into memory") from None
+        raise InputError(f"{refusal}: the matrix does not fit into memory") from None
+
+
+def read_entries(stream: IO[bytes], name: str, refusal: str) -> sparse.csr_array:
+    """What an open file called `name` holds, read to its end, whatever CG makes of such a matrix.
+
+    refusal: how sentences begin. Raises InputError as `read_matrix` does, but not for what `Matrix` refuses.
+    """
+    if not name.endswith(ENDINGS):
+        raise InputError(f"{refusal}: the name of a matrix file ends in {', '.join(ENDINGS)}")
+    try:
+        with _unpacked(stream, name) as text:
+            return _read(text)
+    except InputError as error:
+        raise InputError(f"{refusal}: {error}") from None
+    except EOFError:
+        raise InputError(f"{refusal}: the compressed file is cut short; copy or download it again") from None
+    except (gzip.BadGzipFile, zlib.error, tarfile.TarError, ValueError) as error:
+        raise InputError(f"{refusal}: the compressed file is damaged ({error})") from None
+    except OSError as error:
+        raise InputError(f"{refusal}: {error.strerror or error}") from None
+    except MemoryError:
+        raise InputError(f"{refusal}: the matrix does not fit into memory") from None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,9 +130,10 @@ def _read(stream: IO[bytes]) -> sparse.csr_array:
 
 
 def _read_header(stream: IO[bytes]) -> Header:
-    banner = _line(stream)
+    header = _HeaderLines(stream)
+    banner = header.next(LONGEST_BANNER)
     words = banner.lower().split()
-    if len(words) != 5 or words[0] != "%%matrixmarket":
+    if len(banner) > LONGEST_BANNER or len(words) != 5 or words[0] != "%%matrixmarket":
         raise InputError(
             "line 1 must be a banner such as '%%MatrixMarket matrix coordinate real symmetric', "
             f"got {banner[:60].strip()!r}"
@@ -133,7 +153,8 @@ def _read_header(stream: IO[bytes]) -> Header:
         raise InputError(f"line 1 names the symmetry {symmetry!r}; known: {', '.join(SYMMETRIES)}")
     if symmetry == "hermitian" and field != "complex":
         raise InputError(f"line 1 says hermitian of {field} entries; write symmetric, or complex entries")
-    sizes, lines = _read_sizes(stream, 3 if form == "coordinate" else 2)
+    sizes = _read_sizes(header, 3 if form == "coordinate" else 2)
+    lines = header.count
     shape = (sizes[0], sizes[1])
     check_shape(shape)
     whole = shape[0] * shape[1] if symmetry == "general" else shape[0] * (shape[0] + 1) // 2
@@ -147,22 +168,36 @@ def _read_header(stream: IO[bytes]) -> Header:
     return header
 
 
-def _read_sizes(stream: IO[bytes], count: int) -> tuple[list[int], int]:
-    """The size line and its number, after comments and blank lines."""
-    lines = 1
-    while text := _line(stream):
-        lines += 1
+def _read_sizes(header: _HeaderLines, count: int) -> list[int]:
+    """The numbers of the size line, after comments and blank lines."""
+    while text := header.next():
         words = text.split()
         if words and not words[0].startswith("%"):
             if len(words) != count or not all(word.isdecimal() and len(word) < 19 for word in words):
                 what = "rows, columns and entries" if count == 3 else "rows and columns"
-                raise InputError(f"line {lines} must hold {what} as whole numbers, got {text[:60].strip()!r}")
-            return [int(word) for word in words], lines
+                raise InputError(f"line {header.count} must hold {what} as whole numbers, got {text[:60].strip()!r}")
+            return [int(word) for word in words]
     raise InputError("the file ends before its size line")
 
 
-def _line(stream: IO[bytes]) -> str:
-    return stream.readline(LONGEST_LINE).decode("ascii", errors="replace")
+class _HeaderLines:
+    """The first lines of a stream, `count` so far. Raises InputError where they are more than a header has."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.count = 0
+        self._stream, self._left = stream, HEADER_BYTES
+
+    def next(self, most: int = HEADER_BYTES) -> str:
+        """The next line, empty at the end; one of more than `most` bytes is cut behind the first beyond them."""
+        line = self._stream.readline(min(most, self._left) + 1)
+        self._left -= len(line)
+        self.count += 1
+        if self._left < 0 or self.count > HEADER_LINES:
+            raise InputError(
+                f"no size line within the first {HEADER_BYTES >> 20} MiB and {HEADER_LINES} lines; "
+                "shorten the comments, or check what the file holds"
+            )
+        return line.decode("ascii", errors="replace")
 
 
 def _check_words(header: Header, words: int) -> None:
@@ -211,19 +246,22 @@ def _entry(place: int, rows: np.ndarray, columns: np.ndarray) -> str:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
+def _unpacked(stream: IO[bytes], name: str) -> Iterator[IO[bytes]]:
     """The text of the matrix, uncompressed."""
-    if path.name.endswith(".mtx"):
-        with path.open("rb") as stream:
-            yield stream
-    elif path.name.endswith(".mtx.gz"):
-        with gzip.open(path, "rb") as stream:
-            yield stream  # type: ignore[misc]
+    if name.endswith(".mtx"):
+        yield stream
+    elif name.endswith(".mtx.gz"):
+        with gzip.open(stream, "rb") as text:
+            yield text  # type: ignore[misc]
     else:
-        name = file_stem(path)
-        with tarfile.open(path, "r|gz") as archive:
+        stem = file_stem(Path(name))
+        # Not as r|gz, by which tarfile does not look at the checksum; that stands at the end.
+        with gzip.open(stream, "rb") as whole, tarfile.open(fileobj=whole, mode="r|") as archive:
             for member in archive:
-                if member.name.removeprefix("./") == f"{name}/{name}.mtx" and (stream := archive.extractfile(member)):
-                    yield stream
-                    return
-            raise InputError(f"the archive holds no {name}/{name}.mtx")
+                if member.name.removeprefix("./") == f"{stem}/{stem}.mtx" and (text := archive.extractfile(member)):
+                    yield text
+                    break
+            else:
+                raise InputError(f"the archive holds no {stem}/{stem}.mtx")
+            while whole.read(BLOCK):
+                pass

@@ -8,12 +8,19 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.blocks import parameter, register
+from workbench.devices.constant import constant
 from workbench.errors import InputError
-from workbench.operators import Box, Matrix
+from workbench.operators import Box, Matrix, Size
 from workbench.operators.box import MOST_ENTRIES
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.diffusion import assemble_diffusion
-from workbench.problems.memory import check_memory
+from workbench.problems.memory import (
+    LARGEST_CUBE,
+    LARGEST_SQUARE,
+    WORD,
+    check_grid,
+    check_memory,
+)
 
 BYTES_PER_ENTRY = 8 + 4
 """A float64 value and an int32 column."""
@@ -34,10 +41,14 @@ class Poisson5(Problem):
     name: ClassVar[str] = "poisson5"
     title: ClassVar[str] = "Poisson, 5-point stencil (2D)"
 
-    n: int = parameter(128, "unknowns per side", low=2, high=8192)
+    n: int = parameter(128, "unknowns per side", low=2, high=LARGEST_SQUARE)
+
+    @property
+    def known_size(self) -> Size:
+        return Size.of_stencil((self.n,) * 2)
 
     def assemble(self, seed: int = 0) -> LinearSystem:
-        return _stencil_system((self.n,) * 2)
+        return _stencil_system(self.n, 2, self.spec)
 
 
 @register
@@ -53,10 +64,14 @@ class Poisson7(Problem):
     name: ClassVar[str] = "poisson7"
     title: ClassVar[str] = "Poisson, 7-point stencil (3D)"
 
-    n: int = parameter(64, "unknowns per side", low=2, high=512)
+    n: int = parameter(64, "unknowns per side", low=2, high=LARGEST_CUBE)
+
+    @property
+    def known_size(self) -> Size:
+        return Size.of_stencil((self.n,) * 3)
 
     def assemble(self, seed: int = 0) -> LinearSystem:
-        return _stencil_system((self.n,) * 3)
+        return _stencil_system(self.n, 3, self.spec)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,7 +80,7 @@ class _BoxProblem(Problem):
 
     reach: ClassVar[int]
 
-    n: int = parameter(32, "unknowns per side", low=2, high=1024)
+    n: int = parameter(32, "unknowns per side", low=2, high=LARGEST_CUBE)
     form: str = parameter("assembled", FORM_HELP, choices=FORMS)
 
     def __post_init__(self) -> None:
@@ -76,14 +91,22 @@ class _BoxProblem(Problem):
                 "use a smaller n, or form=matrix-free"
             )
 
+    @property
+    def known_size(self) -> Size:
+        return Size.of_rows(self.n**3, self._box.nnz) if self.form == "assembled" else Size(self.n**3, 0)
+
     def assemble(self, seed: int = 0) -> LinearSystem:
         operator, size = self._box, self.n**3
         assembled = self.form == "assembled"
-        needed = 8 * size + (BYTES_PER_ENTRY * operator.nnz + 4 * size if assembled else 0)
         way_out = "use a smaller n, or form=matrix-free" if assembled else "use a smaller n"
-        check_memory(needed, self.spec, way_out)
-        b = np.ones(size)
+        check_memory(WORD * size + self._stored_bytes, self.spec, way_out)
+        b = constant(1, size, np.float64)
         return LinearSystem(Matrix(operator.to_csr()) if assembled else operator, b, grid=operator.shape_of_grid)
+
+    @property
+    def _stored_bytes(self) -> int:
+        """Of the matrix."""
+        return BYTES_PER_ENTRY * self._box.nnz + 4 * self.n**3 if self.form == "assembled" else 0
 
     @property
     def _box(self) -> Box:
@@ -125,9 +148,11 @@ class Poisson125(_BoxProblem):
     title: ClassVar[str] = "125-point operator (3D)"
     reach: ClassVar[int] = 2
 
-    n: int = parameter(24, "unknowns per side", low=2, high=1024)
+    n: int = parameter(24, "unknowns per side", low=2, high=LARGEST_CUBE)
 
 
-def _stencil_system(grid: tuple[int, ...]) -> LinearSystem:
+def _stencil_system(n: int, dimensions: int, what: str) -> LinearSystem:
+    check_grid(n, dimensions, what)
+    grid = (n,) * dimensions
     operator = assemble_diffusion(np.ones(grid), "dirichlet", dirichlet_distance=1.0)
-    return LinearSystem(operator, np.ones(operator.shape[0]), grid=grid)
+    return LinearSystem(operator, constant(1, operator.shape[0], np.float64), grid=grid)

@@ -9,10 +9,11 @@ import numpy as np
 
 from workbench.blocks import parameter, register
 from workbench.errors import InputError
+from workbench.operators import Size
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.diffusion import assemble_diffusion, without_mean
 from workbench.problems.formula import Formula
-from workbench.problems.memory import check_memory
+from workbench.problems.memory import LARGEST_CUBE, LARGEST_SQUARE, check_memory
 from workbench.problems.sides import SIDES_HELP, is_closed, parse_sides
 
 AXES = "xyz"
@@ -88,6 +89,10 @@ class PoissonFormulas(Problem):
             values[first : first + rows] = formula(**axes)
         return values
 
+    @property
+    def known_size(self) -> Size:
+        return Size.of_stencil((self.n,) * self.dimensions)
+
     def assemble(self, seed: int = 0) -> LinearSystem:
         n, size = self.n, self.n**self.dimensions
         check_memory(8 * (2 * self.dimensions + 3) * size, f"a grid of {size} cells", "use a smaller n")
@@ -134,7 +139,7 @@ class PoissonFormulas2D(PoissonFormulas):
     title: ClassVar[str] = "Poisson from formulas in a square (2D)"
     dimensions: ClassVar[int] = 2
 
-    n: int = parameter(128, "cells per side", low=2, high=8192)
+    n: int = parameter(128, "cells per side", low=2, high=LARGEST_SQUARE)
     a: str = parameter("1", COEFFICIENT_HELP.format("x and y"))
     b: str = parameter("", OTHER_HELP.format("y"))
     f: str = parameter("1", RIGHT_HELP.format("x and y"))
@@ -158,7 +163,7 @@ class PoissonFormulas3D(PoissonFormulas):
     title: ClassVar[str] = "Poisson from formulas in a cube (3D)"
     dimensions: ClassVar[int] = 3
 
-    n: int = parameter(32, "cells per side", low=2, high=512)
+    n: int = parameter(32, "cells per side", low=2, high=LARGEST_CUBE)
     a: str = parameter("1", COEFFICIENT_HELP.format("x, y and z"))
     b: str = parameter("", OTHER_HELP.format("y"))
     c: str = parameter("", OTHER_HELP.format("z"))

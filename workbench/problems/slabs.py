@@ -9,8 +9,10 @@ import numpy as np
 
 from workbench.blocks import parameter, register
 from workbench.errors import InputError
+from workbench.operators import Size
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.dispersed_phase import dispersed_phase_system
+from workbench.problems.memory import LARGEST_CUBE, check_grid
 
 
 @register
@@ -27,12 +29,18 @@ class Slabs(Problem):
 
     name: ClassVar[str] = "slabs-3d"
     title: ClassVar[str] = "Three slabs, the middle one light (3D)"
+    has_phases: ClassVar[bool] = True
 
-    n: int = parameter(128, "cells per side", low=4, high=512)
+    n: int = parameter(128, "cells per side", low=4, high=LARGEST_CUBE)
     thickness: float = parameter(0.5, "thickness of the middle slab", low=0.0, high=1.0, unit="side lengths")
     contrast: float = parameter(1e-3, "density of the middle slab over that outside", low=1e-9, high=1e9)
 
+    @property
+    def known_size(self) -> Size:
+        return Size.of_stencil((self.n,) * 3)
+
     def assemble(self, seed: int = 0) -> LinearSystem:
+        check_grid(self.n, 3, self.spec)
         middle = np.abs(2 * np.arange(self.n) + 1 - self.n) < self.thickness * self.n
         if not middle.any():
             raise InputError(

@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.blocks import parameter, register
 from workbench.errors import InputError
-from workbench.operators import Matrix
+from workbench.operators import Matrix, Size
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.catalogue import catalogue
 from workbench.problems.memory import check_memory
@@ -27,6 +27,8 @@ UNKNOWNS_A_NODE = {
 """The matrices of the hybrid pipelined CG papers: three displacements a node in solids, one potential in `offshore`."""
 FEWEST = 600
 BYTES_PER_ENTRY = 8 + 4
+DEVIATION = 0.02
+"""Of the entries from what is aimed at, as a fraction."""
 ROOM = 1.25
 """Memory while the matrix is made, in sizes of the matrix."""
 
@@ -50,6 +52,7 @@ class StandIn(Problem):
 
     name: ClassVar[str] = "stand-in"
     title: ClassVar[str] = "STAND-IN for a matrix of the collection (generated, not the real one)"
+    has_grid: ClassVar[bool] = False
 
     of: str = parameter("bcsstk15", "matrix it stands in for", choices=tuple(UNKNOWNS_A_NODE))
     scale: float = parameter(1.0, "fraction of the unknowns", low=1e-4, high=1.0)
@@ -79,6 +82,10 @@ class StandIn(Problem):
         """The number of entries aimed at."""
         entry = catalogue()[self.of]
         return round((entry.nnz + entry.zeros) * self.unknowns / entry.N)
+
+    @property
+    def known_size(self) -> Size:
+        return Size.of_rows(self.unknowns, round((1 - DEVIATION) * self.entries))
 
     def assemble(self, seed: int = 0) -> LinearSystem:
         check_memory(round(ROOM * BYTES_PER_ENTRY * self.entries), self.label, "use a smaller scale")

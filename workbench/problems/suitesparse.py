@@ -9,17 +9,21 @@ from typing import ClassVar
 
 import numpy as np
 import platformdirs
+from scipy import sparse
 
 from workbench.blocks import parameter, register
-from workbench.errors import InputError
-from workbench.operators import Matrix
+from workbench.errors import InputError, shown
+from workbench.files import opened
+from workbench.operators import Matrix, Size
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.catalogue import group_and_name, known_entry
-from workbench.problems.download import download, verify
+from workbench.problems.download import downloaded, verify
 from workbench.problems.files import matrix_system
-from workbench.problems.matrix_market import read_matrix
+from workbench.problems.matrix_market import read_entries
 
 COLLECTION_URL = "https://sparse.tamu.edu/MM"
+DOWNLOADED = ".tar.gz"
+"""What the collection sends."""
 
 
 @register
@@ -29,7 +33,8 @@ class SuiteSparse(Problem):
 
     It is downloaded once into the cache folder (environment variable WORKBENCH_CACHE, otherwise the user's own), as
     suitesparse/GROUP/NAME.tar.gz; a .tar.gz, .mtx.gz or .mtx put there by hand is taken as well. Its checksum is
-    compared with the registry's or with the one recorded at first use, N and nnz with the registry.
+    compared with the registry's or with the one recorded at first use, N and nnz with the registry. A download that is
+    no whole matrix, or another one, is not kept.
     WORKBENCH_SUITESPARSE_URL names a mirror. Cost: the download; later one pass over the text. Raises InputError for an
     unknown name, a failed download, a changed file, and whatever `read_matrix` refuses.
     Source: Davis, Hu (2011), The University of Florida sparse matrix collection, ACM TOMS 38(1).
@@ -37,6 +42,7 @@ class SuiteSparse(Problem):
 
     name: ClassVar[str] = "suitesparse"
     title: ClassVar[str] = "A matrix of the SuiteSparse collection"
+    has_grid: ClassVar[bool] = False
 
     matrix: str = parameter("bcsstk15", "name or group/name, such as HB/bcsstk15")
 
@@ -48,22 +54,45 @@ class SuiteSparse(Problem):
     def label(self) -> str:
         return "/".join(group_and_name(self.matrix))
 
+    @property
+    def known_size(self) -> Size | None:
+        entry = known_entry(self.matrix)
+        return None if entry is None else Size.of_rows(entry.N, entry.nnz)
+
     def assemble(self, seed: int = 0) -> LinearSystem:
         group, name = group_and_name(self.matrix)
-        path = fetch(group, name)
-        matrix = read_matrix(path)
-        self._check_facts(matrix, path)
-        return matrix_system(matrix)
+        path, sha256 = cached(group, name), self._sha256
+        if path is not None:
+            verify(path, sha256 if path.name.endswith(DOWNLOADED) else "")
+            with opened(path, "matrix file") as stream:
+                entries = read_entries(stream, path.name, f"cannot read {path}")
+            self._check_facts(entries, f"{path} holds", "; delete it to fetch it again")
+        else:
+            path = cache_folder() / "suitesparse" / group / f"{name}{DOWNLOADED}"
+            base = os.environ.get("WORKBENCH_SUITESPARSE_URL") or COLLECTION_URL
+            url = f"{base.rstrip('/')}/{group}/{name}{DOWNLOADED}"
+            with downloaded(url, path, sha256) as stream:
+                entries = read_entries(stream, path.name, f"{shown(url)} sent what cannot be read")
+                self._check_facts(entries, f"{shown(url)} sent")
+        try:
+            return matrix_system(Matrix(entries))
+        except InputError as error:
+            raise InputError(f"cannot use {path}: {error}") from None
 
-    def _check_facts(self, matrix: Matrix, path: Path) -> None:
+    @property
+    def _sha256(self) -> str:
+        entry = known_entry(self.matrix)
+        return entry.sha256 if entry else ""
+
+    def _check_facts(self, entries: sparse.csr_array, what: str, way_out: str = "") -> None:
         entry = known_entry(self.matrix)
         if entry is None:
             return
-        found = (matrix.shape[0], int(np.count_nonzero(matrix.csr.data)))
+        found = (int(entries.shape[0]), int(np.count_nonzero(entries.data)))
         if found != (entry.N, entry.nnz):
             raise InputError(
-                f"{path} holds {found[0]} rows and {found[1]} non-zeros, but {entry.group}/{entry.name} has "
-                f"{entry.N} and {entry.nnz}; delete it to fetch it again"
+                f"{what} {found[0]} rows and {found[1]} non-zeros, but {entry.group}/{entry.name} has "
+                f"{entry.N} and {entry.nnz}{way_out}"
             )
 
 
@@ -77,21 +106,3 @@ def cached(group: str, name: str) -> Path | None:
     folder = cache_folder() / "suitesparse" / group
     paths = (folder / f"{name}{ending}" for ending in (".tar.gz", ".mtx.gz", ".mtx"))
     return next((path for path in paths if path.exists()), None)
-
-
-def fetch(group: str, name: str) -> Path:
-    """The matrix file in the cache, downloaded when it is not there, its checksum verified.
-
-    Raises InputError for a failed download or a changed file.
-    """
-    entry = known_entry(f"{group}/{name}")
-    sha256 = entry.sha256 if entry else ""
-    archive = cache_folder() / "suitesparse" / group / f"{name}.tar.gz"
-    path = cached(group, name)
-    if path is not None:
-        verify(path, sha256 if path == archive else "")
-        return path
-    base = os.environ.get("WORKBENCH_SUITESPARSE_URL") or COLLECTION_URL
-    download(f"{base.rstrip('/')}/{group}/{name}.tar.gz", archive, sha256)
-    verify(archive, sha256)
-    return archive

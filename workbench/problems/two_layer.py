@@ -8,8 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.blocks import parameter, register
+from workbench.operators import Size
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.diffusion import assemble_diffusion
+from workbench.problems.memory import LARGEST_SQUARE, check_grid
 
 
 @register
@@ -28,11 +30,17 @@ class TwoLayer(Problem):
 
     name: ClassVar[str] = "two-layer"
     title: ClassVar[str] = "Two layers, heavy over light (2D)"
+    has_phases: ClassVar[bool] = True
 
-    n: int = parameter(256, "cells per side", low=4, high=8192)
+    n: int = parameter(256, "cells per side", low=4, high=LARGEST_SQUARE)
     contrast: float = parameter(1000.0, "density of the upper layer over that of the lower", low=1e-9, high=1e9)
 
+    @property
+    def known_size(self) -> Size:
+        return Size.of_stencil((self.n,) * 2)
+
     def assemble(self, seed: int = 0) -> LinearSystem:
+        check_grid(self.n, 2, self.spec)
         upper = 2 * np.arange(self.n) + 1 >= self.n
         phase = np.repeat(upper.astype(np.int32), self.n).reshape(self.n, self.n)
         coefficient = np.where(phase > 0, 1.0 / self.contrast, 1.0)

@@ -5,21 +5,27 @@ Source: "Trace Event Format", the Chromium project: complete events (X), flow ev
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import workbench
 from workbench.devices.clock import LANES
-from workbench.errors import InputError
-from workbench.recording.files import write
-from workbench.recording.trace import Event, Trace
+from workbench.errors import InputError, shown
+from workbench.files import read_bytes, write
+from workbench.recording.trace import Event, Trace, check_times
+from workbench.recording.typed import read, read_json
+
+Kind = TypeVar("Kind")
 
 FORMAT = "cg-workbench trace"
 VERSION = 1
 PROCESS = 1
 MICRO = 1e6
+MOST_BYTES = 1 << 31
+"""Of a trace file: some eight million events."""
 
 
 def to_chrome(trace: Trace) -> dict[str, Any]:
@@ -52,26 +58,26 @@ def to_chrome(trace: Trace) -> dict[str, Any]:
 
 def from_chrome(plain: Any) -> Trace:
     """The inverse of `to_chrome`. Raises InputError for what was not written by it."""
-    try:
-        about = plain["otherData"]
-        if about["format"] != FORMAT:
-            raise ValueError
-        if int(about["version"]) > VERSION:
-            raise InputError(
-                f"the trace is of format version {about['version']}, this workbench reads up to {VERSION}; update it"
-            )
-        lanes = {e["tid"]: e["args"]["name"] for e in plain["traceEvents"] if e["name"] == "thread_name"}
-        written = [event for event in plain["traceEvents"] if event["ph"] == "X"]
-        made = Trace(about["machine"], about["label"], about["notes"])
-        for event in sorted(written, key=lambda event: event["args"]["event"]):
-            made.append(_event(event, lanes[event["tid"]]))
-        return made
-    except InputError:
-        raise
-    except (KeyError, TypeError, ValueError, IndexError):
+    about = plain.get("otherData") if isinstance(plain, dict) else None
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        raise InputError("this is no trace of this workbench; traces are written by `workbench solve --trace`")
+    if read(_Version, about, "head").version > VERSION:
         raise InputError(
-            "this is no trace of this workbench; traces are written by `workbench solve --trace`"
-        ) from None
+            f"the trace is of format version {about['version']}, this workbench reads up to {VERSION}; update it"
+        )
+    file = read(_File, plain, "trace")
+    lanes = {lane.tid: lane.args.name for lane in _of_phase(file, _Lane, "M") if lane.name == "thread_name"}
+    events = sorted(_of_phase(file, _Slice, "X"), key=lambda event: event.args.event)
+    if [event.args.event for event in events] != list(range(len(events))):
+        raise InputError("the numbers of its events are not those from 0 on")
+    made = Trace(file.otherData.machine, file.otherData.label, file.otherData.notes)
+    for event in events:
+        if event.tid not in lanes:
+            raise InputError(
+                f"event {event.args.event} is on thread {event.tid}, which has no name; save the trace again"
+            )
+        made.append(_event(event, lanes[event.tid]))
+    return made
 
 
 def save_trace(trace: Trace, path: str | Path) -> Path:
@@ -81,14 +87,73 @@ def save_trace(trace: Trace, path: str | Path) -> Path:
 
 def load_trace(path: str | Path) -> Trace:
     """Read a trace back. Raises InputError when the file is missing or is no trace of this workbench."""
-    path = Path(path)
+    content = read_bytes(path, MOST_BYTES, "trace file")
     try:
-        plain = json.loads(path.read_text(encoding="utf-8"))
-    except OSError:
-        raise InputError(f"no trace file at {path}") from None
-    except ValueError:
-        raise InputError(f"{path} is no JSON; traces are written by `workbench solve --trace`") from None
-    return from_chrome(plain)
+        plain = read_json(content)
+    except InputError:
+        raise InputError(f"{shown(path)} is no JSON; traces are written by `workbench solve --trace`") from None
+    try:
+        return from_chrome(plain)
+    except InputError as error:
+        raise InputError(f"cannot read {shown(path)}: {error}") from None
+
+
+@dataclasses.dataclass(frozen=True)
+class _Version:
+    version: int
+
+
+@dataclasses.dataclass(frozen=True)
+class _About:
+    label: str
+    machine: str
+    notes: list[str]
+
+
+@dataclasses.dataclass(frozen=True)
+class _File:
+    traceEvents: list[Any]  # noqa: N815
+    otherData: _About  # noqa: N815
+
+
+@dataclasses.dataclass(frozen=True)
+class _Name:
+    name: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class _Lane:
+    """A metadata event."""
+
+    name: str
+    tid: int
+    args: _Name
+
+
+@dataclasses.dataclass(frozen=True)
+class _Arguments:
+    event: int
+    iteration: int
+    bytes: int
+    flops: int
+    after: list[int] = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Slice:
+    """A complete event; microseconds."""
+
+    name: str
+    tid: int
+    ts: float
+    dur: float
+    args: _Arguments
+
+
+def _of_phase(file: _File, kind: type[Kind], phase: str) -> list[Kind]:
+    """The events of a phase. Viewers of traces add events of other phases, and arrows say nothing that is not there."""
+    found = (event for event in file.traceEvents if isinstance(event, dict) and event.get("ph") == phase)
+    return [read(kind, event, f'event of phase "{phase}"') for event in found]
 
 
 def _metadata(name: str, thread: int, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -107,18 +172,17 @@ def _arguments(place: int, event: Event) -> dict[str, Any]:
     return known | ({"after": list(event.after)} if event.after else {})
 
 
-def _event(written: dict[str, Any], lane: str) -> Event:
-    about = written["args"]
-    start, length = written["ts"] / MICRO, written["dur"] / MICRO
-    if not (math.isfinite(start) and math.isfinite(length)):
-        raise ValueError
+def _event(written: _Slice, lane: str) -> Event:
+    about = written.args
+    start, seconds = written.ts / MICRO, written.dur / MICRO
+    check_times(about.event, start, start + seconds, about.iteration)
     return Event(
-        name=written["name"],
+        name=written.name,
         lane=lane,
         start=start,
-        end=start + length,
-        bytes=about["bytes"],
-        flops=about["flops"],
-        iteration=about["iteration"],
-        after=tuple(about.get("after", ())),
+        end=start + seconds,
+        bytes=about.bytes,
+        flops=about.flops,
+        iteration=about.iteration,
+        after=tuple(about.after),
     )

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from workbench.errors import InputError
+
 COLUMNS = ("residual", "preconditioned", "natural", "error", "alpha", "beta", "drift", "seconds")
 """Per iteration, the start being 0: ||r||, sqrt((u, u)), sqrt((r, u)), the A-norm of the error where the solution is
 known (else NaN), the scalars alpha and beta (real parts; NaN at the start), ||Z^H r|| with unit columns where it was
@@ -87,11 +89,23 @@ class History:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> History:
-        """The inverse of `to_arrays`."""
+        """The inverse of `to_arrays`. Raises InputError for arrays of other shapes than that makes."""
+        missing = [name for name in ("residual", "true_residuals") if name not in arrays]
+        if missing:
+            raise InputError(f"its history lacks {' and '.join(missing)}")
+        count, confirmed = arrays["residual"].size, arrays["true_residuals"]
         history = cls()
-        history._count = arrays["residual"].size
+        history._count = count
         # Runs saved before a column was there lack it.
-        unknown = np.full(history._count, np.nan)
-        history._columns = {name: np.array(arrays.get(name, unknown), dtype=np.float64) for name in COLUMNS}
-        history._true = [(int(iteration), float(value)) for iteration, value in arrays["true_residuals"]]
+        unknown = np.full(count, np.nan)
+        given = {name: arrays.get(name, unknown) for name in COLUMNS}
+        for name, column in given.items():
+            if column.shape != (count,) or column.dtype.kind != "f":
+                raise InputError(f"its column {name} has the shape {column.shape} of {column.dtype}, not ({count},)")
+        history._columns = {name: np.array(column, dtype=np.float64) for name, column in given.items()}
+        if confirmed.dtype.kind != "f" or confirmed.ndim != 2 or confirmed.shape[1] != 2:
+            raise InputError(f"its true residuals have the shape {confirmed.shape} of {confirmed.dtype}, not (k, 2)")
+        if not all(value.is_integer() and 0 <= value < 2**53 for value in confirmed[:, 0].tolist()):
+            raise InputError("a true residual of it belongs to an iteration that is no whole number")
+        history._true = [(int(iteration), float(value)) for iteration, value in confirmed]
         return history

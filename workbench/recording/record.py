@@ -6,32 +6,25 @@ import csv
 import dataclasses
 import io
 import json
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from workbench.errors import InputError
-from workbench.recording.files import write
+from workbench.errors import InputError, shown
+from workbench.files import opened, write
+from workbench.recording.archive import read_arrays, text_of
 from workbench.recording.history import COLUMNS, History
 from workbench.recording.trace import Trace
+from workbench.recording.typed import read, read_json
 
 FORMAT = "cg-workbench run"
 VERSION = 1
-SUMMARY: dict[str, type | tuple[type, ...]] = {
-    "problem": dict,
-    "N": int,
-    "solver": str,
-    "preconditioner": str,
-    "deflation": str,
-    "coarse": (str, type(None)),
-    "device": str,
-    "iterations": int,
-    "reason": str,
-    "relative_residual": (float, int),
-}
-"""What every summary holds: views read these without asking."""
+WAY_OUT = "runs are written by `workbench solve --save`"
+PRECISIONS = ("f4", "f8", "c8", "c16")
+"""Of solutions."""
+MEMBERS = ("head", *COLUMNS, "true_residuals", "solution", "trace")
+"""What a file holds, the last two where they were kept."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -64,38 +57,101 @@ def save(record: Record, path: str | Path) -> Path:
 
 
 def load(path: str | Path) -> Record:
-    """Read a run back. Raises InputError when the file is missing, is no run, is damaged, or is of a later version."""
-    path = Path(path)
-    if not path.is_file():
-        raise InputError(f"no run file at {path}")
+    """Read a run back. Raises InputError when the file is missing, is no run, is damaged, or is of a later version.
+
+    A file may unpack to 256 MiB, or to 50 times its size, see `read_arrays`.
+    """
+    with opened(path, "run file") as stream:
+        try:
+            arrays = read_arrays(stream, MEMBERS)
+            head = read_json(text_of(arrays.pop("head"))) if "head" in arrays else None
+        except InputError as error:
+            raise InputError(f"{shown(path)} is no run of this workbench: {error}; {WAY_OUT}") from None
+    if not isinstance(head, dict) or head.get("format") != FORMAT:
+        raise InputError(f"{shown(path)} is no run of this workbench; {WAY_OUT}")
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
-        head = json.loads(str(arrays.pop("head")))
-        if head["format"] != FORMAT:
-            raise ValueError
-        version = int(head["version"])
-        if version > VERSION:
-            raise InputError(
-                f"{path} is a run of format version {version}, this workbench reads up to {VERSION}; update it"
-            )
-        _check(path, head["summary"], head["provenance"])
-        solution = arrays.pop("solution", None)
-        trace = Trace.from_dict(json.loads(str(arrays.pop("trace")))) if "trace" in arrays else None
-        return Record(head["summary"], head["provenance"], History.from_arrays(arrays), solution, trace)
-    except InputError:
-        raise
-    except (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile):
-        raise InputError(f"{path} is no run of this workbench; runs are written by `workbench solve --save`") from None
+        version = read(_Version, head, "head").version
+        if version <= VERSION:
+            return _record(head, arrays)
+    except InputError as error:
+        raise InputError(
+            f"{shown(path)} is damaged: {error}; save the run again, or take another copy of the file"
+        ) from None
+    raise InputError(
+        f"{shown(path)} is a run of format version {version}, this workbench reads up to {VERSION}; update it"
+    )
 
 
-def _check(path: Path, summary: Any, provenance: Any) -> None:
-    """Raise InputError where what says how the run was made and ended is damaged."""
-    whole = isinstance(summary, dict) and isinstance(provenance, dict)
-    wrong = [name for name, kind in SUMMARY.items() if not isinstance(summary.get(name, ...), kind)] if whole else []
-    if wrong or not whole:
-        told = f"in its summary, {', '.join(wrong)} cannot be read" if whole else "its summary cannot be read"
-        raise InputError(f"{path} is damaged: {told}; save the run again, or take another copy of the file")
+def _record(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> Record:
+    """The run, every part of it checked. Raises InputError for a part that cannot be."""
+    summary = read(_Summary, head.get("summary"), "summary")
+    read(_Provenance, head.get("provenance"), "provenance")
+    solution = arrays.pop("solution", None)
+    if solution is not None and (solution.shape != (summary.N,) or solution.dtype.str[1:] not in PRECISIONS):
+        raise InputError(
+            f"its solution has the shape {solution.shape} of {solution.dtype}, but the run has {summary.N} unknowns"
+        )
+    text = arrays.pop("trace", None)
+    trace = None if text is None else Trace.from_dict(read_json(text_of(text)))
+    return Record(head["summary"], head["provenance"], History.from_arrays(arrays), solution, trace)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Version:
+    version: int
+
+
+@dataclasses.dataclass(frozen=True)
+class _Problem:
+    name: str
+    parameters: dict[str, Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Summary:
+    """What every summary holds, then what those of earlier versions lack: views read these without asking."""
+
+    problem: _Problem
+    N: int
+    solver: str
+    preconditioner: str
+    deflation: str
+    coarse: str | None
+    device: str
+    iterations: int
+    reason: str
+    relative_residual: float
+    variant: str | None = None
+    nnz: int | None = None
+    deflation_vectors: int = 0
+    converged: bool = False
+    norm: str = ""
+    true_relative_residual: float | None = None
+    parted_at: int | None = None
+    drift: float | None = None
+    setup_seconds: float = 0.0
+    iteration_seconds: float = 0.0
+
+
+@dataclasses.dataclass(frozen=True)
+class _Stopping:
+    norm: str
+    rtol: float
+
+
+@dataclasses.dataclass(frozen=True)
+class _Configuration:
+    stopping: _Stopping = dataclasses.field(default_factory=lambda: _Stopping("", 0.0))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Provenance:
+    """What views read of where a run comes from; all of it may be missing."""
+
+    configuration: _Configuration = dataclasses.field(default_factory=_Configuration)
+    notes: list[str] = dataclasses.field(default_factory=list)
+    started: str = ""
+    machine: dict[str, Any] = dataclasses.field(default_factory=dict)
 
 
 def to_csv(record: Record, path: str | Path) -> Path:

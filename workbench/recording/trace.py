@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -11,11 +12,13 @@ import numpy as np
 
 from workbench.devices.clock import LANES
 from workbench.errors import InputError
+from workbench.recording.typed import read
 
 MEASURED, MODELLED, REPLAYED, REHEARSED = LABELS = ("measured", "modelled", "replayed", "rehearsed")
 """Four words that are never mixed: timed here, computed from a machine's profile, run again from a recording, or noted
 by a schedule that ran on nothing and took no time."""
 
+MOST_ITERATIONS = 2**31 - 1
 _ROW = np.dtype([("start", np.float64), ("end", np.float64), ("kernel", np.int32), ("iteration", np.int32)])
 
 
@@ -179,12 +182,39 @@ class Trace:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Trace:
-        """The inverse of `to_dict`."""
-        made = cls(plain["machine"], plain["label"], plain["notes"])
-        kernels = [Kernel(**kernel) for kernel in plain["kernels"]]
-        columns = zip(*(plain[name] for name in _ROW.names or ()), strict=True)
-        for place, (start, end, number, iteration) in enumerate(columns):
-            kernel = kernels[number]
-            known = made.kernel(kernel.name, kernel.lane, kernel.bytes, kernel.flops)
-            made.add(known, start, end, iteration, tuple(plain["after"].get(str(place), ())))
+        """The inverse of `to_dict`. Raises InputError for what that did not make."""
+        given = read(_Columns, plain, "trace")
+        made = cls(given.machine, given.label, given.notes)
+        numbers = [made.kernel(kernel.name, kernel.lane, kernel.bytes, kernel.flops) for kernel in given.kernels]
+        columns = (given.start, given.end, given.kernel, given.iteration)
+        if len(set(map(len, columns))) > 1:
+            raise InputError(f"the columns of its trace have the lengths {', '.join(str(len(own)) for own in columns)}")
+        if not all(0 <= number < len(numbers) for number in given.kernel):
+            raise InputError(f"an event of its trace is of a kernel that is not one of its {len(numbers)}")
+        for place, (start, end, number, iteration) in enumerate(zip(*columns, strict=True)):
+            check_times(place, start, end, iteration)
+            made.add(numbers[number], start, end, iteration, tuple(given.after.get(str(place), ())))
         return made
+
+
+def check_times(place: int, start: float, end: float, iteration: int) -> None:
+    """Raise InputError for an event of a file that cannot have been noted. `Trace.add`, which is fast, trusts these."""
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise InputError(f"event {place} starts at {start} s and ends at {end} s, which are not both finite")
+    if not 0 <= iteration <= MOST_ITERATIONS:
+        raise InputError(f"event {place} is of iteration {iteration}, which must be between 0 and {MOST_ITERATIONS}")
+
+
+@dataclasses.dataclass(frozen=True)
+class _Columns:
+    """What `Trace.to_dict` makes."""
+
+    label: str
+    machine: str
+    notes: list[str]
+    kernels: list[Kernel]
+    start: list[float]
+    end: list[float]
+    kernel: list[int]
+    iteration: list[int]
+    after: dict[str, list[int]]

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from workbench.errors import InputError
-from workbench.operators import as_operator
-from workbench.problems import LinearSystem
+from workbench.errors import InputError, quoted
+from workbench.preconditioners import Preconditioner
 from workbench.run.configuration import Configuration, configure, read_size
 from workbench.run.driver import Run
-from workbench.run.given import GivenDeflation, GivenPreconditioner, GivenProblem
+from workbench.run.given import GivenProblem, as_deflation, as_preconditioner, system_of
 from workbench.run.lanes import Lane, Race
 from workbench.run.looking import Look, Looks, Quantity
 from workbench.run.recycling import RitzKeeper
@@ -63,7 +62,7 @@ def solve(
     maxiter: int | None = None,
     norm: str = "residual",
     solver: str | Solver = "cg",
-    M: str | Callable[[np.ndarray], np.ndarray] | LinearOperator = "jacobi",
+    M: str | Preconditioner | Callable[[np.ndarray], np.ndarray] | LinearOperator | np.ndarray | None = "jacobi",
     deflation: Any = "none",
     coarse: str = "cholesky",
     variant: str = "def1",
@@ -74,28 +73,25 @@ def solve(
     """Solve A x = b for one right-hand side.
 
     A: Hermitian positive (semi)definite, N x N: a SciPy sparse array, a dense array, a LinearOperator or an operator
-    of this workbench. b, x0: shape (N,). M, deflation, coarse, variant and solver are block names such as "neumann:2"
-    or "blocks:8". solver may also be what `own_solver` gives, M a function or a LinearOperator that maps r to M^-1 r,
+    of this workbench. b, x0: shape (N,). The precision of x is the one that holds A, b and x0: complex where any of
+    them is. M, deflation, coarse, variant and solver are block names such as "neumann:2" or "blocks:8". solver may also
+    be what `own_solver` gives, M a function that maps r to M^-1 r, or a LinearOperator or matrix near A^-1, or None,
     deflation your own Z: labels of shape (N,) or vectors of shape (N, d), dense or sparse. callback is called with the
-    run after every iteration. With trace the result says where the time went. Nothing given is changed. Raises
-    InputError with one sentence for whatever cannot be solved.
+    run after every iteration. With trace the result says where the time went. Nothing given is changed, and functions
+    are handed copies. Raises InputError with one sentence for whatever cannot be solved.
     """
-    operator = as_operator(A)
-    size = operator.shape[0]
-    b = np.asarray(b).reshape(-1)
-    if b.shape != (size,):
-        raise InputError(f"b has {b.size} entries, but the matrix has {size} rows")
-    system = LinearSystem(operator, b)
-    stopping = Stopping(rtol=rtol, atol=atol, norm=norm, maxiter=maxiter)
+    if callback is not None and not callable(callback):
+        raise InputError(f"callback must be a function of the run, got {quoted(callback)}")
+    system, x0 = system_of(A, b, x0)
     configuration = configure(
         GivenProblem(),
         solver=solver,
-        preconditioner=M if isinstance(M, str) else GivenPreconditioner(getattr(M, "matvec", M)),
-        deflation=deflation if isinstance(deflation, str) else GivenDeflation(deflation),
+        preconditioner=as_preconditioner(M, system.operator.shape[0]),
+        deflation=as_deflation(deflation),
         coarse=coarse,
         variant=variant,
         device=device,
-        stopping=stopping,
+        stopping=Stopping(rtol=rtol, atol=atol, norm=norm, maxiter=maxiter),
     )
     run = Run(configuration, system, x0=x0, trace=trace)
     return run_through(run, callback)

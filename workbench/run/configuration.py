@@ -11,7 +11,7 @@ from workbench import blocks
 from workbench.blocks import unknown_name
 from workbench.deflation import CoarseSolver, Deflation, Variant
 from workbench.deflation.variants import Def1
-from workbench.errors import InputError
+from workbench.errors import InputError, quoted
 from workbench.preconditioners import Preconditioner
 from workbench.problems import Problem
 from workbench.problems.files import problem_from_text
@@ -22,6 +22,8 @@ from workbench.solvers import Solver
 
 RHS = ("problem", "ones", "ones-scaled", "random")
 STARTS = ("problem", "zero", "random")
+LARGEST_SIZE = 2**63
+"""Bytes, more than any machine can address."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,11 +51,17 @@ class Configuration:
 
     def __post_init__(self) -> None:
         make_plain(self)
+        for kind in _BLOCKS:
+            object.__setattr__(self, kind, blocks.as_block(kind, getattr(self, kind)))
         for name, given, known in (("rhs", self.rhs, RHS), ("x0", self.x0, STARTS)):
             if given not in known:
                 raise InputError(unknown_name(name, given, known))
-        if self.memory_limit is not None and self.memory_limit < 1:
-            raise InputError(f"memory_limit must be at least 1 byte, got {self.memory_limit}")
+        if not isinstance(self.stopping, Stopping):
+            raise InputError(f"stopping must be a Stopping, got {quoted(self.stopping)}; write Stopping(rtol=1e-8)")
+        if self.memory_limit is not None and not 1 <= self.memory_limit <= LARGEST_SIZE:
+            raise InputError(
+                f"memory_limit must be between 1 byte and {LARGEST_SIZE // 2**60} EiB, got {quoted(self.memory_limit)}"
+            )
         if self.seed < 0:
             raise InputError(f"seed must be at least 0, got {self.seed}")
 
@@ -134,7 +142,7 @@ def configure(
     chosen: dict[str, Any] = {name: value for name, value in rest.items() if value is not None}
     for kind, given in blocks_given.items():
         if given is not None:
-            chosen[kind] = blocks.find(kind, given) if isinstance(given, str) else given
+            chosen[kind] = blocks.as_block(kind, given)
     return dataclasses.replace(base, problem=base.problem.changed({**(parameters or {}), **more}), **chosen)
 
 
@@ -143,7 +151,8 @@ def _base(problem: str | Problem) -> Configuration:
     if isinstance(problem, str) and is_shared(problem):
         return Configuration.from_dict(read_shared(problem))
     standard: dict[str, Any] = {kind: blocks.find(kind, name) for kind, name in STANDARD.items()}
-    return Configuration(problem_from_text(problem) if isinstance(problem, str) else problem, **standard)
+    given: Any = problem_from_text(problem) if isinstance(problem, str) else blocks.as_block("problem", problem)
+    return Configuration(given, **standard)
 
 
 def read_size(text: str) -> int:
@@ -151,7 +160,12 @@ def read_size(text: str) -> int:
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?", text.strip(), re.IGNORECASE)
     if not found:
         raise InputError(
-            f"a size is a number, with KB, MB, GB, TB or KiB, MiB, GiB, TiB behind it, or bytes, got {text!r}"
+            f"a size is a number, with KB, MB, GB, TB or KiB, MiB, GiB, TiB behind it, or bytes, got {quoted(text)}"
         )
     number, prefix, binary = found.groups()
-    return int(float(number) * (1024 if binary else 1000) ** (" KMGT".index(prefix.upper() or " ")))
+    size = float(number) * (1024 if binary else 1000) ** (" KMGT".index(prefix.upper() or " "))
+    if size > LARGEST_SIZE:
+        raise InputError(
+            f"a size is at most {LARGEST_SIZE // 2**60} EiB, got {quoted(text)}; leave it out for no limit"
+        )
+    return int(size)

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse import linalg
 
+from workbench.arrays import HostFunction, common, linear_function, vector, working
+from workbench.blocks import as_block
 from workbench.deflation import Deflation, Subspace, Surroundings, as_subspace
-from workbench.errors import InputError
-from workbench.operators import Operator
+from workbench.errors import InputError, quoted
+from workbench.operators import Operator, as_operator
+from workbench.operators.matrix import check_indices
 from workbench.preconditioners import Preconditioner
 from workbench.problems import LinearSystem, Problem
 
@@ -28,18 +33,32 @@ class GivenProblem(Problem):
 
 @dataclasses.dataclass(frozen=True)
 class GivenPreconditioner(Preconditioner):
-    """M^-1 as a function of the caller's that maps r, shape (N,), to M^-1 r. It must be Hermitian positive definite."""
+    """M^-1 as a function of the caller's that maps r, shape (N,), to M^-1 r. It must be Hermitian positive definite.
+
+    linear: the SciPy LinearOperator whose product it is; without one, `action` is the function.
+    """
 
     name: ClassVar[str] = "given"
     title: ClassVar[str] = "a function given in memory"
 
-    action: Callable[[np.ndarray], np.ndarray] = lambda r: r
+    action: Callable[[np.ndarray], Any] = lambda r: r
+    linear: linalg.LinearOperator | None = None
+
+    def function(self, size: int, dtype: np.dtype) -> HostFunction:
+        """M^-1 on vectors of a system, what it returns checked."""
+        if self.linear is not None:
+            return linear_function(self.linear, "M", dtype)
+        return HostFunction("M", self.action, size, dtype)
 
     def check_symmetric(self, size: int, dtype: np.dtype) -> None:
         """Raise InputError where (M^-1 x, y) and (x, M^-1 y) differ for two random vectors. Costs two calls."""
         rng = np.random.default_rng(0)
         x, y = (rng.standard_normal(size).astype(dtype) for _ in range(2))
-        Mx, My = (np.reshape(self.action(vector), (size,)) for vector in (x, y))
+        if dtype.kind == "c":
+            x, y = (vector + 1j * rng.standard_normal(size).astype(dtype) for vector in (x, y))
+        function = self.function(size, dtype)
+        # The function may return one buffer again and again.
+        Mx, My = (np.array(function(vector)) for vector in (x, y))
         left, right = np.vdot(Mx, y).item(), np.vdot(x, My).item()
         largest = np.linalg.norm(Mx) * np.linalg.norm(y) + np.linalg.norm(x) * np.linalg.norm(My)
         if not abs(left - right) <= np.sqrt(np.finfo(dtype).eps) * largest:
@@ -49,7 +68,57 @@ class GivenPreconditioner(Preconditioner):
             )
 
     def setup(self, operator: Operator, device: Any) -> Any:
-        return device.callable(self.action, operator.shape[0], operator.dtype)
+        size, dtype = operator.shape[0], operator.dtype
+        return device.callable(self.function(size, dtype), size, dtype)
+
+
+def as_preconditioner(M: Any, size: int) -> Preconditioner:
+    """M for N = `size` unknowns: a name, a block, None for none, a function, a LinearOperator or a matrix near A^-1.
+
+    Raises InputError for anything else, and for a matrix or LinearOperator of another shape.
+    """
+    if M is None or isinstance(M, (str, Preconditioner)):
+        return cast(Preconditioner, as_block("preconditioner", "none" if M is None else M))
+    if isinstance(M, linalg.LinearOperator) or sparse.issparse(M) or isinstance(M, np.ndarray):
+        if M.shape != (size, size):
+            raise InputError(f"M has shape {M.shape}, but the matrix has {size} rows; M must be {size} x {size}")
+        if isinstance(M, np.ma.MaskedArray):
+            raise InputError("M is a masked array; fill the masked entries: M.filled(value)")
+        if not isinstance(M, linalg.LinearOperator):
+            working(M.dtype, "M")
+        if sparse.issparse(M):
+            check_indices(M, "M")
+        return GivenPreconditioner(linear=linalg.aslinearoperator(M))
+    if callable(M):
+        return GivenPreconditioner(M)
+    raise InputError(
+        f"M must be the name of a preconditioner, a function, a LinearOperator or a matrix, got {quoted(M)}"
+    )
+
+
+def as_deflation(Z: Any) -> Deflation:
+    """A second level: a name, a block, None for none, or the caller's own Z."""
+    if Z is None or isinstance(Z, (str, Deflation)):
+        return cast(Deflation, as_block("deflation", "none" if Z is None else Z))
+    return GivenDeflation(Z)
+
+
+def system_of(A: Any, b: Any, x0: Any = None) -> tuple[LinearSystem, np.ndarray | None]:
+    """A x = b and x0 in one precision that holds all three, as SciPy promotes them; a note says what was promoted.
+
+    A float32 matrix with a float64 b makes a float64 system, a real matrix with a complex b or x0 a complex one. Raises
+    InputError as `as_operator` and `workbench.arrays.vector` do.
+    """
+    operator = as_operator(A)
+    size = operator.shape[0]
+    b = vector(b, "b", size)
+    x0 = None if x0 is None else vector(x0, "x0", size)
+    dtype = common(operator.dtype, *(b,) if x0 is None else (b, x0))
+    notes = ()
+    if dtype != operator.dtype:
+        notes = (f"A is {operator.dtype}, but b or x0 is not: the system was made {dtype}",)
+        operator = operator.astype(dtype)
+    return LinearSystem(operator, b.astype(dtype, copy=False), notes=notes), x0
 
 
 @dataclasses.dataclass(frozen=True)

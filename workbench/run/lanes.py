@@ -79,6 +79,11 @@ class Lane:
         return self.state is State.RUNNING and not self.stopping
 
     @property
+    def begun(self) -> bool:
+        """Its setup has begun, or it was stopped before."""
+        return self._state is not State.IDLE or self.stopping
+
+    @property
     def ready(self) -> bool:
         """There is something to do for it now."""
         return not self.over and (self.stopping or not self.held)
@@ -128,9 +133,9 @@ class Race:
     """Any number of runs, a few iterations of each in turn, in a thread that lives as long as a lane has not ended.
 
     Each lane's own clock is its run's `iteration_seconds` (in s), which counts its own iterations alone. A turn goes on
-    for `turn_seconds`, at least one iteration; 0 makes it one (on an accelerator `check_every` of them). Short turns
-    are the more even, but lanes share the caches: the first iterations of a turn fetch vectors that the other lanes
-    pushed out. A lane's setup is a turn too, and the others wait for it, since work beside them would be on their
+    for `turn_seconds`, at least one iteration; 0 makes it one (on an accelerator those until the next look). Short
+    turns are the more even, but lanes share the caches: the first iterations of a turn fetch vectors that the other
+    lanes pushed out. A lane's setup is a turn too, and the others wait for it, since concurrent work would be on their
     clocks. All methods return at once but `wait`, and may be called while lanes run. Raises InputError for turn_seconds
     below 0.
 
@@ -168,8 +173,19 @@ class Race:
         return self._thread is not None and not all(lane.ended for lane in self._lanes)
 
     @property
+    def begun(self) -> bool:
+        """It has been started, or a lane has been stopped; to hold a lane is no start."""
+        return self.alive or any(lane.begun for lane in self._lanes)
+
+    @property
+    def held(self) -> bool:
+        """A lane has not ended, and all of those are held."""
+        left = [lane for lane in self._lanes if not lane.ended]
+        return bool(left) and all(lane.held for lane in left)
+
+    @property
     def lingering(self) -> bool:
-        """All lanes have ended, but what was under way when they were stopped goes on in the background."""
+        """All lanes have ended, but what was under way when they were stopped still runs in the background."""
         return self._thread is not None and not self.alive
 
     @property
@@ -177,11 +193,12 @@ class Race:
         """How many sessions and races have or get the machine before this one; 0 when it has it or asks for none."""
         return self._turn.ahead
 
-    def add(self, configuration: Configuration) -> Lane:
-        """One more lane; it begins at once where the race has been started."""
+    def add(self, configuration: Configuration, number: int | None = None) -> Lane:
+        """One more lane; it begins at once where the race has been started. number: by default the next one."""
         with self._condition:
-            self._count += 1
-            lane = Lane(self._count, configuration)
+            number = self._count + 1 if number is None else number
+            self._count = max(self._count, number)
+            lane = Lane(number, configuration)
             self._lanes = [*self._lanes, lane]
             self._wake()
         return lane

@@ -20,6 +20,7 @@ from workbench.errors import DeviceError
 from workbench.problems import LinearSystem
 from workbench.run.configuration import Configuration
 from workbench.run.setting import on_cores
+from workbench.scaling import scaled
 
 if TYPE_CHECKING:
     from workbench.run.driver import Run
@@ -78,9 +79,9 @@ class Look:
 
 
 class Looks:
-    """The looks that were asked of a run and not taken yet. count, seconds: of those taken; no iteration counts them.
+    """The looks that were asked of a run and not taken yet. count, seconds: of those taken.
 
-    What a look computes on a traced run is in the trace, as events of the iteration that went before.
+    No iteration counts what a look computes, and no trace holds it.
     """
 
     def __init__(self) -> None:
@@ -102,9 +103,18 @@ class Looks:
         begun = time.perf_counter()
         while self._waiting:
             look = self._waiting.popleft()
-            look.take(run.iterations, lambda look=look: seen(run, look.quantity), run.setting.device)
+            look.take(run.iterations, lambda look=look: unscaled(run, *seen(run, look.quantity)), run.setting.device)
             self.count += 1
         self.seconds += time.perf_counter() - begun
+
+
+def unscaled(run: Run, vector: Any, words: str) -> tuple[Any, str]:
+    """A vector of a run that solves a scaled system, as one of the system that was given; any other as it is."""
+    setting = run.setting
+    if vector is None or not setting.exponent:
+        return vector, words
+    host = vector if isinstance(vector, np.ndarray) else setting.device.to_host(vector)
+    return scaled(host, setting.exponent), words
 
 
 def seen(run: Run, quantity: Quantity) -> tuple[Any, str]:

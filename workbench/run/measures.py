@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from workbench.errors import InputError
 from workbench.run.setting import Setting
 from workbench.run.stopping import Norm
+from workbench.scaling import scaled
 
 
 class Measures:
@@ -18,10 +20,44 @@ class Measures:
         self._setting = setting
         self.residual: Any = setting.device.zeros(setting.b.size, setting.b.dtype)
 
-    def true_residual(self) -> float:
-        """||b - A x|| computed afresh; leaves b - A x in `residual`. Cost: one product with A."""
+    def true_residual(self, x: Any = None) -> float:
+        """||b - A x|| recomputed, for the present iterate or another one; leaves b - A x in `residual`.
+
+        Cost: one product with A, and what it takes to make x of an iterate.
+        """
         setting = self._setting
-        setting.bound.apply(setting.solution(setting.x), self.residual)
+        setting.bound.apply(setting.solution(setting.x if x is None else x), self.residual)
+        setting.device.subtract_from(setting.b, self.residual)
+        return setting.device.norm(self.residual)
+
+    def verified_residual(self) -> float:
+        """||b - A x|| for the x that is returned, but at least the rounding error of b - A x.
+
+        In a system of a few unknowns all entries of b - A x may come out as zero, though x is only correct to rounding.
+        """
+        unit_roundoff = float(np.finfo(self._setting.b.dtype).eps) / 2
+        return max(self.returned_residual(), unit_roundoff * self._setting.device.norm(self._setting.b))
+
+    def returned_x(self) -> np.ndarray:
+        """x of the system that was given, shape (N,), in host memory; with zero mean where it is defined up to that.
+
+        On the CPU device the run's own array where it is the solution.
+        """
+        setting = self._setting
+        x = setting.device.to_host(setting.solution(setting.x))
+        if setting.singular:
+            x = x - x.mean()
+        return scaled(x, setting.exponent) if setting.exponent else x
+
+    def returned_residual(self) -> float:
+        """||b - A x|| for x as it is once it has been scaled back, which rounds where it leaves the normal numbers."""
+        setting = self._setting
+        if not setting.exponent:
+            return self.true_residual()
+        returned = scaled(self.returned_x(), -setting.exponent)
+        if not np.isfinite(returned).all():
+            return math.inf
+        setting.bound.apply(setting.device.array(returned, returned.dtype), self.residual)
         setting.device.subtract_from(setting.b, self.residual)
         return setting.device.norm(self.residual)
 
@@ -47,15 +83,25 @@ class Measures:
         return setting.projection.drift(workspace.vectors["r"])
 
     def references(self, norm: Norm) -> tuple[float, float]:
-        """What rtol is relative to in a norm, at the start of a run, and ||b||. Cost: one product with M, or with A."""
+        """What rtol is relative to in a norm, at the start of a run, and ||b||. Cost: one product with M, or with A.
+
+        Raises InputError where M maps b to a vector whose norm is zero or overflows, which measures nothing.
+        """
         setting = self._setting
+        plain = setting.device.norm(setting.b)
+        if norm is Norm.RESIDUAL:
+            return plain, plain
+        if norm is Norm.ERROR:
+            return self.error_norm(), plain
         space = setting.device.workspace(
             setting.b.size, setting.b.dtype, vectors={"b": setting.b}, operators={"M": setting.M}
         )
-        (measure,) = space.lines("u = M(b)\nbu = (b, u)\nuu = (u, u)\nbb = (b, b)")
+        (measure,) = space.lines("u = M(b)\nbu = (b, u)\nuu = (u, u)")
         measure()
-        plain = math.sqrt(abs(space.scalar("bb")))
-        if norm is Norm.ERROR:
-            return self.error_norm(), plain
-        squares = {Norm.RESIDUAL: "bb", Norm.PRECONDITIONED: "uu", Norm.NATURAL: "bu"}
-        return math.sqrt(abs(space.scalar(squares[norm]))), plain
+        square = abs(space.scalar("uu" if norm is Norm.PRECONDITIONED else "bu"))
+        if plain > 0 and not 0 < square < math.inf:
+            raise InputError(
+                f"the {norm.value} norm of b is {math.sqrt(square):.3g}, though ||b|| = {plain:.3g}; "
+                "measure with norm residual, or scale A by a power of two"
+            )
+        return math.sqrt(square), plain

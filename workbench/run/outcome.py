@@ -30,7 +30,7 @@ def summary_of(run: Run, relative: float, true_relative: float) -> dict[str, Any
         "deflation_vectors": run.deflation_vectors,
         "device": run.setting.device.name,
         "iterations": run.iterations,
-        "converged": reason is Reason.CONVERGED,
+        "converged": reason.converged,
         "reason": f"{reason.sentence} ({run.detail})" if run.detail else reason.sentence,
         "norm": blocks.stopping.norm,
         "relative_residual": relative,

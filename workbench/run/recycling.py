@@ -9,6 +9,7 @@ Sci. Comput. 21, 2000.
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,12 +17,13 @@ from scipy import linalg
 
 from workbench.blocks import parameter, register
 from workbench.deflation import Deflation, SpannedBy, Surroundings
+from workbench.deflation.subspace import rounding
 from workbench.errors import InputError
 from workbench.run.driver import Run
 from workbench.solvers.cg import CG
 
-EXHAUSTED = 1e-14
-"""Directions end when sqrt((r, M^-1 r)) has fallen by this factor: what follows is rounding."""
+EXHAUSTED = 50
+"""Directions end when sqrt((r, M^-1 r)) has fallen to so many units of rounding of its start: what follows is noise."""
 
 
 def lanczos_entries(alpha: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -73,8 +75,10 @@ class RitzKeeper:
 class Ritz(Deflation):
     """Ritz vectors of the smallest Ritz values of M^-1 A, recycled from a short run on the same matrix.
 
-    The run takes place in setup, with a random right-hand side and the chosen first level. Memory: `steps` vectors
-    during setup, 2 count after. Raises InputError when the run is over too soon.
+    The run takes place in setup, with a random right-hand side and the chosen first level. It ends early where the
+    Krylov space does, and where A maps a direction to zero; then there may be fewer vectors than `count`. Memory:
+    `steps` vectors during setup, 2 count after. Raises InputError for an A or M that turns out to be indefinite, and
+    when the run is over before it has a direction.
     """
 
     name: ClassVar[str] = "ritz"
@@ -96,7 +100,26 @@ class Ritz(Deflation):
             next(iterates)
             if not basis.keep(workspace, given.device):
                 break
-        return SpannedBy(basis.ritz_vectors(min(self.count, max(1, len(basis.directions) - 1))))
+        _refuse_indefinite(workspace, given, basis)
+        if not basis.steps:
+            raise InputError(
+                f"ritz: the run that makes the vectors ended at once, with {basis.ended}; use another deflation or none"
+            )
+        return SpannedBy(basis.ritz_vectors(min(self.count, max(1, basis.steps - 1))))
+
+
+def _refuse_indefinite(workspace: Any, given: Surroundings, basis: _Basis) -> None:
+    """Raise InputError where the last dot products of a run show that A or M is not positive definite."""
+    delta, gamma = (float(np.real(workspace.scalar(name))) for name in ("delta", "gamma"))
+    length = np.linalg.norm(basis.directions[-1]) if basis.directions else 0.0
+    # Rounding leaves either sign to the energy of a direction that A maps to zero.
+    if delta < -rounding(given.operator) * length**2:
+        what = f"(p, A p) = {delta:.6g}, so the matrix is not positive definite; check the matrix"
+    elif gamma < -basis.noise:
+        what = f"(r, M^-1 r) = {gamma:.6g}, so the preconditioner is not positive definite; choose another one"
+    else:
+        return
+    raise InputError(f"ritz: the run that makes the vectors found {what}")
 
 
 class _Basis:
@@ -104,24 +127,45 @@ class _Basis:
 
     def __init__(self) -> None:
         self.directions: list[np.ndarray] = []
+        self.ended = ""
+        """Why no more directions are taken; empty while they are."""
+        self.noise = 0.0
+        """(r, M^-1 r) of this size is rounding."""
         self._gamma: list[float] = []
         self._alpha: list[float] = []
         self._beta: list[float] = []
 
+    @property
+    def steps(self) -> int:
+        """Directions along which the run made a step: the order of its Lanczos matrix."""
+        return min(len(self._alpha), len(self.directions))
+
     def keep(self, workspace: Any, device: Any) -> bool:
         """Take p and the scalars after a start or an iteration. False when nothing of use follows."""
+        if not self.ended:
+            self._take(workspace, device)
+        return not self.ended
+
+    def _take(self, workspace: Any, device: Any) -> None:
         gamma = float(np.real(workspace.scalar("gamma")))
         if self.directions:
-            self._alpha.append(float(np.real(workspace.scalar("alpha"))))
-            self._beta.append(float(np.real(workspace.scalar("beta"))))
-        if not gamma > EXHAUSTED**2 * (self._gamma[0] if self._gamma else 0):
-            return False
+            alpha, beta = (float(np.real(workspace.scalar(name))) for name in ("alpha", "beta"))
+            # A direction without positive energy takes no step: alpha is zero.
+            if not 0 < alpha < math.inf:
+                self.ended = f"alpha = {alpha:.3g}"
+                return
+            self._alpha.append(alpha)
+            self._beta.append(beta)
+        if not self._gamma:
+            self.noise = (EXHAUSTED * float(np.finfo(workspace.dtype).eps)) ** 2 * max(gamma, 0)
+        if not self.noise < gamma < math.inf:
+            self.ended = f"(r, M^-1 r) = {gamma:.3g}"
+            return
         self._gamma.append(gamma)
         self.directions.append(np.array(device.to_host(workspace.vector("p"))))
-        return True
 
     def ritz_vectors(self, count: int) -> np.ndarray:
-        steps = min(len(self._alpha), len(self.directions))
+        steps = self.steps
         if not 1 <= count <= steps:
             raise InputError(f"{count} Ritz vectors need as many iterations, but the run kept {steps}")
         alpha, beta = np.array(self._alpha[:steps]), np.array(self._beta[:steps])

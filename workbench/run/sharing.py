@@ -12,7 +12,7 @@ from typing import Any
 from workbench import blocks
 from workbench.data_files import path_of
 from workbench.errors import InputError
-from workbench.recording.files import write
+from workbench.files import write
 from workbench.run.configuration import Configuration
 from workbench.run.shorthand import ENDING, LINK, PREFIX, SETTINGS, STANDARD, STOPPING, pack, read_shared
 

@@ -15,6 +15,7 @@ from typing import Any
 from workbench.blocks import lookup, unknown_name
 from workbench.data_files import path_of
 from workbench.errors import InputError
+from workbench.files import read_bytes
 from workbench.run.plain import NUMBERS, WHOLE_NUMBERS
 from workbench.run.stopping import Stopping
 
@@ -115,13 +116,7 @@ def _unpacked(text: str) -> dict[str, Any]:
 
 
 def _from_file(path: Path) -> dict[str, Any]:
-    try:
-        with path.open("rb") as stream:
-            content = stream.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}; check the path") from None
-    if len(content) > MOST_BYTES:
-        raise InputError(f"{path} has more than {MOST_BYTES} bytes, which no configuration takes; choose another file")
+    content = read_bytes(path, MOST_BYTES, "saved configuration")
     plain = _parsed(content, str(path))
     if plain.get("format") != PREFIX[:-1] or not isinstance(plain.get("configuration"), dict):
         raise InputError(f"{path} is no saved configuration of version 1; choose a file that Save problem has written")

@@ -23,19 +23,22 @@ HELD_UP = 5.0
 class Finish:
     """Where a lane first had ||r|| <= tolerance ||b||, by its recurrence.
 
-    iterations until then; amount: in the measure asked for, so iterations, seconds or bytes.
+    iterations until then; amount: in the measure asked for, so iterations, seconds or bytes. setup: the seconds of the
+    amount that the setup took, 0 where it is not counted.
     """
 
     lane: Lane
     iterations: int
     amount: float
+    setup: float = 0.0
 
 
 @dataclasses.dataclass(frozen=True)
 class Standings:
     """finished: the lanes that reached the tolerance, the winner first. open: those that may still come in before it,
     because they have spent less. parted: those whose true residual had parted from the recurrence's by then, so that
-    reaching the tolerance says nothing. uncounted: those whose bytes cannot be counted."""
+    reaching the tolerance says nothing. uncounted: those whose bytes cannot be counted. with_setup: seconds count the
+    setup too."""
 
     tolerance: float
     measure: str
@@ -43,6 +46,7 @@ class Standings:
     open: tuple[Lane, ...]
     parted: tuple[Lane, ...]
     uncounted: tuple[Lane, ...]
+    with_setup: bool = True
 
     @property
     def winners(self) -> tuple[Finish, ...]:
@@ -50,8 +54,13 @@ class Standings:
         return tuple(finish for finish in self.finished if finish.amount == self.finished[0].amount)
 
 
-def standings(lanes: Sequence[Lane], tolerance: float, measure: str = "iterations") -> Standings:
+def standings(
+    lanes: Sequence[Lane], tolerance: float, measure: str = "iterations", *, with_setup: bool = True
+) -> Standings:
     """The order of the lanes at a relative residual, by one of `MEASURES`, as far as they have come.
+
+    with_setup: seconds are those of setup and iterations together, which is what one waits for when a system is solved
+    once; without it they are those of the iterations, which is what counts when many follow one setup.
 
     Raises InputError for another measure, and for a tolerance that is not above 0.
     """
@@ -63,7 +72,8 @@ def standings(lanes: Sequence[Lane], tolerance: float, measure: str = "iteration
     for lane in lanes:
         # In this order: the history may grow meanwhile, and what was spent must be known at that iteration.
         at = _reached(lane, tolerance)
-        spent = _spent(lane, measure)
+        setup = lane.run.setup_seconds if lane.run is not None and measure == "seconds" and with_setup else 0.0
+        spent = _spent(lane, measure, setup)
         if spent is None:
             uncounted += [lane]
             continue
@@ -72,11 +82,11 @@ def standings(lanes: Sequence[Lane], tolerance: float, measure: str = "iteration
         elif _parted(lane, at):
             parted += [lane]
         else:
-            finished += [Finish(lane, at, float(spent[at]))]
+            finished += [Finish(lane, at, float(spent[at]), setup)]
     finished.sort(key=lambda finish: (finish.amount, finish.lane.number))
     best = finished[0].amount if finished else math.inf
     still = tuple(lane for lane, amount in running if amount < best)
-    return Standings(tolerance, measure, tuple(finished), still, tuple(parted), tuple(uncounted))
+    return Standings(tolerance, measure, tuple(finished), still, tuple(parted), tuple(uncounted), with_setup)
 
 
 def held_up_seconds(seconds: np.ndarray) -> float:
@@ -92,12 +102,12 @@ def held_up_seconds(seconds: np.ndarray) -> float:
     return float((each[each > HELD_UP * median] - median).sum())
 
 
-def _spent(lane: Lane, measure: str) -> np.ndarray | None:
-    """What was spent up to each iteration, shape (iterations + 1,); None where it cannot be counted."""
+def _spent(lane: Lane, measure: str, setup: float) -> np.ndarray | None:
+    """What was spent up to each iteration, shape (iterations + 1,); None where it cannot be counted. setup: in s."""
     if lane.run is None:
         return np.empty(0)
     if measure == "seconds":
-        return lane.run.history["seconds"]
+        return setup + lane.run.history["seconds"]
     iterations = np.arange(lane.run.history.count, dtype=np.float64)
     if measure == "iterations":
         return iterations

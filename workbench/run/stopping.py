@@ -28,10 +28,18 @@ class Reason(enum.Enum):
     """Why a run ended; the value is the sentence for the user."""
 
     CONVERGED = "converged: the true residual confirms it"
+    CONSISTENT = (
+        "converged for b less its mean: A maps constants to zero, so the b that was given has no solution; "
+        "the true residual confirms it"
+    )
     MAXITER = "not converged: the iteration limit was reached; raise maxiter or choose a stronger preconditioner"
     TIME = "not converged: the time limit was reached; raise it or choose a stronger preconditioner"
     CANCELLED = "stopped by the user"
-    INDEFINITE = "broke down: A or M is not positive definite, which CG needs; check the matrix"
+    INDEFINITE = "broke down: A is not positive definite, which CG needs; check the matrix"
+    INDEFINITE_M = (
+        "broke down: the preconditioner is not positive definite on this matrix, which CG needs; "
+        "choose another one, or check that the matrix is definite"
+    )
     NOT_FINITE = "broke down: NaN or infinity appeared; check the matrix and the right-hand side"
     DIVERGED = "diverged: the residual grew without bound; a singular system needs a consistent right-hand side"
     STAGNATED = "stagnated: no progress for many iterations; rounding, or an inconsistent right-hand side, limits it"
@@ -41,8 +49,8 @@ class Reason(enum.Enum):
         "rounding limits the accuracy of this method, so loosen the tolerance or choose another"
     )
     ROUNDING = (
-        "broke down: rounding spoiled the recurrence, though the matrix is not to blame; "
-        "loosen the tolerance or choose a method that is more accurate, such as cg"
+        "broke down: rounding spoiled the recurrence; neither A nor M is shown to be indefinite; "
+        "loosen the tolerance, or choose a method that is more accurate, such as cg without deflation"
     )
 
     OWN_LINES = (
@@ -58,6 +66,11 @@ class Reason(enum.Enum):
     def sentence(self) -> str:
         return self.value
 
+    @property
+    def converged(self) -> bool:
+        """The tolerance was met, and the true residual agrees."""
+        return self in (Reason.CONVERGED, Reason.CONSISTENT)
+
 
 @dataclasses.dataclass(frozen=True)
 class Stopping:
@@ -66,10 +79,10 @@ class Stopping:
     For the preconditioned norm ||b|| is sqrt((M^-1 b, M^-1 b)), for the natural norm sqrt((b, M^-1 b)), for the error
     the A-norm of the starting error. maxiter None means 10 N, at least 1000. max_seconds counts iteration time alone.
     stagnation: give up after this many iterations without a new smallest norm. check_every: iterations between two
-    looks at the norms where they lie in an accelerator's memory, None for the device's own choice; the accelerator
-    stops by itself at the iteration that meets the tolerance. true_every: iterations between two true residuals
-    b - A x for the history, each one product more that is not counted as iteration time; None for only those that
-    confirm convergence. Raises InputError for values out of bounds.
+    looks at the norms where they lie in an accelerator's memory, None for a growing interval; the
+    accelerator stops by itself at the iteration that meets the tolerance. true_every: iterations between two true
+    residuals b - A x for the history, each one product more that is not counted as iteration time; None for only those
+    that confirm convergence. Raises InputError for values out of bounds.
     """
 
     rtol: float = 1e-6

@@ -9,7 +9,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from workbench.recording.files import write
+from workbench.files import write
 from workbench.run.sweeping import Sweep
 
 

@@ -15,6 +15,7 @@ from workbench.problems import Problem
 from workbench.run.configuration import Configuration, configure
 from workbench.run.driver import Run
 from workbench.run.ending import StoppedError
+from workbench.run.result import Result
 from workbench.run.stopping import Reason, Stopping
 from workbench.run.turns import Turn, Turns
 
@@ -38,6 +39,8 @@ MOST_RUNS = 10_000
 Row = dict[str, Any]
 Progress = Callable[[int, int, Row], None]
 """Called after every run with the number of runs done, that of all, and the row."""
+Taken = Callable[[Configuration, Result], object]
+"""Called with each run that gave a result, before its row is known."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,6 +77,7 @@ def sweep(
     *,
     stopping: Stopping | None = None,
     progress: Progress | None = None,
+    taken: Taken | None = None,
     cancelled: Callable[[], bool] | None = None,
     turn: Turns | None = None,
     **choices: Any,
@@ -83,9 +87,9 @@ def sweep(
     over: values by name, such as {"n": [64, 128], "deflation": ["none", "stripes"]}; names are `CHOICES` or parameters
     of the problem. choices: what stays the same, as in `configure`. cancelled is asked between iterations and between
     the parts of a setup; the run under way then ends and has its row, as with Ctrl-C. The setup of the first run of a
-    method includes compiling it. turn: the queue in which each run waits for its turn, by default none. Raises
-    InputError for unknown names and wrong values before anything runs; a combination that cannot be solved has a row
-    that says why.
+    method includes compiling it. taken: called with each result; the sweep itself keeps none. turn: the
+    queue in which each run waits for its turn, by default none. Raises InputError for unknown names and wrong values
+    before anything runs; a combination that cannot be solved has a row that says why.
     """
     points = combinations(problem, over, stopping=stopping, **choices)
     asked = cancelled or (lambda: False)
@@ -101,7 +105,7 @@ def sweep(
             if not place.take(unless=asked):
                 stopped = True
                 break
-            row, stopped = _run(chosen, configuration, asked)
+            row, stopped = _run(chosen, configuration, asked, taken)
         finally:
             place.give_back()
         rows.append(row)
@@ -147,7 +151,9 @@ def combinations(
     return made
 
 
-def _run(chosen: Row, configuration: Configuration, cancelled: Callable[[], bool]) -> tuple[Row, bool]:
+def _run(
+    chosen: Row, configuration: Configuration, cancelled: Callable[[], bool], taken: Taken | None
+) -> tuple[Row, bool]:
     """The row of one run, and whether it was cancelled."""
     run, stopped = None, False
     # Hours of rows must not be lost to one run, whatever went wrong with it, were it a SystemExit of a user's function.
@@ -162,7 +168,10 @@ def _run(chosen: Row, configuration: Configuration, cancelled: Callable[[], bool
             return _no_row(chosen, Reason.CANCELLED.sentence), True
         if stopped:
             run.cancel()
-        summary = run.result().summary
+        result = run.result()
+        summary = result.summary
+        if taken:
+            taken(configuration, result)
     except BaseException as error:
         return _no_row(chosen, sentence_of(error)), stopped
     return {**chosen, **{name: summary[name] for name in OUTCOME}}, stopped

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 from workbench.deflation.projection import Projection
@@ -13,7 +15,7 @@ from workbench.run.setting import Setting
 
 
 def start_trace(setting: Setting) -> tuple[Trace, Clock]:
-    """A trace of what runs from now on, and the clock that fills it.
+    """An empty trace, and the clock that fills it with what runs while it is `noting`.
 
     Workspaces put the clock around the steps of their programs. Products with A outside them, and what a deflation does
     around A and M, are noted by timed methods put in front of those objects' own.
@@ -25,7 +27,25 @@ def start_trace(setting: Setting) -> tuple[Trace, Clock]:
         if isinstance(owner, (Projection, TwoLevel)):
             for part in owner.parts():
                 _time(clock, *part)
+    clock.noting = False
     return trace, clock
+
+
+@contextlib.contextmanager
+def noting(clock: Clock | None) -> Iterator[None]:
+    """What runs inside is part of the solve and goes into its trace; nothing else ever does.
+
+    Snapshots of vectors, the report of a result and the solution that a caller asks for apply the same operators during
+    a run and long after its end. They must not lengthen the trace of the solve.
+    """
+    if clock is None:
+        yield
+        return
+    clock.noting = True
+    try:
+        yield
+    finally:
+        clock.noting = False
 
 
 def _time(clock: Clock, owner: Any, method: str, name: str, traffic: int, flops: int) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 from workbench.blocks import Block
-from workbench.operators import Operator, stored_bytes
+from workbench.operators import Operator, Size, stored_bytes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,9 +48,8 @@ class Solver(Block):
     """Every iteration launches the same, so that a device may record some and repeat them without asking; False for a
     solver whose `iterates` decides anything by itself."""
     measures_energies: ClassVar[bool] = True
-    """Whether delta and gamma are dot products of p and r with products A p and M^-1 r; False where one of these comes
-    from a recurrence, so that rounding alone may make it negative. Then the driver measures both before it blames the
-    matrix."""
+    """Whether delta and gamma are computed from products A p and M^-1 r; False where one of these comes from a
+    recurrence. A breakdown is recomputed either way; where this is True, that of an indefinite A is not repeated."""
     direction: ClassVar[str] = "p"
     """The direction that delta belongs to, as a formula of what an iteration that broke down leaves behind."""
     residual: ClassVar[str] = "r"
@@ -80,9 +79,13 @@ class Solver(Block):
 
     def placed(self, device: Any, operator: Operator) -> Any:
         """The device that a run works on. Raises InputError where the system does not fit it."""
-        # x, b and the driver's residual; what the method needs beside them is counted as it is made.
-        device.need_room(stored_bytes(operator) + 3 * operator.shape[0] * operator.dtype.itemsize)
+        self.check_room(device, operator)
         return device
+
+    def check_room(self, device: Any, operator: Operator | Size) -> None:
+        """Raise InputError where a system does not fit the device; its size tells so before it is assembled."""
+        # x, b, the residual and the best x so far; what the method needs in addition is counted as it is made.
+        device.need_room(stored_bytes(operator) + 4 * operator.shape[0] * operator.dtype.itemsize)
 
     def texts(self, workspace: Any) -> tuple[str, str]:
         """`start` and `iterate` as they suit a workspace; a method may need fewer vectors where M is a formula."""

@@ -22,6 +22,8 @@ class CG(Solver):
     name: ClassVar[str] = "cg"
     title: ClassVar[str] = "conjugate gradients (Hestenes-Stiefel)"
     restarts: ClassVar[int] = 3
+    # A step of length 0 leaves beta = 1, so the p that broke down is p - u afterwards.
+    direction: ClassVar[str] = "p - u"
 
     start: ClassVar[str] = """
         s = A(x)

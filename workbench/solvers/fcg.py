@@ -21,6 +21,8 @@ class FlexibleCG(Solver):
     name: ClassVar[str] = "fcg"
     title: ClassVar[str] = "flexible CG (Polak-Ribiere beta)"
     checks_symmetry: ClassVar[bool] = False
+    # A step of length 0 takes beta = 1, so the p that broke down is p - u afterwards.
+    direction: ClassVar[str] = "p - u"
 
     start: ClassVar[str] = """
         s = A(x)
@@ -41,7 +43,7 @@ class FlexibleCG(Solver):
         uu = (u, u)
         rr = (r, r)
         cross = (s, u)
-        beta = -cross/delta
+        beta = -cross/delta if delta > 0 else 1
         x = x + alpha*p
         p = u + beta*p
     """

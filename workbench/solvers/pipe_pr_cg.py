@@ -46,7 +46,7 @@ class PipelinedPredictRecomputeCG(Solver):
     iterate: ClassVar[str] = """
         delta = energy
         alpha = gamma/delta if delta > 0 else 0
-        beta = (gamma - 2*alpha*cross + alpha*alpha*square)/gamma
+        beta = (gamma - alpha*(cross + conj(cross)) + alpha*alpha*square)/gamma
         x = x + alpha*p
         r = r - alpha*s
         u = u - alpha*q
@@ -87,7 +87,7 @@ class PipelinedPredictRecomputeCG(Solver):
     iterate_inlined: ClassVar[str] = """
         delta = energy
         alpha = gamma/delta if delta > 0 else 0
-        beta = (gamma - 2*alpha*cross + alpha*alpha*square)/gamma
+        beta = (gamma - alpha*(cross + conj(cross)) + alpha*alpha*square)/gamma
         x = x + alpha*p
         r = r - alpha*s
         u = M(r)

@@ -14,8 +14,9 @@ from workbench.solvers.base import Solver
 class PredictRecomputeCG(Solver):
     """CG that predicts the new (r, u) to get beta early and recomputes it with the other dot products: one reduction.
 
-    With q = M^-1 s the prediction is (r, u) - 2 alpha (u, s) + alpha^2 (s, q), here `cross` and `square`; `energy` is
-    (p, A p) of the next direction. Source: Chen and Carson 2020, PR-CG; their nu, mu, delta, gamma are our gamma,
+    With q = M^-1 s the prediction is (r, u) - 2 alpha Re (u, s) + alpha^2 (s, q), here `cross` and `square`; of a
+    complex (u, s) the imaginary part is rounding, and grows from iteration to iteration where it reaches beta. `energy`
+    is (p, A p) of the next direction. Source: Chen and Carson 2020, PR-CG; their nu, mu, delta, gamma are our gamma,
     energy, cross, square.
     """
 
@@ -42,7 +43,7 @@ class PredictRecomputeCG(Solver):
     iterate: ClassVar[str] = """
         delta = energy
         alpha = gamma/delta if delta > 0 else 0
-        beta = (gamma - 2*alpha*cross + alpha*alpha*square)/gamma
+        beta = (gamma - alpha*(cross + conj(cross)) + alpha*alpha*square)/gamma
         x = x + alpha*p
         r = r - alpha*s
         u = u - alpha*q
@@ -60,7 +61,7 @@ class PredictRecomputeCG(Solver):
     iterate_inlined: ClassVar[str] = """
         delta = energy
         alpha = gamma/delta if delta > 0 else 0
-        beta = (gamma - 2*alpha*cross + alpha*alpha*square)/gamma
+        beta = (gamma - alpha*(cross + conj(cross)) + alpha*alpha*square)/gamma
         x = x + alpha*p
         r = r - alpha*s
         u = M(r)

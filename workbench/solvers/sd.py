@@ -20,6 +20,7 @@ class SteepestDescent(Solver):
 
     name: ClassVar[str] = "sd"
     title: ClassVar[str] = "steepest descent"
+    direction: ClassVar[str] = "u"
 
     start: ClassVar[str] = """
         s = A(x)
@@ -29,7 +30,6 @@ class SteepestDescent(Solver):
         uu = (u, u)
         rr = (r, r)
     """
-    # The direction is u, so delta is (u, A u).
     iterate: ClassVar[str] = """
         s = A(u)
         delta = (u, s)

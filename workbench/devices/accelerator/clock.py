@@ -21,6 +21,7 @@ class DeviceClock:
 
     def __init__(self, runtime: Runtime, recorder: Recorder) -> None:
         self.iteration = 0
+        self.noting = True
         self._runtime, self._recorder = runtime, recorder
         self._waiting: list[tuple[str, Work, Span, int]] = []
         self._kernels: dict[tuple[str, str], int] = {}
@@ -28,6 +29,8 @@ class DeviceClock:
 
     def timed(self, run: Callable[..., Returned], name: str, work: Work) -> Callable[..., Returned]:
         def call(*arguments: Any) -> Returned:
+            if not self.noting:
+                return run(*arguments)
             before, start = len(self._waiting), time.perf_counter()
             returned, span = self._runtime.timed(lambda: run(*arguments), name)
             # What holds finer events is told by them and not once more as a whole.
@@ -44,6 +47,8 @@ class DeviceClock:
 
     def reading(self, rows: Callable[[], Returned]) -> Callable[[], Returned]:
         def call() -> Returned:
+            if not self.noting:
+                return rows()
             # Kernels before the copy are theirs, not the copy's time.
             self._runtime.synchronize()
             origin, start = self._recorder.origin, time.perf_counter()

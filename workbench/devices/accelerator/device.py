@@ -18,17 +18,22 @@ from workbench.devices.accelerator.runtime import Function, Runtime, Vector
 from workbench.devices.accelerator.watch import Watch
 from workbench.devices.clock import Clock, Recorder
 from workbench.devices.coarse import Form
+from workbench.devices.constant import constant_of
 from workbench.devices.cpu import factorization
 from workbench.devices.cpu.sparse_inverse import inverse_factor
 from workbench.devices.kernels import scalars as scalar_kernels
-from workbench.devices.kernels.prelude import ROOM, prelude
+from workbench.devices.kernels.prelude import ROOM, STOP, prelude
 from workbench.devices.kernels.window import WINDOW
 from workbench.devices.lines.workspace import Lines, Workspace
 from workbench.devices.series import TermByTerm
 from workbench.devices.window import Window
 
+SHARE_OF_ROWS = 8
+"""The scalars of iterations take at most 1/8 of the free memory."""
 CHECK_EVERY = 16
-"""Iterations between two looks of the host at the scalars: a look costs about as much as a few small kernels."""
+"""Iterations between the first two looks of the host at the scalars, and the least there are between any two."""
+LONGEST_BATCH = 1024
+"""The most that there may be between two looks: their scalars take half a megabyte."""
 
 
 class Accelerator:
@@ -48,6 +53,13 @@ class Accelerator:
         self._kernels: dict[tuple[Any, ...], Function] = {}
         self._subtract = OnePass(self, "s = b - s", ("b", "s"))
         self._vdot = self.dots()
+
+    @property
+    def longest_batch(self) -> int:
+        """The most iterations between two looks, fewer where a run's memory is limited and little of it is left."""
+        if self.budget.limit is None:
+            return LONGEST_BATCH
+        return max(CHECK_EVERY, min(LONGEST_BATCH, self.budget.room // (SHARE_OF_ROWS * STOP * 16)))
 
     def limited(self, limit: int | None) -> Accelerator:
         """The same device for a run that may use so many bytes of its memory."""
@@ -73,12 +85,21 @@ class Accelerator:
         host.need_precision(self.runtime, np.dtype(dtype))
 
     def array(self, values: np.ndarray, dtype: np.dtype) -> Vector:
-        """A copy of host values on the device, of the same shape; a device vector is passed on."""
+        """A copy of host values on the device, of the same shape; a device vector is passed on, a constant one is made
+        there."""
         if isinstance(values, Vector):
             return values
+        if (value := constant_of(values)) is not None:
+            return self._filled(complex(value), values.shape, np.dtype(dtype))
         values = np.ascontiguousarray(values, dtype)
         made = self.empty(values.shape, values.dtype)
         self.runtime.upload(made.handle, values)
+        return made
+
+    def _filled(self, value: complex, shape: tuple[int, ...], dtype: np.dtype) -> Vector:
+        made = self.empty(shape, dtype)
+        parts = self.number(value.real, dtype), self.number(value.imag, dtype)
+        self.sweep(self.kernel(scalar_kernels.FILL, "fill", dtype), made.size, made, *parts)
         return made
 
     def empty(self, shape: tuple[int, ...], dtype: np.dtype | type) -> Vector:
@@ -128,7 +149,7 @@ class Accelerator:
         return self.runtime.pinned(size * np.dtype(dtype).itemsize).view(dtype).reshape(shape)
 
     def fetch(self, vector: Vector, values: np.ndarray) -> None:
-        """Fill a contiguous host array of the same shape and dtype; waits for the device."""
+        """Fill a contiguous host array of the same dtype from the start of the vector; waits for the device."""
         self.runtime.download(vector.handle, values)
 
     def whole(self, vector: Vector) -> Vector:
@@ -189,7 +210,13 @@ class Accelerator:
 
     def watch(self, workspace: Workspace, every: int) -> Watch:
         """Keeps the scalars of up to `every` iterations on the device, and stops at the one that the host waits for."""
+        self.prepare(workspace.dtype)
         return Watch(self, workspace, every)
+
+    def prepare(self, dtype: np.dtype) -> None:
+        """Compile what measures vectors of this dtype at looks; dot products taken elsewhere have the same kernel."""
+        for helper in (self._subtract, self._vdot):
+            helper.prepare(np.dtype(dtype))
 
     # Programs.
 

@@ -49,14 +49,20 @@ class OnePass:
         self._kernels: dict[np.dtype, Any] = {}
         self._dots: tuple[Any, Dots | None] = (None, None)
         self.traffic = self.flops = 0
+        for dtype in {vector.dtype for vector in self._factors.values()}:
+            self.prepare(dtype)
+
+    def prepare(self, dtype: np.dtype) -> None:
+        """Compile for vectors of this dtype, which else the first application does."""
+        if dtype not in self._kernels:
+            text = passes.body(self._step, self._vectors, {}, dtype)
+            scalars = self._device.scalars(0, self._device.wide(dtype))
+            self._kernels[dtype] = self._device.kernel(text, "body", dtype), scalars
 
     def apply(self, *vectors: Vector) -> Dots | None:
         """Run on vectors of one size and dtype, in the order of the names."""
         device, first = self._device, vectors[0]
-        if first.dtype not in self._kernels:
-            text = passes.body(self._step, self._vectors, {}, first.dtype)
-            scalars = device.scalars(0, device.wide(first.dtype))
-            self._kernels[first.dtype] = device.kernel(text, "body", first.dtype), scalars
+        self.prepare(first.dtype)
         kernel, scalars = self._kernels[first.dtype]
         given = {**self._factors, **dict(zip(self._names, vectors, strict=True))}
         arrays = [given[name] for name in passes.arrays_of(self._step)]

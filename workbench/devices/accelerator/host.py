@@ -38,6 +38,6 @@ def need_precision(runtime: Runtime, dtype: np.dtype) -> None:
     """Raise InputError where the device lacks double precision and the dtype needs it."""
     if not runtime.layout.double and dtype in (np.float64, np.complex128):
         raise InputError(
-            f"device {runtime.name} ({runtime.title}) does not compute in double precision; give the matrix as "
+            f"device {runtime.name} ({runtime.title}) does not compute in double precision; give A and b as "
             "float32, or use device cpu"
         )

@@ -56,7 +56,8 @@ def _both(one: Callable[[], None], two: Callable[[], None]) -> Callable[[], None
 class Repeated:
     """Launches that are made once an iteration, as one call where the runtime can record them.
 
-    They are recorded at their third time: whatever is made or compiled at first use is there by then.
+    `record` records them before the first call; otherwise they are recorded at the third, since recording costs as much
+    as launching some dozen times.
     """
 
     def __init__(self, runtime: Runtime, runs: list[Callable[[], None]]) -> None:
@@ -69,8 +70,12 @@ class Repeated:
             return
         self._times += 1
         if self._times == RECORDED_AT:
-            self._repeat = self._runtime.record(self._all)
+            self.record()
         (self._repeat or self._all)()
+
+    def record(self) -> None:
+        """Record them; what they make or compile at first use must be there."""
+        self._times, self._repeat = RECORDED_AT, self._runtime.record(self._all)
 
     def _all(self) -> None:
         for run in self._runs:

@@ -92,11 +92,17 @@ class Runtime(Protocol):
         """
         ...
 
-    def repeated(self, work: Callable[[], None], times: int, scalars: Handle) -> Callable[[], None] | None:
-        """One call that does `work`, which is one iteration on a workspace's scalars, so many times, as `record` does.
+    def repeated(self, work: Callable[[], None], unit: int, scalars: Handle) -> Callable[[int], None] | None:
+        """One call that does `work`, which is one iteration on a workspace's scalars, as often as its argument says,
+        at least once; None if nothing can be recorded.
 
-        Here iterations may become one kernel, whose sums are those of separate launches up to rounding.
+        unit: how many iterations are recorded together. They may become one kernel instead, whose sums are those of
+        separate launches up to rounding.
         """
+        ...
+
+    def rehearse(self, work: Callable[[], None]) -> None:
+        """Go through `work`, which does not wait, so that what it compiles or makes is there; nothing is launched."""
         ...
 
     def timed(self, work: Callable[[], Any], name: str) -> tuple[Any, Span | None]:

@@ -7,11 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.accelerator.programs import RECORDED_AT
+from workbench.devices.accelerator.programs import Repeated
 from workbench.devices.kernels import scalars as kernels
 from workbench.devices.kernels.prelude import STOP
 from workbench.devices.lines.workspace import Workspace
 from workbench.devices.rows import Rows
+
+MOST_RECORDED = 64
+"""Iterations between two looks that are recorded as one; of more, so many as `RECORDED` are, again and again."""
+RECORDED = 16
 
 
 class Watch:
@@ -23,53 +27,81 @@ class Watch:
 
     def __init__(self, device: Any, workspace: Workspace, every: int) -> None:
         self._device, self._space = device, workspace
-        waits = any(getattr(operator, "waits", False) for operator in workspace.operators.values())
-        self.every = max(1, every) if workspace.repeatable and not waits else 1
+        self._waits = any(getattr(operator, "waits", False) for operator in workspace.operators.values())
+        self.every = max(1, every) if workspace.repeatable and not self._waits else 1
         wide = workspace.scalars.dtype
-        self._rows = device.zeros(self.every * STOP + 1, wide)
+        # How many rows there are, and then the rows, so that only those are fetched that there can be.
+        self._rows = device.zeros(1 + self.every * STOP, wide)
         self._kept = device.pinned(self._rows.shape, wide)
+        self._most = 0
+        """Rows that there can be since the watch was armed."""
         self._arm = device.kernel(kernels.ARM, "arm", wide)
         # With the types of the other kernels, so that all can be one.
         self._keep = device.kernel(kernels.KEEP, "keep", workspace.dtype)
-        self._times = 0
-        self._repeat: Callable[[], None] | None = None
+        self._slots: list[np.int32] = []
+        self._repeat: Callable[[int], None] | None = None
 
-    def arm(self, norm: str, limit: float) -> None:
-        """From here on stop at the first row whose scalar `norm`, the square of a norm, is not above limit^2."""
-        space, wide = self._space, self._space.scalars.dtype
-        # The host compares roots; it must see every row that might meet its limit.
-        square = self._device.number(limit * limit * (1 + 8 * float(np.finfo(wide).eps)), wide)
+    def prepare(self, norm: str, *, alike: bool) -> None:
+        """Compile and record all that iterations launch, so that making them does nothing of the kind.
+
+        norm: the scalar that is the square of the norm which decides. alike: all iterations are calls of the last
+        program of the workspace; then as many of them as are made until the next look become one call where the runtime
+        can record them, since launching one by one can take the host longer than they take the device. Where operators
+        wait for the host, nothing is recorded; they compile when they are made.
+        """
+        space, runtime = self._space, self._device.runtime
         self._slots = [np.int32(space.slots.get(name, -1)) for name in (norm, "delta", "gamma")]
-        self._device.launch(self._arm, 1, space.scalars, square)
+        if self._waits or space.clock:
+            return
+
+        def all_programs() -> None:
+            for program in space.programs:
+                program()
+
+        runtime.rehearse(all_programs)
+        if alike and self.every > 1:
+            unit = self.every if self.every <= MOST_RECORDED else RECORDED
+            self._repeat = runtime.repeated(self._one_of_many, unit, space.scalars.handle)
+        for program in space.programs[1:]:
+            for run in program.runs:
+                if isinstance(run, Repeated):
+                    run.record()
+
+    def arm(self, norm: str, limit: float, most: float = np.inf) -> None:
+        """From here on stop at the first row whose norm is not above the limit, or above the most that it may be.
+
+        norm: the scalar that is its square.
+        """
+        space, wide = self._space, self._space.scalars.dtype
+        self._most = 0
+        self._slots = [np.int32(space.slots.get(name, -1)) for name in (norm, "delta", "gamma")]
+        # The host compares roots; it must see every row that might meet its limits.
+        info = np.finfo(wide)
+        slack = 8 * float(info.eps)
+        squares = limit * limit * (1 + slack), most * most * (1 - slack)
+        numbers = [self._device.number(min(square, float(info.max)), wide) for square in squares]
+        self._device.launch(self._arm, 1, space.scalars, *numbers)
 
     def make(self, recurrence: Iterator[None], count: int, *, alike: bool = False) -> None:
-        """Iterate, and keep the scalars after each iteration as a row, unless the run has stopped.
-
-        alike: all iterations launch the same; then all of them until the next look become one call where the runtime
-        can record them, since launching one by one can take the host longer than they take the device.
-        """
-        if not alike or count != self.every or count == 1:
-            self._one_by_one(recurrence, count)
+        """Iterate, and keep the scalars after each iteration as a row, unless the run has stopped."""
+        self._most += count
+        if self._repeat and alike and count > 1:
+            self._repeat(count)
             return
-        self._times += 1
-        if self._times == RECORDED_AT:
-            scalars = self._space.scalars.handle
-            self._repeat = self._device.runtime.repeated(lambda: self._one_by_one(recurrence, 1), count, scalars)
-        if self._repeat:
-            self._repeat()
-        else:
-            self._one_by_one(recurrence, count)
-
-    def _one_by_one(self, recurrence: Iterator[None], count: int) -> None:
         for _ in range(count):
             next(recurrence)
             self._note()
+
+    def _one_of_many(self) -> None:
+        self._space.programs[-1]()
+        self._note()
 
     def _note(self) -> None:
         self._device.launch(self._keep, 1, self._space.scalars, self._rows, np.int32(self.every), *self._slots)
 
     def rows(self) -> Rows:
         """The rows since the watch was armed; waits for the device."""
-        self._device.fetch(self._rows, self._kept)
-        count, table = int(np.real(self._kept[-1])), self._kept[:-1].reshape(self.every, STOP)
+        kept = self._kept[: 1 + self._most * STOP]
+        self._device.fetch(self._rows, kept)
+        count, table = int(np.real(kept[0])), kept[1:].reshape(self._most, STOP)
         return Rows(table[:count], self._space.slots)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
+from workbench.devices.cpu.compiled import kernel
 from workbench.devices.cpu.threads import launch
-from workbench.devices.cpu.turns import shared
+from workbench.devices.cpu.turns import lanes, shared
 
 
 def block_peaks(plane: np.ndarray, step: int) -> np.ndarray:
@@ -22,10 +23,10 @@ def block_peaks(plane: np.ndarray, step: int) -> np.ndarray:
     return made
 
 
-@njit(parallel=True, nogil=True, cache=True)
+@kernel()
 def _block_peaks(turns, plane, step, made):  # pragma: no cover
     rows, columns = plane.shape
-    for lane in prange(turns.shape[0]):
+    for lane in lanes(turns):
         for i in shared(turns, lane, made.shape[0]):
             # Row by row first, which processors do several columns at a time.
             far = plane[i * step].copy()
@@ -39,7 +40,7 @@ def _block_peaks(turns, plane, step, made):  # pragma: no cover
                 made[i, j] = best
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def _farther(a, b):  # pragma: no cover
     # Nothing is larger than NaN, and nothing takes its place.
     taken = (abs(b) > abs(a)) | ((abs(b) == abs(a)) & (b > a)) | (b != b)

@@ -85,7 +85,7 @@ def product_text(reach: int, dtype: np.dtype) -> str:
     nz, ny, nx, strips, slabs = sides[0], sides[1], sides[2], sides[3], sides[4]
     plane, batch = ny*nx, sides[5]
     own, coupling = weights[0], weights[1]
-    for lane in prange(turns.shape[0]):
+    for lane in lanes(turns):
         for chunk in shared(turns, lane, strips*slabs):
             middle, sums = scratch[lane, 0], scratch[lane, 1]
             strip, slab = chunk//slabs, chunk%slabs

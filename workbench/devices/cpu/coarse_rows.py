@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
+from workbench.devices.cpu.compiled import kernel
 from workbench.devices.cpu.threads import chunks_of, launch
-from workbench.devices.cpu.turns import shared
+from workbench.devices.cpu.turns import lanes, shared
 
 ROUNDING = 8
 """Entries below this many units of rounding of the diagonal count as zero."""
@@ -56,10 +57,10 @@ def label_sums(
     return rows[:count].copy(), columns[:count].copy(), sums[:count].copy()
 
 
-@njit(parallel=True, nogil=True, cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _stencil_rows(turns, main, lower, strides, labels, eps, chunks, fill, indptr, indices, data):  # pragma: no cover
     size = main.size
-    for lane in prange(turns.shape[0]):
+    for lane in lanes(turns):
         for chunk in shared(turns, lane, chunks):
             names = np.empty(2 * len(lower) + 1, np.int64)
             values = np.empty(2 * len(lower) + 1, main.dtype)
@@ -94,7 +95,7 @@ def _stencil_rows(turns, main, lower, strides, labels, eps, chunks, fill, indptr
                     indptr[i + 1] = kept
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def _same_columns(indptr, indices, i):  # pragma: no cover
     count = indptr[i + 1] - indptr[i]
     if count != indptr[i] - indptr[i - 1]:
@@ -105,7 +106,7 @@ def _same_columns(indptr, indices, i):  # pragma: no cover
     return different == 0
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _alike(indptr, indices, longest, starts, lengths):  # pragma: no cover
     count, open_run = 0, False
     for i in range(indptr.size - 1):
@@ -120,9 +121,9 @@ def _alike(indptr, indices, longest, starts, lengths):  # pragma: no cover
     return count
 
 
-@njit(parallel=True, nogil=True, cache=True)
+@kernel()
 def _by_column(turns, indptr, data, starts, lengths, offsets, turned):  # pragma: no cover
-    for lane in prange(turns.shape[0]):
+    for lane in lanes(turns):
         for run in shared(turns, lane, starts.size):
             first, count = starts[run], lengths[run]
             width = indptr[first + 1] - indptr[first]
@@ -131,7 +132,7 @@ def _by_column(turns, indptr, data, starts, lengths, offsets, turned):  # pragma
                     turned[offsets[run] + k * count + i] = data[indptr[first] + i * width + k]
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _label_sums(indptr, indices, data, labels, rows, columns, sums):  # pragma: no cover
     count, begun = 0, 0
     for i in range(indptr.size - 1):

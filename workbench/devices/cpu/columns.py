@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 
+from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.threads import chunks_of, launch, prepare
-from workbench.devices.cpu.turns import shared
+from workbench.devices.cpu.turns import lanes, shared
 from workbench.devices.lines.reference import accumulator
 
 STRIP = 1024
@@ -49,10 +49,10 @@ class Columns:
         return self._rows.size
 
 
-@njit(parallel=True, nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
+@kernel(fastmath=REORDERED)
 def _restrict(turns, w, rows, sums, coarse):  # pragma: no cover
     chunks = sums.shape[0]
-    for lane in prange(turns.shape[0]):
+    for lane in lanes(turns):
         for chunk in shared(turns, lane, chunks):
             low, high = w.size * chunk // chunks, w.size * (chunk + 1) // chunks
             for k in range(coarse.size):
@@ -73,10 +73,10 @@ def _restrict(turns, w, rows, sums, coarse):  # pragma: no cover
             coarse[k] += sums[chunk, k]
 
 
-@njit(parallel=True, nogil=True, cache=True, fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def _add(turns, x, rows, coarse, sums):  # pragma: no cover
     chunks = sums.shape[0]
-    for lane in prange(turns.shape[0]):
+    for lane in lanes(turns):
         for chunk in shared(turns, lane, chunks):
             low, high = x.size * chunk // chunks, x.size * (chunk + 1) // chunks
             for first in range(low, high, STRIP):

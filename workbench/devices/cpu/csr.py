@@ -6,10 +6,11 @@ Indices are viewed as unsigned, which spares numba the test for negative ones in
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
+from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.threads import launch, prepare
-from workbench.devices.cpu.turns import shared
+from workbench.devices.cpu.turns import lanes, shared
 from workbench.devices.lines.reference import accumulator
 
 ENTRIES_PER_CHUNK = 65536
@@ -100,10 +101,10 @@ def _even_chunks(indptr: np.ndarray) -> np.ndarray:
     return np.unique(bounds).astype(np.uint64)
 
 
-@njit(parallel=True, nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+@kernel(error_model="numpy", fastmath=REORDERED)
 def _product(turns, data, indices, indptr, x, y, bounds, partial, dots):  # pragma: no cover
     wide = dots.dtype.type
-    for lane in prange(turns.shape[0]):
+    for lane in lanes(turns):
         for chunk in shared(turns, lane, partial.shape[0]):
             xy, yy, xx = wide(0), wide(0), wide(0)
             for row in range(bounds[chunk], bounds[chunk + 1]):
@@ -119,10 +120,10 @@ def _product(turns, data, indices, indptr, x, y, bounds, partial, dots):  # prag
     _total(partial, dots)
 
 
-@njit(parallel=True, nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+@kernel(error_model="numpy", fastmath=REORDERED)
 def _term(turns, data, indices, indptr, base, x, y, paired, scale, bounds, partial, dots):  # pragma: no cover
     wide = dots.dtype.type
-    for lane in prange(turns.shape[0]):
+    for lane in lanes(turns):
         for chunk in shared(turns, lane, partial.shape[0]):
             xy, yy, xx = wide(0), wide(0), wide(0)
             for row in range(bounds[chunk], bounds[chunk + 1]):
@@ -140,7 +141,7 @@ def _term(turns, data, indices, indptr, base, x, y, paired, scale, bounds, parti
     _total(partial, dots)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def _total(partial, dots):  # pragma: no cover
     for k in range(3):
         dots[k] = 0

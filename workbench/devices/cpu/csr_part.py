@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 
+from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.csr import ENTRIES_PER_CHUNK, as_unsigned
 from workbench.devices.cpu.threads import WORTH_SHARING, launch, prepare
-from workbench.devices.cpu.turns import shared
+from workbench.devices.cpu.turns import lanes, shared
 
 
 class CsrPart:
@@ -66,9 +66,9 @@ def _even_chunks(starts: np.ndarray, ends: np.ndarray, entries: int) -> np.ndarr
     return np.unique(bounds).astype(np.uint64)
 
 
-@njit(parallel=True, nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+@kernel(error_model="numpy", fastmath=REORDERED)
 def _product(turns, data, indices, starts, ends, x, y, bounds):  # pragma: no cover
-    for lane in prange(turns.shape[0]):
+    for lane in lanes(turns):
         for chunk in shared(turns, lane, bounds.size - 1):
             for row in range(bounds[chunk], bounds[chunk + 1]):
                 value = data.dtype.type(0)
@@ -77,9 +77,9 @@ def _product(turns, data, indices, starts, ends, x, y, bounds):  # pragma: no co
                 y[row] = value
 
 
-@njit(parallel=True, nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+@kernel(error_model="numpy", fastmath=REORDERED)
 def _added(turns, data, indices, starts, ends, v, elsewhere, y, bounds):  # pragma: no cover
-    for lane in prange(turns.shape[0]):
+    for lane in lanes(turns):
         for chunk in shared(turns, lane, bounds.size - 1):
             for row in range(bounds[chunk], bounds[chunk + 1]):
                 value = v[row]

@@ -13,6 +13,7 @@ from workbench.devices.coarse import Form
 from workbench.devices.cpu import factorization, memory, neumann
 from workbench.devices.cpu.box import BoxProduct
 from workbench.devices.cpu.columns import Columns
+from workbench.devices.cpu.compiled import settle
 from workbench.devices.cpu.csr import CsrProduct, CsrTerm
 from workbench.devices.cpu.passes import bind_pass, compile_pass
 from workbench.devices.cpu.polynomial import ChebyshevStep
@@ -25,6 +26,7 @@ from workbench.devices.lines.stepwise import StepByStep
 from workbench.devices.lines.workspace import Lines, Workspace
 from workbench.devices.rows import Rows
 from workbench.errors import InputError
+from workbench.scaling import norm
 
 
 class Cpu(StepByStep):
@@ -33,6 +35,7 @@ class Cpu(StepByStep):
     name: ClassVar[str] = "cpu"
     note: ClassVar[str] = ""
     check_every: ClassVar[int] = 1
+    longest_batch: ClassVar[int] = 1
     """The scalars lie in the host's memory: looking at them costs nothing."""
     whole_triangles: ClassVar[bool] = True
     """Recurrences through the whole matrix run well on a core."""
@@ -81,13 +84,13 @@ class Cpu(StepByStep):
         np.subtract(b, s, out=s)
 
     def norm(self, vector: np.ndarray) -> float:
-        """||v||; inf where it overflows."""
-        with np.errstate(over="ignore"):
-            return float(np.linalg.norm(vector))
+        """||v||, summed in double precision; inf where it overflows."""
+        return norm(vector)
 
     def vdot(self, a: np.ndarray, b: np.ndarray) -> complex:
-        """(a, b)."""
-        return np.vdot(a, b).item()
+        """(a, b), summed in double precision."""
+        wide = accumulator(a.dtype)
+        return np.vdot(a.astype(wide, copy=False), b.astype(wide, copy=False)).item()
 
     def to_host(self, vector: np.ndarray) -> np.ndarray:
         """The vector as a NumPy array; on this device the same memory."""
@@ -132,6 +135,9 @@ class Cpu(StepByStep):
     def watch(self, workspace: Workspace, every: int) -> Watch:
         """The scalars of the last iteration; here every iteration is looked at."""
         return Watch(workspace)
+
+    settle = staticmethod(settle)
+    """Wait for kernels that are being compiled; a launch before that waits for its own kernel."""
 
     compile_pass = staticmethod(compile_pass)
     bind_pass = staticmethod(bind_pass)
@@ -253,7 +259,10 @@ class Watch:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    def arm(self, norm: str, limit: float) -> None:
+    def prepare(self, norm: str, *, alike: bool) -> None:
+        """All is compiled when it is made."""
+
+    def arm(self, norm: str, limit: float, most: float = np.inf) -> None:
         """There is nothing to stop: the driver sees every row."""
 
     def make(self, recurrence: Iterator[None], count: int, *, alike: bool = False) -> None:

@@ -8,10 +8,11 @@ M and A have the same row sums. Computed in double precision whatever the precis
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
+from workbench.devices.cpu.compiled import kernel
 from workbench.devices.cpu.threads import launch
-from workbench.devices.cpu.turns import shared
+from workbench.devices.cpu.turns import lanes, shared
 
 LEAST = 1e-13
 """A pivot at most this share of its diagonal entry is a breakdown: nothing but roundings is left of it."""
@@ -66,7 +67,7 @@ def _told(replaced: np.ndarray, failed: np.ndarray) -> tuple[int, int]:
     return int(replaced.sum()), int(broken[0]) if broken.size else -1
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def _checked(pivot, entry, last):  # pragma: no cover
     """The pivot, whether it was replaced, and whether it is usable."""
     if last and abs(pivot) <= LAST * entry:
@@ -75,7 +76,7 @@ def _checked(pivot, entry, last):  # pragma: no cover
     return pivot, 0, pivot > LEAST * entry
 
 
-@njit(parallel=True, nogil=True, cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _stencil_pivots(
     turns, main, low0, low1, low2, steps, block, omega, shift, pivots, replaced, failed
 ):  # pragma: no cover
@@ -83,7 +84,7 @@ def _stencil_pivots(
     bands = 0
     for k in range(3):
         bands += steps[k] < size or k == 0
-    for lane in prange(turns.shape[0]):
+    for lane in lanes(turns):
         for part in shared(turns, lane, failed.size):
             first, stop = part * block, min(size, part * block + block)
             for i in range(first, stop):
@@ -115,12 +116,12 @@ def _stencil_pivots(
                     break
 
 
-@njit(parallel=True, nogil=True, cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _csr_pivots(
     turns, values, indices, indptr, block, omega, shift, places, pivots, replaced, failed
 ):  # pragma: no cover
     size = pivots.size
-    for lane in prange(turns.shape[0]):
+    for lane in lanes(turns):
         for part in shared(turns, lane, failed.size):
             # Columns of a block belong to it alone, so the blocks can share one array of places.
             for i in range(part * block, min(size, part * block + block)):

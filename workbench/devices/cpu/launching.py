@@ -6,17 +6,17 @@ import statistics
 import time
 
 import numpy as np
-from numba import njit, prange
 
+from workbench.devices.cpu.compiled import kernel
 from workbench.devices.cpu.threads import WORTH_SHARING, cores, launch
-from workbench.devices.cpu.turns import shared
+from workbench.devices.cpu.turns import lanes, shared
 
 LAUNCHES = 2000
 
 
-@njit(parallel=True, nogil=True, cache=True)
+@kernel()
 def _next_to_nothing(turns, a):
-    for lane in prange(turns.shape[0]):
+    for lane in lanes(turns):
         for k in shared(turns, lane, a.size):
             a[k] += 1.0
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from workbench.devices.cpu.compiled import kernel
 
 
 def levels_of_blocks(indices: np.ndarray, indptr: np.ndarray, block: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -23,7 +24,7 @@ def levels_of_blocks(indices: np.ndarray, indptr: np.ndarray, block: int) -> tup
     return order, np.append(bounds, size), firsts
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _levels(indices, indptr):  # pragma: no cover
     level = np.zeros(indptr.size - 1, np.int64)
     for i in range(level.size):

@@ -8,7 +8,9 @@ LLVM vectorizes the loop, which `for i in range(low, high)` prevents.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Collection, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,28 +21,53 @@ from workbench.devices.lines.plan import Pass
 from workbench.devices.lines.reference import accumulator
 
 
-def compile_pass(
-    step: Pass, vectors: Collection[str], slots: Mapping[str, int], dtype: np.dtype
-) -> Callable[..., None]:
-    """The kernel of one pass; its arguments are the loads and stores, the scalars, and room for partial sums."""
-    return generated.kernel(source(step, vectors, slots, dtype), parallel=bool(step.body))
+class PassKernel(NamedTuple):
+    """A kernel, and which scalars of the workspace it calls by which number."""
+
+    kernel: Callable[..., None]
+    slots: np.ndarray
 
 
-def bind_pass(
-    kernel: Callable[..., None], step: Pass, arrays: list[np.ndarray], scalars: np.ndarray
-) -> Callable[[], None]:
+def compile_pass(step: Pass, vectors: Collection[str], slots: Mapping[str, int], dtype: np.dtype) -> PassKernel:
+    """The kernel of one pass; its arguments are the loads and stores, the scalars with the numbers of those that it
+    uses, and room for partial sums."""
+    text, used = numbered(source(step, vectors, slots, dtype))
+    return PassKernel(generated.kernel(text), np.array(used, np.int64))
+
+
+def bind_pass(compiled: PassKernel, step: Pass, arrays: list[np.ndarray], scalars: np.ndarray) -> Callable[[], None]:
     """The kernel with its arrays fixed."""
     size = arrays[0].size if arrays else 0
     partial = np.zeros((chunks_of(size), max(1, len(step.dots))), scalars.dtype)
-    prepare(kernel, *arrays, scalars, partial)
-    return lambda: launch(size, kernel, *arrays, scalars, partial)
+    kernel, slots = compiled
+    prepare(kernel, *arrays, scalars, slots, partial)
+    return lambda: launch(size, kernel, *arrays, scalars, slots, partial)
+
+
+def numbered(text: str) -> tuple[str, list[int]]:
+    """The text with its names and slots numbered as they come, and the slots in that order.
+
+    Programs that differ in names alone, or in where their scalars lie, then share a kernel: the methods of a family
+    have most of their passes in common.
+    """
+    names: dict[str, int] = {}
+    used: dict[str, int] = {}
+
+    def number(match: re.Match[str]) -> str:
+        if match["slot"]:
+            return f"scalars[slots[{used.setdefault(match['slot'], len(used))}]]"
+        return f"{match['kind']}_{names.setdefault(match['name'], len(names))}"
+
+    text = re.sub(r"\bscalars\[(?P<slot>\d+)\]|\b(?P<kind>[axvsc])_(?P<name>\w+)", number, text)
+    return text, [int(slot) for slot in used]
 
 
 def source(step: Pass, vectors: Collection[str], slots: Mapping[str, int], dtype: np.dtype) -> str:
-    """The Python text of the kernel."""
+    """The Python text of the kernel, with the names of the lines: a_ an array, x_ its chunk, v_ an element, s_ a scalar
+    and c_ the same in the precision of the vectors."""
     dtype, wide = np.dtype(dtype), accumulator(dtype)
     arrays = list(dict.fromkeys([*step.loads, *step.stores]))
-    text = [f"def kernel({', '.join(['turns', *('a_' + name for name in arrays), 'scalars', 'partial'])}):"]
+    text = [f"def kernel({', '.join(['turns', *('a_' + name for name in arrays), 'scalars', 'slots', 'partial'])}):"]
     text += [f"    {line}" for line in _scalar_lines(step, vectors, slots, dtype, wide)]
     if step.body:
         text += [f"    {line}" for line in _sweep(step, arrays, vectors, dtype, wide)]
@@ -63,8 +90,8 @@ def _scalar_lines(
     for line in step.scalars:
         text.append(f"s_{line.target} = np.{wide.name}({_expression(line.expression, vectors, wide, 's_')})")
         text.append(f"scalars[{slots[line.target]}] = s_{line.target}")
-    in_body = {name for line in step.body if isinstance(line, Formula) for name in line.names if name not in vectors}
-    return text + [f"c_{name} = np.{dtype.name}(s_{name})" for name in sorted(in_body)]
+    in_body = [name for line in step.body if isinstance(line, Formula) for name in line.names if name not in vectors]
+    return text + [f"c_{name} = np.{dtype.name}(s_{name})" for name in dict.fromkeys(in_body)]
 
 
 def _sweep(step: Pass, arrays: list[str], vectors: Collection[str], dtype: np.dtype, wide: np.dtype) -> list[str]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 
+from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.threads import chunks_of, launch, prepare
-from workbench.devices.cpu.turns import shared
+from workbench.devices.cpu.turns import lanes, shared
 from workbench.devices.lines.reference import accumulator
 
 
@@ -40,11 +40,11 @@ class ChebyshevStep:
         return (14 if self._inverse.dtype.kind == "c" else 5) * self._inverse.size
 
 
-@njit(parallel=True, nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+@kernel(error_model="numpy", fastmath=REORDERED)
 def _step(turns, inverse, r, s, p, u, a, b, first, partial, dots):  # pragma: no cover
     wide = dots.dtype.type
     size, chunks = r.size, partial.shape[0]
-    for lane in prange(turns.shape[0]):
+    for lane in lanes(turns):
         for chunk in shared(turns, lane, chunks):
             low, high = size * chunk // chunks, size * (chunk + 1) // chunks
             c_d, c_r, c_s, c_p, c_u = inverse[low:high], r[low:high], s[low:high], p[low:high], u[low:high]

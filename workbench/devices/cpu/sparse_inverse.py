@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 from scipy import sparse
 
+from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.csr import CsrProduct, as_unsigned
 from workbench.devices.cpu.threads import chunks_of, launch, prepare
-from workbench.devices.cpu.turns import shared
+from workbench.devices.cpu.turns import lanes, shared
 from workbench.devices.lines.reference import accumulator
 
 
@@ -63,10 +63,10 @@ def inverse_factor(matrix: sparse.csr_array) -> tuple[sparse.csr_array, int]:
     return factor, int(broken[0]) if broken.size else -1
 
 
-@njit(parallel=True, nogil=True, cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _factor(turns, lower, indices, indptr, values, longest, failed):  # pragma: no cover
     rows, chunks = indptr.size - 1, failed.size
-    for lane in prange(turns.shape[0]):
+    for lane in lanes(turns):
         for chunk in shared(turns, lane, chunks):
             small = np.empty((longest, longest), lower.dtype)
             g = np.empty(longest, lower.dtype)
@@ -106,11 +106,11 @@ def _factor(turns, lower, indices, indptr, values, longest, failed):  # pragma: 
                     values[begin + i] = g[i]
 
 
-@njit(parallel=True, nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+@kernel(error_model="numpy", fastmath=REORDERED)
 def _paired_product(turns, data, indices, indptr, r, u, x, partial, dots):  # pragma: no cover
     wide = dots.dtype.type
     rows, chunks = u.size, partial.shape[0]
-    for lane in prange(turns.shape[0]):
+    for lane in lanes(turns):
         for chunk in shared(turns, lane, chunks):
             ru, uu, rr = wide(0), wide(0), wide(0)
             for row in range(rows * chunk // chunks, rows * (chunk + 1) // chunks):

@@ -7,13 +7,13 @@ and a run is a plain sum or a plain fill that vectorizes.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 from scipy import sparse
 
 from workbench.devices.cpu.coarse_rows import alike, by_column
+from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.csr import as_unsigned
 from workbench.devices.cpu.threads import CHUNK, chunks_of, launch, prepare
-from workbench.devices.cpu.turns import shared
+from workbench.devices.cpu.turns import lanes, shared
 from workbench.devices.lines.reference import accumulator
 
 LONGEST_SEGMENT = 2048
@@ -104,9 +104,9 @@ class CompactColumns:
         return self._data.size
 
 
-@njit(parallel=True, nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
+@kernel(fastmath=REORDERED)
 def _restrict(turns, w, bounds, labels, cuts, groups, sums, coarse):  # pragma: no cover
-    for lane in prange(turns.shape[0]):
+    for lane in lanes(turns):
         for group in shared(turns, lane, sums.shape[0]):
             mine = sums[group]
             for k in range(mine.size):
@@ -125,9 +125,9 @@ def _restrict(turns, w, bounds, labels, cuts, groups, sums, coarse):  # pragma: 
             coarse[k] += sums[group, k]
 
 
-@njit(parallel=True, nogil=True, cache=True)
+@kernel()
 def _add(turns, x, bounds, labels, cuts, coarse):  # pragma: no cover
-    for lane in prange(turns.shape[0]):
+    for lane in lanes(turns):
         for chunk in shared(turns, lane, cuts.size - 1):
             for run in range(cuts[chunk], cuts[chunk + 1]):
                 piece = x[bounds[run] : bounds[run + 1]]
@@ -136,9 +136,9 @@ def _add(turns, x, bounds, labels, cuts, coarse):  # pragma: no cover
                     piece[i] += value
 
 
-@njit(parallel=True, nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+@kernel(error_model="numpy", fastmath=REORDERED)
 def _subtract(turns, starts, rows, columns, offsets, labels, data, w, coarse, cuts):  # pragma: no cover
-    for lane in prange(turns.shape[0]):
+    for lane in lanes(turns):
         for chunk in shared(turns, lane, cuts.size - 1):
             for segment in range(cuts[chunk], cuts[chunk + 1]):
                 first, count = np.int64(starts[segment]), np.int64(rows[segment])

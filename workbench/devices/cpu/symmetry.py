@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from workbench.devices.cpu.compiled import kernel
 
 
 class Asymmetry(NamedTuple):
@@ -29,7 +30,7 @@ def asymmetry(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray) -> Asym
     return Asymmetry(*_compare(data, indices, indptr, np.empty_like(indptr[1:])))
 
 
-@njit(nogil=True, cache=True)
+@kernel()
 def _compare(data, indices, indptr, cursors):  # pragma: no cover
     # Rows go up, so partners right of the diagonal of row c are asked for from left to right: cursors[c] is the next.
     zero = data.dtype.type(0)

@@ -15,6 +15,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 import numba
 from numba.core import config
 
+from workbench.devices.cpu.portable import linker
 from workbench.devices.cpu.turns import counters
 
 config.THREADING_LAYER_PRIORITY = ["omp", "tbb", "workqueue"]  # pyright: ignore[reportAttributeAccessIssue]
@@ -33,16 +34,9 @@ _one_at_a_time = threading.Lock()
 def launch(size: int, kernel: Callable[..., Any], *arguments: Any) -> None:
     """Run a kernel over `size` elements, with no other kernel beside it. Before its arguments it gets `turns`."""
     with _one_at_a_time:
-        if size >= WORTH_SHARING:
-            _all.fill(0)
-            kernel(_all, *arguments)
-            return
-        numba.set_num_threads(1)
-        _one.fill(0)
-        try:
-            kernel(_one, *arguments)
-        finally:
-            numba.set_num_threads(cores())
+        turns = _all if size >= WORTH_SHARING else _one
+        turns.fill(0)
+        kernel(turns, *arguments)
 
 
 def cores() -> int:
@@ -54,8 +48,21 @@ _all, _one = counters(cores()), counters(1)
 
 
 def prepare(kernel: Any, *arguments: Any) -> None:
-    """Compile a kernel for these arguments, or load it from disk, without running it: setup must pay, not a solve."""
-    kernel.compile(tuple(numba.typeof(argument) for argument in (_all, *arguments)))
+    """Load a kernel for these arguments, or begin to compile it, without running it: setup must pay, not a solve."""
+    kernel.prepare(tuple(numba.typeof(argument) for argument in (_all, *arguments)))
+
+
+def _forked() -> None:
+    """In a process that was forked: the threads of the other one are not there, and GNU's OpenMP ends a process that
+    asks for them. One core then does all the work, and the results are the same."""
+    global _all, _one_at_a_time
+    _one_at_a_time = threading.Lock()
+    if linker.cache_info().currsize:
+        _all = _one
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
 
 
 def chunks_of(size: int) -> int:

@@ -10,12 +10,11 @@ import statistics
 import time
 from typing import Any
 
-import numba
 import numpy as np
-from numba import njit, prange
 
-from workbench.devices.cpu.threads import chunks_of, launch
-from workbench.devices.cpu.turns import shared
+from workbench.devices.cpu.compiled import kernel
+from workbench.devices.cpu.threads import chunks_of, cores, launch
+from workbench.devices.cpu.turns import lanes, shared
 
 BYTES_PER_ELEMENT = 24
 """Two reads and one write of a float64. The read of the target's cache line before it is written is not counted."""
@@ -37,10 +36,10 @@ class Triad:
 
 # Slices first, then a loop over the slice's own indices: an index that starts elsewhere could be negative for all that
 # the compiler knows, and the wraparound it would then have to check for keeps the loop from being vectorized.
-@njit(parallel=True, nogil=True, cache=True)
+@kernel()
 def _triad(turns, a, b, c, chunks):
     n = a.size
-    for lane in prange(turns.shape[0]):
+    for lane in lanes(turns):
         for k in shared(turns, lane, chunks):
             A = a[n * k // chunks : n * (k + 1) // chunks]
             B = b[n * k // chunks : n * (k + 1) // chunks]
@@ -49,10 +48,10 @@ def _triad(turns, a, b, c, chunks):
                 A[i] = B[i] + 3.0 * C[i]
 
 
-@njit(parallel=True, nogil=True, cache=True)
+@kernel()
 def _update(turns, a, b, c, chunks):
     n = a.size
-    for lane in prange(turns.shape[0]):
+    for lane in lanes(turns):
         for k in shared(turns, lane, chunks):
             A = a[n * k // chunks : n * (k + 1) // chunks]
             B = b[n * k // chunks : n * (k + 1) // chunks]
@@ -61,10 +60,10 @@ def _update(turns, a, b, c, chunks):
 
 
 # Each thread is the first to write the part that it will use, which places that part in its own processor's memory.
-@njit(parallel=True, nogil=True, cache=True)
+@kernel()
 def _touch(turns, a, b, c, chunks):
     n = a.size
-    for lane in prange(turns.shape[0]):
+    for lane in lanes(turns):
         for k in shared(turns, lane, chunks):
             A = a[n * k // chunks : n * (k + 1) // chunks]
             B = b[n * k // chunks : n * (k + 1) // chunks]
@@ -101,4 +100,4 @@ def _bandwidth(kernel: Any, seconds: float, array_bytes: int) -> Triad:
         launch(a.size, kernel, a, b, c, chunks)
         times.append(time.perf_counter() - start)
     moved = BYTES_PER_ELEMENT * a.size
-    return Triad(moved / statistics.median(times), moved / min(times), len(times), a.nbytes, numba.get_num_threads())
+    return Triad(moved / statistics.median(times), moved / min(times), len(times), a.nbytes, cores())

@@ -14,12 +14,13 @@ the four recurrences are four independent chains.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from scipy import sparse
 
+from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.csr import as_unsigned
 from workbench.devices.cpu.threads import cores, launch, prepare
-from workbench.devices.cpu.turns import shared
+from workbench.devices.cpu.turns import lanes, shared
 from workbench.devices.lines.reference import accumulator
 
 TILE = 256
@@ -140,11 +141,11 @@ def _lane_rows(rows: int, width: int, block_rows: int, plane_rows: int) -> int:
     return 1
 
 
-@njit(parallel=True, nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+@kernel(error_model="numpy", fastmath=REORDERED)
 def _solve_stencil(
     turns, r, u, low0, low1, low2, inverse, scale, width, far1, far2, unit, block_rows, bounds, room, partial, dots
 ):  # pragma: no cover
-    for lane in prange(turns.shape[0]):
+    for lane in lanes(turns):
         for task in shared(turns, lane, partial.shape[0]):
             first, last = bounds[task], bounds[task + 1]
             mine = room[lane]
@@ -159,7 +160,7 @@ def _solve_stencil(
             dots[k] += partial[task, k]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+@njit(nogil=True, error_model="numpy", fastmath=REORDERED)
 def _forward(
     r, u, low0, low1, low2, inverse, scale, width, far1, far2, unit, block_rows, first, last, room
 ):  # pragma: no cover
@@ -237,7 +238,7 @@ def _forward(
                     row[lane] = base[lane]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+@njit(nogil=True, error_model="numpy", fastmath=REORDERED)
 def _backward(
     r, u, low0, low1, low2, inverse, width, far1, far2, unit, block_rows, first, last, room, sums
 ):  # pragma: no cover
@@ -337,19 +338,19 @@ def _backward(
     sums[0], sums[1], sums[2] = ru, uu, rr
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True)
 def _lanes(start, distance, zero):  # pragma: no cover
     """Where four lanes start: their units, rows, places in the row, tile lengths, and what the recurrence carries."""
     base = start + distance * np.arange(4)
     return base, base.copy(), np.zeros(4, np.int64), np.zeros(4, np.int64), np.full(4, zero)
 
 
-@njit(parallel=True, nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+@kernel(error_model="numpy", fastmath=REORDERED)
 def _solve_csr(
     turns, r, u, lower, lower_at, lower_rows, upper, upper_at, upper_rows, inverse, scale, bounds, partial, dots
 ):  # pragma: no cover
     wide = dots.dtype.type
-    for lane in prange(turns.shape[0]):
+    for lane in lanes(turns):
         for task in shared(turns, lane, partial.shape[0]):
             first, last = bounds[task], bounds[task + 1]
             for i in range(first, last):

@@ -4,7 +4,7 @@ Had every core its share for good, one that something else uses for a moment, a 
 the others; so they take over its chunks meanwhile. A chunk makes the same numbers on every core, and what it sums has a
 place of its own, so results do not depend on who took it. A kernel reads
 
-    for lane in prange(turns.shape[0]):
+    for lane in lanes(turns):
         for chunk in shared(turns, lane, chunks):
 
 with `turns` from `launch`, and may use `lane` to find work space that no other core uses meanwhile.
@@ -12,6 +12,7 @@ with `turns` from `launch`, and may use `lane` to find work space that no other 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,11 @@ def counters(lanes: int) -> np.ndarray:
     return np.zeros((lanes, APART), np.int64)
 
 
+def lanes(turns: Any) -> Iterator[int]:  # pragma: no cover
+    """The cores of a launch: a loop over them in a kernel runs on all of them at once (see `outlining`)."""
+    yield from range(turns.shape[0])
+
+
 @intrinsic
 def _next(typing: Any, turns: Any, lane: Any) -> Any:
     """turns[lane, 0], one larger afterwards, whoever else asks at the same time."""
@@ -42,7 +48,6 @@ def _next(typing: Any, turns: Any, lane: Any) -> Any:
     return types.int64(types.Array(types.int64, 2, "C"), types.intp), generate
 
 
-# Not kept on disk by itself: numba would not know the generator again in the kernels that go through it.
 @njit(nogil=True)
 def shared(turns, lane, chunks):  # pragma: no cover
     """The chunks that this core works on, each given to one core only."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,7 @@ class Cuda:
             raise InputError(f"device cuda needs CuPy, which cannot be imported ({detail}); run: {INSTALL}") from None
         self._cupy = cupy
         self.name = f"cuda:{number}" if number else "cuda"
+        self.number = number
         try:
             count = cupy.cuda.runtime.getDeviceCount()
         except cupy.cuda.runtime.CUDARuntimeError as error:
@@ -100,8 +101,8 @@ class Cuda:
     def clear(self, handle: Handle, nbytes: int) -> None:
         with self._guarded():
             if self._collected is not None:
+                # Memory that is made in the meantime is cleared, or recorded work would find anything there.
                 self._only_kernels = False
-                return
             self._cupy.cuda.runtime.memsetAsync(handle.data.ptr, 0, nbytes, self._stream.ptr)
 
     def compile(self, text: str, name: str) -> Function:
@@ -130,6 +131,21 @@ class Cuda:
 
     def flush(self) -> None:
         """CUDA keeps nothing back."""
+
+    # For libraries that take CUDA memory as it is.
+
+    def address(self, handle: Handle) -> int:
+        """Where the memory begins, as a number."""
+        return handle.data.ptr
+
+    def alone(self) -> AbstractContextManager[None]:
+        """A context in which no other thread asks the device for anything, and errors are sentences."""
+        return self._guarded()
+
+    def synchronize_all(self) -> None:
+        """Wait for all work on the device, also that of others' streams."""
+        with self._guarded():
+            self._device.synchronize()
 
     def pinned(self, nbytes: int) -> np.ndarray:
         with self._guarded():
@@ -169,20 +185,33 @@ class Cuda:
 
         return repeat
 
-    def repeated(self, work: Callable[[], None], times: int, scalars: Handle) -> Callable[[], None] | None:
+    def repeated(self, work: Callable[[], None], unit: int, scalars: Handle) -> Callable[[int], None] | None:
         launches = self._collect(work) if self.persist is not False and self._cooperates else []
         if launches and persistent.fit_together(launches):
             touched = {number: handle for launch in launches for number, handle in launch.handles.items()}
             fits = self.persist or sum(handle.nbytes for handle in touched.values()) <= self._cache
-            repeat = self._iterations(launches, times, scalars) if fits else None
+            repeat = self._iterations(launches, scalars) if fits else None
             if repeat:
                 return repeat
 
-        def all_of_them() -> None:
-            for _ in range(times):
+        def some() -> None:
+            for _ in range(unit):
                 work()
 
-        return self.record(all_of_them)
+        many, one = self.record(some), self.record(work)
+        if many is None or one is None:
+            return None
+
+        def in_units(times: int) -> None:
+            for _ in range(times // unit):
+                many()
+            for _ in range(times % unit):
+                one()
+
+        return in_units
+
+    def rehearse(self, work: Callable[[], None]) -> None:
+        self._collect(work)
 
     @property
     def _launches_here(self) -> int:
@@ -204,8 +233,8 @@ class Cuda:
                 self._collected, self.recording = None, False
         return collected if self._only_kernels else []
 
-    def _iterations(self, launches: list[persistent.Launch], times: int, scalars: Handle) -> Callable[[], None] | None:
-        """So many iterations as one cooperative launch, by as many groups as the chip holds; None if it is none."""
+    def _iterations(self, launches: list[persistent.Launch], scalars: Handle) -> Callable[[int], None] | None:
+        """Iterations as one cooperative launch, by as many groups as the chip holds; None if it is none."""
         text, arguments = persistent.source(launches, scalars)
         function, group, arena = self.compile(text, persistent.NAME), launches[0].group, persistent.ARENA
         with self._guarded():
@@ -217,7 +246,7 @@ class Cuda:
         groups = min(held, wanted, MOST_GROUPS_A_MULTIPROCESSOR) * self._multiprocessors
         door = self.allocate(DOOR)
 
-        def repeat() -> None:
+        def repeat(times: int) -> None:
             self.clear(door, DOOR)
             with self._guarded():
                 given = (scalars, door, np.int32(times), *arguments)

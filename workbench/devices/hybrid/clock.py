@@ -16,7 +16,10 @@ Returned = TypeVar("Returned")
 
 @dataclasses.dataclass(eq=False)
 class Noted:
-    """Something that was asked for and whose times are handed over later. place: its index in the recorder, then."""
+    """Something that was asked for and whose times are handed over later.
+
+    place: its index in the recorder, then; -1 before that, and for good where it is not noted.
+    """
 
     name: str
     lane: str
@@ -36,6 +39,7 @@ class HybridClock:
 
     def __init__(self, runtime: Runtime, recorder: Recorder) -> None:
         self.iteration = 0
+        self.noting = True
         self._runtime, self._recorder = runtime, recorder
         self._noted: list[Noted] = []
         self._latest: dict[str, Noted] = {}
@@ -47,6 +51,8 @@ class HybridClock:
         """A callable that notes what `run` does: on the accelerator, or on the cores if it asked for nothing there."""
 
         def call(*arguments: object) -> Returned:
+            if not self.noting:
+                return run(*arguments)
             before, start = len(self._noted), time.perf_counter()
             returned, span = self._runtime.timed(lambda: run(*arguments), name)
             end = time.perf_counter()
@@ -70,7 +76,8 @@ class HybridClock:
 
     def wait(self, lane: str, noted: Sequence[Noted]) -> None:
         """The next event of a lane waits for these."""
-        self._waiting.setdefault(lane, []).extend(noted)
+        if self.noting:
+            self._waiting.setdefault(lane, []).extend(noted)
 
     def follow(self, lane: str, other: str) -> None:
         """The next event of a lane waits for the latest of another."""
@@ -81,6 +88,8 @@ class HybridClock:
 
         The host is one of the cores: what it asks others for begins after what the cores did before.
         """
+        if not self.noting:
+            return Noted(name, lane, work, span, self.iteration, ())
         if lane != CPU:
             self.follow(lane, CPU)
         after = tuple(dict.fromkeys(self._waiting.pop(lane, ())))
@@ -102,7 +111,7 @@ class HybridClock:
             key = (event.name, event.lane)
             if key not in self._kernels:
                 self._kernels[key] = self._recorder.kernel(event.name, event.lane, *event.work())
-            after = tuple(waited.place for waited in event.after)
+            after = tuple(waited.place for waited in event.after if waited.place >= 0)
             start, end = event.span()
             event.place = self._recorder.add(self._kernels[key], start, end, event.iteration, after)
             # What an event waited for is known by its place from here on; keeping it would keep the whole run.

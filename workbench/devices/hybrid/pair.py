@@ -57,6 +57,7 @@ class Pair(Accelerator):
     def watch(self, workspace: Workspace, every: int) -> Watch:
         """The scalars of the cores' side after every iteration."""
         assert isinstance(workspace, PairWorkspace)
+        self.prepare(workspace.dtype)
         return Watch(workspace.near)
 
     def host_side(self, space: Workspace, names: Iterable[str], *, fuse: bool) -> Workspace:

@@ -85,6 +85,10 @@ def operands(line: Line) -> tuple[str, ...]:
 def parse(text: str) -> tuple[Line, ...]:
     """The lines of a program, in order. Raises LinesError for anything outside the language."""
     source = textwrap.dedent(text)
+    strange = next((character for character in source if "\ud800" <= character <= "\udfff"), None)
+    if strange:
+        row = next(row for row in source.splitlines() if strange in row).strip()
+        raise LinesError(f"line {row!r} holds {strange!r}, an unpaired surrogate; delete it")
     try:
         # Python warns of what it may refuse one day, such as 0if, on a console that the writer may not see.
         with _filters, warnings.catch_warnings():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Number
 from typing import Any
@@ -59,6 +60,7 @@ class Workspace:
         self._make_slots(scalars)
         self.added: list[str] = []
         """Names of the vectors that the programs allocated here."""
+        self._programs: list[weakref.ref[Compiled]] = []
         self.repeatable = True
         """Whether all programs that run again and again are, see `Compiled.repeatable`."""
         for name, vector in vectors.items():
@@ -87,9 +89,17 @@ class Workspace:
         offers = {name: getattr(operator, "offers", tuple(DOT_PLACES)) for name, operator in self.operators.items()}
         plans = [plan.plan(lines, vectors, persistent, offers, fuse=self.fuse) for lines in inlined]
         made = tuple(Compiled(self, lines, steps, vectors) for lines, steps in zip(inlined, plans, strict=True))
+        self._programs += map(weakref.ref, made)
+        # Kernels are compiled side by side; an iteration must not wait for them.
+        getattr(self.device, "settle", lambda: None)()
         # A program that comes before the others is over when a run stops.
         self.repeatable = self.repeatable and all(program.repeatable for program in made[1:] or made)
         return made
+
+    @property
+    def programs(self) -> list[Compiled]:
+        """All that were compiled here and are still in use, in order."""
+        return [program for known in self._programs if (program := known())]
 
     def scalar(self, name: str) -> Any:
         """The present value of a scalar, read from the device."""
@@ -163,6 +173,11 @@ class Compiled:
     def __call__(self) -> None:
         for run in self._runs:
             run()
+
+    @property
+    def runs(self) -> tuple[Callable[[], None], ...]:
+        """What a call calls, in order."""
+        return tuple(self._runs)
 
     @property
     def repeatable(self) -> bool:

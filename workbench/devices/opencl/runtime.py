@@ -31,8 +31,6 @@ class OpenCL:
     when the driver cannot compile a kernel.
     """
 
-    recording = False
-
     def __init__(self, device: Any, layout: Layout | None = None) -> None:
         import pyopencl as cl
 
@@ -45,6 +43,7 @@ class OpenCL:
         self.largest = int(device.max_mem_alloc_size)
         self.memory = int(device.global_mem_size)
         self._one_at_a_time = threading.RLock()
+        self._rehearsing = self.recording = False
         self._functions: dict[tuple[str, str], Any] = {}
         self._programs: dict[str, Any] = {}
         with self._errors():
@@ -77,7 +76,8 @@ class OpenCL:
     def copy(self, target: Handle, source: Handle, nbytes: int) -> None:
         if nbytes:
             with self._errors():
-                self._note(self._cl.enqueue_copy(self._queue, target, source, byte_count=nbytes))
+                if not self._rehearsing:
+                    self._note(self._cl.enqueue_copy(self._queue, target, source, byte_count=nbytes))
 
     def clear(self, handle: Handle, nbytes: int) -> None:
         if nbytes:
@@ -100,6 +100,8 @@ class OpenCL:
     ) -> None:
         # A kernel holds its arguments until it is enqueued, so two threads must not prepare it at once.
         with self._errors():
+            if self._rehearsing:
+                return
             function.set_args(*arguments)
             self._note(self._cl.enqueue_nd_range_kernel(self._queue, function, (groups * group,), (group,)))
 
@@ -136,8 +138,17 @@ class OpenCL:
     def record(self, work: Callable[[], None]) -> None:
         """OpenCL records nothing that every driver could repeat."""
 
-    def repeated(self, work: Callable[[], None], times: int, scalars: Handle) -> None:
+    def repeated(self, work: Callable[[], None], unit: int, scalars: Handle) -> None:
         """Neither one iteration nor many."""
+
+    def rehearse(self, work: Callable[[], None]) -> None:
+        # Other threads wait, as what they launch in the meantime would be left out too.
+        with self._errors():
+            self._rehearsing = self.recording = True
+            try:
+                work()
+            finally:
+                self._rehearsing = self.recording = False
 
     def timed(self, work: Callable[[], Any], name: str) -> tuple[Any, Span | None]:
         # What other threads ask for in the meantime is theirs.

@@ -65,9 +65,9 @@ function render({ model, el }) {
   }
 
   // What is on the canvas, in words, and in numbers for whoever tests or measures.
-  function painted({ seq, count, curves: number, live, paints, axis, tolerance, first }) {
+  function painted({ seq, count, curves: number, live, paints, axis, setup, tolerance, first }) {
     wire.painted(seq);
-    Object.assign(canvas.dataset, { count, curves: number, live, paints, axis, tolerance: tolerance ?? "" });
+    Object.assign(canvas.dataset, { count, curves: number, live, paints, axis, setup, tolerance: tolerance ?? "" });
     Object.assign(canvas.dataset, { first: first.map(([label]) => label).join("; "), at: first[0]?.[1] ?? "" });
     const parts = [...curves.values()].map(({ label, total, last, live: goes }) => {
       const state = `${goes ? "running" : "at rest"}, iteration ${total - 1}, relative residual ${short(last)}`;

@@ -1,11 +1,14 @@
 // The sliders of ipywidgets tell a screen reader their value but not what it is of. Each gets the words that stand beside it.
+// And where a control has no tooltip, ipywidgets gives its label the tooltip "null", which is taken away.
 
 const NAMELESS = ".widget-slider :is([role=slider], [contenteditable]):not([aria-label])";
+const NULL_TIP = ".widget-label[title=null]";
 
 // Names the sliders of the output that an element stands in, also those that come later. Returns what ends that.
 export function nameSliders(element) {
   const output = element.closest(".jp-OutputArea-output") ?? element.parentElement ?? element;
   const name = () => {
+    for (const label of output.querySelectorAll(NULL_TIP)) label.removeAttribute("title");
     for (const part of output.querySelectorAll(NAMELESS)) {
       const words = part.closest(".widget-slider").querySelector(".widget-label")?.textContent.trim();
       if (words) part.setAttribute("aria-label", words);

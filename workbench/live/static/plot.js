@@ -16,7 +16,7 @@ export class Plot extends Stage {
   constructor(hear) {
     super(hear);
     this.curves = new Map();
-    this.axis = "iterations";
+    [this.axis, this.setup] = ["iterations", false];
     [this.cursor, this.reading] = [null, false];
     // A tolerance that was moved on the page and goes before the kernel's, and whether it is being dragged.
     [this.moved, this.held] = [null, false];
@@ -27,7 +27,7 @@ export class Plot extends Stage {
   }
 
   get ruler() {
-    return RULERS[this.axis];
+    return RULERS[this.axis === "seconds" && this.setup ? "total" : this.axis];
   }
 
   // cursor: {x} in pixels, {by} steps from where it is, or null to take it away.
@@ -47,7 +47,7 @@ export class Plot extends Stage {
       this.curves.clear();
       this.drawnAs = "";
     }
-    [this.axis, this.marked] = [content.axis, content.marked];
+    [this.axis, this.setup, this.marked] = [content.axis, content.setup, content.marked];
     let used = 0;
     const take = (count) => fresh.subarray(used, (used += count));
     for (const told of content.curves) {
@@ -77,11 +77,11 @@ export class Plot extends Stage {
   state() {
     const all = [...this.curves.values()];
     const live = all.some((curve) => curve.live);
-    const { seq, paints, axis } = this;
+    const { seq, paints, axis, setup } = this;
     const [tolerance] = this.lines(all);
     const first = this.winners.first.map(({ curve, position }) => [curve.label, position]);
     const count = all.at(-1)?.shown ?? 0;
-    return { kind: "painted", seq, paints, axis, count, curves: all.length, live, tolerance, first };
+    return { kind: "painted", seq, paints, axis, setup, count, curves: all.length, live, tolerance, first };
   }
 
   draw() {
@@ -171,12 +171,21 @@ export class Plot extends Stage {
     const points = outline(samples, toX, toY, Math.max(0, drawn - 1), shown);
     drawPolyline(this.context, points, own, dash, curve.length);
     curve.length += lengthOf(points);
+    if (drawn === 0) this.drawSetup(samples, own);
     const stretch = (k) => Math.floor(samples.at(k) / apart);
     for (let k = drawn; k < shown; k += 1) {
       if (!(samples.values[k] > 0) || !(stretch(k) > (k > 0 ? stretch(k - 1) : -1))) continue;
       drawMarker(this.context, marker, toX(samples.at(k)), toY(samples.values[k]), own, this.palette.paper);
     }
     curve.drawn = shown;
+  }
+
+  // What passed before the first sample, as a thin line up to it.
+  drawSetup(samples, colour) {
+    const { toX, toY } = this.frame;
+    if (!samples.count || !(samples.at(0) > 0) || !(samples.values[0] > 0)) return;
+    this.context.lineWidth = 1;
+    line(this.context, colour, toX(0), toY(samples.values[0]), toX(samples.at(0)), toY(samples.values[0]));
   }
 
   drawRings({ rings, samples }) {

@@ -4,6 +4,11 @@ import { amount, amountAxis, duration, timeAxis } from "./units.js";
 // What convergence may be drawn against. counts: a sample's number is its position. least: the shortest picture. bound:
 // a comfortable end of the axis. step: of the arrow keys.
 
+const clockAxis = (what) => (extent, most) => {
+  const { ticks, title } = timeAxis(0, extent, most);
+  return { ticks, title: `${what} on each run's own clock, ${title.split(", ").at(-1)}` };
+};
+
 const measured = (least) => ({
   counts: false,
   least,
@@ -22,14 +27,8 @@ export const RULERS = {
     axis: (extent, most) => ({ ticks: linearTicks(0, extent, most).map((k) => [k, grouped(k)]), title: "iteration" }),
     say: (k) => `iteration ${grouped(k)}`,
   },
-  seconds: {
-    ...measured(1e-4),
-    axis: (extent, most) => {
-      const { ticks, title } = timeAxis(0, extent, most);
-      return { ticks, title: `iteration time on each run's own clock, ${title.split(", ").at(-1)}` };
-    },
-    say: duration,
-  },
+  seconds: { ...measured(1e-4), axis: clockAxis("iteration time"), say: duration },
+  total: { ...measured(1e-4), axis: clockAxis("setup and iteration time"), say: duration },
   bytes: {
     ...measured(1e3),
     axis: (extent, most) => {

@@ -1,9 +1,12 @@
 import { tellKernel } from "./kernel.js";
 import { element } from "./page.js";
+import { saveAs } from "./saving.js";
 
 // Buttons that copy what the kernel writes about a problem, and a line that takes such a text back.
 
 let views = 0;
+// A file goes to the page that asked for it; all widgets of a page have one name for it.
+const ASKER = (window.workbenchPage ??= `${Date.now()}-${Math.random()}`);
 
 function render({ model, el }) {
   const root = element("div", "wb-view wb-share");
@@ -12,7 +15,7 @@ function render({ model, el }) {
   // Keys belong to the fields here and not to the notebook's cells.
   root.setAttribute("data-lm-suppress-shortcuts", "true");
   const buttons = element("div", "wb-bar");
-  for (const [what, text, tip] of model.get("actions")) buttons.append(press(text, tip, () => tellKernel(model, { kind: what })));
+  for (const [what, text, tip] of model.get("actions")) buttons.append(press(text, tip, () => tellKernel(model, { kind: what, page: ASKER })));
 
   const opening = element("div", "wb-bar");
   const given = element("input", "wb-text");
@@ -27,6 +30,15 @@ function render({ model, el }) {
     if (event.key === "Enter") open();
   });
   opening.append(name, given, press("Open", "show the problem that this text or file describes", open));
+  const chooser = element("input", "");
+  [chooser.type, chooser.accept, chooser.hidden] = ["file", ".json", true];
+  chooser.addEventListener("change", async () => {
+    const [file] = chooser.files;
+    if (file) tellKernel(model, { kind: "open", name: file.name, text: await file.text() });
+    // The same file may be chosen again.
+    chooser.value = "";
+  });
+  opening.append(press("Choose file …", "open a problem that was saved to this computer", () => chooser.click()), chooser);
 
   const line = element("div", "wb-status");
   line.setAttribute("role", "status");
@@ -65,10 +77,15 @@ function render({ model, el }) {
     else say("The page may not write to the clipboard here. The text is selected below: press Ctrl+C, or Cmd+C.", "plain");
   }
 
+  const receive = (content, buffers) => {
+    if (content.kind === "file" && content.page === ASKER) saveAs(content.name, buffers[0]);
+  };
+  model.on("msg:custom", receive);
   model.on("change:number", copy);
   show();
   return () => {
     model.off("change:number", copy);
+    model.off("msg:custom", receive);
     root.remove();
   };
 }

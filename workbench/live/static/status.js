@@ -1,4 +1,5 @@
 import { ANSWER_MS, tellKernel } from "./kernel.js";
+import { watchKernel } from "./lost.js";
 import { nameSliders } from "./names.js";
 import { write } from "./page.js";
 import { turns } from "./throttle.js";
@@ -21,13 +22,15 @@ function render({ model, el }) {
   for (const name of names) model.on(name, show);
   show();
   // Only when it has been put on the page does the line know what it stands beside.
-  let forget = () => {};
+  let [forget, ignore] = [() => {}, () => {}];
   const frame = requestAnimationFrame(() => {
     forget = nameSliders(el);
+    ignore = watchKernel(model, el, () => model.get("advice"));
   });
   return () => {
     cancelAnimationFrame(frame);
     forget();
+    ignore();
     for (const name of names) model.off(name, show);
   };
 }

@@ -34,7 +34,7 @@ function inUnits(value, units) {
 // Ticks as [seconds, text], and the title of the axis. Where numbers would be long they count from a round time nearby.
 export function timeAxis(from, to, most) {
   const width = to - from;
-  const [unit, factor] = width < 2e-3 ? ["µs", 1e6] : width < 20 ? ["ms", 1e3] : ["s", 1];
+  const [unit, factor] = width < 2e-3 ? ["µs", 1e6] : width < 2 ? ["ms", 1e3] : ["s", 1];
   const coarse = 10 ** Math.ceil(Math.log10(width));
   const base = from > 200 * width ? Math.floor(from / coarse) * coarse : 0;
   const values = linearTicks((from - base) * factor, (to - base) * factor, most);

@@ -10,7 +10,7 @@ from workbench import devices
 from workbench.blocks import parameter, register
 from workbench.devices.hybrid import Rates, iteration_seconds, measure, measured_rates, product_seconds, profile_rates
 from workbench.errors import InputError
-from workbench.operators import Operator, stored_bytes
+from workbench.operators import Operator, Size, stored_bytes
 from workbench.solvers.base import Choice, Suits
 from workbench.solvers.hybrid.base import HybridSolver
 from workbench.solvers.hybrid.hybrid1 import Hybrid1
@@ -38,6 +38,9 @@ class HybridAuto(HybridSolver):
 
     cpu: str = parameter("", "profile of the cores, a name or a .toml file; empty measures")
     accelerator: str = parameter("", "profile of the accelerator and its link; empty measures")
+
+    def check_room(self, device: Any, operator: Operator | Size) -> None:
+        """What does not fit the device can run on the cores, or partly so."""
 
     def chosen(self, device: Any, operator: Operator, suits: Suits, profile: Callable[[str], Any]) -> Choice:
         if bool(self.cpu) != bool(self.accelerator):

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from workbench.blocks import parameter
 from workbench.devices.hybrid import Pair
 from workbench.errors import InputError
-from workbench.operators import Operator, stored_bytes
+from workbench.operators import Operator, Size, stored_bytes
 from workbench.solvers.base import Solver, Suits
 
 
@@ -24,7 +24,7 @@ class HybridSolver(Solver):
     measures_energies: ClassVar[bool] = False
     needs_accelerator: ClassVar[bool] = True
     vectors: ClassVar[int] = 0
-    """Vectors of all unknowns on the accelerator, the driver's residual included; M's are counted as they are made."""
+    """Vectors of all unknowns on the accelerator, residual and best x included; M's are counted when made."""
     both_precondition: ClassVar[bool] = False
     """M is applied on both sides, so it must act element by element."""
 
@@ -55,9 +55,12 @@ class HybridSolver(Solver):
 
     def placed(self, device: Any, operator: Operator) -> Any:
         """The accelerator with the cores beside it. Raises InputError where the system does not fit it."""
+        self.check_room(device, operator)
+        return Pair(device)
+
+    def check_room(self, device: Any, operator: Operator | Size) -> None:
         needed = stored_bytes(operator) + self.vectors * operator.shape[0] * operator.dtype.itemsize
         device.need_room(
             needed,
             f"use solver hybrid3, which keeps a part of the system on the cores as {self.name} cannot, or device cpu",
         )
-        return Pair(device)

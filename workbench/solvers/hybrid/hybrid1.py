@@ -24,7 +24,7 @@ class Hybrid1(HybridSolver):
 
     name: ClassVar[str] = "hybrid1"
     title: ClassVar[str] = "hybrid pipelined CG 1: dot products on the cores"
-    vectors: ClassVar[int] = 12
+    vectors: ClassVar[int] = 13
 
     def iterates(self, workspace: Any) -> Iterator[None]:
         copied = "w", "r", "u"

@@ -51,7 +51,7 @@ class Hybrid2(HybridSolver):
 
     name: ClassVar[str] = "hybrid2"
     title: ClassVar[str] = "hybrid pipelined CG 2: redundant updates on the cores"
-    vectors: ClassVar[int] = 13
+    vectors: ClassVar[int] = 14
     both_precondition: ClassVar[bool] = True
 
     def iterates(self, workspace: Any) -> Iterator[None]:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from workbench.blocks import parameter, register
 from workbench.devices.hybrid import SUMS, Split, decompose
 from workbench.errors import InputError
-from workbench.operators import Operator
+from workbench.operators import Operator, Size
 from workbench.solvers.base import Suits
 from workbench.solvers.hybrid import algorithm as lines
 from workbench.solvers.hybrid.base import HybridSolver
@@ -96,6 +96,9 @@ class Hybrid3(HybridSolver):
         super().check(device, suits)
         if suits.deflated:
             raise InputError("solver hybrid3 cannot deflate, since no side sees a whole vector; use hybrid1 or hybrid2")
+
+    def check_room(self, device: Any, operator: Operator | Size) -> None:
+        """The device need not hold all of the system: the cores keep the rest."""
 
     def placed(self, device: Any, operator: Operator) -> Any:
         """The two halves of the system. Raises InputError where a side has no row, and without the entries of A."""

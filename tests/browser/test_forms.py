@@ -1,0 +1,71 @@
+"""The form of the served page: what cannot be run is not offered, and what is wrong is marked where it is."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+TABS = ".wb-workbench > .widget-tab > .lm-TabBar .lm-TabBar-tab"
+MATRIX = "%%MatrixMarket matrix coordinate real symmetric\n4 4 6\n1 1 4\n2 2 4\n3 3 4\n4 4 4\n2 1 -1\n4 3 -1\n"
+EMPTY_TIPS = "() => [...document.querySelectorAll('[title=null], [title=undefined]')].map((at) => at.outerHTML)"
+
+
+def turn_to(page, title, shown):
+    page.locator(TABS).filter(has_text=re.compile(f"^{title}$")).click()
+    page.locator(shown).locator("visible=true").first.wait_for()
+
+
+def test_a_matrix_of_ones_own_can_be_run_and_wrong_values_are_marked(page, app_url, tmp_path, shoot):
+    page.goto(app_url)
+    page.wait_for_selector(".wb-building canvas.wb-canvas[data-bubbles]")
+    page.get_by_role("button", name="Matrix", exact=True).click()
+    path = tmp_path / "small.mtx"
+    path.write_text(MATRIX, encoding="utf-8")
+    page.get_by_role("button", name="by path", exact=True).click()
+    page.get_by_label("path", exact=True).locator("visible=true").fill(str(path))
+    page.keyboard.press("Enter")
+    page.get_by_text("small: 4 unknowns, 8 entries").wait_for()
+    turn_to(page, "Solve", ".wb-solving canvas")
+    solve = page.locator(".wb-solving")
+    solve.locator("[role=status]", has_text="Deflation levelset needs phases").first.wait_for()
+    deflation = solve.get_by_label("deflation", exact=True)
+    assert deflation.input_value() == "none"
+    assert not {"levelset", "stripes", "planes"} & set(deflation.locator("option").all_inner_texts())
+    assert "levelset needs phases" in solve.locator(".wb-fieldmessage").inner_text()
+    shoot("form_replaced")
+    run = solve.get_by_role("button", name="Run", exact=True)
+    assert run.is_enabled()
+    run.click()
+    solve.locator("[role=status]", has_text="run 1 converged").wait_for()
+
+    rtol = solve.get_by_label("rtol", exact=True)
+    rtol.fill("small")
+    rtol.press("Enter")
+    solve.locator(".wb-invalid", has_text="rtol").wait_for()
+    page.wait_for_function("() => document.querySelector('.wb-solving .wb-player button').disabled")
+    assert "rtol must be a number" in run.get_attribute("title")
+    message = solve.locator(".wb-fieldmessage", has_text="rtol must be a number, got 'small'")
+    message.scroll_into_view_if_needed()
+    shoot("form_wrong")
+    rtol.fill("1e-8")
+    rtol.press("Enter")
+    message.wait_for(state="detached")
+    page.wait_for_function("() => !document.querySelector('.wb-solving .wb-player button').disabled")
+
+    # No control of any page has an empty tooltip, and a page without code gives no advice in Python.
+    for title, shown in (
+        ("Race", ".wb-race"), ("Sweep", ".wb-sweep"), ("Look inside", ".wb-insidepage"), ("Step", ".wb-steps"),
+        ("Your method", ".wb-own"), ("Open a run", ".wb-replay"),
+    ):  # fmt: skip
+        turn_to(page, title, shown)
+    assert page.evaluate(EMPTY_TIPS) == []
+    turn_to(page, "Look inside", ".wb-insidepage")
+    for name, words in (("Timeline", "press “Run again with timings”"), ("Roofline", "press “Run again with timings”")):
+        page.locator(".wb-insidepage .lm-TabBar-tab", has_text=name).click()
+        message = page.locator(".wb-insidepage :is(.wb-hollow, .widget-html)", has_text=words)
+        message.locator("visible=true").first.wait_for()
+        shoot(f"hint_{name}")
+        assert "Session(" not in page.locator(".wb-insidepage").inner_text()

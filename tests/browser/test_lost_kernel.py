@@ -1,0 +1,40 @@
+"""A page whose kernel was restarted, has died or was shut down says so, and nothing on it can be pressed."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser import lab
+
+pytestmark = pytest.mark.browser
+
+RESTART = "() => window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()"
+SHUT_DOWN = "() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()"
+GONE = ".wb-gone"
+ICONS = """() => [...document.querySelectorAll(".jupyter-widgets-disconnected")]
+  .filter((at) => !["none", "normal"].includes(getComputedStyle(at, "::before").content)).length"""
+LIVE = """() => [...document.querySelectorAll(".wb-explorer :is(button, input, select, textarea)")]
+  .filter((control) => !control.closest("[inert]")).length"""
+
+
+@pytest.mark.parametrize("end", [RESTART, SHUT_DOWN], ids=["restarted", "shut down"])
+def test_a_kernel_that_ended_is_told_and_its_controls_are_off(explorer, shoot, end):
+    page = explorer.page
+    explorer.fill("n", "64")
+    explorer.run()
+    assert page.locator(GONE).count() == 0
+    page.evaluate(end)
+    page.locator(GONE, has_text="The kernel was restarted or has ended").wait_for()
+    assert page.locator(GONE).inner_text().endswith("Run the cell again.")
+    assert page.locator(GONE).count() == 1
+    explorer.until(lambda: page.evaluate(LIVE) == 0)
+    assert page.evaluate(ICONS) == 0
+    shoot("lost_kernel")
+    if end == RESTART:
+        # The cell run again is a page that works, in place of this one.
+        page.wait_for_function(f"() => ({lab.KERNEL_STATUS})() === 'idle'")
+        lab.run_all(page)
+        page.locator(GONE).wait_for(state="detached")
+        explorer.settle()
+        explorer.fill("n", "32")
+        explorer.run()

@@ -1,0 +1,44 @@
+"""What belongs to the setup of a run on an accelerator: after it nothing is compiled or recorded any more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from workbench.run import Run
+
+
+@contextmanager
+def nothing_is_made(runtime: Any, run: Run) -> Iterator[None]:
+    """Fail where the runtime compiles a text that it has not compiled, or records launches, but for a restart."""
+    compile, record, repeated = runtime.compile, runtime.record, runtime.repeated
+    restart = run._fresh_recurrence
+    restarting: list[bool] = []
+
+    def compiled(text: str, name: str) -> Any:
+        assert (text, name) in runtime._functions, f"{name} was compiled after the setup:\n{text[-2000:]}"
+        return compile(text, name)
+
+    def refusing(what: str, allowed: Any) -> Any:
+        def refused(*arguments: Any) -> Any:
+            assert restarting, f"launches were {what} after the setup"
+            return allowed(*arguments)
+
+        return refused
+
+    def restarted() -> Any:
+        # It lies between iterations, and its vectors are others.
+        restarting.append(True)
+        try:
+            return restart()
+        finally:
+            restarting.pop()
+
+    runtime.compile, run._fresh_recurrence = compiled, restarted
+    runtime.record, runtime.repeated = refusing("recorded", record), refusing("recorded", repeated)
+    try:
+        yield
+    finally:
+        del runtime.compile, runtime.record, runtime.repeated
+        run._fresh_recurrence = restart

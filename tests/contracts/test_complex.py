@@ -1,0 +1,89 @@
+"""Complex Hermitian systems: every solver takes as many iterations as the same method in NumPy on dense arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import workbench.run  # noqa: F401  registers every block
+from workbench import blocks
+from workbench.run import solve
+
+WIDTH, SIZE = 12, 132
+SOLVERS = blocks.registered("solver")
+ON_CORES = sorted(name for name, solver in SOLVERS.items() if not solver.needs_accelerator)
+RTOL = {"complex64": 1e-4, "complex128": 1e-10}
+FIRST = ("none", "jacobi", "neumann:1")
+
+
+def system(dtype):
+    """-Laplace on a small grid, every coupling with a phase of its own, which no diagonal scaling makes real; and b.
+
+    Its condition number, about 60, makes rounding in an imaginary part that should be zero grow where it can.
+    """
+    rng = np.random.default_rng(11)
+    matrix = sparse.lil_array((SIZE, SIZE), dtype=np.complex128)
+    for row in range(SIZE):
+        matrix[row, row] = 4 + 0.01 * rng.random()
+        right = [row + 1] if (row + 1) % WIDTH else []
+        for column in (*right, *([row + WIDTH] if row + WIDTH < SIZE else [])):
+            matrix[row, column] = -np.exp(0.1j * np.pi * rng.random())
+            matrix[column, row] = np.conj(matrix[row, column])
+    b = rng.standard_normal(SIZE) + 1j * rng.standard_normal(SIZE)
+    return sparse.csr_array(matrix).astype(dtype), b.astype(dtype)
+
+
+def inverse_of(first, dense):
+    """M^-1 as a dense matrix."""
+    diagonal = np.diag(np.diag(dense))
+    if first == "none":
+        return np.eye(len(dense))
+    if first == "jacobi":
+        return np.linalg.inv(diagonal)
+    kept = np.eye(len(dense)) - np.tril(dense, -1) @ np.linalg.inv(diagonal)
+    return kept.conj().T @ np.linalg.inv(diagonal) @ kept
+
+
+def textbook(dense, b, inverse, rtol, *, steepest=False):
+    """Iterations of preconditioned CG (Saad 2003, Algorithm 9.1), or of steepest descent, and its x."""
+    x, r = np.zeros_like(b), b.copy()
+    z = inverse @ r
+    p, gamma = z, np.vdot(r, z)
+    for count in range(1, 10 * SIZE):
+        s = dense @ p
+        alpha = gamma / np.vdot(p, s)
+        x, r = x + alpha * p, r - alpha * s
+        if np.linalg.norm(r) <= rtol * np.linalg.norm(b):
+            return count, x
+        z = inverse @ r
+        before, gamma = gamma, np.vdot(r, z)
+        p = z if steepest else z + gamma / before * p
+    raise AssertionError("the textbook's method does not converge")
+
+
+def assert_as_the_textbook(solver, device, first, dtype):
+    matrix, b = system(dtype)
+    dense, right = matrix.toarray().astype(np.complex128), b.astype(np.complex128)
+    rtol = RTOL[dtype]
+    expected, solution = textbook(dense, right, inverse_of(first, dense), rtol, steepest=solver == "sd")
+    found = solve(matrix, b, M=first, solver=solver, device=device, rtol=rtol)
+    assert found.converged, (found.reason, found.detail)
+    assert abs(found.iterations - expected) <= 1 + expected // 100
+    np.testing.assert_allclose(found.x, solution, rtol=0, atol=100 * rtol * np.abs(solution).max())
+
+
+@pytest.mark.parametrize("dtype", sorted(RTOL))
+@pytest.mark.parametrize("first", FIRST)
+@pytest.mark.parametrize("solver", ON_CORES)
+def test_on_the_cores(solver, first, dtype):
+    assert_as_the_textbook(solver, "cpu", first, dtype)
+
+
+@pytest.mark.parametrize("dtype", sorted(RTOL))
+@pytest.mark.parametrize("first", FIRST)
+@pytest.mark.parametrize("solver", sorted(SOLVERS))
+def test_on_accelerators(accelerator, solver, first, dtype):
+    if getattr(SOLVERS[solver], "both_precondition", False) and first == "neumann:1":
+        pytest.skip(f"{solver} takes preconditioners that act element by element")
+    assert_as_the_textbook(solver, accelerator.spec, first, dtype)

@@ -1,0 +1,73 @@
+"""Constant vectors: what they hold, what they cost, and that devices make the same of them as of written ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from workbench import devices
+from workbench.devices.constant import constant, constant_of, entries, largest
+from workbench.operators import Box
+from workbench.run import configure, run_through
+from workbench.run.driver import Run
+
+DTYPES = ("float32", "float64", "complex64", "complex128")
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_constant_vector_takes_no_memory(dtype):
+    made = constant(-2.5, 10**12, dtype)
+    assert (made.shape, made.dtype, constant_of(made)) == ((10**12,), np.dtype(dtype), -2.5)
+    assert not made.flags.writeable
+    assert largest(made) == 2.5
+    assert entries(made).tolist() == [-2.5]
+
+
+def test_what_is_written_out_is_no_constant():
+    for values in (np.ones(3), np.ones(1), constant(1, 1, float), np.ones((3, 3)), None, 4.0):
+        assert constant_of(values) is None
+    assert largest(np.array([1.0, -3.0, 2.0])) == 3
+    assert largest(np.array([3j, 4.0])) == 4
+    assert np.isnan(largest(np.array([1.0, np.nan])))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_accelerators_make_it_themselves(accelerator, dtype):
+    value = 1.5 - 2j if np.dtype(dtype).kind == "c" else 1.5
+    made = accelerator.array(constant(value, 1003, dtype), np.dtype(dtype))
+    np.testing.assert_array_equal(accelerator.to_host(made), np.full(1003, value, dtype))
+
+
+def test_the_cores_write_it_out():
+    made = devices.device("cpu").array(constant(2, 7, np.float64), np.dtype(np.float64))
+    made[0] = 3
+    assert made.tolist() == [3, 2, 2, 2, 2, 2, 2]
+
+
+def test_the_diagonal_of_a_box_is_one_number():
+    assert constant_of(Box((1024,) * 3, 1, 26.0, -1.0).diagonal()) == 26
+
+
+def test_the_setup_of_a_box_moves_no_vector(accelerator, monkeypatch):
+    """Right-hand side, start, diagonal and the look for a null space are made on the device."""
+    moved = []
+    runtime = accelerator.runtime
+    upload, download = runtime.upload, runtime.download
+    monkeypatch.setattr(runtime, "upload", lambda handle, values: (moved.append(values.nbytes), upload(handle, values)))
+    monkeypatch.setattr(
+        runtime, "download", lambda handle, values: (moved.append(values.nbytes), download(handle, values))
+    )
+    n = 48
+    run = Run(configure("poisson27", n=n, form="matrix-free", device=accelerator.spec))
+    # The parts of dot products, and scalars.
+    assert max(moved) < 8 * n**3 / 4
+    monkeypatch.undo()
+    found, expected = run_through(run), run_through(Run(configure("poisson27", n=n, form="matrix-free")))
+    assert found.iterations == expected.iterations
+    np.testing.assert_allclose(found.x, expected.x, rtol=1e-6)
+
+
+def test_a_singular_matrix_is_still_found_and_a_nearly_singular_one_is_not(accelerator):
+    for spec in ("cpu", accelerator.spec):
+        assert Run(configure("bubbles-2d", n=16, rhs="random", device=spec)).setting.singular
+        assert not Run(configure("two-layer", n=16, contrast=1e9, device=spec)).setting.singular

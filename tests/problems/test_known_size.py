@@ -1,0 +1,58 @@
+"""The size of a system from its parameters: right, and looked at before anything is assembled."""
+
+import pytest
+
+from workbench.blocks import find
+from workbench.errors import InputError
+from workbench.operators import stored_bytes
+from workbench.problems import base
+from workbench.problems.suitesparse import SuiteSparse
+from workbench.run import Run, configure
+
+SMALL = {
+    "poisson5": {"n": 5},
+    "poisson7": {"n": 4},
+    "poisson27": {"n": 4},
+    "poisson125": {"n": 6},
+    "two-layer": {"n": 6},
+    "slabs-3d": {"n": 8},
+    "bubbles-2d": {"n": 16},
+    "bubbles-3d": {"n": 16},
+    "poisson-2d": {"n": 2},
+    "poisson-3d": {"n": 3},
+    "stand-in": {"scale": 0.2},
+}
+
+
+@pytest.mark.parametrize(("name", "values"), SMALL.items())
+def test_it_is_that_of_the_assembled_system_or_less(name, values):
+    problem = find("problem", name, **values)
+    operator = problem.assemble().operator
+    size = problem.known_size
+    assert size is not None
+    assert (size.shape, size.dtype) == (operator.shape, operator.dtype)
+    # Whether a stencil's diagonal is stored depends on its values, and a stand-in's entries are hit within two percent.
+    assert 0.66 * stored_bytes(operator) <= size.nbytes <= stored_bytes(operator)
+
+
+def test_a_box_without_a_matrix_stores_nothing():
+    problem = find("problem", "poisson27", n=4, form="matrix-free")
+    assert problem.known_size.nbytes == stored_bytes(problem.assemble().operator) == 0
+
+
+@pytest.mark.parametrize("name", [*SMALL, "suitesparse"])
+def test_what_does_not_fit_is_refused_before_it_is_assembled(name, monkeypatch):
+    problem = find("problem", name)
+    monkeypatch.setattr(type(problem), "assemble", lambda *_: pytest.fail("it must not be assembled"))
+    with pytest.raises(InputError, match=r"device cpu may use 0\.001 MB and .* MB are needed; take a smaller problem"):
+        Run(configure(problem, memory_limit=1000))
+
+
+def test_a_system_that_is_given_counts_as_it_is():
+    system = find("problem", "poisson5", n=4).assemble()
+    assert Run(configure("poisson5", n=8192, memory_limit=10_000), system).setting.operator is system.operator
+
+
+def test_what_the_parameters_do_not_tell_is_none():
+    assert base.Problem().known_size is None
+    assert SuiteSparse(matrix="Test/tiny").known_size is None

@@ -1,0 +1,366 @@
+"""Files from strangers: whatever is in them, they are read as they were written or refused in a sentence."""
+
+import dataclasses
+import io
+import json
+import os
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from workbench.errors import InputError
+from workbench.recording import COLUMNS, Event, Trace, kernel_table, load, load_trace, save, save_trace, to_csv
+from workbench.run import Run, configure, run_through
+from workbench.run.sharing import from_link, load_configuration, save_configuration, to_link
+
+SEED = 20
+
+
+@pytest.fixture(scope="module")
+def record():
+    return run_through(Run(configure("two-layer", n=8), trace=True)).record(with_solution=True)
+
+
+@pytest.fixture(scope="module")
+def content(record, tmp_path_factory):
+    """The bytes of a run file that holds all that a run file can."""
+    return save(record, tmp_path_factory.mktemp("whole") / "a.run").read_bytes()
+
+
+def flipped(content, place, bit):
+    return content[:place] + bytes([content[place] ^ (1 << bit)]) + content[place + 1 :]
+
+
+def damaged(content, rng):
+    """The same bytes with a bit flipped, cut, with a part taken out, put in twice, or garbled."""
+    place, length = int(rng.integers(len(content))), int(rng.integers(1, 60))
+    changes = [
+        flipped(content, place, int(rng.integers(8))),
+        content[:place],
+        content[:place] + content[place + length :],
+        content[:place] + content[place : place + length] * 2 + content[place + length :],
+        content[:place] + rng.bytes(length) + content[place + length :],
+    ]
+    return changes[int(rng.integers(len(changes)))]
+
+
+def same(first, second):
+    """Two records hold the same."""
+    arrays, others = first.history.to_arrays(), second.history.to_arrays()
+    assert arrays.keys() == others.keys()
+    assert all(np.array_equal(arrays[name], others[name], equal_nan=True) for name in arrays)
+    assert (first.summary, json.dumps(first.provenance)) == (second.summary, json.dumps(second.provenance))
+    assert np.array_equal(first.solution, second.solution)
+    assert list(first.trace) == list(second.trace)
+
+
+def refused_or(read, check):
+    """Read, and check what was read; a sentence is as good."""
+    try:
+        found = read()
+    except InputError as error:
+        sentence = str(error)
+    else:
+        check(found)
+        return
+    assert sentence
+    assert "\n" not in sentence
+
+
+def test_a_damaged_run_file_is_read_as_it_was_or_refused(record, content, tmp_path):
+    rng = np.random.default_rng(SEED)
+    whole = load(save(record, tmp_path / "whole"))
+    path = tmp_path / "damaged"
+    directory = zipfile.ZipFile(io.BytesIO(content)).start_dir
+    # In the directory at the end every byte counts, and no checksum is over it.
+    every = [flipped(content, place, place % 8) for place in range(directory, len(content))]
+    for bad in [*every, *(damaged(content, rng) for _ in range(500))]:
+        path.write_bytes(bad)
+        refused_or(lambda: load(path), lambda found: same(found, whole))
+
+
+def test_a_run_file_that_was_made_to_harm_is_refused_or_can_be_used(record, content, tmp_path):
+    """Parts changed with their checksums made right again."""
+    rng = np.random.default_rng(SEED)
+    parts = unpacked(content)
+    path = tmp_path / "made"
+    for _ in range(200):
+        name = str(rng.choice(list(parts)))
+        path.write_bytes(packed({**parts, name: damaged(parts[name], rng)}))
+        refused_or(lambda: load(path), lambda found: used(found, tmp_path))
+
+
+def used(record, folder):
+    to_csv(record, folder / "a.csv")
+    if record.trace is not None:
+        kernel_table(record.trace)
+        save_trace(record.trace, folder / "a.json")
+
+
+def unpacked(content):
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def packed(parts, method=zipfile.ZIP_DEFLATED):
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", method) as archive:
+        for name, part in parts.items():
+            archive.writestr(name, part)
+    return made.getvalue()
+
+
+def array(values):
+    made = io.BytesIO()
+    np.lib.format.write_array(made, np.asanyarray(values), allow_pickle=True)
+    return made.getvalue()
+
+
+def announcing(shape, dtype="<f8"):
+    """The head of an array, with little behind it."""
+    made = io.BytesIO()
+    np.lib.format.write_array_header_1_0(made, {"descr": dtype, "fortran_order": False, "shape": shape})
+    return made.getvalue() + bytes(64)
+
+
+def head(content, **changes):
+    """The head of the run with entries changed."""
+    plain = json.loads(str(np.load(io.BytesIO(content))["head"]))
+    return array(json.dumps({**plain, **changes}))
+
+
+def trace(content, **changes):
+    plain = json.loads(str(np.load(io.BytesIO(content))["trace"]))
+    return array(json.dumps({**plain, **changes}))
+
+
+DEEP = "[" * 200_000 + "]" * 200_000
+HARMFUL = {
+    "nested deeply": lambda _: {"head": array(DEEP)},
+    "a trace nested deeply": lambda _: {"trace": array(DEEP)},
+    "version Infinity": lambda content: {"head": head(content, version=float("inf"))},
+    "version null": lambda content: {"head": head(content, version=None)},
+    "version of 5000 digits": lambda content: {
+        "head": array(f'{{"format": "cg-workbench run", "version": {"9" * 5000}}}')
+    },
+    "N of another kind": lambda content: {"head": head(content, summary={"N": "64"})},
+    "a solution of another length": lambda _: {"solution": array(np.ones(7))},
+    "a solution of texts": lambda _: {"solution": array(["a"] * 64)},
+    "a kernel out of range": lambda content: {"trace": trace(content, kernel=[10**6])},
+    "a kernel before the first": lambda content: {
+        "trace": trace(content, kernel=[-1], start=[0], end=[1], iteration=[0])
+    },
+    "an iteration out of range": lambda content: {
+        "trace": trace(content, kernel=[0], start=[0], end=[1], iteration=[2**40], after={})
+    },
+    "an event that waits for a later one": lambda content: {"trace": trace(content, after={"0": [5]})},
+    "an event that ends at infinity": lambda content: {
+        "trace": trace(content, kernel=[0], start=[0], end=[float("inf")], iteration=[0], after={})
+    },
+    "an event that takes a text": lambda content: {"trace": trace(content, start=["soon"])},
+    "a kernel of no lane": lambda content: {"trace": trace(content, kernels=[{"name": "A", "lane": "moon"}])},
+    "a shape of 1e12": lambda _: {"alpha": announcing((10**12,))},
+    "a negative shape": lambda _: {"alpha": announcing((-1,))},
+    "columns of unequal length": lambda _: {"beta": array(np.ones(3))},
+    "a column of two dimensions": lambda _: {"beta": array(np.ones((3, 3)))},
+    "a column of objects": lambda _: {"beta": array(np.array([{}], dtype=object))},
+    "a column of whole numbers": lambda _: {"residual": array(np.arange(3))},
+    "true residuals of one dimension": lambda _: {"true_residuals": array(np.ones(3))},
+    "a true residual at infinity": lambda _: {"true_residuals": array([[np.inf, 1.0]])},
+    "a true residual before the start": lambda _: {"true_residuals": array([[-1.0, 1.0]])},
+    "a head of numbers": lambda _: {"head": array(np.ones(3))},
+    "a head of no text": lambda _: {"head": announcing((), "<U16")[:-64] + b"\xff" * 64},
+    "a record of fields": lambda _: {"alpha": array(np.zeros(3, [("a", "f8"), ("b", "U4")]))},
+}
+
+
+@pytest.mark.parametrize("changes", HARMFUL.values(), ids=HARMFUL.keys())
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_a_harmful_run_file_is_refused_in_a_sentence_that_names_it(content, tmp_path, changes, method):
+    path = tmp_path / "harmful.run"
+    changed = {f"{name}.npy": part for name, part in changes(content).items()}
+    path.write_bytes(packed({**unpacked(content), **changed}, method))
+    with pytest.raises(InputError, match=r"harmful\.run (is damaged|is no run of this workbench): "):
+        load(path)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
+def test_a_run_file_packed_by_another_method_is_refused(content, tmp_path, method):
+    path = tmp_path / "other"
+    path.write_bytes(packed(unpacked(content), method))
+    with pytest.raises(InputError, match="is no run of this workbench: it is damaged, or of another kind"):
+        load(path)
+
+
+@pytest.mark.parametrize("name", ["residual.npy", "solution.npy", "unknown.npy"])
+def test_a_file_that_unpacks_to_very_much_is_not_unpacked(content, tmp_path, monkeypatch, name):
+    """420 MB of zeros, which take 0.4 MB; as much as is wanted could be there."""
+    path = tmp_path / "bomb"
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for own, part in unpacked(content).items():
+            if own != name:
+                archive.writestr(own, part)
+        with archive.open(name, "w", force_zip64=True) as stream:
+            block = bytes(1 << 24)
+            for _ in range(25):
+                stream.write(block)
+    path.write_bytes(made.getvalue())
+    assert path.stat().st_size < 500_000
+    taken = []
+    read = zipfile.ZipExtFile.read
+
+    def counted(stream, size=-1):
+        taken.append(size)
+        return read(stream, size)
+
+    monkeypatch.setattr(zipfile.ZipExtFile, "read", counted)
+    if name == "unknown.npy":
+        same(load(path), load_whole(content, tmp_path))
+    else:
+        with pytest.raises(InputError, match="bomb is no run .* it would unpack to 419 MB, 268 MB are allowed"):
+            load(path)
+    assert sum(taken) < 10_000_000
+    assert min(taken, default=0) >= 0
+
+
+def load_whole(content, folder):
+    (folder / "whole").write_bytes(content)
+    return load(folder / "whole")
+
+
+def test_what_a_member_announces_falsely_is_not_believed(content, tmp_path):
+    """A member of 64 MB that the directory says has as many bytes as before."""
+    parts = unpacked(content)
+    size = len(parts["alpha.npy"])
+    bad = packed({**parts, "alpha.npy": parts["alpha.npy"] + bytes(64 << 20)})
+    announced = (size + (64 << 20)).to_bytes(4, "little")
+    assert bad.count(announced) >= 2
+    (tmp_path / "false").write_bytes(bad.replace(announced, size.to_bytes(4, "little")))
+    with pytest.raises(InputError, match="it is damaged, or of another kind"):
+        load(tmp_path / "false")
+
+
+def test_parts_that_a_later_workbench_adds_do_no_harm(record, content, tmp_path):
+    (tmp_path / "later").write_bytes(packed({**unpacked(content), "more.npy": array(np.ones(3))}))
+    same(load(tmp_path / "later"), load(save(record, tmp_path / "whole")))
+
+
+def test_a_run_without_a_column_of_today_is_read(content, tmp_path):
+    parts = unpacked(content)
+    del parts["drift.npy"]
+    (tmp_path / "earlier").write_bytes(packed(parts))
+    found = load(tmp_path / "earlier")
+    assert np.isnan(found.history["drift"]).all()
+    assert set(COLUMNS) <= set(found.history.to_arrays())
+
+
+def small_trace():
+    made = Trace("m", "measured", ["a note"])
+    for place in range(6):
+        made.append(Event("A", "cpu", place, place + 0.5, 8, 2, place, (place - 1,) if place else ()))
+    return made
+
+
+WORDS = ["null", "[]", "{}", "-1", "1e999", "Infinity", "NaN", "true", '"a"', '"\\ud800"', "9" * 5000, "9" * 30, DEEP]
+
+
+@settings(deadline=None, max_examples=150)
+@given(data=st.data())
+def test_a_trace_with_any_value_in_any_place_is_refused_or_can_be_used(tmp_path_factory, data):
+    folder = tmp_path_factory.mktemp("trace")
+    path = save_trace(small_trace(), folder / "a.trace.json")
+    places = list(values_of(json.loads(path.read_text())))
+    where, word = data.draw(st.sampled_from(places)), data.draw(st.sampled_from(WORDS))
+    path.write_text(replaced(json.loads(path.read_text()), where, word))
+    refused_or(lambda: load_trace(path), lambda found: save_trace(found, folder / "b.json") and kernel_table(found))
+
+
+def values_of(plain, path=()):
+    """The paths of all values of nested plain data."""
+    yield path
+    parts = plain.items() if isinstance(plain, dict) else enumerate(plain) if isinstance(plain, list) else ()
+    for key, value in parts:
+        yield from values_of(value, (*path, key))
+
+
+def replaced(plain, path, word):
+    """The JSON with `word` in place of one value."""
+    mark = "<put it here>"
+    if not path:
+        return word
+    inner = plain
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = mark
+    return json.dumps(plain).replace(json.dumps(mark), word)
+
+
+@pytest.mark.parametrize("word", [DEEP, "9" * 5000, "\ud800", "\0", '{"otherData": ' + DEEP + "}"])
+def test_a_trace_that_is_no_json_is_refused(tmp_path, word):
+    path = tmp_path / "bad.json"
+    path.write_bytes(word.encode(errors="surrogatepass"))
+    with pytest.raises(InputError, match=r"bad\.json"):
+        load_trace(path)
+
+
+def test_a_damaged_trace_file_is_refused_or_can_be_used(tmp_path):
+    rng = np.random.default_rng(SEED)
+    path = save_trace(small_trace(), tmp_path / "a.json")
+    whole = path.read_bytes()
+    for _ in range(500):
+        path.write_bytes(damaged(whole, rng))
+        refused_or(lambda: load_trace(path), lambda found: save_trace(found, tmp_path / "b.json"))
+
+
+CONFIGURATION = configure("bubbles-2d", n=16, deflation="stripes", solver="cg", contrast=1e-5, rhs="random")
+
+
+def test_a_damaged_link_is_read_as_it_was_or_refused():
+    rng = np.random.default_rng(SEED)
+    link = to_link(CONFIGURATION).encode()
+    for _ in range(500):
+        text = damaged(link, rng).decode("latin-1")
+        refused_or(lambda text=text: from_link(text), lambda found: found == CONFIGURATION or pytest.fail(str(found)))
+
+
+@settings(deadline=None, max_examples=150)
+@given(data=st.data())
+@example(data=None)
+def test_a_saved_configuration_with_any_value_in_any_place_is_refused_or_whole(tmp_path_factory, data):
+    path = save_configuration(CONFIGURATION, tmp_path_factory.mktemp("problem") / "a.cg.json")
+    plain = json.loads(path.read_text())
+    if data is not None:
+        where, word = data.draw(st.sampled_from(list(values_of(plain)))), data.draw(st.sampled_from(WORDS))
+        path.write_text(replaced(plain, where, word))
+    refused_or(lambda: load_configuration(path), to_link)
+
+
+def test_a_damaged_configuration_file_is_refused_or_whole(tmp_path):
+    rng = np.random.default_rng(SEED)
+    path = save_configuration(CONFIGURATION, tmp_path / "a.cg.json")
+    whole = path.read_bytes()
+    for _ in range(500):
+        path.write_bytes(damaged(whole, rng))
+        refused_or(lambda: load_configuration(path), to_link)
+
+
+READERS = {"a.run": load, "a.json": load_trace, "a.cg.json": load_configuration}
+
+
+@pytest.mark.parametrize(("name", "read"), READERS.items())
+def test_a_pipe_or_a_device_is_refused_without_waiting(tmp_path, name, read):
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(InputError, match=r"is a pipe, not a .* write what it holds to a file"):
+        read(tmp_path / name)
+    (tmp_path / f"link.{name}").symlink_to("/dev/zero")
+    with pytest.raises(InputError, match="is a device, not a"):
+        read(tmp_path / f"link.{name}")
+
+
+def test_an_unknown_entry_of_a_head_does_no_harm(record, tmp_path):
+    more = dataclasses.replace(record, summary={**record.summary, "more": [1]})
+    assert load(save(more, tmp_path / "a.run")).summary["more"] == [1]

@@ -1,0 +1,248 @@
+"""What a caller passes to solve: taken whole, in a precision that holds it, unchanged, or refused in one sentence."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.sparse import linalg
+
+from workbench.errors import InputError
+from workbench.problems import LinearSystem
+from workbench.run import Configuration, Quantity, Reason, Run, configure, solve
+from workbench.run.given import GivenProblem
+
+N = 60
+A = sparse.csr_array(sparse.diags_array([[-1.0] * (N - 1), [2.1] * N, [-1.0] * (N - 1)], offsets=[-1, 0, 1]))
+ONES = np.ones(N)
+
+
+def residual(A, b, x):
+    """||b - A x||/||b|| in extended precision."""
+    dense, b, x = (values.astype(np.clongdouble) for values in (A.toarray(), b, x))
+    difference = b - dense @ x
+    return float(np.sqrt(np.sum(np.abs(difference) ** 2) / np.sum(np.abs(b) ** 2)))
+
+
+@pytest.mark.parametrize("scale", [1e-310, 1e-300, 1e-200, 1e-162, 1e-160, 1e-158, 1e150, 1e200, 1e300])
+@pytest.mark.parametrize("solver", ["cg", "pipecg", "fcg"])
+def test_any_scale_of_b_gives_the_same_answer(scale, solver):
+    result = solve(A, ONES * scale, solver=solver)
+    expected = solve(A, ONES, solver=solver)
+    assert result.reason is Reason.CONVERGED
+    assert abs(result.iterations - expected.iterations) <= 1
+    assert residual(A, ONES * scale, result.x) <= 1e-6
+    assert result.true_relative_residual <= 1e-6
+    assert any("scaled by 2^" in note for note in result.provenance["notes"])
+
+
+@pytest.mark.parametrize("exponent", [-700, -300, 300, 900])
+def test_a_power_of_two_scales_the_whole_run(exponent):
+    x, scaled = solve(A, ONES), solve(A, np.ldexp(ONES, exponent))
+    assert np.array_equal(np.ldexp(x.x, exponent), scaled.x)
+    assert np.array_equal(np.ldexp(x.history["residual"], exponent), scaled.history["residual"])
+    assert np.array_equal(x.history["alpha"], scaled.history["alpha"], equal_nan=True)
+
+
+@pytest.mark.parametrize(("scale", "rtol"), [(1e-18, 1e-6), (1e-18, 1e-9), (1e30, 1e-6), (1e-36, 1e-5), (1e36, 1e-6)])
+def test_single_precision_says_what_is_true(scale, rtol):
+    small, b = A.astype(np.float32), (ONES * scale).astype(np.float32)
+    result = solve(small, b, rtol=rtol)
+    true = residual(small, b, result.x)
+    assert result.converged == (true <= rtol)
+    # Computed in single precision, the true residual holds rounding of its own.
+    assert 0.98 * true <= result.true_relative_residual <= 1.5 * true
+
+
+def test_a_norm_that_no_number_holds_is_refused():
+    with pytest.raises(InputError, match=r"\|\|b\|\| is above 1.8e308"):
+        solve(A, ONES * 1.7e308)
+
+
+def test_x_that_falls_among_the_subnormal_numbers_is_not_called_converged():
+    b = ONES * 1e-320
+    result = solve(A, b)
+    assert not result.converged
+    assert result.true_relative_residual > 1e-6
+
+
+def test_looks_at_a_scaled_run_show_the_system_that_was_given():
+    run = Run(configure("two-layer", n=8))
+    assert run.setting.exponent == 0
+    system = run.setting.system
+    tiny = Run(configure(GivenProblem()), LinearSystem(system.operator, system.b * 1e-250))
+    while tiny.step():
+        pass
+    look = tiny.looks.ask(Quantity.SOLUTION, np.array)
+    tiny.step()
+    assert look.done
+    assert np.array_equal(look.values, tiny.x)
+
+
+def test_a_norm_of_b_that_underflows_measures_nothing():
+    with pytest.raises(InputError, match="the preconditioned norm of b is 0"):
+        solve(A * 1e250, ONES, norm="preconditioned")
+
+
+@pytest.mark.parametrize("which", ["b", "x0", "both"])
+def test_complex_vectors_make_a_complex_system(which):
+    b = ONES + 1j if which != "x0" else ONES
+    x0 = 1j * ONES if which != "b" else None
+    result = solve(A, b, x0)
+    assert result.reason is Reason.CONVERGED
+    assert result.x.dtype == np.complex128
+    assert residual(A, b, result.x) <= 1e-6
+    assert any("the system was made complex128" in note for note in result.provenance["notes"])
+
+
+def test_a_real_linear_operator_and_a_real_m_take_complex_vectors():
+    real = linalg.LinearOperator((N, N), matvec=lambda v: A @ np.asarray(v, dtype=np.float64), dtype=np.float64)
+    M = linalg.LinearOperator((N, N), matvec=lambda v: np.asarray(v, dtype=np.float64) / 2.1, dtype=np.float64)
+    b = ONES + 1j * np.arange(N)
+    result = solve(real, b, M=M)
+    assert result.converged
+    assert residual(A, b, result.x) <= 1e-6
+
+
+def test_digits_of_b_that_single_precision_lacks_are_kept():
+    b = np.random.default_rng(0).random(N)
+    result = solve(A.astype(np.float32), b, rtol=1e-12)
+    assert (result.x.dtype, result.converged) == (np.float64, True)
+    assert residual(A.astype(np.float32), b, result.x) <= 1e-12
+
+
+def declared_real(values):
+    return linalg.LinearOperator((N, N), matvec=values, dtype=np.float64)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "sentence"),
+    [
+        (declared_real(lambda v: v * 1j), "A returned complex128 for a system that is float64"),
+        (declared_real(lambda v: None), "A, a LinearOperator, failed"),
+        (declared_real(lambda v: v[:4]), "A, a LinearOperator, failed"),
+        (A * 1e-320, "whose inverse overflows"),
+        (np.ma.masked_array(A.toarray()), "A is a masked array"),
+        (A.toarray().astype(object), "A must hold numbers"),
+        ([[2.0]], "cannot use list as A"),
+    ],
+)
+def test_matrices_that_cannot_be_used_are_named(matrix, sentence):
+    with pytest.raises(InputError, match=sentence):
+        solve(matrix, ONES, M="none")
+
+
+@pytest.mark.parametrize("place", [0, 5, N])
+@pytest.mark.parametrize("value", [-1, 10**6])
+def test_damaged_index_arrays_are_refused_before_anyone_reads_through_them(place, value):
+    damaged = A.copy()
+    damaged.indptr = damaged.indptr.copy()
+    damaged.indptr[place] = value
+    with pytest.raises(InputError, match="the sparse matrix is damaged"):
+        solve(damaged, ONES)
+    with pytest.raises(InputError, match="M is damaged"):
+        solve(A, ONES, M=damaged)
+    with pytest.raises(InputError, match="Z is damaged"):
+        solve(A, ONES, deflation=damaged)
+
+
+DIAGONAL = 0.3 + np.random.default_rng(1).random(N)
+BUFFER = np.empty(N)
+
+
+def into_a_buffer(r):
+    return np.multiply(r, DIAGONAL, out=BUFFER)
+
+
+def in_place(r):
+    r *= DIAGONAL
+    return r
+
+
+def clears_its_argument(r):
+    u = r * DIAGONAL
+    r[:] = 0
+    return u
+
+
+@pytest.mark.parametrize("M", [into_a_buffer, in_place, clears_its_argument])
+@pytest.mark.parametrize("solver", ["cg", "fcg", "pipecg"])
+def test_functions_may_work_in_place_or_return_one_buffer(M, solver):
+    b, expected = ONES.copy(), solve(A, ONES, M=lambda r: r * DIAGONAL, solver=solver)
+    result = solve(A, b, M=M, solver=solver)
+    assert np.array_equal(b, ONES)
+    assert np.array_equal(result.x, expected.x)
+
+
+@pytest.mark.parametrize("made", [np.diag, sparse.diags_array, lambda values: linalg.aslinearoperator(np.diag(values))])
+def test_m_may_be_a_matrix_near_the_inverse_as_in_scipy(made):
+    assert solve(A, ONES, M=made(DIAGONAL)).iterations == solve(A, ONES, M=lambda r: r * DIAGONAL).iterations
+
+
+def test_no_m_and_no_deflation_may_be_said_by_none():
+    result = solve(A, ONES, M=None, deflation=None)
+    assert result.iterations == solve(A, ONES, M="none").iterations
+
+
+@pytest.mark.parametrize(
+    ("keywords", "sentence"),
+    [
+        ({"M": 5}, "M must be the name of a preconditioner, a function"),
+        ({"M": np.ma.masked_array(np.eye(N))}, "M is a masked array"),
+        ({"M": np.eye(3)}, r"M has shape \(3, 3\), but the matrix has 60 rows"),
+        ({"M": lambda r: None}, "M must return a vector"),
+        ({"M": lambda r: 1j * r}, "M returned complex128"),
+        ({"M": lambda r: 1j * r, "solver": "fcg"}, "M returned complex128"),
+        ({"solver": 5}, "solver must be a name such as 'cg'"),
+        ({"coarse": 5}, "coarse must be a name"),
+        ({"variant": None, "callback": 5}, "callback must be a function"),
+        ({"deflation": 5}, "deflation vectors have shape"),
+        ({"device": 5}, "unknown device '5'"),
+        ({"rtol": "x"}, "rtol must be a number, got 'x'"),
+        ({"x0": ONES[:3]}, r"x0 has shape \(3,\)"),
+        ({"deflation": 1j * np.random.default_rng(0).random((N, 2))}, "a deflation vector is complex"),
+        ({"deflation": np.array([[None]] * N)}, "Z must hold numbers"),
+        ({"deflation": np.ma.masked_array(np.ones((N, 2)))}, "Z is a masked array"),
+    ],
+)
+def test_keywords_that_make_no_sense_are_refused_in_a_sentence(keywords, sentence):
+    with pytest.raises(InputError, match=sentence) as caught:
+        solve(A, ONES, **keywords)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_product_with_x0_that_overflows_to_nan_is_named():
+    rows = sparse.csr_array(sparse.diags_array([[-1.0] * (N - 1), [4.0] * N, [-1.0] * (N - 1)], offsets=[-1, 0, 1]))
+    with pytest.raises(InputError, match="A x0 overflows"):
+        solve(rows, ONES, x0=np.full(N, 1e308))
+
+
+def test_a_configuration_takes_names():
+    named = Configuration("poisson5", "cg", "jacobi", "none", "cholesky")
+    assert named == configure("poisson5")
+    assert Run(named).setting.operator.shape[0] == named.problem.n**2
+
+
+def test_half_precision_vectors_deflate():
+    Z = (np.arange(N)[:, None] ** np.arange(2)).astype(np.float16)
+    assert solve(A, ONES, deflation=Z).converged
+
+
+RING = sparse.csr_array(
+    sparse.diags_array(
+        [[2.0] * N, [-1.0] * (N - 1), [-1.0] * (N - 1), [-1.0], [-1.0]], offsets=[0, 1, -1, N - 1, 1 - N]
+    )
+)
+
+
+def test_a_run_whose_b_was_changed_says_so_in_its_reason():
+    b = np.random.default_rng(2).random(N)
+    result = solve(RING, b)
+    assert (result.reason, result.converged) == (Reason.CONSISTENT, True)
+    of_given = residual(RING, b, result.x)
+    assert f"||b - A x|| is {of_given * np.linalg.norm(b) / np.linalg.norm(b - b.mean()):.3g} of ||b||" in result.detail
+    assert residual(RING, b - b.mean(), result.x) <= 1e-6
+
+
+def test_a_mean_below_the_tolerance_is_no_change_worth_a_word():
+    b = np.random.default_rng(2).standard_normal(N)
+    b -= b.mean() - 1e-9
+    assert solve(RING, b).reason is Reason.CONVERGED

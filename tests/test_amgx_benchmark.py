@@ -1,0 +1,29 @@
+"""The benchmark against AmgX continues where a contestant fails, and says so at once."""
+
+from benchmarks import amgx
+
+
+def test_a_contestant_that_fails_leaves_its_sentence_and_the_others_go_on(capsys):
+    turns = []
+
+    def fine():
+        turns.append("fine")
+        return {"iterations": len(turns), "setup_s": 0.5}
+
+    def fails():
+        turns.append("fails")
+        raise MemoryError("the device is full")
+
+    found = amgx.solves("poisson5 9", {"first": fails, "second": fine}, 3)
+    assert found["first"] == {"failed": "MemoryError: the device is full"}
+    # The first of four rounds warms up; of the others, which are the calls 3 to 5 of all, the median counts.
+    assert found["second"] == {"iterations": 4, "setup_s": 0.5}
+    assert turns.count("fails") == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "poisson5 9, first failed: MemoryError: the device is full"
+    assert lines[-1] == "poisson5 9, second, round 3: iterations 5, setup_s 0.5"
+
+
+def test_without_a_gpu_it_says_what_is_missing(monkeypatch):
+    monkeypatch.setattr(amgx.amgx, "installed", lambda: False)
+    assert "workbench doctor" in amgx.figures()["not run"]

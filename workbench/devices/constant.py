@@ -1,0 +1,35 @@
+"""Vectors whose entries are all the same: on the host they take no memory, on a device they are made there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def constant(value: complex, size: int, dtype: np.dtype | type) -> np.ndarray:
+    """A read-only vector of shape (size,) whose entries are all `value`, kept as one number."""
+    if size < 2:
+        return np.full(size, value, dtype)
+    return np.broadcast_to(np.asarray(value, dtype), (size,))
+
+
+def constant_of(values: Any) -> np.generic | None:
+    """The entry of a vector that `constant` made, else None, whatever its entries are. Looks at one of them at most."""
+    if isinstance(values, np.ndarray) and values.ndim == 1 and values.size > 1 and values.strides == (0,):
+        return values[0]
+    return None
+
+
+def entries(values: np.ndarray) -> np.ndarray:
+    """The entries of a vector, those of a constant one only once."""
+    return values[:1] if constant_of(values) is not None else values
+
+
+def largest(values: np.ndarray) -> float:
+    """The largest |entry|. Cost: two reads of a real vector, none of a constant one."""
+    seen = entries(values)
+    if seen.dtype.kind == "c":
+        return float(np.abs(seen).max())
+    # No array of absolute values, which takes longer to make than to read.
+    return max(float(seen.max()), -float(seen.min()))

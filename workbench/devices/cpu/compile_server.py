@@ -1,0 +1,173 @@
+"""What the compiling process does: numba is made ready once, and each kernel is compiled in a fork of its own.
+
+So kernels are compiled on several cores at once, none leaves memory behind, and whatever ends a fork ends one kernel.
+Where a process cannot be forked, kernels are compiled one after the other, and the process ends after some of them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import pickle
+import select
+import signal
+import struct
+import sys
+from typing import Any, BinaryIO
+
+HEAD = struct.Struct("!QQ")
+IDLE = 20.0
+"""Seconds without a request after which the process ends."""
+MOST = 4
+"""Forks at once; each takes 100 to 200 MB."""
+MOST_HERE = 20
+"""Kernels that are compiled without forks before the process ends, at 5 to 20 MB each."""
+FORKS = hasattr(os, "fork") and hasattr(select, "poll") and sys.platform != "darwin"
+"""System libraries of macOS cannot be used after a fork."""
+
+
+def write_message(file: BinaryIO, number: int, content: bytes) -> None:
+    """A numbered message into a pipe."""
+    file.write(HEAD.pack(number, len(content)) + content)
+    file.flush()
+
+
+def read_message(file: BinaryIO) -> tuple[int, bytes] | None:
+    """The next one; None at the end of the pipe."""
+    head = file.read(HEAD.size)
+    if len(head) < HEAD.size:
+        return None
+    number, size = HEAD.unpack(head)
+    content = file.read(size)
+    return None if len(content) < size else (number, content)
+
+
+def serve() -> None:
+    """Answer requests from standard input on standard output until that ends, or nothing comes for a while."""
+    requests = os.fdopen(os.dup(0), "rb", buffering=0)
+    answers = os.fdopen(os.dup(1), "wb")
+    # What a library prints must not get among the answers.
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(nothing, 1)
+    with contextlib.suppress(OSError, ValueError):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with contextlib.suppress(BrokenPipeError):
+        if FORKS:
+            _Forks(requests, answers).serve()
+        else:
+            _one_by_one(requests, answers)
+
+
+def _one_by_one(requests: BinaryIO, answers: BinaryIO) -> None:
+    from workbench.devices.cpu import compiled
+
+    compiled.warm_up()
+    for _ in range(MOST_HERE):
+        message = _whole_message(requests)
+        if message is None:
+            return
+        write_message(answers, message[0], _compile(message[1]))
+
+
+def _compile(request: bytes) -> bytes:
+    """Machine code, empty after an error: the parent then compiles and reports it."""
+    from workbench.devices.cpu import compiled
+
+    try:
+        return compiled.compiled_bytes(*pickle.loads(request))
+    except BaseException:
+        return b""
+
+
+def _whole_message(requests: Any) -> tuple[int, bytes] | None:
+    # Unbuffered, so that poll knows what has come, but then a read may give less than it is asked for.
+    class Whole:
+        @staticmethod
+        def read(size: int) -> bytes:
+            parts = b""
+            while len(parts) < size and (more := requests.read(size - len(parts))):
+                parts += more
+            return parts
+
+    return read_message(Whole)  # type: ignore[arg-type]
+
+
+class _Forks:
+    """One thread, a fork for each kernel, one for each core at once, `MOST` at most."""
+
+    def __init__(self, requests: Any, answers: BinaryIO) -> None:
+        self._requests, self._answers = requests, answers
+        self._waiting: list[tuple[int, bytes]] = []
+        self._working: dict[int, tuple[int, int, bytearray]] = {}
+        """By the pipe of its answer: number of the request, process, what has come of the answer."""
+        self._most = min(MOST, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
+
+    def serve(self) -> None:
+        from workbench.devices.cpu import compiled
+
+        compiled.warm_up()
+        # Keep these objects out of the garbage collection of the forks, which would copy them.
+        gc.collect()
+        gc.freeze()
+        gc.disable()
+        poll = select.poll()
+        poll.register(self._requests, select.POLLIN)
+        try:
+            while True:
+                ready = poll.poll(None if self._working else 1000 * IDLE)
+                if not ready and not self._working:
+                    return
+                for file, _ in ready:
+                    if file == self._requests.fileno():
+                        message = _whole_message(self._requests)
+                        if message is None:
+                            return
+                        self._waiting.append(message)
+                    elif self._heard(file):
+                        poll.unregister(file)
+                while self._waiting and len(self._working) < self._most:
+                    poll.register(self._fork(*self._waiting.pop(0)), select.POLLIN)
+        finally:
+            for _, process, _ in self._working.values():
+                os.kill(process, signal.SIGKILL)
+                os.waitpid(process, 0)
+
+    def _heard(self, pipe: int) -> bool:
+        """Take what a fork has sent; at its end pass it on."""
+        number, process, answer = self._working[pipe]
+        more = os.read(pipe, 1 << 16)
+        if more:
+            answer += more
+            return False
+        del self._working[pipe]
+        os.close(pipe)
+        _, status = os.waitpid(process, 0)
+        write_message(self._answers, number, bytes(answer) if status == 0 else b"")
+        return True
+
+    def _fork(self, number: int, request: bytes) -> int:
+        """The pipe that a fork answers through."""
+        output, pipe = os.pipe()
+        process = os.fork()
+        if process == 0:
+            status = 1
+            try:
+                _end_with_parent()
+                with os.fdopen(pipe, "wb") as file:
+                    file.write(_compile(request))
+                status = 0
+            finally:
+                os._exit(status)
+        os.close(pipe)
+        self._working[output] = (number, process, bytearray())
+        return output
+
+
+def _end_with_parent() -> None:
+    """Linux can end a process when the one that forked it ends; elsewhere a fork ends when its kernel is compiled."""
+    with contextlib.suppress(Exception):
+        import ctypes
+
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)

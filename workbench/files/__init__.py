@@ -1,0 +1,7 @@
+"""Files of users: how they are opened and how they are written."""
+
+from workbench.files.arrays import read_array
+from workbench.files.reading import opened, read_bytes
+from workbench.files.writing import check_target, replacing, write
+
+__all__ = ["check_target", "opened", "read_array", "read_bytes", "replacing", "write"]

@@ -1,0 +1,204 @@
+"""Files are written whole or not at all, and the type of file behind a path is preserved.
+
+A regular file is replaced in one step by a new one with its owner and its mode; one that is new has the mode that the
+umask leaves. Behind a symbolic link its target is written. Pipes and character devices are written into.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import errno
+import os
+import secrets
+import signal
+import stat
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from workbench.errors import InputError, shown
+from workbench.files.reading import kind_of
+
+MODE = 0o666
+"""Mode of new files, before the umask."""
+MOST_LINKS = 40
+"""Symbolic links that are followed, as many as Linux follows."""
+
+
+def write(path: Path, content: bytes) -> Path:
+    """Write a file and return its path; where that fails, what was there stays and nothing is left behind.
+
+    A pipe needs a reader. Other names of the same file (hard links) keep its old content. Raises InputError for a
+    folder, a socket, a disk, a file that may not be written, and where the folder cannot be written or the disk is
+    full.
+    """
+    with _failing_in_a_sentence(path):
+        place = _place(path)
+        if place.replaceable:
+            with _replacing(place) as stream:
+                stream.write(content)
+        else:
+            with place.opened() as stream:
+                stream.write(content)
+    return path
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """A stream for writing, and for reading what was written, that becomes the file when the block ends.
+
+    When it ends by an exception, what was there stays and nothing is left behind. Raises InputError as `write` does,
+    and for whatever is no regular file.
+    """
+    with _failing_in_a_sentence(path):
+        place = _place(path)
+        if not place.replaceable:
+            raise InputError(f"cannot write {shown(path)}: it is no regular file; choose another place")
+        with _replacing(place) as stream:
+            yield stream
+
+
+def check_target(path: Path) -> None:
+    """Raise InputError where `write` could not write, as far as can be known before: nothing is made or opened."""
+    with _failing_in_a_sentence(path):
+        place = _place(path)
+        folder = place.path.parent
+        if place.replaceable and not folder.is_dir():
+            raise InputError(f"cannot write {shown(path)}: there is no folder {shown(folder)}; choose another place")
+        if place.replaceable and not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Place:
+    """What a path leads to. before: what is there, None where nothing is; descriptor: of this process, if it is one."""
+
+    path: Path
+    before: os.stat_result | None
+    descriptor: int | None = None
+
+    @property
+    def replaceable(self) -> bool:
+        return self.descriptor is None and (self.before is None or stat.S_ISREG(self.before.st_mode))
+
+    def opened(self) -> IO[bytes]:
+        """A pipe or a device, for writing into it. Raises OSError with ENXIO for a pipe without a reader."""
+        if self.descriptor is not None:
+            return os.fdopen(os.dup(self.descriptor), "wb")
+        stream = os.fdopen(os.open(self.path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY), "wb")
+        os.set_blocking(stream.fileno(), True)
+        return stream
+
+
+def _place(path: Path) -> _Place:
+    """What is behind all links. Raises InputError for what cannot be written at all."""
+    end = path
+    for _ in range(MOST_LINKS):
+        if not os.path.islink(end):
+            break
+        # /dev/stdout and the like lead to an open file, which a new one in its place would cut off.
+        if os.path.realpath(end.parent) == f"/proc/{os.getpid()}/fd":
+            return _Place(end, None, int(end.name))
+        end = end.parent / os.readlink(end)
+    try:
+        before = os.stat(end)
+    except FileNotFoundError:
+        return _Place(end, None)
+    if stat.S_ISDIR(before.st_mode) or stat.S_ISBLK(before.st_mode) or stat.S_ISSOCK(before.st_mode):
+        kind = "a disk" if stat.S_ISBLK(before.st_mode) else kind_of(before.st_mode)
+        raise InputError(f"cannot write {shown(path)}: it is {kind}; choose another place")
+    if not os.access(end, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    return _Place(end, before)
+
+
+@contextlib.contextmanager
+def _failing_in_a_sentence(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = "no process reads from it" if error.errno == errno.ENXIO else error.strerror or error
+        raise InputError(f"cannot write {shown(path)}: {reason}; choose another place") from None
+    except ValueError as error:
+        if isinstance(error, InputError) or "null" not in str(error):
+            raise
+        raise InputError(f"cannot write {shown(path)}: {error}; choose another place") from None
+
+
+@contextlib.contextmanager
+def _replacing(place: _Place) -> Iterator[IO[bytes]]:
+    unnamed = _without_a_name(place.path.parent)
+    # Where there is a name, there is something to clear away.
+    if unnamed is None:
+        with _cleared_away(place.path.parent) as name:
+            with os.fdopen(os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL, MODE), "w+b") as stream:
+                yield stream
+                _take_over(stream, place.before)
+            os.replace(name, place.path)
+        return
+    with os.fdopen(unnamed, "w+b") as stream:
+        yield stream
+        _take_over(stream, place.before)
+        with _cleared_away(place.path.parent) as name:
+            # A link cannot replace a file, so the name is one of its own. With a folder's descriptor, which an absolute
+            # path does not need, Python calls linkat, which follows the link to the open file.
+            os.link(f"/proc/self/fd/{stream.fileno()}", name, src_dir_fd=stream.fileno(), follow_symlinks=True)
+            os.replace(name, place.path)
+
+
+def _without_a_name(folder: Path) -> int | None:
+    """A file that vanishes however the process ends, until it gets a name; None where the system has no such files."""
+    flag = getattr(os, "O_TMPFILE", None)
+    if flag is None or not os.path.isdir("/proc/self/fd"):
+        return None
+    try:
+        return os.open(folder, flag | os.O_RDWR, MODE)
+    # Either the file system cannot do it, or the folder cannot be written, which the next try says.
+    except OSError:
+        return None
+
+
+def _take_over(stream: IO[bytes], before: os.stat_result | None) -> None:
+    """Write all out; owner and mode become those of the file that is replaced."""
+    stream.flush()
+    if before is None:
+        return
+    now = os.fstat(stream.fileno())
+    if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
+        # Only root may give a file away.
+        with contextlib.suppress(PermissionError):
+            os.fchown(stream.fileno(), before.st_uid, before.st_gid)
+    os.fchmod(stream.fileno(), stat.S_IMODE(before.st_mode) & 0o777)
+
+
+@contextlib.contextmanager
+def _cleared_away(folder: Path) -> Iterator[Path]:
+    """The name for a file that is gone when the block ends, by renaming or else by removing it.
+
+    In the main thread that also holds for SIGTERM and SIGHUP, which end the process once the file is gone.
+    """
+    # Short, so that it fits wherever the target's name does.
+    name = folder / f".{secrets.token_hex(8)}.part"
+    received: list[int] = []
+
+    def end(number: int, _frame: Any) -> None:
+        received.append(number)
+        raise SystemExit(128 + number)
+
+    mine = threading.current_thread() is threading.main_thread()
+    numbers = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_DFL]
+    try:
+        for number in numbers if mine else ():
+            signal.signal(number, end)
+        try:
+            yield name
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+    finally:
+        for number in numbers if mine else ():
+            signal.signal(number, signal.SIG_DFL)
+        for number in received:
+            signal.raise_signal(number)

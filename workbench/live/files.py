@@ -1,0 +1,47 @@
+"""Files as values: what a writer writes, in memory, as one file to hand over."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import tempfile
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from workbench.errors import InputError
+
+Write = Callable[[Path], Sequence[Path]]
+"""Writes files into a folder that is there, and returns the paths that it names to the user."""
+
+
+@dataclasses.dataclass(frozen=True)
+class File:
+    """A name without a folder, and what the file holds."""
+
+    name: str
+    content: bytes
+
+
+def written(write: Write) -> list[File]:
+    """What `write` writes, by name. Cost: disk space for it until this returns, since writers write to paths.
+
+    Nothing is left on the disk, whatever it raises. Raises what `write` raises, and InputError where the disk is full.
+    """
+    try:
+        with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
+            write(Path(folder))
+            return [File(path.name, path.read_bytes()) for path in sorted(Path(folder).iterdir())]
+    except OSError as error:
+        raise InputError(f"the file cannot be made: {error.strerror}; make room on the kernel's disk") from None
+
+
+def as_one(files: Sequence[File], stem: str) -> File:
+    """The file itself where there is one, else STEM.zip with all of them: browsers ask before they save several."""
+    if len(files) == 1:
+        return files[0]
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in files:
+            archive.writestr(file.name, file.content)
+    return File(f"{stem}.zip", content.getvalue())

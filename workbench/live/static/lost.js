@@ -1,0 +1,73 @@
+import { element } from "./page.js";
+
+// A page whose kernel was restarted or has ended still shows what was there, and nothing on it does anything any more.
+
+const GONE = new Set(["restarting", "autorestarting", "terminating", "dead"]);
+const CONTROLS = "button, input, select, textarea, [tabindex='0']:not(.lm-TabBar-tab, .lm-TabBar)";
+const PATIENCE = 1500; // ms
+const TOLD = "The kernel was restarted or has ended. What you see is from before, and the controls do nothing.";
+const CUT_OFF = "The connection to the kernel is lost. What you see is from before; the controls work again when it is back.";
+
+// Says so above all that an element stands in, and switches the controls there off; the kernel's models do not come back
+// from its end, a connection may. advice() is what to do about it. Returns what ends the watching.
+export function watchKernel(model, el, advice) {
+  let [over, present] = [false, true];
+  const kernel = model.widget_manager?.kernel;
+  const show = () => {
+    // A kernel that ends takes its connection along, and then nothing comes back.
+    const ended = over || (present && el.closest(".jupyter-widgets-disconnected") !== null);
+    mark(outermost(el), ended ? `${TOLD} ${advice()}` : present ? "" : CUT_OFF);
+  };
+  const turn = (_kernel, status) => {
+    over ||= GONE.has(status);
+    show();
+  };
+  const end = () => turn(null, "dead");
+  // JupyterLab reports "connecting" while it tries again, for minutes; a short break is not worth a message.
+  let waiting;
+  const connect = (_kernel, status) => {
+    clearTimeout(waiting);
+    const now = () => {
+      present = status === "connected";
+      show();
+    };
+    if (status === "connecting") waiting = setTimeout(now, PATIENCE);
+    else now();
+  };
+  // What the widget itself shows is set by another listener of the same change.
+  const live = () => queueMicrotask(show);
+  model.on("comm_live_update", live);
+  kernel?.statusChanged?.connect(turn);
+  kernel?.connectionStatusChanged?.connect(connect);
+  kernel?.disposed?.connect(end);
+  live();
+  return () => {
+    clearTimeout(waiting);
+    model.off("comm_live_update", live);
+    kernel?.statusChanged?.disconnect(turn);
+    kernel?.connectionStatusChanged?.disconnect(connect);
+    kernel?.disposed?.disconnect(end);
+  };
+}
+
+function outermost(el) {
+  let root = el.closest(".wb-workbench, .wb-explorer") ?? el;
+  for (let above = root; above; above = above.parentElement?.closest(".wb-workbench, .wb-explorer")) root = above;
+  return root;
+}
+
+// Every status line of a page comes here; the first one changes it.
+function mark(root, words) {
+  if ((root.dataset.lost ?? "") === words) return;
+  root.querySelector(":scope > .wb-gone")?.remove();
+  root.classList.toggle("wb-lost", Boolean(words));
+  for (const control of root.querySelectorAll(CONTROLS)) control.inert = Boolean(words);
+  if (!words) {
+    delete root.dataset.lost;
+    return;
+  }
+  root.dataset.lost = words;
+  const message = element("div", "wb-status wb-bad wb-gone", words);
+  message.setAttribute("role", "alert");
+  root.prepend(message);
+}
