@@ -120,6 +120,36 @@ def test_the_thread_that_iterates_takes_the_look_of_a_session(paused):
     session.wait(30)
 
 
+@pytest.mark.parametrize("work", [Run.step, Run.result])
+def test_a_look_asked_for_while_the_run_is_at_work_is_taken(work):
+    """Whoever asks cannot take it then, also not at the very end, where nobody else looks for those that wait."""
+
+    class AskedAtTheEnd:
+        look = None
+
+        def __enter__(self):
+            lock.acquire()
+
+        def __exit__(self, *_about):
+            self.look = run.looks.ask(Quantity.SOLUTION, np.array)
+            asker = threading.Thread(target=run.take_looks)
+            asker.start()
+            asker.join()
+            assert not self.look.done
+            lock.release()
+
+        def acquire(self, blocking):
+            return lock.acquire(blocking)
+
+        def release(self):
+            lock.release()
+
+    run = stepped()
+    lock, run._at_work = run._at_work, AskedAtTheEnd()
+    work(run)
+    assert run._at_work.look.done
+
+
 @pytest.mark.parametrize("singular", [False, True])
 def test_a_run_that_has_ended_is_seen_from_its_x(singular):
     configuration = configure("poisson5", n=12, rhs="ones-scaled", stopping=Stopping(rtol=1e-3))

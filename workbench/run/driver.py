@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import math
 import threading
@@ -121,20 +122,16 @@ class Run:
         Several are made only on accelerators, where they are those until the next look at the norms. They end with the
         iteration that meets the tolerance or breaks down, and every one of them has its row in the history.
         """
-        with self._at_work:
-            try:
-                if self.reason is None:
-                    with noting(self._clock):
-                        self._advance(most)
-                if self.looks:
-                    self.looks.take(self)
-            except DeviceError as lost:
-                self._lose(lost)
+        with self._working():
+            if self.reason is None:
+                with noting(self._clock):
+                    self._advance(most)
         return self.reason is None
 
     def take_looks(self) -> None:
-        """Take the looks that wait, unless a step is under way, which takes them at its end."""
-        if self.looks and self._at_work.acquire(blocking=False):
+        """Take the looks that wait, unless the run is at work, which takes them when it is done."""
+        # Again once the lock is free: whoever asked while it was held could not take them.
+        while self.looks and self._at_work.acquire(blocking=False):
             try:
                 self.looks.take(self)
             except DeviceError as lost:
@@ -146,6 +143,16 @@ class Run:
         """b - A x computed afresh, a vector on the device that is good until the next step. One product with A."""
         self._measures.true_residual()
         return self._measures.residual
+
+    @contextlib.contextmanager
+    def _working(self) -> Iterator[None]:
+        """Nobody looks at the vectors inside; looks that were asked for meanwhile are taken after it."""
+        with self._at_work:
+            try:
+                yield
+            except DeviceError as lost:
+                self._lose(lost)
+        self.take_looks()
 
     def _advance(self, most: int | None) -> None:
         """Iterate, and judge every row."""
@@ -217,11 +224,8 @@ class Run:
         """The outcome; valid at any time, final once `step` has returned False."""
         true_residual = math.nan
         if self.reason is not Reason.DEVICE_LOST:
-            try:
-                with self._at_work:
-                    true_residual = self._measures.returned_residual()
-            except DeviceError as lost:
-                self._lose(lost)
+            with self._working():
+                true_residual = self._measures.returned_residual()
         if self._clock:
             self._clock.resolve()
         iterations = self.iterations
