@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import attempts, interleaved, median_ratio
-from workbench import blocks
+from workbench import registry
 from workbench.analysis.family import family
 from workbench.run import Run, Stopping, configure, run_through
 
@@ -33,7 +33,7 @@ def measure(problem: str, n: int) -> dict[str, dict[str, float]]:
     """Milliseconds an iteration, the ratio to CG's, and the bytes for each unknown."""
     stopping = Stopping(rtol=1e-30, maxiter=ITERATIONS)
     system = configure(problem, n=n).problem.assemble()
-    names = sorted(name for name, solver in blocks.registered("solver").items() if not solver.needs_accelerator)
+    names = sorted(name for name, solver in registry.registered("solver").items() if not solver.needs_accelerator)
     inside: dict[str, list[float]] = {name: [] for name in names}
 
     def contestant(name: str) -> Callable[[], None]:

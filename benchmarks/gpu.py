@@ -28,7 +28,7 @@ from workbench.errors import InputError, sentence_of
 from workbench.operators import Matrix
 from workbench.problems import LinearSystem
 from workbench.run import Run, Stopping, configure, run_through
-from workbench.run.given import GivenProblem
+from workbench.run.in_memory import InMemoryProblem
 
 ITERATIONS = 200
 CHECK_EVERY = (None, 16, 50, 1000)
@@ -161,7 +161,7 @@ def cg_row(cupy: Any, name: str, n: int, copy: float, *, as_csr: bool = False) -
     system = chosen.problem.assemble()
     if as_csr:
         system = LinearSystem(Matrix(system.operator.to_csr()), system.b)
-        chosen = configure(GivenProblem(), rhs="random", device="cuda", stopping=ENDLESS)
+        chosen = configure(InMemoryProblem(), rhs="random", device="cuda", stopping=ENDLESS)
     row: dict[str, Any] = {"problem": f"{name} {n}" + (" as CSR" if as_csr else ""), "N": system.operator.shape[0]}
     row |= ours(cupy, Run(chosen, system), copy)
     if system.operator.shape[0] <= LARGEST_FOR_PEERS:

@@ -27,7 +27,7 @@ from workbench.operators import Matrix
 from workbench.problems import LinearSystem
 from workbench.recording import hidden_fraction
 from workbench.run import Run, Stopping, configure, run_through
-from workbench.run.given import GivenProblem
+from workbench.run.in_memory import InMemoryProblem
 
 SIZES = {"poisson7": (16, 32, 64, 101, 159), "poisson27": (16, 32, 64, 101), "poisson125": (16, 32, 64)}
 """Unknowns a side: N from 4e3 to 4e6, and at most some 30 million non-zeros."""
@@ -85,7 +85,7 @@ def scaled(matrix: sparse.csr_array) -> sparse.csr_array:
 def configuration(device: str, solver: str, maxiter: int = 10**7) -> Any:
     stopping = Stopping(rtol=1e-300, maxiter=maxiter, stagnation=10**9, check_every=EVERY)
     choices = {"solver": solver, "preconditioner": "none", "device": device, "rhs": "random"}
-    return configure(GivenProblem(), **choices, stopping=stopping)
+    return configure(InMemoryProblem(), **choices, stopping=stopping)
 
 
 def seconds_of(device: str, system: LinearSystem, solvers: tuple[str, ...], rounds: int) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import attempts, interleaved, median_ratio
-from workbench import blocks, devices
+from workbench import devices, registry
 from workbench.preconditioners import ElementWise, Preconditioner
 from workbench.run import configure
 
@@ -41,7 +41,7 @@ def measure(name: str, n: int) -> dict[str, dict[str, float]]:
     contestants: dict[str, Callable[[], Any]] = {"A": lambda: product.apply(r, s)}
     setup: dict[str, float] = {"A": 0.0}
     for spec in SPECS:
-        block = blocks.find("preconditioner", spec)
+        block = registry.find("preconditioner", spec)
         assert isinstance(block, Preconditioner)
         begun = time.perf_counter()
         M = block.setup(operator, device)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import workbench.run  # noqa: F401  registers every block
-from workbench import blocks
+from workbench import registry
 from workbench.errors import InputError
 from workbench.run import Run, Stopping, configure
 
@@ -33,7 +33,7 @@ def table(device: str) -> str:
     """The table in Markdown."""
     lines = ["| block | | cpu | opencl, cuda |", "|---|---|---|---|"]
     for kind, title in KINDS.items():
-        for name, block in sorted(blocks.registered(kind).items()):
+        for name, block in sorted(registry.registered(kind).items()):
             cores = "beside an accelerator" if getattr(block, "needs_accelerator", False) else "yes"
             lines.append(f"| {title} | {name} | {cores} | {on(device, kind, name)} |")
     return "\n".join(lines) + "\n"

@@ -14,7 +14,7 @@ import workbench
 from workbench.operators import Matrix
 from workbench.problems import LinearSystem
 from workbench.run import Run, Stopping, configure, run_through
-from workbench.run.given import GivenProblem
+from workbench.run.in_memory import InMemoryProblem
 
 
 def set_up(n: int, b: np.ndarray) -> dict[str, Solve]:
@@ -34,7 +34,7 @@ def set_up(n: int, b: np.ndarray) -> dict[str, Solve]:
 def solver(method: str, system: LinearSystem) -> Solve:
     def solve(rtol: float, most: int) -> tuple[float, int, Callable[[], np.ndarray]]:
         stopping = Stopping(rtol=rtol, maxiter=most)
-        run = Run(configure(GivenProblem(), solver=method, stopping=stopping), system)
+        run = Run(configure(InMemoryProblem(), solver=method, stopping=stopping), system)
         begun = time.perf_counter()
         result = run_through(run)
         return time.perf_counter() - begun, result.iterations, lambda: result.x

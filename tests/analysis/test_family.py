@@ -6,15 +6,15 @@ from scipy.sparse.linalg import LinearOperator
 
 import workbench.run  # noqa: F401  registers every block
 from tests.conftest import random_matrix
-from workbench import blocks
+from workbench import registry
 from workbench.analysis.family import family
 from workbench.devices.lines.dependence import waiting
 from workbench.errors import InputError
 from workbench.problems import LinearSystem
 from workbench.run import Run, Stopping, configure
-from workbench.run.given import GivenPreconditioner, GivenProblem
+from workbench.run.in_memory import InMemoryPreconditioner, InMemoryProblem
 
-EVERY = sorted(name for name, solver in blocks.registered("solver").items() if not solver.needs_accelerator)
+EVERY = sorted(name for name, solver in registry.registered("solver").items() if not solver.needs_accelerator)
 
 
 @pytest.fixture(scope="module")
@@ -37,9 +37,9 @@ def test_products_are_those_that_a_counting_operator_sees(name, costs):
         return inverse * r
 
     configuration = configure(
-        GivenProblem(),
+        InMemoryProblem(),
         solver=name,
-        preconditioner=GivenPreconditioner(precondition),
+        preconditioner=InMemoryPreconditioner(precondition),
         stopping=Stopping(rtol=1e-30, maxiter=9),
     )
     from workbench.operators import as_operator

@@ -7,7 +7,7 @@ import pytest
 
 from workbench.analysis.linewise import Walk
 from workbench.errors import InputError
-from workbench.run import configure, own_solver
+from workbench.run import configure, user_solver
 
 
 def by_hand(A, M, b, x, iterations):
@@ -66,8 +66,8 @@ def test_too_many_unknowns_are_refused_before_the_setup(monkeypatch):
 
 
 def test_a_method_of_ones_own_is_walked():
-    iteration = own_solver("mine").iterate.replace("beta = gamma/previous", "beta = 0")
-    walk = Walk(configure("poisson5", n=5, rhs="random", solver=own_solver("no-beta", iteration=iteration)))
+    iteration = user_solver("mine").iterate.replace("beta = gamma/previous", "beta = 0")
+    walk = Walk(configure("poisson5", n=5, rhs="random", solver=user_solver("no-beta", iteration=iteration)))
     walk.advance()
     end = walk.after(1, len(walk.iterate))
     np.testing.assert_array_equal(end["p"], end["u"])

@@ -11,9 +11,9 @@ import pytest
 from workbench.analysis.cuts import box_cut, fitting_share, share_of
 from workbench.analysis.schedules import LIBRARY, METHODS, all_expected, best, expected, per_iteration, window
 from workbench.analysis.sweep import Numbers, curves, unknowns_up_to
-from workbench.devices.hybrid import iteration_seconds, profile_rates
-from workbench.devices.hybrid.decomposition import bytes_needed
-from workbench.devices.rehearsal import Sizes
+from workbench.devices.dry_run import Sizes
+from workbench.devices.pair import iteration_seconds, profile_rates
+from workbench.devices.pair.decomposition import bytes_needed
 from workbench.errors import InputError
 from workbench.operators.box_rows import box_entries, box_rows
 from workbench.solvers.hybrid.hybrid3 import Hybrid3

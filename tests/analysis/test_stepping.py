@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import workbench.run  # noqa: F401  registers every block
-from workbench import blocks
+from workbench import registry
 from workbench.analysis.stepping import difference, walk
 from workbench.errors import InputError
 from workbench.run import Run, Stopping, configure, run_through
 
-STEPPED = sorted(name for name, solver in blocks.registered("solver").items() if solver.alike)
+STEPPED = sorted(name for name, solver in registry.registered("solver").items() if solver.alike)
 
 
 @pytest.mark.parametrize("name", STEPPED)
@@ -39,7 +39,7 @@ def test_it_walks_as_a_deflated_run_does(variant):
 
 
 def _lines(name):
-    return blocks.find("solver", name).iterate.strip().splitlines()
+    return registry.find("solver", name).iterate.strip().splitlines()
 
 
 def test_values_are_those_of_the_lines_as_they_are_passed():

@@ -10,7 +10,7 @@ import pytest
 
 from tests.browser import lab
 from tests.waiting import LIMIT
-from workbench.run.sharing import from_link
+from workbench.run.share_link import from_link
 
 pytestmark = pytest.mark.browser
 

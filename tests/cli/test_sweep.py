@@ -8,7 +8,7 @@ import pytest
 
 from workbench.cli import main
 from workbench.run import Stopping, configure
-from workbench.run.sharing import to_link
+from workbench.run.share_link import to_link
 
 
 def test_it_prints_a_row_a_run(capsys):

@@ -11,14 +11,17 @@ import pytest
 import workbench.run  # noqa: F401  registers every block
 from tests.conftest import random_matrix
 from tests.contracts.setup_only import nothing_is_made
-from workbench import blocks
+from workbench import registry
 from workbench.errors import InputError
 from workbench.run import RitzKeeper, Run, Stopping, configure, run_through, solve
 
 WHOLE_TRIANGLES = ("ic", "mic", "ssor")
-FIRST = sorted(set(blocks.registered("preconditioner")) - set(WHOLE_TRIANGLES) - {"amgx"})
-SECOND = sorted(set(blocks.registered("deflation")) - {"none", "file"})
-SOLVERS = {name for name, solver in blocks.registered("solver").items() if not solver.needs_accelerator} - {"sd", "cg"}
+FIRST = sorted(set(registry.registered("preconditioner")) - set(WHOLE_TRIANGLES) - {"amgx"})
+SECOND = sorted(set(registry.registered("deflation")) - {"none", "file"})
+SOLVERS = {name for name, solver in registry.registered("solver").items() if not solver.needs_accelerator} - {
+    "sd",
+    "cg",
+}
 TIGHT = Stopping(rtol=1e-11)
 # DEF1 with vectors without structure loses them to rounding before it is that accurate, on any device.
 LOOSE = Stopping(rtol=1e-6)
@@ -83,13 +86,13 @@ def test_solvers_in_other_dtypes(accelerator, solver, dtype):
     np.testing.assert_allclose(found.x, expected.x, rtol=0, atol=1e-3 * np.abs(expected.x).max())
 
 
-@pytest.mark.parametrize("coarse", sorted(blocks.registered("coarse")))
+@pytest.mark.parametrize("coarse", sorted(registry.registered("coarse")))
 @pytest.mark.parametrize("first", ["jacobi", "neumann:2"])
 def test_every_coarse_solver(accelerator, coarse, first):
     assert_same(accelerator, preconditioner=first, deflation="blocks:4", coarse=coarse)
 
 
-@pytest.mark.parametrize("variant", sorted(blocks.registered("variant")))
+@pytest.mark.parametrize("variant", sorted(registry.registered("variant")))
 @pytest.mark.parametrize("coarse", ["cholesky", "inverse"])
 def test_every_variant(accelerator, variant, coarse):
     choices = {"preconditioner": "jacobi", "coarse": coarse, "variant": variant}

@@ -5,10 +5,10 @@ import json
 import pytest
 
 import workbench.run  # noqa: F401  registers every block
-from workbench import blocks
+from workbench import registry
 from workbench.errors import InputError
 
-EVERY = [cls for kind in blocks.kinds() for cls in blocks.registered(kind).values()]
+EVERY = [cls for kind in registry.kinds() for cls in registry.registered(kind).values()]
 EVERY_PARAMETER = [(cls, declared) for cls in EVERY for declared in cls.parameters()]
 
 
@@ -48,14 +48,14 @@ def test_the_house_is_furnished():
         },
     }
     for kind, names in expected.items():
-        assert names <= set(blocks.registered(kind))
+        assert names <= set(registry.registered(kind))
 
 
 @pytest.mark.parametrize("cls", EVERY, ids=name_of)
 def test_defaults_are_valid_and_survive_json(cls):
     block = cls()
-    assert blocks.from_dict(json.loads(json.dumps(block.to_dict()))) == block
-    assert blocks.find(cls.kind, block.spec) == blocks.find(cls.kind, block.text) == block
+    assert registry.from_dict(json.loads(json.dumps(block.to_dict()))) == block
+    assert registry.find(cls.kind, block.spec) == registry.find(cls.kind, block.text) == block
 
 
 @pytest.mark.parametrize("cls", EVERY, ids=name_of)
@@ -88,4 +88,4 @@ def test_unknown_parameters_are_refused(cls):
 @pytest.mark.parametrize("cls", EVERY, ids=name_of)
 def test_a_misspelt_name_suggests_the_nearest(cls):
     with pytest.raises(InputError, match=f"did you mean {cls.name}"):
-        blocks.find(cls.kind, cls.name + "z")
+        registry.find(cls.kind, cls.name + "z")

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import workbench.run  # noqa: F401  registers every block
-from workbench import blocks
+from workbench import registry
 from workbench.errors import InputError
 from workbench.run import Run, configure, run_through
 
-FIRST = sorted(set(blocks.registered("preconditioner")) - {"amgx"})
-SECOND = sorted(set(blocks.registered("deflation")) - {"none", "file"})
+FIRST = sorted(set(registry.registered("preconditioner")) - {"amgx"})
+SECOND = sorted(set(registry.registered("deflation")) - {"none", "file"})
 N = 16
 
 
@@ -34,13 +34,13 @@ def expected():
 
 @pytest.mark.parametrize(("first", "second"), list(itertools.product(FIRST, ["none", *SECOND])))
 def test_every_pair_of_levels(first, second, expected):
-    coarse = sorted(blocks.registered("coarse")) if second != "none" else ["cholesky"]
+    coarse = sorted(registry.registered("coarse")) if second != "none" else ["cholesky"]
     for name in coarse:
         x = solution(preconditioner=first, deflation=space(second), coarse=name)
         assert np.abs(x - expected).max() <= 1e-3 * np.abs(expected).max()
 
 
-@pytest.mark.parametrize(("variant", "second"), list(itertools.product(sorted(blocks.registered("variant")), SECOND)))
+@pytest.mark.parametrize(("variant", "second"), list(itertools.product(sorted(registry.registered("variant")), SECOND)))
 def test_every_variant_with_every_space(variant, second, expected):
     for first in ("jacobi", "neumann:2"):
         x = solution(preconditioner=first, deflation=space(second), variant=variant)

@@ -7,11 +7,11 @@ import pytest
 from scipy import sparse
 
 import workbench.run  # noqa: F401  registers every block
-from workbench import blocks
+from workbench import registry
 from workbench.run import solve
 
 WIDTH, SIZE = 12, 132
-SOLVERS = blocks.registered("solver")
+SOLVERS = registry.registered("solver")
 ON_CORES = sorted(name for name, solver in SOLVERS.items() if not solver.needs_accelerator)
 RTOL = {"complex64": 1e-4, "complex128": 1e-10}
 FIRST = ("none", "jacobi", "neumann:1")

@@ -8,22 +8,22 @@ from scipy import sparse
 
 import workbench.deflation  # noqa: F401
 from tests.conftest import box_stencil, random_matrix
-from workbench import blocks, devices
+from workbench import devices, registry
 from workbench.deflation import PiecewiseConstant, Projection
 from workbench.errors import InputError
 from workbench.problems import LinearSystem
 from workbench.run import Stopping, configure, run_through
 from workbench.run.driver import Run
-from workbench.run.given import GivenProblem
+from workbench.run.in_memory import InMemoryProblem
 
 SPACES = ["blocks", "levelset", "planes", "stripes"]
 """Those whose vectors are piecewise constant; the others are in tests/deflation/test_vectors.py."""
-COARSE = sorted(blocks.registered("coarse"))
+COARSE = sorted(registry.registered("coarse"))
 GRIDS = [(8, 8), (9, 13), (8, 9, 10)]
 
 
 def block(name):
-    return blocks.find("deflation", f"{name}:3" if name in ("blocks", "levelset") else name)
+    return registry.find("deflation", f"{name}:3" if name in ("blocks", "levelset") else name)
 
 
 def phase_of(size):
@@ -43,7 +43,9 @@ def test_labels_number_the_subdomains_without_gaps(name, grid):
 
 def projection_of(operator, labels, coarse="cholesky"):
     device = devices.device("cpu")
-    return Projection(operator, operator.bind(device), PiecewiseConstant(labels), blocks.find("coarse", coarse), device)
+    return Projection(
+        operator, operator.bind(device), PiecewiseConstant(labels), registry.find("coarse", coarse), device
+    )
 
 
 @pytest.mark.parametrize("coarse", COARSE)
@@ -99,7 +101,7 @@ def test_deflated_cg_finds_the_same_solution_as_cg(name, coarse, sides):
 def test_coarse_solvers_solve(name, dtype, size):
     matrix = random_matrix(size, dtype, seed=4).csr
     right = np.random.default_rng(3).random(size).astype(dtype)
-    solution = blocks.find("coarse", name).factor(matrix).solve(right.copy())
+    solution = registry.find("coarse", name).factor(matrix).solve(right.copy())
     np.testing.assert_allclose(matrix @ solution, right, atol=1e-12)
 
 
@@ -107,7 +109,7 @@ def test_coarse_solvers_solve(name, dtype, size):
 def test_coarse_solvers_refuse_an_indefinite_matrix(name):
     indefinite = sparse.csr_array(np.array([[1.0, 2.0], [2.0, 1.0]]))
     with pytest.raises(InputError, match="not positive definite"):
-        blocks.find("coarse", name).factor(indefinite).solve(np.array([1.0, -1.0]))
+        registry.find("coarse", name).factor(indefinite).solve(np.array([1.0, -1.0]))
 
 
 DTYPES = (np.float32, np.float64, np.complex64, np.complex128)
@@ -115,7 +117,7 @@ EVERY_SPACE = ("blocks:3", "levelset:2", "stripes", "planes", "ritz:3", "eigenve
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: np.dtype(dtype).name)
-@pytest.mark.parametrize("variant", sorted(blocks.registered("variant")))
+@pytest.mark.parametrize("variant", sorted(registry.registered("variant")))
 def test_every_coarse_solver_with_every_space_solves_in_every_precision(variant, dtype):
     grid = (6, 8)
     operator = box_stencil(grid, dtype, shift=1)
@@ -125,10 +127,10 @@ def test_every_coarse_solver_with_every_space_solves_in_every_precision(variant,
     system = LinearSystem(operator, b, grid=grid, phase=phase_of(48))
     rtol = 1e-4 if np.dtype(dtype).itemsize // (1 + (np.dtype(dtype).kind == "c")) == 4 else 1e-9
     named = {space.split(":")[0] for space in EVERY_SPACE}
-    assert named == set(blocks.registered("deflation")) - {"none", "file"}
+    assert named == set(registry.registered("deflation")) - {"none", "file"}
     for space, coarse in itertools.product(EVERY_SPACE, COARSE):
         chosen = configure(
-            GivenProblem(), preconditioner="jacobi", deflation=space, coarse=coarse, variant=variant,
+            InMemoryProblem(), preconditioner="jacobi", deflation=space, coarse=coarse, variant=variant,
             stopping=Stopping(rtol=rtol),
         )  # fmt: skip
         result = run_through(Run(chosen, system))

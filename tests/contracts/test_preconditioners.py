@@ -5,12 +5,12 @@ import pytest
 
 import workbench.preconditioners  # noqa: F401
 from tests.conftest import box_stencil, random_matrix
-from workbench import blocks, devices
+from workbench import devices, registry
 from workbench.operators import Box, Stencil
 from workbench.run import solve
 
 # AmgX has tests of its own: it needs a GPU.
-EVERY = sorted(set(blocks.registered("preconditioner")) - {"amgx"})
+EVERY = sorted(set(registry.registered("preconditioner")) - {"amgx"})
 OPERATORS = {
     "2D": lambda: box_stencil((5, 7)),
     "3D": lambda: box_stencil((3, 4, 5)),
@@ -36,7 +36,7 @@ def applied(M, r):
 @pytest.mark.parametrize("case", OPERATORS)
 def test_the_inverse_is_hermitian_positive_definite(name, case):
     operator = OPERATORS[case]()
-    M = blocks.find("preconditioner", name).setup(operator, devices.device("cpu"))
+    M = registry.find("preconditioner", name).setup(operator, devices.device("cpu"))
     size = operator.shape[0]
     dense = np.column_stack([applied(M, unit)[0] for unit in np.eye(size, dtype=operator.dtype)])
     tolerance = 100 * np.finfo(operator.dtype).eps * np.abs(dense).max()
@@ -48,7 +48,7 @@ def test_the_inverse_is_hermitian_positive_definite(name, case):
 @pytest.mark.parametrize("case", OPERATORS)
 def test_the_dot_products_are_those_of_the_vectors(name, case):
     operator = OPERATORS[case]()
-    M = blocks.find("preconditioner", name).setup(operator, devices.device("cpu"))
+    M = registry.find("preconditioner", name).setup(operator, devices.device("cpu"))
     r = np.random.default_rng(1).random(operator.shape[0]).astype(operator.dtype)
     before = r.copy()
     u, dots = applied(M, r)
@@ -72,6 +72,6 @@ def test_cg_with_it_finds_the_dense_solution(name, case):
 
 def test_jacobi_of_a_constant_diagonal_is_one_number():
     operator = Stencil((5,), np.full(5, 4.0), (np.array([0.0, -1, -1, -1, -1]),))
-    M = blocks.find("preconditioner", "jacobi").setup(operator, devices.device("cpu"))
+    M = registry.find("preconditioner", "jacobi").setup(operator, devices.device("cpu"))
     assert not M.factors
     np.testing.assert_array_equal(applied(M, np.arange(5.0))[0], np.arange(5.0) / 4)

@@ -9,13 +9,13 @@ import pytest
 from scipy import sparse
 
 import workbench.run  # noqa: F401  registers every block
-from workbench import blocks
+from workbench import registry
 from workbench.errors import InputError
 from workbench.run import Reason, solve
 
 RUNS = 500
 PARTS = 10
-SOLVERS = [name for name, cls in sorted(blocks.registered("solver").items()) if not cls.needs_accelerator]
+SOLVERS = [name for name, cls in sorted(registry.registered("solver").items()) if not cls.needs_accelerator]
 FIRST = ["none", "jacobi", "neumann:2", "ic", "block-ic:3", "ssor", "chebyshev:3", "fsai", "amg:sa"]
 SECOND = ["none", "none", "blocks:4", "labels", "vectors", "eigenvectors:3", "ritz:3"]
 SLACK = 1.02
@@ -86,8 +86,8 @@ def choices(size, rng):
         "solver": str(rng.choice(SOLVERS)),
         "M": str(rng.choice(FIRST)),
         "deflation": deflation,
-        "coarse": str(rng.choice(sorted(blocks.registered("coarse")))),
-        "variant": str(rng.choice(sorted(blocks.registered("variant")))),
+        "coarse": str(rng.choice(sorted(registry.registered("coarse")))),
+        "variant": str(rng.choice(sorted(registry.registered("variant")))),
         "rtol": float(rng.choice([1e-3, 1e-6, 1e-9, 1e-12, 1e-15])),
         "maxiter": 400,
     }

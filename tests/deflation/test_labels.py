@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from workbench.blocks import find
 from workbench.errors import InputError
+from workbench.registry import find
 
 
 def labels(spec, grid, **values):

@@ -4,20 +4,20 @@ import numpy as np
 import pytest
 
 from tests.conftest import box_stencil
-from workbench import blocks, devices
+from workbench import devices, registry
 from workbench.deflation import PiecewiseConstant, Projection
 from workbench.problems import LinearSystem
 from workbench.run import Run, Stopping, configure, run_through
-from workbench.run.given import GivenProblem
+from workbench.run.in_memory import InMemoryProblem
 
-VARIANTS = sorted(blocks.registered("variant"))
+VARIANTS = sorted(registry.registered("variant"))
 
 
 def iterates(variant, preconditioner, start, steps=9):
     operator = box_stencil((8, 8), seed=2, shift=0.4)
     b = np.random.default_rng(0).random(64)
     configuration = configure(
-        GivenProblem(), preconditioner=preconditioner, deflation="blocks:3", variant=variant,
+        InMemoryProblem(), preconditioner=preconditioner, deflation="blocks:3", variant=variant,
         stopping=Stopping(rtol=1e-14, maxiter=steps),
     )  # fmt: skip
     run = Run(configuration, LinearSystem(operator, b, grid=(8, 8)), x0=start)
@@ -31,10 +31,10 @@ def projected_start():
     """Q b + P^T x0 for a random x0, from which every variant starts alike."""
     operator = box_stencil((8, 8), seed=2, shift=0.4)
     b, x0 = np.random.default_rng(0).random(64), np.random.default_rng(1).random(64)
-    labels = blocks.find("deflation", "blocks:3").labels(64, (8, 8))
+    labels = registry.find("deflation", "blocks:3").labels(64, (8, 8))
     device = devices.device("cpu")
     Projection(
-        operator, operator.bind(device), PiecewiseConstant(labels), blocks.find("coarse", "cholesky"), device
+        operator, operator.bind(device), PiecewiseConstant(labels), registry.find("coarse", "cholesky"), device
     ).finish(x0, b)
     return x0
 
@@ -66,7 +66,7 @@ def test_the_additive_method_walks_another():
 def dense_pieces():
     operator = box_stencil((4, 5), seed=3, shift=0.2)
     A = operator.to_csr().toarray()
-    labels = blocks.find("deflation", "blocks:2").labels(20, (4, 5))
+    labels = registry.find("deflation", "blocks:2").labels(20, (4, 5))
     Z = np.eye(4)[labels]
     Q = Z @ np.linalg.solve(Z.T @ A @ Z, Z.T)
     return operator, labels, np.diag(1 / np.diag(A)), Q, np.eye(20) - A @ Q
@@ -85,10 +85,10 @@ def test_the_preconditioner_is_the_formula(variant):
     }
     device = devices.device("cpu")
     projection = Projection(
-        operator, operator.bind(device), PiecewiseConstant(labels), blocks.find("coarse", "cholesky"), device
+        operator, operator.bind(device), PiecewiseConstant(labels), registry.find("coarse", "cholesky"), device
     )
-    jacobi = device.applied(blocks.find("preconditioner", "jacobi").setup(operator, device))
-    M1 = blocks.find("variant", variant).precondition(projection, jacobi, device)
+    jacobi = device.applied(registry.find("preconditioner", "jacobi").setup(operator, device))
+    M1 = registry.find("variant", variant).precondition(projection, jacobi, device)
     r, u = np.random.default_rng(4).random(20), np.zeros(20)
     before = r.copy()
     dots = M1.apply(r, u)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from tests.conftest import box_stencil, random_matrix
-from workbench import blocks, devices
+from workbench import devices, registry
 from workbench.deflation import PiecewiseConstant, Projection, SpannedBy, as_subspace
 from workbench.errors import InputError
 from workbench.run import RitzKeeper, Run, Stopping, configure, run_through, solve
@@ -20,10 +20,10 @@ CPU = devices.device("cpu")
 
 
 def projection_of(operator, subspace, coarse="cholesky"):
-    return Projection(operator, operator.bind(CPU), subspace, blocks.find("coarse", coarse), CPU)
+    return Projection(operator, operator.bind(CPU), subspace, registry.find("coarse", coarse), CPU)
 
 
-@pytest.mark.parametrize("coarse", sorted(blocks.registered("coarse")))
+@pytest.mark.parametrize("coarse", sorted(registry.registered("coarse")))
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128])
 def test_the_projection_of_any_vectors_is_the_papers(dtype, coarse):
     operator = box_stencil((6, 8), dtype)
@@ -53,7 +53,7 @@ def test_dependent_vectors_are_left_out_and_noted():
 
 
 def test_a_vector_of_the_null_space_is_left_out_and_noted():
-    run = Run(configure("bubbles-2d", n=12, count=1, deflation=blocks.find("deflation", "eigenvectors:5")))
+    run = Run(configure("bubbles-2d", n=12, count=1, deflation=registry.find("deflation", "eigenvectors:5")))
     assert run.setting.projection.count == 4
     assert "E is singular: 1 deflation vectors that A maps to zero were left out" in run.setting.notes
     assert run_through(run).converged
@@ -73,7 +73,7 @@ def test_eigenvectors_take_the_smallest_eigenvalues_away(of):
     first = "jacobi" if of == "D^-1 A" else "none"
     from workbench.analysis import spectrum
 
-    deflation = blocks.find("deflation", "eigenvectors:6", of=of)
+    deflation = registry.find("deflation", "eigenvectors:6", of=of)
     found = spectrum(configure("two-layer", n=12, preconditioner=first, deflation=deflation))
     np.testing.assert_allclose(found[:6], 0, atol=1e-12 * values[-1])
     np.testing.assert_allclose(found[6:], values[6:], rtol=1e-8)
@@ -92,7 +92,7 @@ def test_enough_steps_make_ritz_vectors_eigenvectors(first):
         configuration = configure("bubbles-2d", n=16, preconditioner=first, deflation=deflation)
         return run_through(Run(configuration)).iterations
 
-    few = run(blocks.find("deflation", "ritz:8", steps=200))
+    few = run(registry.find("deflation", "ritz:8", steps=200))
     assert few < 0.75 * run("none")
 
 
@@ -131,7 +131,7 @@ def test_the_keeper_says_what_it_cannot_do():
     with pytest.raises(InputError, match="without deflation"):
         solve(random_matrix(20), np.ones(20), deflation="blocks:2", callback=RitzKeeper(5))
     with pytest.raises(InputError, match="need more iterations than 5"):
-        Run(configure("two-layer", n=8, deflation=blocks.find("deflation", "ritz:5", steps=5)))
+        Run(configure("two-layer", n=8, deflation=registry.find("deflation", "ritz:5", steps=5)))
 
 
 def test_own_vectors_in_every_shape_solve_the_system():
@@ -231,7 +231,7 @@ def test_drift_is_recorded_where_the_variant_keeps_it_at_zero():
 
 
 def test_a_coarse_solve_that_is_too_loose_is_named_as_what_holds_convergence_up():
-    coarse = blocks.find("coarse", "inner-cg", tolerance=1e-2)
+    coarse = registry.find("coarse", "inner-cg", tolerance=1e-2)
     configuration = configure(
         "bubbles-2d", n=32, preconditioner="neumann:2", deflation="blocks:4", coarse=coarse,
         stopping=Stopping(rtol=1e-8, stagnation=100),

@@ -10,7 +10,7 @@ from workbench import devices
 from workbench.errors import InputError
 from workbench.problems import LinearSystem
 from workbench.run import Run, Stopping, configure, run_through
-from workbench.run.given import GivenProblem
+from workbench.run.in_memory import InMemoryProblem
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,8 @@ def test_all_paths_compute_in_every_precision(persist, dtype):
     system = LinearSystem(box_stencil((31, 43), dtype), np.random.default_rng(1).random(31 * 43).astype(dtype))
     stopping = Stopping(rtol=1e-5, check_every=4)
     host, found = (
-        run_through(Run(configure(GivenProblem(), device=name, stopping=stopping), system)) for name in ("cpu", "cuda")
+        run_through(Run(configure(InMemoryProblem(), device=name, stopping=stopping), system))
+        for name in ("cpu", "cuda")
     )
     assert found.converged
     assert abs(found.iterations - host.iterations) <= 1

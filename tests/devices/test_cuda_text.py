@@ -12,11 +12,11 @@ import pytest
 
 import workbench.run  # noqa: F401  registers every block
 from tests.conftest import box_stencil
-from workbench import blocks
+from workbench import registry
 from workbench.devices.accelerator import Accelerator
 from workbench.devices.cuda.persistent import Launch, fit_together, meetings, source
 from workbench.devices.cuda.runtime import LAYOUT
-from workbench.devices.kernels import box, deflation, passes, products, scalars, tiles, wavefront, window
+from workbench.devices.kernels import box, deflation, passes, plane_slice, products, scalars, tiles, wavefront
 from workbench.devices.kernels.prelude import END, prelude
 from workbench.devices.lines.language import Formula, parse
 from workbench.devices.lines.plan import Pass, plan
@@ -42,7 +42,7 @@ def kernels(dtype):
         yield from (products.stencil_term(bands, upper=False, scaled=scaled) for scaled in (True, False))
     for form in ({}, {"based": True, "summed": False}, {"based": True, "scaled": True, "summed": False}):
         yield tiles.csr_tiles(**form)
-    yield from (box.window(), window.WINDOW)
+    yield from (box.window(), plane_slice.WINDOW)
     for reach in (1, 2, 8):
         yield from (box.rows(reach), box.columns(reach))
     for lanes in (1, 8):
@@ -119,11 +119,11 @@ def launches_of(preconditioner, dtype, n=12, solver="cg", *, as_csr=False):
     device = Accelerator(Recorder())
     operator = box_stencil((n, n), dtype)
     operator = Matrix(operator.to_csr()) if as_csr else operator
-    bound = blocks.find("preconditioner", preconditioner).setup(operator, device)
+    bound = registry.find("preconditioner", preconditioner).setup(operator, device)
     vectors = {name: device.zeros(n * n, np.dtype(dtype)) for name in "bx"}
     operators = {"A": device.csr(*parts(operator), 0) if as_csr else operator.bind(device), "M": bound}
     space = device.workspace(n * n, np.dtype(dtype), vectors=vectors, operators=operators)
-    recurrence = blocks.find("solver", solver).iterates(space)
+    recurrence = registry.find("solver", solver).iterates(space)
     watch = device.watch(space, 8)
     watch.arm("rr", 1e-3)
     next(recurrence)

@@ -9,12 +9,12 @@ from scipy import sparse
 from tests.conftest import random_matrix
 from workbench import devices
 from workbench.devices.accelerator.budget import USABLE
-from workbench.devices.accelerator.parts import ElsewherePart, HerePart, PartedRows
+from workbench.devices.accelerator.parts import LocalBlock, RemoteBlock, SplitRows
 from workbench.devices.cpu.csr_part import CsrPart
-from workbench.devices.hybrid import Split, decompose, measure
-from workbench.devices.hybrid.decomposition import bytes_needed, least_rows
-from workbench.devices.hybrid.sample import sampled_rows
-from workbench.devices.hybrid.split import needed, split_rows
+from workbench.devices.pair import Split, decompose, measure
+from workbench.devices.pair.decomposition import bytes_needed, least_rows
+from workbench.devices.pair.sample import sampled_rows
+from workbench.devices.pair.split import needed, split_rows
 from workbench.errors import InputError
 from workbench.operators import Box
 
@@ -60,12 +60,12 @@ def test_the_accelerators_two_parts_make_the_other_rows(accelerator, dtype, rows
     matrix = random_matrix(101, np.dtype(dtype).type).csr
     (x,) = vectors(101, dtype, 1)
     splits = split_rows(matrix.indices, matrix.indptr, rows)
-    held = PartedRows(accelerator, matrix.data, matrix.indices, matrix.indptr, splits, rows)
+    held = SplitRows(accelerator, matrix.data, matrix.indices, matrix.indptr, splits, rows)
     near, far = (accelerator.array(part, x.dtype) for part in (x[:rows], x[rows:]))
     first, whole = (accelerator.zeros(101 - rows, x.dtype) for _ in range(2))
-    HerePart(accelerator, held).apply(far, first)
+    LocalBlock(accelerator, held).apply(far, first)
     close(accelerator.to_host(first), matrix[rows:, rows:] @ x[rows:])
-    ElsewherePart(accelerator, held, near).apply(first, whole)
+    RemoteBlock(accelerator, held, near).apply(first, whole)
     close(accelerator.to_host(whole), (matrix @ x)[rows:])
 
 
@@ -73,11 +73,11 @@ def test_rows_in_two_parts_where_many_work_items_share_a_row(accelerator):
     matrix, rows = box(12, 2), 700
     x = np.random.default_rng(0).random(12**3)
     splits = split_rows(matrix.indices, matrix.indptr, rows)
-    held = PartedRows(accelerator, matrix.data, matrix.indices, matrix.indptr, splits, rows)
+    held = SplitRows(accelerator, matrix.data, matrix.indices, matrix.indptr, splits, rows)
     near, far = (accelerator.array(part, x.dtype) for part in (x[:rows], x[rows:]))
     first, whole = (accelerator.zeros(x.size - rows, x.dtype) for _ in range(2))
-    HerePart(accelerator, held).apply(far, first)
-    ElsewherePart(accelerator, held, near).apply(first, whole)
+    LocalBlock(accelerator, held).apply(far, first)
+    RemoteBlock(accelerator, held, near).apply(first, whole)
     close(accelerator.to_host(whole), (matrix @ x)[rows:])
 
 

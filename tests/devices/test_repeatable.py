@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import workbench.solvers  # noqa: F401  registers them
-from workbench import blocks, devices
+from workbench import devices, registry
 
 A = devices.device("cpu").csr(np.ones(3), np.arange(3), np.arange(4))
 
@@ -34,10 +34,10 @@ def test_what_is_left_as_it_is(text, expected):
     assert repeatable("s = A(x)\ns = s + p\nx = x + s", text) is expected
 
 
-@pytest.mark.parametrize("name", sorted(name for name, solver in blocks.registered("solver").items() if solver.alike))
+@pytest.mark.parametrize("name", sorted(name for name, solver in registry.registered("solver").items() if solver.alike))
 def test_every_solver_of_alike_iterations_is(name):
     space = devices.device("cpu").workspace(
         3, np.dtype(np.float64), vectors={"x": np.ones(3), "b": np.ones(3)}, operators={"A": A, "M": A}
     )
-    blocks.find("solver", name).iterates(space)
+    registry.find("solver", name).iterates(space)
     assert space.repeatable

@@ -8,7 +8,7 @@ from numba import njit
 
 from workbench.devices.cpu.compiled import kernel
 from workbench.devices.cpu.threads import WORTH_SHARING, cores, launch
-from workbench.devices.cpu.turns import counters, lanes, shared
+from workbench.devices.cpu.work_stealing import counters, lanes, shared
 
 LONG = 100_000_000
 """Steps of a recurrence that takes about half a second."""

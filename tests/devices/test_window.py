@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workbench.devices.window import Window
+from workbench.devices.plane_slice import PlaneSlice
 
 GRID = (5, 9, 7)
 SECTIONS = {
@@ -35,7 +35,7 @@ def expected(plane, step, *, peaks):
 @pytest.mark.parametrize("normal", SECTIONS)
 def test_a_window_shows_what_numpy_cuts_out(normal, step, peaks, dtype):
     first, apart, shape, where = SECTIONS[normal]
-    window = Window(first, apart, shape, step, peaks)
+    window = PlaneSlice(first, apart, shape, step, peaks)
     values = vector(dtype)
     seen = window(values)
     np.testing.assert_array_equal(seen, expected(values.real.reshape(GRID)[where], step, peaks=peaks))
@@ -48,7 +48,7 @@ def test_a_window_shows_what_numpy_cuts_out(normal, step, peaks, dtype):
 @pytest.mark.parametrize("step", [1, 3])
 @pytest.mark.parametrize("normal", SECTIONS)
 def test_an_accelerator_sees_the_same_through_it(accelerator, normal, step, peaks, dtype):
-    window = Window(*SECTIONS[normal][:3], step, peaks)
+    window = PlaneSlice(*SECTIONS[normal][:3], step, peaks)
     values = vector(dtype)
     seen = accelerator.seen(accelerator.array(values, values.dtype), window)
     assert seen.dtype == values.real.dtype
@@ -59,5 +59,5 @@ def test_a_block_with_nan_is_nan_on_an_accelerator_too(accelerator):
     values = np.arange(-12.0, 13.0)
     values[7] = np.nan
     values[24] = np.inf
-    window = Window(0, (5, 1), (5, 5), 2, peaks=True)
+    window = PlaneSlice(0, (5, 1), (5, 5), 2, peaks=True)
     np.testing.assert_array_equal(accelerator.seen(accelerator.array(values, values.dtype), window), window(values))

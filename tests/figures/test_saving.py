@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from workbench.errors import InputError
-from workbench.figures import convergence, drawn, field, heatmap, read_provenance, row_lengths, save, timeline
+from workbench.figures import convergence, field, heatmap, plotted_data, read_provenance, row_lengths, save, timeline
 from workbench.figures.columns import SMALLEST, fitted
 from workbench.run import Session, configure
 
@@ -71,7 +71,7 @@ def test_text_in_a_pdf_is_truetype(record, tmp_path):
 
 def test_the_numbers_that_are_drawn_stand_beside_the_figure(record, tmp_path):
     figure = convergence([record], ["a, run"])
-    save(figure, tmp_path / "a.svg", PROVENANCE, drawn(figure))
+    save(figure, tmp_path / "a.svg", PROVENANCE, plotted_data(figure))
     lines = (tmp_path / "a.csv").read_text(encoding="utf-8").splitlines()
     assert lines[0].startswith('# {"written"')
     rows = [row for row in csv.DictReader(lines[1:]) if row["series"] == "a, run"]
@@ -81,9 +81,9 @@ def test_the_numbers_that_are_drawn_stand_beside_the_figure(record, tmp_path):
 
 
 def test_cells_and_boxes_have_their_numbers_too(record):
-    cells = drawn(heatmap(np.array([[3.0, 50.0], [7.0, np.nan]]), ["a", "b"], ["c", "d"]))
+    cells = plotted_data(heatmap(np.array([[3.0, 50.0], [7.0, np.nan]]), ["a", "b"], ["c", "d"]))
     np.testing.assert_array_equal(cells["value"], [3, 50, 7, np.nan])
-    boxes = drawn(timeline(record.trace, (3, 3)))
+    boxes = plotted_data(timeline(record.trace, (3, 3)))
     noted = record.trace.rows[record.trace.column("iteration") == 3]
     total = (noted["end"] - noted["start"]).sum()
     assert sum(boxes["value"]) == pytest.approx(1e6 * total)
@@ -92,10 +92,10 @@ def test_cells_and_boxes_have_their_numbers_too(record):
 
 def test_a_band_is_listed_by_its_corners_and_bars_by_foot_and_length():
     low, high = np.array([-1.0, -2.0, -3.0]), np.array([1.0, 2.0, 3.0])
-    band = drawn(field(np.array([low, high]), "r", sides=("", "")))
+    band = plotted_data(field(np.array([low, high]), "r", sides=("", "")))
     corners = set(zip(band["x"], band["y"], strict=True))
     assert {(x, y) for side in (low, high) for x, y in zip((0.0, 0.25, 1.0), side[[0, 1, 2]], strict=True)} <= corners
-    bars = drawn(row_lengths(np.array([3, 4, 4])))
+    bars = plotted_data(row_lengths(np.array([3, 4, 4])))
     assert [bars[name] for name in ("x", "y", "value")] == [[3, 4], [0, 0], [1, 2]]
 
 
@@ -103,10 +103,10 @@ def test_what_cannot_be_seen_is_not_listed():
     axes = Figure().add_subplot()
     (line,) = axes.plot([1, 2], [3, 4])
     (bar,) = axes.bar([1], [2])
-    assert drawn(axes.figure)["value"][-1] == 2
+    assert plotted_data(axes.figure)["value"][-1] == 2
     line.set_visible(False)
     bar.set_visible(False)
-    assert drawn(axes.figure)["x"] == []
+    assert plotted_data(axes.figure)["x"] == []
 
 
 def test_saving_in_two_threads_leaves_the_settings_as_they_were(tmp_path):

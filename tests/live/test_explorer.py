@@ -16,7 +16,7 @@ from workbench.live._stream import SOON
 from workbench.live.export import KINDS, PICTURES, slug
 from workbench.recording import load, load_trace
 from workbench.run import Session, State, Stopping, configure
-from workbench.run.sharing import from_link, to_link
+from workbench.run.share_link import from_link, to_link
 
 LONG = {"preconditioner": "none", "deflation": "none", "stopping": Stopping(rtol=1e-300, stagnation=10**9)}
 

@@ -10,7 +10,7 @@ from tests.waiting import LIMIT
 from workbench.errors import DeviceError
 from workbench.live import RaceView, SweepView, explore
 from workbench.run import Reason, Run, State, configure
-from workbench.run.given import GivenPreconditioner
+from workbench.run.in_memory import InMemoryPreconditioner
 from workbench.run.sweeping import OUTCOME
 
 SENTENCES = [
@@ -106,7 +106,7 @@ def test_a_lost_device_ends_the_run_with_its_reason(explorer, eventually, monkey
 
 @pytest.mark.parametrize(("error", "sentence"), SENTENCES)
 def test_a_race_says_it_in_the_lane_and_the_others_go_on(eventually, error, sentence):
-    bad = configure("two-layer", n=16, preconditioner=GivenPreconditioner(Breaks(error)))
+    bad = configure("two-layer", n=16, preconditioner=InMemoryPreconditioner(Breaks(error)))
     view = RaceView(configure("two-layer", n=16))
     view.add(bad)
     view.start()
@@ -124,7 +124,7 @@ def test_a_race_says_it_in_the_lane_and_the_others_go_on(eventually, error, sent
 
 @pytest.mark.parametrize(("error", "sentence"), SENTENCES[:2])
 def test_a_sweep_has_a_row_that_says_it(eventually, tmp_path, error, sentence):
-    first = GivenPreconditioner(Breaks(error))
+    first = InMemoryPreconditioner(Breaks(error))
     view = SweepView("two-layer", {"n": [12, 16]}, preconditioner=first, folder=tmp_path)
     view.run()
     bad, good = view.wait(LIMIT).rows

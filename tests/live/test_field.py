@@ -13,7 +13,7 @@ import traitlets
 from scipy import sparse
 
 from tests.waiting import LIMIT
-from workbench.figures import drawn
+from workbench.figures import plotted_data
 from workbench.live import FieldView
 from workbench.live import field as module
 from workbench.live._stream import Publisher
@@ -89,7 +89,7 @@ def test_a_figure_says_which_plane_it_shows_and_so_do_its_numbers(view):
     assert view.plane == "y = 0.969"
     figure = view.figure()
     assert figure.axes[0].get_title().endswith(", y = 0.969")
-    assert set(drawn(figure)["series"]) == {"y = 0.969"}
+    assert set(plotted_data(figure)["series"]) == {"y = 0.969"}
 
 
 ENDLESS = Stopping(rtol=1e-300, maxiter=10**9, stagnation=10**9)
@@ -238,7 +238,7 @@ def test_colours_sections_and_subdomains_are_chosen(view, page_of, eventually):
     assert figure.axes[0].get_xlabel() == "x (side lengths)"
     assert view.plane == "z = 0.219"
     assert figure.axes[0].get_title() == "after iteration 4, z = 0.219"
-    assert set(drawn(figure)["series"]) == {"z = 0.219"}
+    assert set(plotted_data(figure)["series"]) == {"z = 0.219"}
 
 
 def test_a_section_of_a_run_begins_a_quarter_in_unless_it_is_given(view, page_of, eventually):

@@ -6,11 +6,11 @@ import numpy as np
 
 from workbench.live._film import AGAINST, MOST, Film
 from workbench.live.cuts import Cut
-from workbench.run import Look, Quantity
+from workbench.run import Quantity, Snapshot
 
 
 def seen(iteration, cut, values=None):
-    look = Look(Quantity.SOLUTION, cut)
+    look = Snapshot(Quantity.SOLUTION, cut)
     look.iteration = iteration
     look.values = np.full((2, 2), float(iteration)) if values is None else values
     return look

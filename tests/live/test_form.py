@@ -7,9 +7,9 @@ import dataclasses
 import pytest
 
 from workbench import devices
-from workbench.blocks import registered
 from workbench.errors import InputError
 from workbench.live.form import BlockFields, Form, field
+from workbench.registry import registered
 from workbench.run import Stopping, configure
 
 KINDS = ("problem", "preconditioner", "deflation", "coarse", "variant", "solver")

@@ -15,7 +15,7 @@ from workbench.machine.profile import Number, Profile, profile
 from workbench.machine.retime import retime
 from workbench.recording import Event, Trace, load, save
 from workbench.run import Run, Session, configure, run_through
-from workbench.run.turns import MACHINE, Turn
+from workbench.run.run_queue import MACHINE, QueueSlot
 
 MINE = Profile("mine", "my machine", "cpu", Number(20e9, "nominal", "a test"), flops=Number(5e9, "nominal", "a test"))
 
@@ -132,7 +132,7 @@ def test_an_untraced_run_and_an_unknown_machine_are_sentences(result):
 
 
 def test_a_roof_is_measured_when_no_other_run_is_on_the_machine(result, measured, eventually):
-    other = Turn(MACHINE)
+    other = QueueSlot(MACHINE)
     other.ask()
     view = RooflineView(result)
     assert not measured

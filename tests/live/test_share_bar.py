@@ -7,7 +7,7 @@ import pytest
 from workbench.errors import InputError
 from workbench.live.share_bar import ShareBar
 from workbench.run import configure
-from workbench.run.sharing import from_link, to_link
+from workbench.run.share_link import from_link, to_link
 
 CHOSEN = configure("poisson-2d", n=32, a="1+x", deflation="blocks:2")
 

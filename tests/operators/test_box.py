@@ -8,10 +8,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import ndimage
 
-from workbench import blocks
+from workbench import registry
 from workbench.devices.cpu import Cpu, memory, threads
 from workbench.devices.cpu.box import BoxProduct, cut
-from workbench.devices.cpu.turns import counters
+from workbench.devices.cpu.work_stealing import counters
 from workbench.errors import InputError
 from workbench.operators import Box, Operator, as_operator
 from workbench.run import Run, Stopping, configure, run_through, solve
@@ -155,7 +155,7 @@ def test_a_matrix_beyond_32_bits_is_refused():
         operator.to_csr()
 
 
-@pytest.mark.parametrize("first", sorted(set(blocks.registered("preconditioner")) - {"amgx"}))
+@pytest.mark.parametrize("first", sorted(set(registry.registered("preconditioner")) - {"amgx"}))
 def test_both_forms_take_the_same_iterations_with_every_preconditioner(first):
     found = []
     for form in ("assembled", "matrix-free"):

@@ -81,7 +81,7 @@ def test_the_printed_ranges():
 
 def test_from_so_many_entries_on_the_product_hides_the_copies():
     from workbench.analysis.schedules import expected
-    from workbench.devices.rehearsal import Sizes
+    from workbench.devices.dry_run import Sizes
 
     where = machine("v100")
     enough = needed_entries(where, "hybrid1")

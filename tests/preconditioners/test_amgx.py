@@ -15,7 +15,7 @@ from scipy import sparse
 
 from tests.conftest import box_stencil, random_matrix
 from tests.preconditioners.amgx_stand_in import StandIn, Thing
-from workbench import blocks, devices
+from workbench import devices, registry
 from workbench.devices import amgx
 from workbench.errors import InputError
 from workbench.preconditioners.pinned import pinned, projected
@@ -48,7 +48,7 @@ def pyamgx(request):
 
 
 def cycle(method="classical"):
-    return blocks.find("preconditioner", f"amgx:{method}").configuration()
+    return registry.find("preconditioner", f"amgx:{method}").configuration()
 
 
 def made(size=20, seed=0):

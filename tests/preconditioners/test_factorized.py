@@ -9,9 +9,9 @@ from scipy import sparse
 from scipy.sparse.linalg import aslinearoperator
 
 from tests.conftest import box_stencil, random_matrix
-from workbench import blocks, devices
+from workbench import devices, registry
 from workbench.devices.cpu import threads
-from workbench.devices.cpu.turns import counters
+from workbench.devices.cpu.work_stealing import counters
 from workbench.errors import InputError
 from workbench.operators import Matrix, Stencil, as_operator
 from workbench.preconditioners.factorized import incomplete_cholesky
@@ -25,7 +25,7 @@ COUNTS = {2: 81, 4: 68, 8: 62}
 
 
 def set_up(spec, operator):
-    return blocks.find("preconditioner", spec).setup(operator, CPU)
+    return registry.find("preconditioner", spec).setup(operator, CPU)
 
 
 def dense_inverse(M, operator):
@@ -123,7 +123,7 @@ def test_long_rows_are_solved_as_the_assembled_matrix_is(grid, spec):
     operator = box_stencil(grid)
     matrix = Matrix(operator.to_csr())
     r = np.random.default_rng(1).random(operator.shape[0])
-    block = blocks.find("preconditioner", spec)
+    block = registry.find("preconditioner", spec)
     if spec.startswith("block"):
         block = block.changed({"unknowns": block.rows * grid[-1]})
     first, second = np.empty_like(r), np.empty_like(r)
@@ -159,7 +159,7 @@ def test_one_block_is_the_whole_factorization():
 
 def test_blocks_of_part_rows_and_of_matrices_without_a_grid():
     operator = box_stencil((6, 9))
-    block = blocks.find("preconditioner", "block-ic:2", unknowns=7)
+    block = registry.find("preconditioner", "block-ic:2", unknowns=7)
     expected = dense_incomplete(operator.to_csr().toarray(), 7, 0)
     assert_close(dense_inverse(block.setup(operator, CPU), operator), expected)
     # Without a grid, 54 unknowns count as rows of 8.
@@ -247,7 +247,7 @@ def test_an_operator_without_entries_is_refused(spec):
 )
 def test_wrong_parameters_are_sentences(spec, sentence):
     with pytest.raises(InputError) as caught:
-        blocks.find("preconditioner", spec)
+        registry.find("preconditioner", spec)
     assert sentence in str(caught.value)
 
 

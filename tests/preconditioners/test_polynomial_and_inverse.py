@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.sparse.linalg import aslinearoperator
 
 from tests.conftest import box_stencil, random_matrix
-from workbench import blocks, devices
+from workbench import devices, registry
 from workbench.errors import InputError
 from workbench.operators import Matrix, Stencil, as_operator
 from workbench.run import Run, configure, run_through, solve
@@ -34,7 +34,7 @@ def path(cells):
 
 
 def set_up(spec, operator, **values):
-    return blocks.find("preconditioner", spec, **values).setup(operator, CPU)
+    return registry.find("preconditioner", spec, **values).setup(operator, CPU)
 
 
 def dense_inverse(M, operator):
@@ -199,7 +199,7 @@ def test_an_operator_without_entries_is_refused(spec):
 )
 def test_wrong_parameters_are_sentences(spec, sentence):
     with pytest.raises(InputError) as caught:
-        blocks.find("preconditioner", spec)
+        registry.find("preconditioner", spec)
     assert str(caught.value) == sentence
 
 

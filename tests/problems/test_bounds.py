@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from workbench import blocks
+from workbench import registry
 from workbench.errors import InputError
 from workbench.problems import memory
 from workbench.problems.memory import LARGEST_CUBE, LARGEST_SQUARE
@@ -46,7 +46,7 @@ def test_what_does_not_fit_into_memory_is_refused_before_anything_is_made(name, 
 
 @pytest.mark.parametrize("name", SQUARES + CUBES)
 def test_what_cannot_fit_the_device_is_refused_before_assembling(accelerator, name, monkeypatch):
-    cls = blocks.lookup("problem", name)
+    cls = registry.lookup("problem", name)
     monkeypatch.setattr(cls, "assemble", lambda *_: pytest.fail("it was assembled"))
     with pytest.raises(InputError, match="for vectors and matrices"):
         Run(configure(name, n=48, device=accelerator.spec, memory_limit=20_000))

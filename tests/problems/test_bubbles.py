@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.blocks import from_dict
 from workbench.errors import InputError
 from workbench.problems.base import LinearSystem
 from workbench.problems.bubble_geometry import Geometry, at_random, default_radius, from_text, on_grid, to_text
 from workbench.problems.bubbles import Bubbles2D, Bubbles3D
+from workbench.registry import from_dict
 
 
 def phase_grid(system: LinearSystem) -> np.ndarray:

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from workbench.blocks import from_dict, registered
 from workbench.data_files import path_of
 from workbench.errors import InputError
 from workbench.problems import problem_from_text
@@ -14,6 +13,7 @@ from workbench.problems.bubbles import Bubbles3D
 from workbench.problems.files import MatrixFile
 from workbench.problems.suitesparse import SuiteSparse
 from workbench.problems.two_layer import TwoLayer
+from workbench.registry import from_dict, registered
 
 Write = Callable[..., Path]
 HERMITIAN = "%%MatrixMarket matrix coordinate complex hermitian\n2 2 3\n1 1 2 0\n2 1 0 1\n2 2 2 0\n"

@@ -2,11 +2,11 @@
 
 import pytest
 
-from workbench.blocks import find
 from workbench.errors import InputError
 from workbench.operators import stored_bytes
 from workbench.problems import base
 from workbench.problems.suitesparse import SuiteSparse
+from workbench.registry import find
 from workbench.run import Run, configure
 
 SMALL = {

@@ -5,9 +5,9 @@ import pytest
 from scipy import sparse
 from scipy.sparse import linalg
 
-from workbench.blocks import from_dict
 from workbench.errors import InputError
 from workbench.problems.two_layer import TwoLayer
+from workbench.registry import from_dict
 
 
 def test_rows_by_hand():

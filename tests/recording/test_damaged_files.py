@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from workbench.errors import InputError
 from workbench.recording import COLUMNS, Event, Trace, kernel_table, load, load_trace, save, save_trace, to_csv
 from workbench.run import Run, configure, run_through
-from workbench.run.sharing import from_link, load_configuration, save_configuration, to_link
+from workbench.run.share_link import from_link, load_configuration, save_configuration, to_link
 
 SEED = 20
 

@@ -13,11 +13,11 @@ from workbench import devices
 from workbench.devices.accelerator.runtime import Vector
 from workbench.problems import LinearSystem
 from workbench.run import Reason, Run, Session, Stopping, configure, driver, run_through, solve
-from workbench.run.given import GivenProblem
+from workbench.run.in_memory import InMemoryProblem
 
 
 def run_of(accelerator, operator, b, device=None, **stopping):
-    configuration = configure(GivenProblem(), device=device or accelerator.spec, stopping=Stopping(**stopping))
+    configuration = configure(InMemoryProblem(), device=device or accelerator.spec, stopping=Stopping(**stopping))
     return Run(configuration, LinearSystem(operator, b))
 
 
@@ -98,7 +98,7 @@ def test_singular_systems(accelerator):
 
 
 def test_a_session_steps_once(accelerator, system):
-    configuration = configure(GivenProblem(), device=accelerator.spec, stopping=Stopping(rtol=1e-9))
+    configuration = configure(InMemoryProblem(), device=accelerator.spec, stopping=Stopping(rtol=1e-9))
     session = Session(configuration, LinearSystem(*system))
     session.resume()
     assert session.wait(60).converged

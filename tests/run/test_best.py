@@ -5,15 +5,15 @@ import pytest
 from scipy import sparse
 
 import workbench.run
-from workbench import blocks
+from workbench import registry
 from workbench.devices import device
 from workbench.operators import as_operator
 from workbench.problems import LinearSystem
 from workbench.run import Reason, Run, Stopping, configure, run_through
 from workbench.run.best import FALL, BestIterate
-from workbench.run.given import GivenDeflation, GivenProblem
+from workbench.run.in_memory import InMemoryDeflation, InMemoryProblem
 
-EVERY = [name for name, cls in sorted(blocks.registered("solver").items()) if not cls.needs_accelerator]
+EVERY = [name for name, cls in sorted(registry.registered("solver").items()) if not cls.needs_accelerator]
 SIDE = 24
 
 
@@ -39,10 +39,10 @@ LABELS = np.arange(SIDE * SIDE) // SIDE * 8 // SIDE
 def test_deflated_runs_at_their_limit_return_their_best_x(solver):
     A, b = two_materials(), np.random.default_rng(0).standard_normal(SIDE * SIDE)
     configuration = configure(
-        GivenProblem(),
+        InMemoryProblem(),
         solver=solver,
         preconditioner="jacobi",
-        deflation=GivenDeflation(LABELS),
+        deflation=InMemoryDeflation(LABELS),
         stopping=Stopping(rtol=1e-15, maxiter=600, true_every=1),
     )
     result = run_through(Run(configuration, LinearSystem(as_operator(A), b)))

@@ -8,7 +8,7 @@ from scipy.sparse import linalg
 from workbench.errors import InputError
 from workbench.problems import LinearSystem
 from workbench.run import Configuration, Quantity, Reason, Run, configure, solve
-from workbench.run.given import GivenProblem
+from workbench.run.in_memory import InMemoryProblem
 
 N = 60
 A = sparse.csr_array(sparse.diags_array([[-1.0] * (N - 1), [2.1] * N, [-1.0] * (N - 1)], offsets=[-1, 0, 1]))
@@ -68,7 +68,7 @@ def test_looks_at_a_scaled_run_show_the_system_that_was_given():
     run = Run(configure("two-layer", n=8))
     assert run.setting.exponent == 0
     system = run.setting.system
-    tiny = Run(configure(GivenProblem()), LinearSystem(system.operator, system.b * 1e-250))
+    tiny = Run(configure(InMemoryProblem()), LinearSystem(system.operator, system.b * 1e-250))
     while tiny.step():
         pass
     look = tiny.looks.ask(Quantity.SOLUTION, np.array)

@@ -9,11 +9,11 @@ from tests.conftest import box_stencil, random_matrix
 from workbench.errors import InputError
 from workbench.problems import LinearSystem
 from workbench.run import Reason, Run, Stopping, configure, race, run_through, solve
-from workbench.run.given import GivenProblem
+from workbench.run.in_memory import InMemoryProblem
 
 
 def run_of(operator, b, x0=None, **stopping):
-    return Run(configure(GivenProblem(), stopping=Stopping(**stopping)), LinearSystem(operator, b), x0=x0)
+    return Run(configure(InMemoryProblem(), stopping=Stopping(**stopping)), LinearSystem(operator, b), x0=x0)
 
 
 def test_scipy_finds_the_same_solution_in_about_as_many_iterations():

@@ -13,17 +13,17 @@ import numpy as np
 import pytest
 
 import workbench.run  # noqa: F401  registers every block
-from workbench import blocks, devices
+from workbench import devices, registry
 from workbench.deflation import lapack
 from workbench.errors import InputError
 from workbench.problems.poisson import Poisson5
-from workbench.run import Race, Reason, Session, State, Stopping, Turns, configure
-from workbench.run.given import GivenPreconditioner, GivenProblem
+from workbench.run import Race, Reason, RunQueue, Session, State, Stopping, configure
+from workbench.run.in_memory import InMemoryPreconditioner, InMemoryProblem
 
 BOUND = 0.2
 TRIES = 3
 ENDLESS = Stopping(rtol=0, atol=1e-300, stagnation=10**9, maxiter=10**9)
-SOLVERS = sorted(blocks.registered("solver"))
+SOLVERS = sorted(registry.registered("solver"))
 
 
 @pytest.fixture
@@ -113,8 +113,8 @@ class Slow:
         return r
 
     def configuration(self, problem=None, **choices):
-        first = GivenPreconditioner(self)
-        return configure(problem or GivenProblem(), preconditioner=first, stopping=ENDLESS, **choices)
+        first = InMemoryPreconditioner(self)
+        return configure(problem or InMemoryProblem(), preconditioner=first, stopping=ENDLESS, **choices)
 
     def slow_down(self):
         """From the next call on; returns when that has begun."""
@@ -144,7 +144,7 @@ def test_an_iteration_that_takes_longer_is_made_whole_in_the_background(device):
 
 
 def test_the_next_session_waits_for_what_ends_in_the_background():
-    turns, slow = Turns(), Slow(0.5)
+    turns, slow = RunQueue(), Slow(0.5)
     first = Session(slow.configuration(), small_system(), turn=turns)
     first.start()
     until(lambda: first.run is not None and first.run.iterations >= 3)

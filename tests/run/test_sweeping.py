@@ -9,7 +9,7 @@ import json
 import pytest
 
 from workbench.errors import InputError
-from workbench.run import Run, Turn, Turns, configure, run_through, sweep
+from workbench.run import QueueSlot, Run, RunQueue, configure, run_through, sweep
 from workbench.run.sweep_files import plain, to_csv, to_json
 
 OVER = {"n": [8, 16], "preconditioner": ["jacobi", "neumann:2"], "deflation": ["none", "stripes"]}
@@ -96,8 +96,8 @@ def test_wrong_values_are_told_before_anything_runs(over, more, sentence, monkey
 
 
 def test_a_sweep_that_is_stopped_while_it_waits_has_no_row():
-    turns = Turns()
-    other = Turn(turns)
+    turns = RunQueue()
+    other = QueueSlot(turns)
     assert other.take(unless=lambda: False)
     found = sweep("poisson5", {"n": [8, 9]}, cancelled=iter([False, True]).__next__, turn=turns)
     assert found.cancelled

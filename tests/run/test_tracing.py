@@ -77,7 +77,7 @@ def test_a_trace_is_one_runs_own():
 def snapshots(run):
     """Snapshots of all that can be looked at, each of which applies A, E^-1 or both."""
     looks = [run.looks.ask(quantity, np.array) for quantity in Quantity]
-    run.take_looks()
+    run.serve_snapshots()
     assert all(look.values is not None for look in looks), [look.words for look in looks]
 
 

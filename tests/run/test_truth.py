@@ -9,12 +9,12 @@ from workbench.operators import as_operator
 from workbench.problems import LinearSystem
 from workbench.recording import History
 from workbench.run import Reason, Run, Stopping, configure, run_through, solve
-from workbench.run.given import GivenProblem
+from workbench.run.in_memory import InMemoryProblem
 
 
 def run_of(operator, b, solver="cg", device="cpu", **stopping):
     return Run(
-        configure(GivenProblem(), solver=solver, device=device, stopping=Stopping(**stopping)),
+        configure(InMemoryProblem(), solver=solver, device=device, stopping=Stopping(**stopping)),
         LinearSystem(operator, b),
     )
 

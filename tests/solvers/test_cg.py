@@ -6,7 +6,7 @@ import pytest
 from tests.conftest import box_stencil, random_matrix
 from workbench.problems import LinearSystem
 from workbench.run import Run, Stopping, configure, solve
-from workbench.run.given import GivenProblem
+from workbench.run.in_memory import InMemoryProblem
 
 
 def textbook(A, b, x, inverse_diagonal, steps):
@@ -33,7 +33,7 @@ def test_it_walks_the_textbooks_path(make, dtype):
     operator = make(dtype)
     rng = np.random.default_rng(5)
     b, x0 = rng.random(operator.shape[0]).astype(dtype), rng.random(operator.shape[0]).astype(dtype)
-    configuration = configure(GivenProblem(), stopping=Stopping(rtol=1e-14, maxiter=8))
+    configuration = configure(InMemoryProblem(), stopping=Stopping(rtol=1e-14, maxiter=8))
     run = Run(configuration, LinearSystem(operator, b), x0=x0)
     while run.step():
         pass

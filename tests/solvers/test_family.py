@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 
 import workbench.run  # noqa: F401  registers every block
 from tests.conftest import box_stencil, random_matrix
-from workbench import blocks
+from workbench import registry
 from workbench.analysis import ritz_values
 from workbench.errors import InputError
 from workbench.problems import LinearSystem
 from workbench.run import Reason, Run, Stopping, configure, run_through, solve
-from workbench.run.given import GivenProblem
+from workbench.run.in_memory import InMemoryProblem
 
-EVERY = sorted(name for name, solver in blocks.registered("solver").items() if not solver.needs_accelerator)
+EVERY = sorted(name for name, solver in registry.registered("solver").items() if not solver.needs_accelerator)
 OF_CG = sorted(set(EVERY) - {"sd"})
 """Those whose iterates are CG's but for rounding."""
-DERIVED = [name for name in EVERY if not blocks.find("solver", name).measures_energies]
+DERIVED = [name for name in EVERY if not registry.find("solver", name).measures_energies]
 
 
 def test_the_family_is_complete():
@@ -68,7 +68,7 @@ def test_it_walks_the_path_of_cg(name, first, dtype):
     runs = []
     for solver in ("cg", name):
         configuration = configure(
-            GivenProblem(), solver=solver, preconditioner=first, stopping=Stopping(rtol=1e-30, maxiter=4)
+            InMemoryProblem(), solver=solver, preconditioner=first, stopping=Stopping(rtol=1e-30, maxiter=4)
         )
         runs.append(run_through(Run(configuration, LinearSystem(operator, b), x0=x0)))
     expected, found = runs

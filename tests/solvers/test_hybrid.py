@@ -7,11 +7,11 @@ import pytest
 from scipy.sparse import linalg
 
 from tests.conftest import box_stencil, random_matrix
-from workbench.devices.hybrid import Pair, Split
+from workbench.devices.pair import Pair, Split
 from workbench.errors import InputError
 from workbench.problems import LinearSystem
 from workbench.run import Reason, Run, Stopping, configure, run_through, solve
-from workbench.run.given import GivenProblem
+from workbench.run.in_memory import InMemoryProblem
 
 
 def grid(dtype):
@@ -26,7 +26,7 @@ SCHEDULES = ("hybrid1", "hybrid2", "hybrid3:share=0.4", "hybrid3:share=0.9")
 
 
 def given_run(operator, b, **choices):
-    return run_through(Run(configure(GivenProblem(), **choices), LinearSystem(operator, b)))
+    return run_through(Run(configure(InMemoryProblem(), **choices), LinearSystem(operator, b)))
 
 
 @pytest.mark.parametrize("spec", SCHEDULES)

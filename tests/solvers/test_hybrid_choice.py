@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from workbench.devices.hybrid import Rates, iteration_seconds
+from workbench.devices.pair import Rates, iteration_seconds
 from workbench.errors import InputError
 from workbench.run import Run, configure, run_through
 

@@ -62,7 +62,7 @@ def test_late_copies_and_kernels_change_nothing(accelerator, monkeypatch, spec, 
 @pytest.mark.parametrize("spec", ["hybrid1", "hybrid2", "hybrid3:share=0.4"])
 def test_a_schedule_that_does_not_wait_is_found_out(accelerator, monkeypatch, spec):
     """The test above is worth something: without the waits of the cores the numbers are others."""
-    from workbench.devices.hybrid import lanes
+    from workbench.devices.pair import lanes
 
     expected = history(accelerator, spec)
     slow_copies(accelerator, monkeypatch, "to_host")

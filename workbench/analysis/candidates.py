@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from workbench import blocks
+from workbench import registry
 from workbench.errors import InputError
 from workbench.problems import LinearSystem, Problem
 
@@ -57,7 +57,7 @@ class Pair:
 
 def pairs(problem: Problem, system: LinearSystem, devices: tuple[str, ...]) -> list[Pair]:
     """All pairs worth a try for this system, on every device."""
-    known = blocks.registered("preconditioner")
+    known = registry.registered("preconditioner")
     first = [spec for spec in FIRST_LEVELS if spec.partition(":")[0] in known]
     return [
         Pair(one, two, coarse, device) for device in devices for two, coarse in second_levels(system) for one in first

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from workbench.devices.accelerator.budget import USABLE
-from workbench.devices.hybrid.decomposition import POINTERS
-from workbench.devices.rehearsal import Cut, Sizes
+from workbench.devices.dry_run import Cut, Sizes
+from workbench.devices.pair.decomposition import POINTERS
 from workbench.errors import InputError
 from workbench.machine.profile import Profile
 from workbench.solvers.hybrid.hybrid3 import Hybrid3

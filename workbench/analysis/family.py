@@ -12,16 +12,16 @@ import dataclasses
 
 import numpy as np
 
-from workbench import blocks
-from workbench.blocks import unknown_name
+from workbench import registry
 from workbench.devices.lines.dependence import waiting
 from workbench.devices.lines.kinds import infer_vectors
 from workbench.devices.lines.language import Application, Formula, parse
 from workbench.errors import InputError
 from workbench.operators import Stencil, as_operator
 from workbench.problems import LinearSystem
+from workbench.registry import unknown_name
 from workbench.run import configure
-from workbench.run.setting import Setting, set_up
+from workbench.run.setup import SolveSetup, set_up
 from workbench.run.traffic import planning_workspace
 from workbench.solvers import Solver
 
@@ -70,12 +70,12 @@ def family(
         raise InputError(unknown_name("precision", precision, PRECISIONS))
     chosen = configure(problem, n=n, preconditioner=preconditioner)
     setting = set_up(chosen, _in_precision(chosen.problem.assemble(0), np.dtype(precision)))
-    solvers = [solver() for solver in blocks.registered("solver").values() if issubclass(solver, Solver)]
+    solvers = [solver() for solver in registry.registered("solver").values() if issubclass(solver, Solver)]
     costs = [cost(solver, setting) for solver in solvers if not solver.needs_accelerator]
     return sorted(costs, key=lambda cost: (cost.bytes_per_unknown, cost.solver))
 
 
-def cost(solver: Solver, setting: Setting) -> Cost:
+def cost(solver: Solver, setting: SolveSetup) -> Cost:
     """The cost of an iteration of a solver on a system that is set up."""
     lines = parse(solver.iterate)
     vectors = infer_vectors(lines, ())

@@ -13,7 +13,7 @@ from workbench.devices.lines.reference import evaluate_line
 from workbench.errors import InputError
 from workbench.preconditioners import ElementWise
 from workbench.run import Configuration
-from workbench.run.setting import Setting, set_up
+from workbench.run.setup import SolveSetup, set_up
 
 LARGEST = 10_000
 """Unknowns: the vectors of every iteration are kept."""
@@ -39,7 +39,7 @@ class Walk:
         # Before the setup, which for a large system takes far longer than the matrix.
         if unknowns > LARGEST:
             raise InputError(f"stepping keeps every vector, so it takes up to {LARGEST} unknowns, not {unknowns}")
-        self.setting: Setting = set_up(configuration, system)
+        self.setting: SolveSetup = set_up(configuration, system)
         self.start, self.iterate = parse(solver.start), parse(solver.iterate)
         self._vectors = infer_vectors((*self.start, *self.iterate), ("b", "x"))
         self._operators = {"A": self._function(self.setting.A), "M": self._function(_applied(self.setting))}
@@ -104,5 +104,5 @@ class Walk:
         return apply
 
 
-def _applied(setting: Setting) -> Any:
+def _applied(setting: SolveSetup) -> Any:
     return setting.device.applied(setting.M) if isinstance(setting.M, ElementWise) else setting.M

@@ -6,9 +6,9 @@ import dataclasses
 import functools
 
 from workbench.analysis.cuts import cut_by, fitting_share, share_of
-from workbench.analysis.rehearsal import ACCELERATOR, CORES, ITERATIONS, Rehearsal, rehearse
+from workbench.analysis.dry_run import ACCELERATOR, CORES, ITERATIONS, DryRun, rehearse
 from workbench.devices.accelerator.budget import USABLE
-from workbench.devices.rehearsal import Cut, Sizes
+from workbench.devices.dry_run import Cut, Sizes
 from workbench.errors import InputError
 from workbench.machine.profile import Profile
 from workbench.machine.retime import retime
@@ -66,7 +66,7 @@ class Expected:
 
 
 @functools.lru_cache(maxsize=4096)
-def rehearsed(method: Method, sizes: Sizes, cut: Cut | None) -> Rehearsal:
+def rehearsed(method: Method, sizes: Sizes, cut: Cut | None) -> DryRun:
     """A rehearsal, kept: it does not depend on the machine, but for the cut."""
     return rehearse(method.solver, sizes, method.on, cut, fuse=method.fuse)
 

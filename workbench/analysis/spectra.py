@@ -7,13 +7,13 @@ import dataclasses
 import numpy as np
 from scipy import linalg
 
-from workbench.blocks import find
 from workbench.deflation import Deflation
 from workbench.errors import InputError
 from workbench.preconditioners import ElementWise, Preconditioner
 from workbench.problems import LinearSystem
+from workbench.registry import find
 from workbench.run import Configuration
-from workbench.run.setting import Setting, set_up
+from workbench.run.setup import SolveSetup, set_up
 
 LARGEST = 4096
 
@@ -54,7 +54,7 @@ def spectra(configuration: Configuration, system: LinearSystem | None = None) ->
     return found
 
 
-def _columns(setting: Setting, operator: object) -> np.ndarray:
+def _columns(setting: SolveSetup, operator: object) -> np.ndarray:
     """An operator as a dense matrix, by applying it to unit vectors."""
     size, dtype = setting.operator.shape[0], setting.operator.dtype
     dense = np.empty((size, size), dtype)

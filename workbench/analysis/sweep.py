@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from workbench.analysis.schedules import METHODS, Machine, all_expected
-from workbench.devices.rehearsal import Sizes
+from workbench.devices.dry_run import Sizes
 from workbench.machine.profile import Number, Profile
 
 SMALLEST = 1000

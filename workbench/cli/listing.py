@@ -26,7 +26,7 @@ def add(verbs: Any) -> None:
 def _blocks(chosen: argparse.Namespace) -> int:
     # Importing the runs registers every block.
     import workbench.run  # noqa: F401
-    from workbench.blocks import catalogue
+    from workbench.registry import catalogue
 
     listed = catalogue()
     if chosen.json:

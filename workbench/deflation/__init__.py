@@ -2,23 +2,23 @@
 
 import sys
 
-from workbench.blocks import load_package
-from workbench.deflation.base import Deflation, Surroundings
+from workbench.deflation.base import Deflation, DeflationContext
 from workbench.deflation.coarse import CoarseSolver
 from workbench.deflation.projection import Projection
 from workbench.deflation.subspace import PiecewiseConstant, SpannedBy, Subspace, as_subspace
 from workbench.deflation.variants import Variant
+from workbench.registry import load_package
 
 load_package(sys.modules[__name__])
 
 __all__ = [
     "CoarseSolver",
     "Deflation",
+    "DeflationContext",
     "PiecewiseConstant",
     "Projection",
     "SpannedBy",
     "Subspace",
-    "Surroundings",
     "Variant",
     "as_subspace",
 ]

@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.blocks import Block
 from workbench.deflation.subspace import PiecewiseConstant, Subspace
 from workbench.errors import InputError
 from workbench.operators import Operator
+from workbench.registry import Block
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Surroundings:
+class DeflationContext:
     """What a deflation space may be made from.
 
     A, M: bound operators with apply; M may act element by element instead. grid: cells per side, (ny, nx) or
@@ -40,7 +40,7 @@ class Deflation(Block):
     needs_grid: ClassVar[bool] = False
     needs_phases: ClassVar[bool] = False
 
-    def space(self, given: Surroundings) -> Subspace | None:
+    def space(self, given: DeflationContext) -> Subspace | None:
         """The deflation vectors; None for no second level. Raises InputError where they cannot be had."""
         labels = self.labels(given.operator.shape[0], given.grid, given.phase)
         return None if labels is None else PiecewiseConstant(labels)
@@ -48,7 +48,7 @@ class Deflation(Block):
     def labels(self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None = None) -> np.ndarray | None:
         """The subdomain 0..d-1 of every unknown, shape (N,), int32; None where there are no subdomains.
 
-        grid, phase: as in `Surroundings`. Raises InputError where the space needs what is not there, or has more
+        grid, phase: as in `DeflationContext`. Raises InputError where the space needs what is not there, or has more
         vectors than unknowns.
         """
         return None

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.blocks import parameter, register
 from workbench.deflation.base import Deflation, compose, cut
 from workbench.errors import InputError
+from workbench.registry import parameter, register
 
 
 @register

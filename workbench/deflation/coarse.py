@@ -9,10 +9,10 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from workbench.blocks import Block, parameter, register
 from workbench.deflation import lapack
 from workbench.devices.coarse import Banded, Dense, Form
 from workbench.errors import InputError
+from workbench.registry import Block, parameter, register
 
 
 @dataclasses.dataclass(frozen=True)

@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from workbench.blocks import parameter, register
 from workbench.deflation.coarse import CoarseSolver, Factor, not_definite
 from workbench.devices.coarse import Dense
 from workbench.errors import InputError
+from workbench.registry import parameter, register
 
 
 @register

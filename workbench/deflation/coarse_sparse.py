@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import linalg
 
-from workbench.blocks import register
 from workbench.deflation.coarse import CoarseSolver, Factor, not_definite
+from workbench.registry import register
 
 
 @register

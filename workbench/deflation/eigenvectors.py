@@ -9,10 +9,10 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import linalg
 
-from workbench.blocks import parameter, register
-from workbench.deflation.base import Deflation, Surroundings
+from workbench.deflation.base import Deflation, DeflationContext
 from workbench.deflation.subspace import SpannedBy
 from workbench.errors import InputError
+from workbench.registry import parameter, register
 
 LARGEST = 70_000
 SHIFT = 1e-9
@@ -35,7 +35,7 @@ class Eigenvectors(Deflation):
     count: int = parameter(8, "eigenvectors", low=1, high=512, unit="vectors")
     of: str = parameter("D^-1 A", "the matrix whose eigenvectors they are", choices=("A", "D^-1 A"))
 
-    def space(self, given: Surroundings) -> SpannedBy:
+    def space(self, given: DeflationContext) -> SpannedBy:
         size = given.operator.shape[0]
         if size > LARGEST:
             raise InputError(f"eigenvectors: offered for at most {LARGEST} unknowns, got {size}; use deflation ritz")

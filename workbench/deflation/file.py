@@ -6,12 +6,12 @@ import dataclasses
 import os
 from typing import ClassVar
 
-from workbench.blocks import parameter, register
 from workbench.data_files import path_of
-from workbench.deflation.base import Deflation, Surroundings
+from workbench.deflation.base import Deflation, DeflationContext
 from workbench.deflation.subspace import Subspace, as_subspace
 from workbench.errors import InputError, shown
 from workbench.files import opened, read_array
+from workbench.registry import parameter, register
 
 
 @register
@@ -28,7 +28,7 @@ class VectorsFile(Deflation):
 
     path: str = parameter("", "path of the .npy file")
 
-    def space(self, given: Surroundings) -> Subspace:
+    def space(self, given: DeflationContext) -> Subspace:
         if not self.path:
             raise InputError("deflation file needs the path of a .npy file with labels (N,) or vectors (N, d)")
         path = path_of(self.path)

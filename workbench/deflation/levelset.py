@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.blocks import parameter, register
 from workbench.deflation.base import Deflation
 from workbench.deflation.blocks import Blocks
 from workbench.errors import InputError
+from workbench.registry import parameter, register
 
 
 @register

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-from workbench.blocks import register
 from workbench.deflation.base import Deflation
+from workbench.registry import register
 
 
 @register

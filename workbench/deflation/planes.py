@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.blocks import register
 from workbench.deflation.base import Deflation, compose, cut
+from workbench.registry import register
 
 
 @register

@@ -19,8 +19,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, ClassVar
 
-from workbench.blocks import Block, register
 from workbench.deflation.projection import Parts, Projection
+from workbench.registry import Block, register
 
 
 @dataclasses.dataclass(frozen=True)

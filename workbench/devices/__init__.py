@@ -6,8 +6,8 @@ import functools
 import threading
 from typing import Any
 
-from workbench.blocks import unknown_name
 from workbench.errors import InputError
+from workbench.registry import unknown_name
 
 DEVICES = ("cpu", "opencl", "cuda", "auto")
 """Names of devices; opencl and cuda may be followed by a colon and which one: opencl:1, opencl:intel, cuda:1."""

@@ -3,14 +3,14 @@
 from workbench.figures.boundaries import Boundaries, boundaries
 from workbench.figures.convergence import convergence
 from workbench.figures.crossover import crossover
-from workbench.figures.drawn import drawn
 from workbench.figures.estimates import error_estimates
 from workbench.figures.field import field
 from workbench.figures.heatmap import heatmap
 from workbench.figures.levels import levels
-from workbench.figures.parting import parting
 from workbench.figures.pattern import pattern, pattern_counts
+from workbench.figures.plotted_data import plotted_data
 from workbench.figures.provenance import read_provenance
+from workbench.figures.residual_gap import residual_gap
 from workbench.figures.ritz import ritz
 from workbench.figures.roofline import roofline
 from workbench.figures.row_lengths import row_lengths
@@ -28,16 +28,16 @@ __all__ = [
     "convergence",
     "crossover",
     "curve_style",
-    "drawn",
     "error_estimates",
     "field",
     "heatmap",
     "kernel_table",
     "levels",
-    "parting",
     "pattern",
     "pattern_counts",
+    "plotted_data",
     "read_provenance",
+    "residual_gap",
     "ritz",
     "roofline",
     "row_lengths",

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 from workbench.errors import InputError
 from workbench.figures.columns import fitted
-from workbench.figures.drawn import Table
+from workbench.figures.plotted_data import Table
 from workbench.files import write
 from workbench.machine.describe import describe_machine
 

@@ -1,6 +1,7 @@
 """Live views in Jupyter: `explore()` shows everything, the views alone serve notebooks of one's own."""
 
 from workbench.live import _late_messages
+from workbench.live.app import Workbench, workbench
 from workbench.live.builder import BubbleBuilder
 from workbench.live.building import Builder
 from workbench.live.convergence import ConvergenceView
@@ -21,7 +22,6 @@ from workbench.live.stepper import Stepper
 from workbench.live.steps import StepView
 from workbench.live.sweep import SweepView
 from workbench.live.timeline import TimelineView
-from workbench.live.whole import Workbench, workbench
 
 __all__ = [
     "BubbleBuilder",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.live.cuts import Cut
-from workbench.run import Look, Quantity
+from workbench.run import Quantity, Snapshot
 
 MOST = 48
 """States that are kept, two megabytes each at most; of more every second one is let go."""
@@ -23,8 +23,8 @@ class Film:
     """Looks at one cut of x, thinned out as the run goes on; `end` gives them their reference."""
 
     def __init__(self) -> None:
-        self._frames: list[Look] = []
-        self._final: Look | None = None
+        self._frames: list[Snapshot] = []
+        self._final: Snapshot | None = None
         self._every, self._turn = 1, 0
 
     @property
@@ -32,7 +32,7 @@ class Film:
         """Of the states that can be shown; empty before the end."""
         return [frame.iteration for frame in self._shown()]
 
-    def add(self, look: Look, *, final: bool) -> None:
+    def add(self, look: Snapshot, *, final: bool) -> None:
         """One more look at x. Another cut than before begins anew."""
         if look.values is None:
             return
@@ -46,9 +46,9 @@ class Film:
         if len(self._frames) > MOST:
             self._frames, self._every = self._frames[::2], 2 * self._every
 
-    def show(self, place: int, cut: Cut) -> Look:
+    def show(self, place: int, cut: Cut) -> Snapshot:
         """The error of one of the states as far as it is known, the first being 0; a sentence before the end."""
-        made = Look(Quantity.ERROR, cut)
+        made = Snapshot(Quantity.ERROR, cut)
         frames, final = self._shown(), self._final
         if final is None or not frames:
             made.words = NONE_KEPT if final else LATER.format(count=len(self._frames))
@@ -59,6 +59,6 @@ class Film:
         made.values = final.values - frame.values
         return made
 
-    def _shown(self) -> list[Look]:
+    def _shown(self) -> list[Snapshot]:
         final = self._final
         return [] if final is None else [frame for frame in self._frames if frame.iteration < final.iteration]

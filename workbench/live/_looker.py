@@ -15,8 +15,8 @@ from workbench.live._worker import LatestOnly
 from workbench.live.cuts import Cut
 from workbench.problems import LinearSystem
 from workbench.recording import Record
-from workbench.run import Look, Quantity, Result, Run, Session, State
-from workbench.run.looking import at_rest
+from workbench.run import Quantity, Result, Run, Session, Snapshot, State
+from workbench.run.snapshots import at_rest
 
 NO_SOLUTION = "no solution was kept of this run; run it again to see it"
 NO_SYSTEM = "the loaded run does not hold its matrix, so only its solution can be seen; run it again to see the others"
@@ -45,7 +45,7 @@ class Looker:
         self.place: Place | None = None
         self._wake = wake
         self._worker = LatestOnly("workbench-look")
-        self._look: Look | None = None
+        self._look: Snapshot | None = None
         self._asked: object = None
         self._from_thread = self._final = self._put_off = False
         self._placing = False
@@ -98,7 +98,7 @@ class Looker:
             self._worker.ask(self._find_place)
         return self.place
 
-    def poll(self, quantity: Quantity, cut: Cut, *, due: Pace) -> tuple[Look | None, bool]:
+    def poll(self, quantity: Quantity, cut: Cut, *, due: Pace) -> tuple[Snapshot | None, bool]:
         """What was seen, once, and whether it is the end of the run that was seen.
 
         Asks for the next look when there is something new to see, and one is due.
@@ -125,12 +125,12 @@ class Looker:
         if run is not None and (alive or isinstance(given, Run) or near):
             self._look = run.looks.ask(quantity, cut)
             if not alive:
-                run.take_looks()
+                run.serve_snapshots()
             return
-        self._look = look = Look(quantity, cut)
+        self._look = look = Snapshot(quantity, cut)
         self._worker.ask(lambda: self._rest(look))
 
-    def _rest(self, look: Look) -> None:
+    def _rest(self, look: Snapshot) -> None:
         """In the worker: a look at a run that has ended, from its x."""
         look.take(self.iterations, lambda: self._at_rest(look.quantity))
         self._wake()

@@ -19,7 +19,7 @@ from workbench.live.fields import BARS, field_picture, is_logarithmic, shades_of
 from workbench.live.pictures import NONE, Outlines, Picture, blank, outlines
 from workbench.live.shades import Shades
 from workbench.recording import Record
-from workbench.run import Look, Quantity, Result, Run, Session
+from workbench.run import Quantity, Result, Run, Session, Snapshot
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,7 +39,7 @@ class RunField:
 
     def __init__(self, run: Session | Run | Result | Record, wake: Callable[[], None]) -> None:
         self.looker = Looker(run, wake)
-        self.look: Look | None = None
+        self.look: Snapshot | None = None
         self._film = Film()
         self._pace = Pace()
         self._note = ""

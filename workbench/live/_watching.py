@@ -12,15 +12,15 @@ from typing import Any
 import ipywidgets as widgets
 from matplotlib.figure import Figure
 
-from workbench.blocks import from_dict
 from workbench.errors import InputError
 from workbench.figures.convergence import block_names
 from workbench.live._closing import close_all
 from workbench.live._stream import Publisher
 from workbench.problems import LinearSystem
 from workbench.recording import History, Record, Trace
+from workbench.registry import from_dict
 from workbench.run import Configuration, Result, Run, Session, State
-from workbench.run.outcome import provenance_of
+from workbench.run.report import provenance_of
 
 WIDTH, DPI = 760, 140
 """Pixels of the page that a picture takes, and dots an inch of what is sent: sharp on fine screens too."""

@@ -9,7 +9,6 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from workbench.blocks import find
 from workbench.deflation import Deflation
 from workbench.errors import InputError
 from workbench.live._closing import close_all
@@ -25,6 +24,7 @@ from workbench.live.bubble_pictures import Wish
 from workbench.live.controls import button
 from workbench.live.status import StatusLine
 from workbench.problems.bubbles import Bubbles, Bubbles2D
+from workbench.registry import find
 
 REVEALING = ("add", "place", "delete", "select", "undo", "redo")
 """Acts after which the selected bubble is to be seen."""

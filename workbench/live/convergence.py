@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import traitlets
 
-from workbench.blocks import unknown_name
 from workbench.errors import InputError
 from workbench.figures import curve_style
 from workbench.figures.convergence import block_names, relative_residual
@@ -20,6 +19,7 @@ from workbench.live._assets import module
 from workbench.live._stream import PAINTS, PERIOD, RATE, Again, Publisher, pace_of_messages
 from workbench.live._view import StreamView
 from workbench.recording import History, Record
+from workbench.registry import unknown_name
 from workbench.run import Lane, Norm, Run, Session, State
 
 MOST_SAMPLES = 1 << 18

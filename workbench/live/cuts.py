@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from workbench.devices.window import Window
+from workbench.devices.plane_slice import PlaneSlice
 from workbench.figures import section
 
 MOST_PIXELS = 512
@@ -38,7 +38,7 @@ class Cut:
         return envelope(np.real(vector)) if window is None else window(vector)
 
     @property
-    def window(self) -> Window | None:
+    def window(self) -> PlaneSlice | None:
         """The same as a device computes it by itself; None where there is no grid."""
         if self.grid is None:
             return None
@@ -49,7 +49,7 @@ class Cut:
             first = min(self.index, cells.pop(axis) - 1) * along.pop(axis)
         shape, apart = (cells[0], cells[1]), (along[0], along[1])
         step = stride(shape, self.most)
-        return Window(first, apart, shape, step, self.peaks and step > 1)
+        return PlaneSlice(first, apart, shape, step, self.peaks and step > 1)
 
     def plane(self, values: np.ndarray) -> np.ndarray:
         """The cells that are shown, shape (rows, columns)."""

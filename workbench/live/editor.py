@@ -8,7 +8,7 @@ import anywidget
 import traitlets
 
 from workbench.live._assets import module, style_sheet
-from workbench.solvers.own_text import OwnLinesError
+from workbench.solvers.user_text import UserLinesError
 
 
 class LinesEditor(anywidget.AnyWidget):
@@ -28,7 +28,7 @@ class LinesEditor(anywidget.AnyWidget):
 
     def mark(self, error: Exception | None) -> None:
         """Mark the line that an error is about, or none."""
-        found = error if isinstance(error, OwnLinesError) else None
+        found = error if isinstance(error, UserLinesError) else None
         wrong: dict[str, Any] = {"part": found.part if found else "", "number": (found.number or 0) if found else 0}
         if wrong != self.wrong:
             self.wrong = wrong

@@ -35,7 +35,7 @@ from workbench.live.timeline import TimelineView
 from workbench.problems import Problem
 from workbench.recording import Record
 from workbench.run import Configuration, Run, Session, State, configure
-from workbench.run.ending import STOPPED_EARLY
+from workbench.run.cancellation import STOPPED_EARLY
 
 SAY_PERIOD = 2.0
 """Seconds between status lines of a run that goes on: more often is too often for those who have them read out."""

@@ -10,10 +10,10 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from workbench import figures
-from workbench.blocks import unknown_name
 from workbench.errors import InputError
 from workbench.live.runs import Ended
 from workbench.recording import save, save_trace, to_csv
+from workbench.registry import unknown_name
 from workbench.run import Norm
 
 PICTURES = ("svg", "pdf", "png")

@@ -23,7 +23,7 @@ from workbench.live.cuts import plane_words
 from workbench.live.fields import AUTOMATIC, COEFFICIENT, COLOURS, NAMES
 from workbench.live.pictures import Picture, Scene, blank, picture, scene
 from workbench.recording import Record
-from workbench.run import Look, Quantity, Result, Run, Session
+from workbench.run import Quantity, Result, Run, Session, Snapshot
 
 NO_RUN = "the solution, the residual and the error are seen here as soon as a run has begun"
 
@@ -74,7 +74,7 @@ class FieldView(StreamView):
         self._touch()
 
     @property
-    def look(self) -> Look | None:
+    def look(self) -> Snapshot | None:
         """What was seen of the run last."""
         return self._run.look if self._run else None
 

@@ -9,7 +9,7 @@ import numpy as np
 from workbench.live.cuts import Cut
 from workbench.live.pictures import Outlines, Picture, blank, plane_picture
 from workbench.live.shades import Shades
-from workbench.run import Look, Quantity
+from workbench.run import Quantity, Snapshot
 
 COEFFICIENT = "coefficient"
 NAMES = {COEFFICIENT: COEFFICIENT, **{quantity.value: quantity.value for quantity in Quantity}}
@@ -23,7 +23,7 @@ def is_logarithmic(quantity: Quantity, colours: str) -> bool:
     return colours == LOGARITHMIC or (colours == AUTOMATIC and quantity is not Quantity.SOLUTION)
 
 
-def shades_of(look: Look, colours: str) -> Shades | None:
+def shades_of(look: Snapshot, colours: str) -> Shades | None:
     """The scale for what was seen; None where there is nothing to see."""
     if look.values is None:
         return None
@@ -31,7 +31,7 @@ def shades_of(look: Look, colours: str) -> Shades | None:
 
 
 def field_picture(
-    look: Look, shades: Shades | None, cut: Cut, outlined: Outlines, title: str, unknowns: int
+    look: Snapshot, shades: Shades | None, cut: Cut, outlined: Outlines, title: str, unknowns: int
 ) -> Picture:
     """The message for the browser and its buffer, as `pictures.picture` makes them; a sentence where nothing is."""
     quantity, values = look.quantity, look.values
@@ -49,7 +49,7 @@ def field_picture(
     return {**message, **about}, buffer
 
 
-def _about(look: Look) -> dict[str, Any]:
+def _about(look: Snapshot) -> dict[str, Any]:
     return {"iteration": look.iteration}
 
 

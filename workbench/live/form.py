@@ -9,16 +9,16 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench import devices
-from workbench.blocks import Block, Parameter, lookup, registered
 from workbench.data_files import path_of
 from workbench.deflation import Deflation
 from workbench.errors import InputError
 from workbench.live._closing import close_all
 from workbench.live.field_messages import FieldMessages
 from workbench.problems import Problem
+from workbench.registry import Block, Parameter, lookup, registered
 from workbench.run import Configuration, Norm, read_size
+from workbench.run.compatibility import unmet
 from workbench.run.configuration import RHS, STARTS
-from workbench.run.suiting import unmet
 
 SECOND_LEVEL = ("coarse", "variant")
 """Kinds of block that have a meaning only with deflation."""

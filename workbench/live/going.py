@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from workbench.live.convergence import Curve
 from workbench.run import Session, State
-from workbench.run.ending import STOPPED_EARLY
+from workbench.run.cancellation import STOPPED_EARLY
 
 WORKING = (State.SETUP, State.RUNNING)
 

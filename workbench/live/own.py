@@ -8,7 +8,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from workbench import blocks
+from workbench import registry
 from workbench.analysis.family import Cost, cost
 from workbench.errors import InputError
 from workbench.live._closing import close_all
@@ -20,12 +20,12 @@ from workbench.live.own_words import LANGUAGE, cost_table
 from workbench.live.race import RaceView
 from workbench.live.status import StatusLine
 from workbench.problems import Problem
-from workbench.run import Configuration, configure, own_solver
-from workbench.run.setting import set_up
+from workbench.run import Configuration, configure, user_solver
+from workbench.run.setup import set_up
 from workbench.run.traffic import planning_workspace
 from workbench.solvers import Solver
-from workbench.solvers.own import OwnSolver
-from workbench.solvers.own_text import tidied
+from workbench.solvers.user_defined import UserSolver
+from workbench.solvers.user_text import tidied
 
 
 class OwnMethod:
@@ -45,7 +45,7 @@ class OwnMethod:
         **choices: Any,
     ) -> None:
         if original not in originals():
-            raise InputError(f"{blocks.unknown_name('method written as paper lines', original, originals())}")
+            raise InputError(f"{registry.unknown_name('method written as paper lines', original, originals())}")
         self.base = configure(problem, **choices)
         self.folder = folder
         self.view: RaceView | None = None
@@ -70,9 +70,9 @@ class OwnMethod:
         self.original.observe(self._chosen, "value")
         self.check()
 
-    def solver(self) -> OwnSolver:
+    def solver(self) -> UserSolver:
         """The method as it stands in the editor. Raises InputError with the sentence for what is wrong with it."""
-        return own_solver(self.name.value.strip(), self.editor.start, self.editor.iterate)
+        return user_solver(self.name.value.strip(), self.editor.start, self.editor.iterate)
 
     def costs(self) -> tuple[Cost, Cost]:
         """What an iteration of the original and one of these lines cost. Raises InputError as `solver`."""
@@ -158,7 +158,7 @@ class OwnMethod:
         return box
 
     def _original(self) -> Solver:
-        made = blocks.find("solver", str(self.original.value))
+        made = registry.find("solver", str(self.original.value))
         assert isinstance(made, Solver)
         return made
 
@@ -169,7 +169,7 @@ class OwnMethod:
 
     def _cost_of_original(self) -> Cost:
         """Counted from the lines that the editor would show, so that equal lines have equal costs."""
-        shown = cost(OwnSolver("original", *self._texts()), self._setting)
+        shown = cost(UserSolver("original", *self._texts()), self._setting)
         return dataclasses.replace(shown, solver=str(self.original.value))
 
     def _fine(self) -> str:
@@ -198,7 +198,7 @@ class OwnMethod:
 
     def _chosen(self, change: Any) -> None:
         """Take the new original's lines only where nothing of the user's would be lost."""
-        new, old = change["new"], blocks.find("solver", change["old"])
+        new, old = change["new"], registry.find("solver", change["old"])
         assert isinstance(old, Solver)
         unchanged = tuple(map(tidied, old.texts(planning_workspace(self._setting))))
         if self.name.value == f"my-{change['old']}":
@@ -215,5 +215,5 @@ class OwnMethod:
 
 def originals() -> tuple[str, ...]:
     """The methods that are written as paper lines."""
-    known = blocks.registered("solver").items()
+    known = registry.registered("solver").items()
     return tuple(name for name, cls in known if issubclass(cls, Solver) and cls.iterate and cls.alike)

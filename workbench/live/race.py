@@ -27,7 +27,7 @@ from workbench.live.save_bar import SaveBar
 from workbench.live.status import StatusLine
 from workbench.live.tolerance import ToleranceSlider
 from workbench.run import Configuration, Lane, Norm, Race, Result, configure
-from workbench.run.standings import MEASURES, Standings, standings
+from workbench.run.ranking import MEASURES, Ranking, standings
 
 FIRST_TIME = " The first setup of a method includes loading its kernels; Start again repeats the race without that."
 SAY_PERIOD = 0.5
@@ -225,7 +225,7 @@ class RaceView:
         self.race.stop()
         self._wake()
 
-    def standings(self) -> Standings:
+    def standings(self) -> Ranking:
         """The order at the tolerance that is set, by the measure that is shown."""
         measure, with_setup = str(self.measure.value), bool(self.with_setup.value)
         return standings(self.race.lanes, self.tolerance.value, measure, with_setup=with_setup)

@@ -7,8 +7,8 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from workbench.blocks import Block, registered
 from workbench.live.form import SECOND_LEVEL, BlockFields, device_parameter, field
+from workbench.registry import Block, registered
 from workbench.run import Configuration, Norm, configure
 
 KINDS = ("solver", "preconditioner", "deflation", "coarse", "variant")

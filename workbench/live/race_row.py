@@ -12,7 +12,7 @@ from workbench.live.controls import button
 from workbench.live.convergence import Curve
 from workbench.live.race_words import row
 from workbench.run import Lane
-from workbench.run.standings import Finish
+from workbench.run.ranking import Finish
 
 Act = Callable[[Lane], object]
 

@@ -8,7 +8,7 @@ from workbench.figures import CurveStyle
 from workbench.live.form import as_text
 from workbench.live.runs import SHORT, relative, swatch
 from workbench.run import Lane, Reason, State
-from workbench.run.standings import Finish, Standings, held_up_seconds
+from workbench.run.ranking import Finish, Ranking, held_up_seconds
 
 HEADINGS = ("", "lane", "state", "iterations", "setup", "iterating", "bytes", "‖r‖\u2009/\u2009‖b‖", "to tolerance")
 NOTABLE = 0.1
@@ -48,7 +48,7 @@ def row(lane: Lane, style: CurveStyle, finish: Finish | None, measure: str) -> s
     )
 
 
-def sentence(found: Standings, aim: float) -> str:
+def sentence(found: Ranking, aim: float) -> str:
     """The winner at the tolerance and by how much it leads, or why there is none. aim: where the lanes stop."""
     at = f"At a relative residual of {found.tolerance:.3g}"
     if not found.finished:
@@ -74,7 +74,7 @@ def finer(tolerance: float, aim: float) -> bool:
     return tolerance < aim * (1 - 1e-9)
 
 
-def _why_nobody(found: Standings, at: str, aim: float) -> str:
+def _why_nobody(found: Ranking, at: str, aim: float) -> str:
     if not finer(found.tolerance, aim):
         return f"{at} there is no winner yet." if found.open else f"{at} there is no winner: no lane reached it."
     then = "" if found.open else f"; run them again to {found.tolerance:.3g}"
@@ -87,7 +87,7 @@ def amount(count: float) -> str:
     return f"{count / size:.3g} {unit}" if count / size < 999.5 else f"{count / size:.0f} {unit}"
 
 
-def _disturbed(found: Standings) -> list[Lane]:
+def _disturbed(found: Ranking) -> list[Lane]:
     """Where seconds decide, the lanes whose clocks ran while others had the cores for more than a tenth of the time."""
     if found.measure != "seconds":
         return []
@@ -103,7 +103,7 @@ def _times(later: Finish, first: Finish) -> str:
     return f", {later.amount / first.amount:.3g} times as much" if first.amount > 0 else ""
 
 
-def _left_out(found: Standings) -> list[str]:
+def _left_out(found: Ranking) -> list[str]:
     """Lanes that are not in the order, and why."""
     reasons = (
         (found.open, "may still come in before it" if found.finished else "may still reach it"),

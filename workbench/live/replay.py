@@ -14,7 +14,6 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench import figures
-from workbench.blocks import unknown_name
 from workbench.data_files import path_of
 from workbench.errors import InputError, sentence_of
 from workbench.live._closing import close_all
@@ -29,6 +28,7 @@ from workbench.live.spectrum import SpectrumView
 from workbench.live.status import StatusLine
 from workbench.live.timeline import TimelineView
 from workbench.recording import Record, load
+from workbench.registry import unknown_name
 
 NO_TRACE = "This run was saved without a trace. Run it again with “trace” ticked, and save that run."
 HINT = "Type the path of a run file, or upload one. The explorer writes them, and so does workbench solve --save."

@@ -24,7 +24,7 @@ from workbench.machine.describe import machine_line
 from workbench.machine.profile import Profile, profile, profiles
 from workbench.recording import Record, Trace
 from workbench.run import Result, Run, Session
-from workbench.run.turns import MACHINE, Turn
+from workbench.run.run_queue import MACHINE, QueueSlot
 
 HERE = "this machine, measured"
 NOBODY = "no machine"
@@ -211,7 +211,7 @@ class _TakenError(Exception):
 @functools.cache
 def _this_machine(device: str) -> Profile:
     """Measured once for all views and alone on the machine; raises where it is not, which is not kept."""
-    turn = Turn(MACHINE)
+    turn = QueueSlot(MACHINE)
     turn.ask()
     try:
         if not turn.held:

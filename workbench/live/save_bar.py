@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from workbench import figures
 from workbench.errors import InputError
-from workbench.figures.drawn import Table
+from workbench.figures.plotted_data import Table
 from workbench.live._watching import PAINTING
 from workbench.live.controls import button
 from workbench.live.export import make_folder, slug
@@ -99,5 +99,5 @@ class SaveBar:
 
 def _drawn(figure: Figure) -> Table | None:
     """What the figure shows; None where that is nothing that fits a table."""
-    found = figures.drawn(figure)
+    found = figures.plotted_data(figure)
     return found if found["x"] else None

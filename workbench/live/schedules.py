@@ -11,14 +11,14 @@ import numpy as np
 
 from workbench.analysis.schedules import METHODS, Expected, all_expected, best, window
 from workbench.analysis.sweep import Numbers, curves, unknowns_up_to
-from workbench.blocks import unknown_name
-from workbench.devices.rehearsal import Sizes
+from workbench.devices.dry_run import Sizes
 from workbench.errors import InputError
 from workbench.figures.crossover import crossover
 from workbench.live.save_bar import SaveBar
 from workbench.live.timeline import TimelineView
 from workbench.papers.hybrid_machines import HOSTS, machine
 from workbench.recording import hidden_fraction
+from workbench.registry import unknown_name
 
 GIGA, MICRO = 1e9, 1e-6
 WIDTH, DPI = 760, 140

@@ -19,8 +19,8 @@ from workbench.live._worker import LatestOnly
 from workbench.live.export import make_folder, slug
 from workbench.live.files import File, written
 from workbench.run import Configuration
-from workbench.run.sharing import from_link, load_configuration, save_configuration, to_command, to_link, to_python
-from workbench.run.shorthand import ENDING, LINK, is_shared
+from workbench.run.link_codec import ENDING, LINK, is_shared
+from workbench.run.share_link import from_link, load_configuration, save_configuration, to_command, to_link, to_python
 
 COPIES: dict[str, tuple[str, str, Callable[[Configuration], str]]] = {
     "python": ("Copy as Python", "the Python lines that make this configuration", to_python),

@@ -7,7 +7,6 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from workbench.blocks import find
 from workbench.errors import sentence_of
 from workbench.live._closing import close_all
 from workbench.live._worker import LatestOnly
@@ -15,6 +14,7 @@ from workbench.live.own import originals
 from workbench.live.status import StatusLine
 from workbench.live.steps import StepView
 from workbench.problems import Problem
+from workbench.registry import find
 from workbench.run import Configuration
 
 FEW_CELLS, MOST_CELLS = 16, 64

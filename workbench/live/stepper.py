@@ -10,7 +10,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.analysis.stepping import Moment, difference, walk
-from workbench.figures.parting import parting
+from workbench.figures.residual_gap import residual_gap
 from workbench.run import configure
 
 WIDTH, DPI = 640, 180
@@ -68,7 +68,7 @@ class Stepper:
             for name, moments in zip(self.names, self.walks, strict=True)
         }
         png = io.BytesIO()
-        parting(residuals, at=iteration).savefig(png, format="png", dpi=DPI)
+        residual_gap(residuals, at=iteration).savefig(png, format="png", dpi=DPI)
         self.picture.value = png.getvalue()
 
     def _table(self, title: str, moment: Moment) -> str:

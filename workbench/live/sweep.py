@@ -27,7 +27,7 @@ from workbench.live.sweep_words import columns, counted, left_out, legend, marks
 from workbench.problems import Problem
 from workbench.recording import Record
 from workbench.run import MACHINE, Configuration, Result, Stopping, Sweep, sweep
-from workbench.run.ending import GRACE
+from workbench.run.cancellation import GRACE
 from workbench.run.sweep_files import to_csv, to_json
 from workbench.run.sweeping import Row, combinations
 

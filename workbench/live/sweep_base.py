@@ -6,9 +6,9 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from workbench.blocks import Block, registered
 from workbench.errors import InputError
 from workbench.problems import Problem
+from workbench.registry import Block, registered
 from workbench.run import Configuration, Stopping, configure
 from workbench.run.sweeping import CHOICES, combinations
 

@@ -9,11 +9,11 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench import devices
-from workbench.blocks import Block, Parameter, registered, unknown_name
 from workbench.errors import InputError
 from workbench.live.controls import button
 from workbench.live.form import RHS_FIELD, SEED, START, Changed, as_text
 from workbench.problems import Problem
+from workbench.registry import Block, Parameter, registered, unknown_name
 from workbench.run.sweeping import CHOICES
 
 KINDS = ("solver", "preconditioner", "deflation", "coarse", "variant")

@@ -10,10 +10,10 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from workbench.blocks import unknown_name
 from workbench.data_files import data_folder
 from workbench.errors import InputError, shown
 from workbench.files import read_bytes
+from workbench.registry import unknown_name
 
 MOST_BYTES = 1 << 16
 """Of a file with a profile."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from workbench.blocks import unknown_name
 from workbench.errors import InputError
 from workbench.papers import (
     hybrid_claims,
@@ -16,6 +15,7 @@ from workbench.papers import (
     two_level_figures,
 )
 from workbench.papers.reproduction import Reproduction
+from workbench.registry import unknown_name
 
 Target = Callable[[int, Callable[[str], None]], Reproduction]
 PAPERS: dict[str, dict[str, Target]] = {

@@ -8,7 +8,7 @@ from typing import Any
 from workbench import figures
 from workbench.analysis.schedules import METHODS, all_expected, best, expected
 from workbench.analysis.sweep import unknowns_up_to
-from workbench.devices.rehearsal import Sizes
+from workbench.devices.dry_run import Sizes
 from workbench.papers import hybrid_machines
 from workbench.papers.hybrid_machines import machine
 from workbench.papers.hybrid_model import MODEL, milliseconds, printed_best

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.present import accelerator_here
+from workbench.devices.default_accelerator import default_accelerator
 from workbench.machine.describe import describe_machine
 from workbench.papers.hybrid_pipecg import ROWS_PER_N, real_file, spec_of
 from workbench.papers.reproduction import Reproduction
@@ -22,7 +22,7 @@ SHARED = ("hybrid1", "hybrid2", "hybrid3")
 
 def measured(max_n: int, tell: Callable[[str], None]) -> Reproduction:
     """Milliseconds per iteration on the cores, and on an accelerator of this machine if there is one."""
-    accelerator, why = accelerator_here()
+    accelerator, why = default_accelerator()
     rows = []
     for label, problem, parameters in _cases(max_n):
         tell(f"measured: {label}")

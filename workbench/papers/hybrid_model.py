@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from workbench.analysis.schedules import METHODS, Expected, Machine, all_expected, best
-from workbench.devices.hybrid.estimate import DOTS, HIDING, NEEDING_N, UPDATES
-from workbench.devices.rehearsal import Sizes
+from workbench.devices.dry_run import Sizes
+from workbench.devices.pair.estimate import DOTS, HIDING, NEEDING_N, UPDATES
 from workbench.papers import hybrid_machines
 from workbench.papers.hybrid_machines import HOSTS, machine
 from workbench.papers.hybrid_pipecg import printed

@@ -2,8 +2,8 @@
 
 import sys
 
-from workbench.blocks import load_package
 from workbench.preconditioners.base import ElementWise, Preconditioner
+from workbench.registry import load_package
 
 load_package(sys.modules[__name__])
 

@@ -13,12 +13,12 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from workbench.blocks import parameter, register
 from workbench.errors import InputError
 from workbench.operators import Operator
 from workbench.preconditioners.base import Preconditioner
 from workbench.preconditioners.cycle import check, with_notes
 from workbench.preconditioners.pinned import pinned, projected
+from workbench.registry import parameter, register
 
 LARGEST_COARSE = 5000
 """Unknowns of the coarsest grid that are still solved for by a dense inverse."""

@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from workbench.blocks import parameter, register
 from workbench.devices.amgx import AmgxSolver, Cycle, takes_addresses
 from workbench.errors import InputError
 from workbench.operators import Operator
 from workbench.preconditioners.base import Preconditioner
 from workbench.preconditioners.cycle import check, with_notes
 from workbench.preconditioners.pinned import pinned, projected
+from workbench.registry import parameter, register
 
 
 @register

@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from workbench.blocks import Block
 from workbench.operators import Operator
+from workbench.registry import Block
 
 
 @dataclasses.dataclass(frozen=True)

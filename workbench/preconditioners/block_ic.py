@@ -6,10 +6,10 @@ import dataclasses
 import math
 from typing import Any, ClassVar
 
-from workbench.blocks import parameter, register
 from workbench.operators import Operator, Stencil
 from workbench.preconditioners.base import Preconditioner
 from workbench.preconditioners.factorized import Factorized, incomplete_cholesky
+from workbench.registry import parameter, register
 
 
 @register

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
 
-from workbench.blocks import parameter, register
 from workbench.operators import Box, Operator, Stencil
 from workbench.preconditioners.base import Preconditioner
+from workbench.registry import parameter, register
 
 MARGIN = 1.1
 """How far above the largest Ritz value the interval reaches."""

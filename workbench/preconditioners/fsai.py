@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from workbench.blocks import register
 from workbench.errors import InputError
 from workbench.operators import Operator
 from workbench.preconditioners.base import Preconditioner
+from workbench.registry import register
 
 LONGEST_ROW = 1024
 

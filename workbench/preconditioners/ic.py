@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, ClassVar
 
-from workbench.blocks import parameter, register
 from workbench.operators import Operator
 from workbench.preconditioners.base import Preconditioner
 from workbench.preconditioners.factorized import Factorized, incomplete_cholesky, need_whole_triangles
+from workbench.registry import parameter, register
 
 
 @register

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.blocks import register
 from workbench.devices.constant import constant_of
 from workbench.operators import Operator
 from workbench.preconditioners.base import ElementWise, Preconditioner
+from workbench.registry import register
 
 
 @register

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from workbench.blocks import parameter, register
 from workbench.devices.series import TermByTerm
 from workbench.operators import Operator, Stencil
 from workbench.preconditioners.base import Preconditioner
+from workbench.registry import parameter, register
 
 
 @register

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, ClassVar
 
-from workbench.blocks import register
 from workbench.operators import Operator
 from workbench.preconditioners.base import ElementWise, Preconditioner
+from workbench.registry import register
 
 
 @register

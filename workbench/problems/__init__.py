@@ -2,9 +2,9 @@
 
 import sys
 
-from workbench.blocks import load_package
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.files import problem_from_text
+from workbench.registry import load_package
 
 load_package(sys.modules[__name__])
 

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.blocks import Block, Value
 from workbench.operators import Operator, Size
+from workbench.registry import Block, Value
 
 LONGEST_VALUE, LONGEST = 14, 48
 """Characters of one value, and of all in brackets, that a label spells out."""

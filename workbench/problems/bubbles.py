@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from workbench.blocks import parameter, register
 from workbench.errors import InputError
 from workbench.operators import Size
 from workbench.problems.base import LinearSystem, Problem, digest
@@ -24,6 +23,7 @@ from workbench.problems.bubble_geometry import (
 from workbench.problems.dispersed_phase import dispersed_phase_system
 from workbench.problems.memory import LARGEST_CUBE, LARGEST_SQUARE, check_grid
 from workbench.problems.sides import SIDES_HELP, parse_sides
+from workbench.registry import parameter, register
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,9 +6,9 @@ import dataclasses
 import functools
 import tomllib
 
-from workbench.blocks import unknown_name
 from workbench.data_files import data_folder
 from workbench.errors import InputError
+from workbench.registry import unknown_name
 
 
 @dataclasses.dataclass(frozen=True)

@@ -11,13 +11,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.blocks import find, parameter, register, registered, unknown_name
 from workbench.data_files import path_of
 from workbench.errors import InputError, shown
 from workbench.operators import Matrix
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.catalogue import catalogue, known_entry
 from workbench.problems.matrix_market import ENDINGS, file_stem, read_matrix
+from workbench.registry import find, parameter, register, registered, unknown_name
 
 
 @register

@@ -15,9 +15,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from workbench.blocks import unknown_name
 from workbench.errors import InputError
 from workbench.problems.formula_words import ARITHMETIC, COMPARISONS, CONSTANTS, FUNCTIONS, choose
+from workbench.registry import unknown_name
 
 LONGEST = 500
 """Characters."""

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.blocks import parameter, register
 from workbench.devices.constant import constant
 from workbench.errors import InputError
 from workbench.operators import Box, Matrix, Size
@@ -21,6 +20,7 @@ from workbench.problems.memory import (
     check_grid,
     check_memory,
 )
+from workbench.registry import parameter, register
 
 BYTES_PER_ENTRY = 8 + 4
 """A float64 value and an int32 column."""

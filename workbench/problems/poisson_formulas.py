@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.blocks import parameter, register
 from workbench.errors import InputError
 from workbench.operators import Size
 from workbench.problems.base import LinearSystem, Problem
@@ -15,6 +14,7 @@ from workbench.problems.diffusion import assemble_diffusion, without_mean
 from workbench.problems.formula import Formula
 from workbench.problems.memory import LARGEST_CUBE, LARGEST_SQUARE, check_memory
 from workbench.problems.sides import SIDES_HELP, is_closed, parse_sides
+from workbench.registry import parameter, register
 
 AXES = "xyz"
 CELLS_AT_ONCE = 1 << 18

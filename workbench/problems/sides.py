@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import enum
 
-from workbench.blocks import unknown_name
 from workbench.errors import InputError
+from workbench.registry import unknown_name
 
 SIDES_HELP = "neumann or dirichlet for all sides, or a list such as x-:dirichlet,y+:dirichlet (the others neumann)"
 

@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.blocks import parameter, register
 from workbench.errors import InputError
 from workbench.operators import Size
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.dispersed_phase import dispersed_phase_system
 from workbench.problems.memory import LARGEST_CUBE, check_grid
+from workbench.registry import parameter, register
 
 
 @register

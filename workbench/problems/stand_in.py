@@ -7,13 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.blocks import parameter, register
 from workbench.errors import InputError
 from workbench.operators import Matrix, Size
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.catalogue import catalogue
 from workbench.problems.memory import check_memory
 from workbench.problems.thinned_grid import ThinnedGrid
+from workbench.registry import parameter, register
 
 UNKNOWNS_A_NODE = {
     "bcsstk15": 3,

@@ -11,7 +11,6 @@ import numpy as np
 import platformdirs
 from scipy import sparse
 
-from workbench.blocks import parameter, register
 from workbench.errors import InputError, shown
 from workbench.files import opened
 from workbench.operators import Matrix, Size
@@ -20,6 +19,7 @@ from workbench.problems.catalogue import group_and_name, known_entry
 from workbench.problems.download import downloaded, verify
 from workbench.problems.files import matrix_system
 from workbench.problems.matrix_market import read_entries
+from workbench.registry import parameter, register
 
 COLLECTION_URL = "https://sparse.tamu.edu/MM"
 DOWNLOADED = ".tar.gz"

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.blocks import parameter, register
 from workbench.operators import Size
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.diffusion import assemble_diffusion
 from workbench.problems.memory import LARGEST_SQUARE, check_grid
+from workbench.registry import parameter, register
 
 
 @register

@@ -12,43 +12,43 @@ from workbench.errors import InputError, quoted
 from workbench.preconditioners import Preconditioner
 from workbench.run.configuration import Configuration, configure, read_size
 from workbench.run.driver import Run
-from workbench.run.given import GivenProblem, as_deflation, as_preconditioner, system_of
-from workbench.run.lanes import Lane, Race
-from workbench.run.looking import Look, Looks, Quantity
+from workbench.run.in_memory import InMemoryProblem, as_deflation, as_preconditioner, system_of
+from workbench.run.races import Lane, Race
 from workbench.run.recycling import RitzKeeper
 from workbench.run.result import Result
+from workbench.run.run_queue import MACHINE, QueueSlot, RunQueue
 from workbench.run.session import Session, State
+from workbench.run.snapshots import Quantity, Snapshot, SnapshotRequests
 from workbench.run.stopping import Norm, Reason, Stopping
 from workbench.run.sweeping import Sweep, sweep
-from workbench.run.turns import MACHINE, Turn, Turns
-from workbench.solvers import Solver, own_solver
+from workbench.solvers import Solver, user_solver
 
 __all__ = [
     "MACHINE",
     "Configuration",
     "Lane",
-    "Look",
-    "Looks",
     "Norm",
     "Quantity",
+    "QueueSlot",
     "Race",
     "Reason",
     "Result",
     "RitzKeeper",
     "Run",
+    "RunQueue",
     "Session",
+    "Snapshot",
+    "SnapshotRequests",
     "State",
     "Stopping",
     "Sweep",
-    "Turn",
-    "Turns",
     "configure",
-    "own_solver",
     "race",
     "read_size",
     "run_through",
     "solve",
     "sweep",
+    "user_solver",
 ]
 
 
@@ -75,7 +75,7 @@ def solve(
     A: Hermitian positive (semi)definite, N x N: a SciPy sparse array, a dense array, a LinearOperator or an operator
     of this workbench. b, x0: shape (N,). The precision of x is the one that holds A, b and x0: complex where any of
     them is. M, deflation, coarse, variant and solver are block names such as "neumann:2" or "blocks:8". solver may also
-    be what `own_solver` gives, M a function that maps r to M^-1 r, or a LinearOperator or matrix near A^-1, or None,
+    be what `user_solver` gives, M a function that maps r to M^-1 r, or a LinearOperator or matrix near A^-1, or None,
     deflation your own Z: labels of shape (N,) or vectors of shape (N, d), dense or sparse. callback is called with the
     run after every iteration. With trace the result says where the time went. Nothing given is changed, and functions
     are handed copies. Raises InputError with one sentence for whatever cannot be solved.
@@ -84,7 +84,7 @@ def solve(
         raise InputError(f"callback must be a function of the run, got {quoted(callback)}")
     system, x0 = system_of(A, b, x0)
     configuration = configure(
-        GivenProblem(),
+        InMemoryProblem(),
         solver=solver,
         preconditioner=as_preconditioner(M, system.operator.shape[0]),
         deflation=as_deflation(deflation),

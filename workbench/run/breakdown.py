@@ -16,7 +16,7 @@ import numpy as np
 from workbench.devices.lines.workspace import Workspace
 from workbench.errors import InputError
 from workbench.operators import Box, Operator, Stencil
-from workbench.run.setting import Setting
+from workbench.run.setup import SolveSetup
 from workbench.run.stopping import Reason
 from workbench.solvers import Solver
 
@@ -36,7 +36,7 @@ _PERHAPS_THE_FIRST_LEVEL = (Reason.INDEFINITE_M, Reason.ROUNDING, Reason.DIVERGE
 _PERHAPS_THE_LINES = (Reason.NOT_FINITE, Reason.DIVERGED, Reason.STAGNATED)
 
 
-def suspects(reason: Reason, setting: Setting, drifted: Callable[[], float], advice: str) -> str:
+def suspects(reason: Reason, setting: SolveSetup, drifted: Callable[[], float], advice: str) -> str:
     """What to look at first when a run has ended like that, as more clauses of its sentence; empty for nothing.
 
     drifted: measures ||Z^H r|| / ||r||, only where it may be to blame. advice: of the coarse solver.
@@ -53,7 +53,7 @@ def suspects(reason: Reason, setting: Setting, drifted: Callable[[], float], adv
     return "".join(f"; {clause}" for clause in found)
 
 
-def _first_level(setting: Setting) -> str:
+def _first_level(setting: SolveSetup) -> str:
     """What proves that a multigrid cycle is not positive definite, and what to do; empty for every other first level.
 
     Measured on r = b - A x as the solver sees it: (r, M^-1 r) <= 0 is about M alone. Costs a product with A and M each.
@@ -106,7 +106,7 @@ class Diagnosis:
         return " and ".join(f"{name} = {energy.value:.6g}" for name, energy in known if energy is not None)
 
 
-def diagnose(setting: Setting, workspace: Workspace) -> Diagnosis:
+def diagnose(setting: SolveSetup, workspace: Workspace) -> Diagnosis:
     """Recompute the energies of the direction and the residual that a solver names.
 
     Under deflation the direction is measured as it is and projected, as the solver's P A sees it, and the lower value
@@ -119,7 +119,7 @@ def diagnose(setting: Setting, workspace: Workspace) -> Diagnosis:
     return Diagnosis(_energy_of_a(setting, space), _energy_of_m(setting, space))
 
 
-def _vectors_of(setting: Setting, workspace: Workspace, solver: Solver) -> Workspace | None:
+def _vectors_of(setting: SolveSetup, workspace: Workspace, solver: Solver) -> Workspace | None:
     """A workspace with the direction d and the residual e, None where the recurrence stores neither."""
     direction, residual = solver.direction, solver.residual
     names = _names(direction) | _names(residual)
@@ -142,7 +142,7 @@ def _vectors_of(setting: Setting, workspace: Workspace, solver: Solver) -> Works
     return space
 
 
-def _energy_of_a(setting: Setting, space: Workspace) -> Energy | None:
+def _energy_of_a(setting: SolveSetup, space: Workspace) -> Energy | None:
     found = [tuple(float(np.real(space.scalar(name))) for name in ("dt", "dd", "tt"))]
     if setting.projection is not None:
         device = setting.device
@@ -156,7 +156,7 @@ def _energy_of_a(setting: Setting, space: Workspace) -> Energy | None:
     return min(known, key=lambda energy: energy.value + energy.error, default=None)
 
 
-def _energy_of_m(setting: Setting, space: Workspace) -> Energy:
+def _energy_of_m(setting: SolveSetup, space: Workspace) -> Energy:
     energy, ee, ff = (float(np.real(space.scalar(name))) for name in ("ef", "ee", "ff"))
     # M may be applied inexactly: assume half of the digits.
     return Energy(energy, float(np.sqrt(np.finfo(setting.b.dtype).eps * ee * ff)))

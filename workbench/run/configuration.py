@@ -7,16 +7,16 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from workbench import blocks
-from workbench.blocks import unknown_name
+from workbench import registry
 from workbench.deflation import CoarseSolver, Deflation, Variant
 from workbench.deflation.variants import Def1
 from workbench.errors import InputError, quoted
 from workbench.preconditioners import Preconditioner
 from workbench.problems import Problem
 from workbench.problems.files import problem_from_text
+from workbench.registry import unknown_name
+from workbench.run.link_codec import STANDARD, is_shared, read_shared
 from workbench.run.plain import make_plain
-from workbench.run.shorthand import STANDARD, is_shared, read_shared
 from workbench.run.stopping import Stopping
 from workbench.solvers import Solver
 
@@ -52,7 +52,7 @@ class Configuration:
     def __post_init__(self) -> None:
         make_plain(self)
         for kind in _BLOCKS:
-            object.__setattr__(self, kind, blocks.as_block(kind, getattr(self, kind)))
+            object.__setattr__(self, kind, registry.as_block(kind, getattr(self, kind)))
         for name, given, known in (("rhs", self.rhs, RHS), ("x0", self.x0, STARTS)):
             if given not in known:
                 raise InputError(unknown_name(name, given, known))
@@ -89,7 +89,7 @@ class Configuration:
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> Configuration:
         """The inverse of `to_dict`."""
-        named: dict[str, Any] = {kind: blocks.from_dict(plain[kind]) for kind in _BLOCKS}
+        named: dict[str, Any] = {kind: registry.from_dict(plain[kind]) for kind in _BLOCKS}
         rest = {name: plain[name] for name in ("device", "rhs", "x0", "seed")}
         # Records of earlier versions do not know it.
         rest["memory_limit"] = plain.get("memory_limit")
@@ -118,10 +118,10 @@ def configure(
 ) -> Configuration:
     """A configuration from short names: configure("two-layer", n=128, preconditioner="neumann:2", deflation="stripes").
 
-    problem may also be the text of a link or the path of a saved configuration, see `workbench.run.sharing`; whatever
-    is given besides replaces what it says. What nobody says is solver cg, preconditioner jacobi, deflation none, coarse
-    cholesky, variant def1, device cpu, rhs and x0 of the problem, seed 0. `parameters` and further keywords are
-    parameters of the problem. Raises InputError with the nearest known name for unknown ones.
+    problem may also be the text of a link or the path of a saved configuration, see `workbench.run.share_link`;
+    explicit keywords override it. Defaults: solver cg, preconditioner jacobi, deflation none, coarse cholesky, variant
+    def1, device cpu, rhs and x0 of the problem, seed 0. `parameters` and further keywords: parameters of the problem.
+    Raises InputError with the nearest known name for unknown ones.
     """
     base = _base(problem)
     blocks_given = {
@@ -142,7 +142,7 @@ def configure(
     chosen: dict[str, Any] = {name: value for name, value in rest.items() if value is not None}
     for kind, given in blocks_given.items():
         if given is not None:
-            chosen[kind] = blocks.as_block(kind, given)
+            chosen[kind] = registry.as_block(kind, given)
     return dataclasses.replace(base, problem=base.problem.changed({**(parameters or {}), **more}), **chosen)
 
 
@@ -150,8 +150,8 @@ def _base(problem: str | Problem) -> Configuration:
     """What a link or file says, or the standard blocks on a problem."""
     if isinstance(problem, str) and is_shared(problem):
         return Configuration.from_dict(read_shared(problem))
-    standard: dict[str, Any] = {kind: blocks.find(kind, name) for kind, name in STANDARD.items()}
-    given: Any = problem_from_text(problem) if isinstance(problem, str) else blocks.as_block("problem", problem)
+    standard: dict[str, Any] = {kind: registry.find(kind, name) for kind, name in STANDARD.items()}
+    given: Any = problem_from_text(problem) if isinstance(problem, str) else registry.as_block("problem", problem)
     return Configuration(given, **standard)
 
 

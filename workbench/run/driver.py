@@ -17,17 +17,17 @@ from workbench.devices.rows import Rows
 from workbench.errors import DeviceError, InputError
 from workbench.problems import LinearSystem
 from workbench.recording import History
-from workbench.run.batch import MANY_ROWS, best_so_far, root, roots
+from workbench.run.check_interval import next_batch
 from workbench.run.configuration import Configuration
 from workbench.run.judge import Judge, Row
-from workbench.run.looking import Looks
 from workbench.run.measures import Measures
-from workbench.run.outcome import provenance_of, summary_of
-from workbench.run.pacing import next_batch
+from workbench.run.report import provenance_of, summary_of
 from workbench.run.result import Result
-from workbench.run.setting import Setting, set_up
+from workbench.run.setup import SolveSetup, set_up
+from workbench.run.snapshots import SnapshotRequests
 from workbench.run.stopping import Norm, Reason
 from workbench.run.tracing import noting, start_trace
+from workbench.run.vectorized_check import MANY_ROWS, best_so_far, root, roots
 
 LONGEST_BATCH = 0.05
 """Seconds that iterations between two looks may take together: a wish to stop is heard between them."""
@@ -62,7 +62,7 @@ class Run:
         self.detail = ""
         self.iteration_seconds = 0.0
         self.started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        self.setting: Setting = set_up(configuration, system, x0, stopped)
+        self.setting: SolveSetup = set_up(configuration, system, x0, stopped)
         self.deflation_vectors = self.setting.projection.count if self.setting.projection else 0
         self.entries = self.setting.operator.nnz
         """Non-zero entries of A, None where they are not known; counted now, so that nobody who stops waits for it."""
@@ -76,7 +76,7 @@ class Run:
         if not math.isfinite(self.norm_of_b):
             raise InputError("||b|| is above 1.8e308, the largest number there is; scale b down")
         self._next_drift = 0
-        self.looks = Looks()
+        self.looks = SnapshotRequests()
         """Looks at the vectors, taken after the step that is under way."""
         self._at_work = threading.Lock()
         self._pace, self._made = 0.0, 0
@@ -128,7 +128,7 @@ class Run:
                     self._advance(most)
         return self.reason is None
 
-    def take_looks(self) -> None:
+    def serve_snapshots(self) -> None:
         """Take the looks that wait, unless the run is at work, which takes them when it is done."""
         # Again once the lock is free: whoever asked while it was held could not take them.
         while self.looks and self._at_work.acquire(blocking=False):
@@ -152,7 +152,7 @@ class Run:
                 yield
             except DeviceError as lost:
                 self._lose(lost)
-        self.take_looks()
+        self.serve_snapshots()
 
     def _advance(self, most: int | None) -> None:
         """Iterate, and judge every row."""

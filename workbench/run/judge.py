@@ -12,7 +12,7 @@ from workbench.run.best import BestIterate
 from workbench.run.breakdown import diagnose, suspects
 from workbench.run.configuration import Configuration
 from workbench.run.measures import Measures
-from workbench.run.setting import Setting
+from workbench.run.setup import SolveSetup
 from workbench.run.stopping import Norm, Reason
 
 DIVERGENCE = 1e12
@@ -50,7 +50,7 @@ class Judge:
     """
 
     def __init__(
-        self, configuration: Configuration, setting: Setting, measures: Measures, history: History, limit: int
+        self, configuration: Configuration, setting: SolveSetup, measures: Measures, history: History, limit: int
     ) -> None:
         self._stopping, self._advice = configuration.stopping, configuration.coarse.advice
         self._setting, self._history, self._limit = setting, history, limit

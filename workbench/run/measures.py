@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.run.setting import Setting
+from workbench.run.setup import SolveSetup
 from workbench.run.stopping import Norm
 from workbench.scaling import scaled
 
@@ -16,7 +16,7 @@ from workbench.scaling import scaled
 class Measures:
     """Measurements on the vectors of a setting, at the present x. residual: b - A x as last computed, shape (N,)."""
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: SolveSetup) -> None:
         self._setting = setting
         self.residual: Any = setting.device.zeros(setting.b.size, setting.b.dtype)
 

@@ -15,10 +15,10 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import linalg
 
-from workbench.blocks import parameter, register
-from workbench.deflation import Deflation, SpannedBy, Surroundings
+from workbench.deflation import Deflation, DeflationContext, SpannedBy
 from workbench.deflation.subspace import rounding
 from workbench.errors import InputError
+from workbench.registry import parameter, register
 from workbench.run.driver import Run
 from workbench.solvers.cg import CG
 
@@ -87,7 +87,7 @@ class Ritz(Deflation):
     count: int = parameter(8, "Ritz vectors", low=1, high=512, unit="vectors")
     steps: int = parameter(60, "iterations of the earlier run", low=2, high=5000, unit="iterations")
 
-    def space(self, given: Surroundings) -> SpannedBy:
+    def space(self, given: DeflationContext) -> SpannedBy:
         if self.count >= self.steps:
             raise InputError(f"ritz: {self.count} Ritz vectors need more iterations than {self.steps}; raise steps")
         size, dtype = given.operator.shape[0], given.operator.dtype
@@ -108,7 +108,7 @@ class Ritz(Deflation):
         return SpannedBy(basis.ritz_vectors(min(self.count, max(1, basis.steps - 1))))
 
 
-def _refuse_indefinite(workspace: Any, given: Surroundings, basis: _Basis) -> None:
+def _refuse_indefinite(workspace: Any, given: DeflationContext, basis: _Basis) -> None:
     """Raise InputError where the last dot products of a run show that A or M is not positive definite."""
     delta, gamma = (float(np.real(workspace.scalar(name))) for name in ("delta", "gamma"))
     length = np.linalg.norm(basis.directions[-1]) if basis.directions else 0.0

@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 from workbench.errors import InputError, sentence_of
 from workbench.problems import LinearSystem
+from workbench.run.cancellation import GRACE, STOPPED_EARLY, STOPPED_IN_SETUP, CancelToken, StoppedError
 from workbench.run.configuration import Configuration
 from workbench.run.driver import Run
-from workbench.run.ending import GRACE, STOPPED_EARLY, STOPPED_IN_SETUP, StoppedError, Wish
 from workbench.run.result import Result
-from workbench.run.turns import MACHINE, Turn, Turns
+from workbench.run.run_queue import MACHINE, QueueSlot, RunQueue
 
 LOOK_EVERY = 0.1
 """Seconds between two tests whether someone wants to look at a run that is held."""
@@ -55,7 +55,7 @@ class Session:
         *,
         trace: bool = False,
         on_end: Callable[[Session], None] | None = None,
-        turn: Turns | None = MACHINE,
+        turn: RunQueue | None = MACHINE,
     ) -> None:
         self.configuration = configuration
         self.run: Run | None = None
@@ -69,8 +69,8 @@ class Session:
         self._changing = threading.Lock()
         self._go = threading.Event()
         self._single = threading.Event()
-        self._wish = Wish()
-        self._turn = Turn(turn if turn is not None else Turns())
+        self._wish = CancelToken()
+        self._turn = QueueSlot(turn if turn is not None else RunQueue())
         self._held_after_setup = False
         self._thread = threading.Thread(target=self._work, name="workbench-solve", daemon=True)
 
@@ -221,7 +221,7 @@ class Session:
         going = True
         while going:
             # A run that is held is looked at by this thread too.
-            self._wait_until(self._go.is_set, meanwhile=run.take_looks)
+            self._wait_until(self._go.is_set, meanwhile=run.serve_snapshots)
             if self._wish.made:
                 run.cancel()
                 break

@@ -6,8 +6,8 @@ import dataclasses
 import enum
 import math
 
-from workbench.blocks import unknown_name
 from workbench.errors import InputError
+from workbench.registry import unknown_name
 from workbench.run.plain import make_plain
 
 

@@ -12,12 +12,12 @@ import workbench
 from workbench.errors import InputError, sentence_of
 from workbench.machine.describe import describe_machine
 from workbench.problems import Problem
+from workbench.run.cancellation import StoppedError
 from workbench.run.configuration import Configuration, configure
 from workbench.run.driver import Run
-from workbench.run.ending import StoppedError
 from workbench.run.result import Result
+from workbench.run.run_queue import QueueSlot, RunQueue
 from workbench.run.stopping import Reason, Stopping
-from workbench.run.turns import Turn, Turns
 
 CHOICES = ("solver", "preconditioner", "deflation", "coarse", "variant", "device", "rhs", "x0", "seed")
 """What of a configuration can be swept beside the parameters of its problem."""
@@ -79,7 +79,7 @@ def sweep(
     progress: Progress | None = None,
     taken: Taken | None = None,
     cancelled: Callable[[], bool] | None = None,
-    turn: Turns | None = None,
+    turn: RunQueue | None = None,
     **choices: Any,
 ) -> Sweep:
     """Run the cartesian product of the values in `over`, the last name varying fastest.
@@ -93,7 +93,7 @@ def sweep(
     """
     points = combinations(problem, over, stopping=stopping, **choices)
     asked = cancelled or (lambda: False)
-    place = Turn(turn if turn is not None else Turns())
+    place = QueueSlot(turn if turn is not None else RunQueue())
     begun = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     rows: list[Row] = []
     stopped = False

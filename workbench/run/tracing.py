@@ -11,10 +11,10 @@ from workbench.deflation.variants import TwoLevel
 from workbench.devices.clock import Clock
 from workbench.machine.describe import machine_line
 from workbench.recording import Trace
-from workbench.run.setting import Setting
+from workbench.run.setup import SolveSetup
 
 
-def start_trace(setting: Setting) -> tuple[Trace, Clock]:
+def start_trace(setting: SolveSetup) -> tuple[Trace, Clock]:
     """An empty trace, and the clock that fills it with what runs while it is `noting`.
 
     Workspaces put the clock around the steps of their programs. Products with A outside them, and what a deflation does

@@ -2,10 +2,10 @@
 
 import sys
 
-from workbench.blocks import load_package
-from workbench.solvers.base import Solver, Suits
-from workbench.solvers.own import own_solver
+from workbench.registry import load_package
+from workbench.solvers.base import MethodTraits, Solver
+from workbench.solvers.user_defined import user_solver
 
 load_package(sys.modules[__name__])
 
-__all__ = ["Solver", "Suits", "own_solver"]
+__all__ = ["MethodTraits", "Solver", "user_solver"]

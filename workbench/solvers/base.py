@@ -6,12 +6,12 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
-from workbench.blocks import Block
 from workbench.operators import Operator, Size, stored_bytes
+from workbench.registry import Block
 
 
 @dataclasses.dataclass(frozen=True)
-class Suits:
+class MethodTraits:
     """What a method may count on. element_wise: M acts element by element; deflated: there is a second level."""
 
     element_wise: bool
@@ -67,10 +67,10 @@ class Solver(Block):
     checks_symmetry: ClassVar[bool] = True
     """A preconditioner given as a function is tried on two vectors first."""
 
-    def check(self, device: Any, suits: Suits) -> None:
+    def check(self, device: Any, suits: MethodTraits) -> None:
         """Raise InputError, before anything is set up, where the method cannot run like this."""
 
-    def chosen(self, device: Any, operator: Operator, suits: Suits, profile: Callable[[str], Any]) -> Choice:
+    def chosen(self, device: Any, operator: Operator, suits: MethodTraits, profile: Callable[[str], Any]) -> Choice:
         """The method that runs, and where; only a block that chooses among methods gives another than itself.
 
         profile: gives the machine profile of a name.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, ClassVar
 
-from workbench.blocks import register
+from workbench.registry import register
 from workbench.solvers.base import Solver
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.blocks import register
+from workbench.registry import register
 from workbench.solvers.base import Solver
 from workbench.solvers.pipecg import PipelinedCG
 

@@ -22,11 +22,11 @@ from workbench.devices.constant import constant_of
 from workbench.devices.cpu import factorization
 from workbench.devices.cpu.sparse_inverse import inverse_factor
 from workbench.devices.kernels import scalars as scalar_kernels
+from workbench.devices.kernels.plane_slice import WINDOW
 from workbench.devices.kernels.prelude import ROOM, STOP, prelude
-from workbench.devices.kernels.window import WINDOW
 from workbench.devices.lines.workspace import Lines, Workspace
+from workbench.devices.plane_slice import PlaneSlice
 from workbench.devices.series import TermByTerm
-from workbench.devices.window import Window
 
 SHARE_OF_ROWS = 8
 """The scalars of iterations take at most 1/8 of the free memory."""
@@ -132,7 +132,7 @@ class Accelerator:
         self.runtime.download(vector.handle, values)
         return values
 
-    def seen(self, vector: Vector, window: Window) -> np.ndarray:
+    def seen(self, vector: Vector, window: PlaneSlice) -> np.ndarray:
         """What a window shows of a vector, as a new NumPy array of shape `window.seen`; no more than that is copied.
 
         Waits for the device. Cost: one read of the cells that count. Raises InputError where there is no room for it.

@@ -11,7 +11,7 @@ from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.kernels import products as texts
 
 
-class PartedRows:
+class SplitRows:
     """Rows `top` to N of a CSR matrix with sorted indices, to be multiplied in two parts.
 
     data, indices, indptr: the whole matrix in host memory. splits: where in each row the columns from `top` begin,
@@ -33,12 +33,12 @@ class PartedRows:
         self.elsewhere_entries = int((splits[top:] - indptr[top:-1]).sum(dtype=np.int64))
 
 
-class HerePart:
+class LocalBlock:
     """out = A' x for the columns whose unknowns lie on the device; x and out have the shape (rows,)."""
 
     offers = ()
 
-    def __init__(self, device: Any, rows: PartedRows) -> None:
+    def __init__(self, device: Any, rows: SplitRows) -> None:
         self._device, self._rows = device, rows
         self.entries = rows.entries - rows.elsewhere_entries
         self._kernel, self._groups = _kernel(device, rows, self.entries, based=False)
@@ -57,12 +57,12 @@ class HerePart:
         return (8 if self._rows.data.dtype.kind == "c" else 2) * self.entries
 
 
-class ElsewherePart:
+class RemoteBlock:
     """out = v + A' x for the columns whose unknowns lie on the other side, x = `elsewhere` having the shape (top,)."""
 
     offers = ()
 
-    def __init__(self, device: Any, rows: PartedRows, elsewhere: Vector) -> None:
+    def __init__(self, device: Any, rows: SplitRows, elsewhere: Vector) -> None:
         self._device, self._rows, self._elsewhere = device, rows, elsewhere
         self.entries = rows.elsewhere_entries
         self._kernel, self._groups = _kernel(device, rows, self.entries, based=True)
@@ -82,7 +82,7 @@ class ElsewherePart:
         return (8 if self._rows.data.dtype.kind == "c" else 2) * self.entries
 
 
-def _kernel(device: Any, rows: PartedRows, entries: int, *, based: bool) -> tuple[Any, int]:
+def _kernel(device: Any, rows: SplitRows, entries: int, *, based: bool) -> tuple[Any, int]:
     """The kernel of a part, and its groups."""
     lanes = lanes_for(device, entries / max(1, rows.count))
     text = texts.csr(lanes, based=based, summed=False, part=True)
@@ -90,6 +90,6 @@ def _kernel(device: Any, rows: PartedRows, entries: int, *, based: bool) -> tupl
     return device.kernel(text, "csr", rows.data.dtype, rows.index), device.layout.groups_for(work)
 
 
-def _traffic(rows: PartedRows, entries: int) -> int:
+def _traffic(rows: SplitRows, entries: int) -> int:
     index, item = rows.index.itemsize, rows.data.itemsize
     return entries * (item + index) + 2 * rows.count * (index + item)

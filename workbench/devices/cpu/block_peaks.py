@@ -7,7 +7,7 @@ from numba import njit
 
 from workbench.devices.cpu.compiled import kernel
 from workbench.devices.cpu.threads import launch
-from workbench.devices.cpu.turns import lanes, shared
+from workbench.devices.cpu.work_stealing import lanes, shared
 
 
 def block_peaks(plane: np.ndarray, step: int) -> np.ndarray:

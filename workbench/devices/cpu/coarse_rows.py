@@ -7,7 +7,7 @@ from numba import njit
 
 from workbench.devices.cpu.compiled import kernel
 from workbench.devices.cpu.threads import chunks_of, launch
-from workbench.devices.cpu.turns import lanes, shared
+from workbench.devices.cpu.work_stealing import lanes, shared
 
 ROUNDING = 8
 """Entries below this many units of rounding of the diagonal count as zero."""

@@ -27,7 +27,7 @@ from numba import njit
 from numba.core.registry import CPUDispatcher
 
 from workbench.devices import compiling
-from workbench.devices.cpu import across, compiler, objects, outlining, portable, store, turns
+from workbench.devices.cpu import compiler, objects, outlining, portable, store, thread_pool, work_stealing
 
 REORDERED = {"reassoc", "contract", "nsz"}
 """What LLVM may do with sums: add in another order, fuse with products, drop the sign of zero."""
@@ -184,7 +184,7 @@ def build(source: Source, function: Callable[..., Any] | None = None) -> Any:
     tree = outlining.outlined(text, source.name)
     for node in tree.body:
         outlining.ast.increment_lineno(node, max(0, line - 1))
-    namespace |= _vocabulary() | {outlining.ACROSS: across.across}
+    namespace |= _vocabulary() | {outlining.ACROSS: thread_pool.across}
     exec(compile(tree, file, "exec"), namespace)
     jit: Any = njit
     # A set as numba wants it; in `source` it is sorted, so that it always reads the same.
@@ -219,7 +219,7 @@ def warm_up() -> None:
 
 
 def _vocabulary() -> dict[str, Any]:
-    return {"shared": turns.shared, "lanes": turns.lanes}
+    return {"shared": work_stealing.shared, "lanes": work_stealing.lanes}
 
 
 def _sorted(options: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
@@ -237,7 +237,7 @@ def _text_of(module: str) -> str:
 def _surroundings() -> tuple[str, ...]:
     """All that machine code depends on besides its own text and types."""
     codegen = portable.context().codegen()
-    modules = (turns, across, objects, outlining, portable, sys.modules[__name__])
+    modules = (work_stealing, thread_pool, objects, outlining, portable, sys.modules[__name__])
     texts = [inspect.getsource(module) for module in modules]
     versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.version, repr(codegen.magic_tuple()))
     # Options of numba that shape code, such as NUMBA_OPT or NUMBA_BOUNDSCHECK.

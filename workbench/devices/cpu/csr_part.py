@@ -7,7 +7,7 @@ import numpy as np
 from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.csr import ENTRIES_PER_CHUNK, as_unsigned
 from workbench.devices.cpu.threads import WORTH_SHARING, launch, prepare
-from workbench.devices.cpu.turns import lanes, shared
+from workbench.devices.cpu.work_stealing import lanes, shared
 
 
 class CsrPart:

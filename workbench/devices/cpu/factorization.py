@@ -12,7 +12,7 @@ from numba import njit
 
 from workbench.devices.cpu.compiled import kernel
 from workbench.devices.cpu.threads import launch
-from workbench.devices.cpu.turns import lanes, shared
+from workbench.devices.cpu.work_stealing import lanes, shared
 
 LEAST = 1e-13
 """A pivot at most this share of its diagonal entry is a breakdown: nothing but roundings is left of it."""

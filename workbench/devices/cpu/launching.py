@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.devices.cpu.compiled import kernel
 from workbench.devices.cpu.threads import WORTH_SHARING, cores, launch
-from workbench.devices.cpu.turns import lanes, shared
+from workbench.devices.cpu.work_stealing import lanes, shared
 
 LAUNCHES = 2000
 

@@ -24,7 +24,7 @@ from numba.core.registry import cpu_target
 from numba.core.runtime.nrt import rtsys
 from numba.np.ufunc import parallel
 
-from workbench.devices.cpu.across import POOL
+from workbench.devices.cpu.thread_pool import POOL
 
 ENVIRONMENT = "_ZN08NumbaEnv"
 """How numba names the pointer to the Python objects that a function needs, for example those of its exceptions."""

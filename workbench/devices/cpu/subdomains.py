@@ -13,7 +13,7 @@ from workbench.devices.cpu.coarse_rows import alike, by_column
 from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.csr import as_unsigned
 from workbench.devices.cpu.threads import CHUNK, chunks_of, launch, prepare
-from workbench.devices.cpu.turns import lanes, shared
+from workbench.devices.cpu.work_stealing import lanes, shared
 from workbench.devices.lines.reference import accumulator
 
 LONGEST_SEGMENT = 2048

@@ -16,7 +16,7 @@ import numba
 from numba.core import config
 
 from workbench.devices.cpu.portable import linker
-from workbench.devices.cpu.turns import counters
+from workbench.devices.cpu.work_stealing import counters
 
 config.THREADING_LAYER_PRIORITY = ["omp", "tbb", "workqueue"]  # pyright: ignore[reportAttributeAccessIssue]
 

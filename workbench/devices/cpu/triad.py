@@ -14,7 +14,7 @@ import numpy as np
 
 from workbench.devices.cpu.compiled import kernel
 from workbench.devices.cpu.threads import chunks_of, cores, launch
-from workbench.devices.cpu.turns import lanes, shared
+from workbench.devices.cpu.work_stealing import lanes, shared
 
 BYTES_PER_ELEMENT = 24
 """Two reads and one write of a float64. The read of the target's cache line before it is written is not counted."""

@@ -20,7 +20,7 @@ from scipy import sparse
 from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.csr import as_unsigned
 from workbench.devices.cpu.threads import cores, launch, prepare
-from workbench.devices.cpu.turns import lanes, shared
+from workbench.devices.cpu.work_stealing import lanes, shared
 from workbench.devices.lines.reference import accumulator
 
 TILE = 256

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from workbench.blocks import unknown_name
 from workbench.devices.lines.language import Application, Dot, Formula, Line, LinesError
+from workbench.registry import unknown_name
 
 
 def infer_vectors(lines: Iterable[Line], given: Collection[str]) -> frozenset[str]:

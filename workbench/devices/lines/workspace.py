@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from workbench.blocks import unknown_name
 from workbench.devices.clock import Clock
 from workbench.devices.lines import kinds, plan
 from workbench.devices.lines.language import Formula, Line, LinesError, operands, parse
 from workbench.devices.lines.reference import accumulator
 from workbench.devices.lines.stepwise import DOT_PLACES
+from workbench.registry import unknown_name
 
 SCALARS = 64
 """Room for the scalars of one workspace."""

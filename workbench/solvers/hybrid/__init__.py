@@ -2,6 +2,6 @@
 
 import sys
 
-from workbench.blocks import load_package
+from workbench.registry import load_package
 
 load_package(sys.modules[__name__])

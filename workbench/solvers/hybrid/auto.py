@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from workbench import devices
-from workbench.blocks import parameter, register
-from workbench.devices.hybrid import Rates, iteration_seconds, measure, measured_rates, product_seconds, profile_rates
+from workbench.devices.pair import Rates, iteration_seconds, measure, measured_rates, product_seconds, profile_rates
 from workbench.errors import InputError
 from workbench.operators import Operator, Size, stored_bytes
-from workbench.solvers.base import Choice, Suits
+from workbench.registry import parameter, register
+from workbench.solvers.base import Choice, MethodTraits
 from workbench.solvers.hybrid.base import HybridSolver
 from workbench.solvers.hybrid.hybrid1 import Hybrid1
 from workbench.solvers.hybrid.hybrid2 import Hybrid2
@@ -42,7 +42,7 @@ class HybridAuto(HybridSolver):
     def check_room(self, device: Any, operator: Operator | Size) -> None:
         """What does not fit the device can run on the cores, or partly so."""
 
-    def chosen(self, device: Any, operator: Operator, suits: Suits, profile: Callable[[str], Any]) -> Choice:
+    def chosen(self, device: Any, operator: Operator, suits: MethodTraits, profile: Callable[[str], Any]) -> Choice:
         if bool(self.cpu) != bool(self.accelerator):
             raise InputError("solver hybrid needs two profiles, cpu and accelerator, or neither; then it measures")
         possible, refused = self._possible(device, operator, suits)
@@ -71,7 +71,7 @@ class HybridAuto(HybridSolver):
             why.append(f"sharing the work does not pay here: a copy of one vector to the host takes {copy:.3g} s")
         return Choice(possible[best], placed, tuple(why))
 
-    def _possible(self, device: Any, operator: Operator, suits: Suits) -> tuple[dict[str, Any], list[str]]:
+    def _possible(self, device: Any, operator: Operator, suits: MethodTraits) -> tuple[dict[str, Any], list[str]]:
         """The methods that can run, by the name of the model, and why others cannot."""
         switches = {"fused": self.fused, "merged": self.merged}
         possible: dict[str, Any] = {CORES: PipelinedCG()}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, ClassVar
 
-from workbench.blocks import parameter
-from workbench.devices.hybrid import Pair
+from workbench.devices.pair import Pair
 from workbench.errors import InputError
 from workbench.operators import Operator, Size, stored_bytes
-from workbench.solvers.base import Solver, Suits
+from workbench.registry import parameter
+from workbench.solvers.base import MethodTraits, Solver
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,7 +41,7 @@ class HybridSolver(Solver):
         ]
         return f"{self.name}:{','.join(changed)}" if changed else self.name
 
-    def check(self, device: Any, suits: Suits) -> None:
+    def check(self, device: Any, suits: MethodTraits) -> None:
         if device.name == "cpu":
             raise InputError(
                 f"solver {self.name} shares work between cores and accelerator, and device cpu is the cores alone; use "

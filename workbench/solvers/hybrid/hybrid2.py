@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from workbench.blocks import register
+from workbench.registry import register
 from workbench.solvers.hybrid import algorithm as lines
 from workbench.solvers.hybrid.base import HybridSolver
 

@@ -6,11 +6,11 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from workbench.blocks import parameter, register
-from workbench.devices.hybrid import SUMS, Split, decompose
+from workbench.devices.pair import SUMS, Split, decompose
 from workbench.errors import InputError
 from workbench.operators import Operator, Size
-from workbench.solvers.base import Suits
+from workbench.registry import parameter, register
+from workbench.solvers.base import MethodTraits
 from workbench.solvers.hybrid import algorithm as lines
 from workbench.solvers.hybrid.base import HybridSolver
 
@@ -92,7 +92,7 @@ class Hybrid3(HybridSolver):
     share: float = parameter(0.0, "the accelerator's part of the non-zeros; 0 measures it", low=0.0, high=1.0)
     halves: bool = parameter(True, "copy whole halves of m, as the paper does, and not only what the other side reads")
 
-    def check(self, device: Any, suits: Suits) -> None:
+    def check(self, device: Any, suits: MethodTraits) -> None:
         super().check(device, suits)
         if suits.deflated:
             raise InputError("solver hybrid3 cannot deflate, since no side sees a whole vector; use hybrid1 or hybrid2")

@@ -1,0 +1,181 @@
+"""A rehearsal notes what a real traced run does, event for event, and its modelled time can be computed by hand."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from workbench.analysis.cuts import box_cut, cut_by
+from workbench.analysis.dry_run import rehearse
+from workbench.analysis.schedules import per_iteration
+from workbench.devices.dry_run import Cut, Sizes
+from workbench.errors import InputError
+from workbench.machine.profile import Number, Profile
+from workbench.machine.retime import retime
+from workbench.operators.box_rows import box_entries
+from workbench.run import Run, Stopping, configure, run_through
+
+N = 8
+SIZE, ENTRIES = N**3, box_entries((N, N, N), 2)
+SIZES = Sizes(SIZE, ENTRIES, constant_diagonal=True)
+
+
+def traced(spec, device, problem="poisson125", **parameters):
+    stopping = Stopping(rtol=1e-10, maxiter=6)
+    configuration = configure(problem, solver=spec, device=device, rhs="random", stopping=stopping, **parameters)
+    return run_through(Run(configuration, trace=True)).trace
+
+
+def told(trace, iteration):
+    """Every event of an iteration but its bytes, and its bytes; what the driver looks at is left out."""
+    events = list(trace)
+
+    def known(event):
+        return (event.name, event.lane, event.iteration)
+
+    mine = sorted(
+        (*known(event), event.flops, sorted(known(events[place]) for place in event.after), event.bytes)
+        for event in events
+        if event.iteration == iteration and (event.name, event.bytes) != ("scalars", 0)
+    )
+    return [event[:-1] for event in mine], [event[-1] for event in mine]
+
+
+def agree(made, real, layout=None):
+    """Equal, but for the bounds of tiles that a matrix has on a GPU."""
+    allowed = 0 if layout is None or layout.chunked else 2e-3
+    for iteration in (1, 2, 3):
+        events, moved = told(made, iteration)
+        assert events == told(real, iteration)[0]
+        assert moved == pytest.approx(told(real, iteration)[1], rel=allowed, abs=0)
+
+
+@pytest.mark.parametrize("spec", ["cg", "pipecg"])
+def test_alone_on_the_cores(spec):
+    agree(rehearse(spec, SIZES, "cores").trace, traced(spec, "cpu", n=N))
+
+
+@pytest.mark.parametrize("spec", ["cg", "pipecg", "hybrid1", "hybrid2", "hybrid1:fused=no", "hybrid2:merged=no"])
+def test_on_an_accelerator(accelerator, spec):
+    agree(rehearse(spec, SIZES).trace, traced(spec, accelerator.spec, n=N), accelerator.layout)
+
+
+@pytest.mark.parametrize("more", ["", ",halves=no", ",fused=no,merged=no"])
+def test_with_rows_on_both_sides(accelerator, more):
+    cut = box_cut(N, planes=3)
+    # Between the entries of the first three planes and those of one row more.
+    share = 1 - (cut.entries + 1) / ENTRIES
+    real = traced(f"hybrid3:share={share!r}{more}", accelerator.spec, n=N)
+    agree(rehearse(f"hybrid3:share={share!r}{more}", SIZES, cut=cut).trace, real)
+
+
+def test_with_a_diagonal_that_varies(accelerator):
+    real = traced("hybrid2", accelerator.spec, "stand-in", of="gyro", scale=0.05)
+    operator = configure("stand-in", of="gyro", scale=0.05).problem.assemble().operator
+    agree(rehearse("hybrid2", Sizes(operator.shape[0], operator.nnz)).trace, real, accelerator.layout)
+
+
+def numbers(**values):
+    return {name: Number(value, "measured", "made up for a test") for name, value in values.items()}
+
+
+CORES = Profile("cores", "cores", "cpu", **numbers(bandwidth_measured=1e9, launch_latency=1e-3))
+GPU = Profile(
+    "gpu",
+    "gpu",
+    "gpu",
+    **numbers(
+        bandwidth_measured=1e10,
+        launch_latency=2e-3,
+        to_host_bandwidth=1e8,
+        to_host_latency=5e-3,
+        to_device_bandwidth=2e8,
+        to_device_latency=4e-3,
+    ),
+)
+BIG = Sizes(10**6, 5 * 10**7)
+
+
+def modelled(spec, machine=(CORES, GPU), sizes=BIG, **more):
+    return per_iteration(retime(rehearse(spec, sizes, **more).trace, *machine))
+
+
+def test_cg_by_hand():
+    # The product 12 nnz + 4 (N + 1) + 16 N, r, s, 1/D read and r written, then those and x, p: 10 words.
+    moved = 600e6 + 4e6 + 4 + 16e6 + 10 * 8e6
+    assert modelled("cg", on="cores") == pytest.approx(moved / 1e9 + 3e-3, rel=1e-12)
+    assert modelled("cg") == pytest.approx(moved / 1e10 + 6e-3, rel=1e-12)
+
+
+def test_hybrid_1_by_hand():
+    # Updates of 20 words, three copies of 80 ms that nothing hides, dot products of 3; the product is shorter.
+    updates, copies, dots = 20 * 8e6 / 1e10 + 2e-3, 3 * (8e6 / 1e8 + 5e-3), 3 * 8e6 / 1e9 + 1e-3
+    assert modelled("hybrid1") == pytest.approx(updates + copies + dots, rel=1e-9)
+    # A link that is fast: the product hides the copies and the dot products.
+    fast = dataclasses.replace(GPU, **numbers(to_host_bandwidth=1e12, to_host_latency=1e-6))
+    product = (600e6 + 4e6 + 4 + 16e6) / 1e10 + 2e-3
+    assert modelled("hybrid1", (CORES, fast)) == pytest.approx(updates + product, rel=1e-9)
+
+
+def test_hybrid_2_by_hand():
+    # The host asks for n when it is done with the last iteration; the updates that hide the copy are shorter, and so is
+    # all that the accelerator does.
+    copy, needing = 8e6 / 1e8 + 5e-3, 8 * 8e6 / 1e9 + 1e-3
+    assert modelled("hybrid2") == pytest.approx(copy + needing, rel=1e-9)
+
+
+def test_hybrid_3_on_two_equal_sides_takes_half_of_one():
+    free = numbers(to_host_bandwidth=1e15, to_host_latency=1e-12, to_device_bandwidth=1e15, to_device_latency=1e-12)
+    even = dataclasses.replace(GPU, **numbers(bandwidth_measured=1e9, launch_latency=1e-9), **free)
+    cores = dataclasses.replace(CORES, **numbers(launch_latency=1e-9))
+    cut = Cut(rows=BIG.size // 2, entries=BIG.entries // 2, coupled=0, border=1)
+    # Each half: 12 bytes an entry, pointers and v of the two parts, FIRST_HALF and SECOND_HALF words of the sweeps.
+    half = 12 * 25e6 + 2 * 2 * 12 * 5e5 + (14 + 8) * 8 * 5e5
+    assert modelled("hybrid3", (cores, even), cut=cut) == pytest.approx(half / 1e9, rel=1e-3)
+
+
+def test_a_rehearsal_cannot_be_taken_for_a_measurement():
+    made = rehearse("hybrid1", BIG).trace
+    assert made.label == "rehearsed"
+    assert made.seconds == 0
+    assert "nothing was computed" in made.machine
+    assert retime(made, CORES, GPU).label == "modelled"
+    assert any("no times" in note for note in retime(made, CORES, GPU).notes)
+    assert not any("states no bytes" in note for note in retime(made, CORES, GPU).notes)
+
+
+def test_what_is_held_is_matrix_and_vectors():
+    matrix = 12 * BIG.entries + 4 * (BIG.size + 1)
+    # b, x, r, p, s, 1/D and the driver's residual.
+    assert rehearse("cg", BIG).held == matrix + 7 * 8 * BIG.size
+    assert rehearse("cg", BIG, "cores").held == 0
+
+
+@pytest.mark.parametrize(
+    ("act", "sentence"),
+    [
+        (lambda: Sizes(1, 1), "at least 2 unknowns, got 1"),
+        (lambda: Sizes(10, 9), "at least 10 entries, one a row, got 9"),
+        (lambda: rehearse("hybrid", BIG), "chooses among schedules"),
+        (lambda: rehearse("hybrid3", BIG), "give the cut"),
+        (lambda: rehearse("hybrid3", BIG, cut=Cut(0, 0, 0, 0)), "rows on both sides, got 0 of 1000000"),
+        (lambda: rehearse("cg", BIG, "gpu"), "unknown side 'gpu'"),
+        (lambda: rehearse("cg", BIG, iterations=0), "at least 1 iteration must be rehearsed, got 0"),
+        (lambda: cut_by(BIG, 1.0), "without a row"),
+        (lambda: box_cut(8, 1), "at least two on either side, got 1"),
+    ],
+)
+def test_what_cannot_be_rehearsed_is_a_sentence(act, sentence):
+    with pytest.raises(InputError, match=sentence):
+        act()
+
+
+def test_the_cut_of_an_unknown_matrix_is_that_of_a_box_on_a_cube():
+    n = 200
+    sizes = Sizes(n**3, box_entries((n, n, n), 2))
+    exact, guessed = box_cut(n, 50), cut_by(sizes, 0.75)
+    assert guessed.rows == exact.rows
+    assert guessed.entries == pytest.approx(exact.entries, rel=0.02)
+    assert guessed.coupled == pytest.approx(exact.coupled, rel=0.02)
+    assert guessed.border == pytest.approx(exact.border, rel=0.02)

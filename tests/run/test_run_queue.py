@@ -1,0 +1,254 @@
+"""Sessions and races of one process take turns on the machine, first come, first served."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from workbench.errors import InputError
+from workbench.run import QueueSlot, Race, Reason, RunQueue, Session, State, Stopping, configure
+
+ENDLESS = Stopping(rtol=0, atol=1e-300, maxiter=10**9, stagnation=10**9)
+
+
+def until(condition, seconds=20.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it never came true"
+        time.sleep(0.002)
+
+
+def endless(turn):
+    return Session(configure("poisson5", n=32, solver="sd", stopping=ENDLESS), turn=turn)
+
+
+def test_turns_are_given_in_the_order_in_which_they_were_asked_for():
+    turns = RunQueue()
+    places = [QueueSlot(turns) for _ in range(4)]
+    for place in places:
+        place.ask()
+        place.ask()
+    assert [place.ahead for place in places] == [0, 1, 2, 3]
+    assert [place.held for place in places] == [True, False, False, False]
+    places[1].give_back()
+    places[0].give_back()
+    assert [place.held for place in places] == [False, False, True, False]
+    places[0].ask()
+    assert places[0].ahead == 2
+
+
+def test_who_waits_is_woken_by_its_turn_or_by_a_change_of_mind():
+    turns = RunQueue()
+    first, second, third = (QueueSlot(turns) for _ in range(3))
+    assert first.take(unless=lambda: False)
+    tired, found = threading.Event(), {}
+
+    def wait(name, place, unless):
+        found[name] = place.take(unless=unless)
+
+    second.ask()
+    threads = [
+        threading.Thread(target=wait, args=("second", second, lambda: False)),
+        threading.Thread(target=wait, args=("third", third, tired.is_set)),
+    ]
+    for thread in threads:
+        thread.start()
+    tired.set()
+    turns.poke()
+    threads[1].join(10)
+    assert found == {"third": False}
+    first.give_back()
+    threads[0].join(10)
+    assert found == {"third": False, "second": True}
+
+
+def test_many_sessions_set_up_and_iterate_one_at_a_time_in_order(monkeypatch):
+    from workbench.run import Run
+
+    busy, most, order = [], [], []
+    made = Run.__init__
+
+    def watched(run, *given, **more):
+        busy.append(run)
+        most.append(len(busy))
+        order.append(given[0].seed)
+        time.sleep(0.01)
+        made(run, *given, **more)
+        busy.remove(run)
+
+    monkeypatch.setattr(Run, "__init__", watched)
+    turns = RunQueue()
+    sessions = [Session(configure("two-layer", n=16, seed=seed), turn=turns) for seed in range(10)]
+    for session in sessions:
+        session.start()
+    assert all(session.wait(60).converged for session in sessions)
+    assert order == list(range(10))
+    assert max(most) == 1
+
+
+def test_a_held_session_gives_its_turn_and_gets_it_again():
+    turns = RunQueue()
+    first, second = endless(turns), endless(turns)
+    first.start()
+    until(lambda: first.run is not None and first.run.iterations > 3)
+    second.start()
+    assert second.state is State.QUEUED
+    assert second.ahead == 1
+    time.sleep(0.05)
+    assert second.run is None
+    first.pause()
+    until(lambda: second.run is not None and second.run.iterations > 3)
+    held = first.run.iterations
+    first.resume()
+    until(lambda: first.state is State.QUEUED)
+    time.sleep(0.05)
+    assert first.run.iterations == held
+    second.stop()
+    assert second.wait(20).reason is Reason.CANCELLED
+    until(lambda: first.run.iterations > held)
+    first.stop()
+    assert first.wait(20).iterations >= held
+
+
+def test_a_step_takes_one_turn():
+    turns = RunQueue()
+    first, second = endless(turns), endless(turns)
+    first.step()
+    until(lambda: first.run is not None and first.run.history.count == 1)
+    second.step()
+    until(lambda: second.run is not None and second.run.history.count == 1)
+    for count in (2, 3):
+        first.step()
+        until(lambda count=count: first.run.history.count == count and first.state is State.PAUSED)
+    for session in (first, second):
+        session.stop()
+        session.wait(20)
+
+
+def test_a_queued_session_that_is_paused_leaves_the_queue_until_it_is_resumed():
+    turns = RunQueue()
+    first, second, third = endless(turns), endless(turns), endless(turns)
+    for session in (first, second, third):
+        session.start()
+    second.pause()
+    until(lambda: third.ahead == 1)
+    assert second.state is State.PAUSED
+    assert second.run is None
+    second.resume()
+    assert (third.ahead, second.ahead) == (1, 2)
+    for session in (first, second, third):
+        session.stop()
+    until(lambda: not any(session.alive for session in (first, second, third)))
+
+
+def test_a_queued_session_that_is_stopped_leaves_at_once():
+    turns = RunQueue()
+    first, second = endless(turns), endless(turns)
+    first.start()
+    second.start()
+    second.stop()
+    until(lambda: second.state is State.DONE)
+    with pytest.raises(InputError, match="stopped before it began"):
+        second.wait(10)
+    until(lambda: not second._thread.is_alive())
+    assert first.alive
+    until(lambda: first.run is not None)
+    first.stop()
+    first.wait(20)
+
+
+def test_without_a_queue_sessions_run_side_by_side():
+    sessions = [endless(None), endless(None)]
+    for session in sessions:
+        session.start()
+    until(lambda: all(session.run is not None and session.run.iterations > 5 for session in sessions))
+    for session in sessions:
+        session.stop()
+        session.wait(20)
+
+
+def test_a_failed_session_gives_its_turn_back():
+    turns = RunQueue()
+    bad = Session(configure("matrix-file:nowhere.mtx"), turn=turns)
+    good = Session(configure("poisson5", n=8), turn=turns)
+    bad.start()
+    good.start()
+    assert good.wait(20).converged
+    assert bad.state is State.FAILED
+
+
+def test_who_waits_for_another_session_at_the_end_of_its_own_does_not_wait_for_ever():
+    turns, results = RunQueue(), []
+    second = Session(configure("poisson5", n=8), turn=turns)
+    first = Session(configure("poisson5", n=8), turn=turns, on_end=lambda _: results.append(second.wait(20)))
+    first.wait(20)
+    assert results[0].converged
+
+
+def test_a_race_takes_one_turn_and_gives_it_back_while_it_is_held():
+    turns = RunQueue()
+    race = Race([configure("poisson5", n=32, solver="sd", stopping=ENDLESS) for _ in range(2)], turn=turns)
+    session = endless(turns)
+    race.start()
+    until(lambda: all(lane.run and lane.run.iterations > 3 for lane in race.lanes))
+    session.start()
+    time.sleep(0.05)
+    assert session.state is State.QUEUED
+    race.pause()
+    until(lambda: session.state is State.RUNNING)
+    race.resume()
+    until(lambda: race.ahead == 1)
+    before = race.lanes[0].run.iterations
+    race.stop(race.lanes[0])
+    until(lambda: race.lanes[0].over)
+    assert race.lanes[0].result.iterations == before
+    session.stop()
+    session.wait(20)
+    until(lambda: race.lanes[1].run.iterations > before + 3)
+    race.stop()
+    race.wait(20)
+    assert race.ahead == 0
+
+
+def test_resuming_what_ends_just_then_leaves_nobody_in_the_queue():
+    turns = RunQueue()
+    for _ in range(12):
+        session = Session(configure("poisson5", n=4), turn=turns)
+        session.start()
+        while session.alive:
+            session.resume()
+            time.sleep(0)
+    free = QueueSlot(turns)
+    assert free.take(unless=lambda: True)
+
+
+def test_a_step_that_is_under_way_does_not_hold_a_run_that_is_resumed():
+    session = endless(None)
+    session.step()
+    until(lambda: session.state is State.PAUSED)
+    session.step()
+    session.resume()
+    until(lambda: session.run.iterations > 20)
+    session.stop()
+    session.wait(20)
+
+
+def test_stop_and_then_pause_ends_a_run_that_is_held():
+    session = endless(None)
+    session.step()
+    until(lambda: session.state is State.PAUSED)
+    session.stop()
+    session.pause()
+    assert session.wait(20).reason is Reason.CANCELLED
+    assert not session.lingering
+
+
+def test_resume_before_the_start_does_nothing():
+    session = endless(None)
+    session.resume()
+    session.start(paused=True)
+    until(lambda: session.state is State.PAUSED and session.run is not None)
+    assert session.run.iterations == 0
+    session.stop()

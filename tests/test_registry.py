@@ -1,0 +1,110 @@
+"""The registry and parameter declarations."""
+
+import dataclasses
+from typing import ClassVar
+
+import pytest
+
+from workbench.errors import InputError
+from workbench.registry import Block, find, parameter, register
+
+
+@dataclasses.dataclass(frozen=True)
+class Toy(Block):
+    kind: ClassVar[str] = "toy"
+    name: ClassVar[str] = "spinner"
+    speed: int = parameter(3, "turns a second", low=1, high=9, unit="1/s")
+    sound: bool = parameter(False, "whether it hums")
+    colour: str = parameter("red", "its colour", choices=("red", "green"))
+
+
+register(Toy)
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class Spool(Block):
+    kind: ClassVar[str] = "toy"
+    name: ClassVar[str] = "spool"
+    path: str = parameter("", "a file")
+
+
+def test_text_is_converted_to_the_declared_kind():
+    assert find("toy", "spinner:5", sound="yes", colour="green") == Toy(5, True, "green")
+
+
+def test_parameters_by_name_behind_the_colon():
+    assert find("toy", "spinner:sound=yes,colour=green") == Toy(3, True, "green")
+    assert find("toy", "spinner:speed=4, sound=no", colour="green") == Toy(4, False, "green")
+    with pytest.raises(InputError, match="unknown parameter 'sped'; did you mean speed"):
+        find("toy", "spinner:sped=4")
+    with pytest.raises(InputError, match="parameters are written key=value,key=value, got 'yes'"):
+        find("toy", "spinner:speed=4,yes")
+
+
+def test_commas_within_brackets_and_quotes_belong_to_the_value():
+    assert find("toy", 'spool:path="/a,b=(c\\".npz"') == Spool('/a,b=(c".npz')
+    assert find("toy", "spool:path=max(1, (2), 3)") == Spool("max(1, (2), 3)")
+    assert find("toy", 'spool:path="') == Spool('"')
+    for block in (Spool('a"'), Spool("a=b"), Spool("(,"), Spool(" x\\, "), Toy(3, True), Toy(4), Toy()):
+        assert find("toy", block.text) == block
+    assert (Toy(4).text, Toy(3, True).text, Spool("a=b").text) == ("spinner:4", "spinner:sound=True", "spool:path=a=b")
+
+
+def test_a_path_with_an_equals_sign_is_one_argument():
+    assert find("toy", "spool:/a/b=c.npz") == Spool("/a/b=c.npz")
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({"speed": 10}, "spinner: speed must be between 1 and 9, got 10"),
+        ({"speed": 2.5}, "spinner: speed must be a whole number, got 2.5"),
+        ({"speed": "fast"}, "spinner: speed must be a whole number, got 'fast'"),
+        ({"speed": "f" * 999}, f"spinner: speed must be a whole number, got '{'f' * 59}…'"),
+        ({"colour": "f" * 999}, f"spinner: unknown colour '{'f' * 59}…'; known: red, green"),
+        ({"speed": None}, "spinner: speed must be a whole number, got None"),
+        ({"sound": "perhaps"}, "spinner: sound must be true or false, got 'perhaps'"),
+        ({"colour": "gren"}, "spinner: unknown colour 'gren'; did you mean green?"),
+    ],
+)
+def test_wrong_values_get_one_sentence(values, sentence):
+    with pytest.raises(InputError) as caught:
+        Toy(**values)
+    assert str(caught.value) == sentence
+
+
+def test_whole_floats_pass_for_integers():
+    assert Toy(4.0).speed == 4
+
+
+def test_names_far_from_all_known_ones_list_them():
+    with pytest.raises(InputError, match="unknown toy 'zzz'; known: spinner"):
+        find("toy", "zzz")
+
+
+def test_an_argument_for_a_block_without_parameters_is_refused():
+    import workbench.preconditioners  # noqa: F401
+
+    with pytest.raises(InputError, match="jacobi takes no argument, got '2'"):
+        find("preconditioner", "jacobi:2")
+
+
+def test_changed_keeps_the_rest():
+    assert Toy(5, True).changed({"colour": "green"}) == Toy(5, True, "green")
+
+
+def test_one_name_cannot_stand_for_two_blocks():
+    @dataclasses.dataclass(frozen=True)
+    class Other(Block):
+        kind: ClassVar[str] = "toy"
+        name: ClassVar[str] = "spinner"
+
+    with pytest.raises(ValueError, match="two blocks of kind toy are named spinner"):
+        register(Other)
+
+
+@pytest.mark.parametrize("spec", ["neumann:order=2,order=3", "neumann:order=2, order = 2"])
+def test_a_parameter_given_twice_is_refused(spec):
+    with pytest.raises(InputError, match="neumann: parameter order is given twice in 'order=2, ?order"):
+        find("preconditioner", spec)

@@ -1,0 +1,20 @@
+"""Cores and an accelerator at work on one system: lanes, copies, decomposition, and what it all takes."""
+
+from workbench.devices.pair.decomposition import decompose, measure
+from workbench.devices.pair.estimate import iteration_seconds
+from workbench.devices.pair.pair import Pair
+from workbench.devices.pair.rates import Rates, measured_rates, product_seconds, profile_rates
+from workbench.devices.pair.split import SUMS, Split
+
+__all__ = [
+    "SUMS",
+    "Pair",
+    "Rates",
+    "Split",
+    "decompose",
+    "iteration_seconds",
+    "measure",
+    "measured_rates",
+    "product_seconds",
+    "profile_rates",
+]

@@ -1,0 +1,136 @@
+"""How many rows go to the cores: the performance model and the 1-D decomposition of Tiwari and Vadhiyar.
+
+Source: Tiwari, Vadhiyar (2022), sections IV-C.1 and VI-B.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from workbench.devices.accelerator.device import Accelerator
+from workbench.devices.cpu import Cpu
+from workbench.devices.pair.sample import rows_of, sampled_rows
+from workbench.errors import InputError
+
+PRODUCTS = 5
+"""Products timed on each side, so that what the caches keep from one to the next counts as well."""
+PARTIAL_SUMS = 32
+"""Dot products of all programs, of which every group leaves a part."""
+POINTERS = 3
+"""Row pointers of the accelerator's share: begin, end, and where the other side's columns end."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Speeds:
+    """Non-zeros per second of products on the cores and on the accelerator; basis: what was multiplied, in words."""
+
+    cpu: float
+    accelerator: float
+    basis: str
+
+    @property
+    def share(self) -> float:
+        """The accelerator's share of the non-zeros, with which both sides take equally long."""
+        return self.accelerator / (self.cpu + self.accelerator)
+
+
+def decompose(accelerator: Accelerator, matrix: sparse.csr_array, share: float | None, vectors: int) -> tuple[int, str]:
+    """The rows of the cores, at least as many as do not fit the accelerator, and a sentence that says why.
+
+    share: the accelerator's part of the non-zeros, None to measure it; vectors: how many of its rows' length a method
+    keeps on the accelerator. Cost where it is measured: the matrix or a sample is sent there, and 2 PRODUCTS + 2
+    products are made. Raises InputError where not even a row fits.
+    """
+    size, entries = matrix.indptr.size - 1, int(matrix.indptr[-1])
+    least = least_rows(accelerator, matrix, vectors)
+    if share is None:
+        speeds = measure(accelerator, matrix)
+        share, basis = speeds.share, f"{speeds.cpu:.3g} and {speeds.accelerator:.3g} non-zeros/s, {speeds.basis}"
+    else:
+        basis = f"a share of {share:g} was asked for"
+    wanted = int(np.searchsorted(matrix.indptr, entries * (1 - share), side="right")) - 1
+    rows = max(wanted, least)
+    part = float(matrix.indptr[rows]) / entries
+    capped = f"; of more rows than {size - least} the accelerator has no room" if rows > wanted else ""
+    return rows, f"the cores have {rows} of {size} rows, {part:.1%} of the non-zeros ({basis}{capped})"
+
+
+def least_rows(accelerator: Accelerator, matrix: sparse.csr_array, vectors: int) -> int:
+    """The fewest rows that the cores must take so that the others fit the accelerator, with all of their vectors."""
+    needed = bytes_needed(matrix, vectors)
+    room = room_on(accelerator, matrix.indptr.size - 1)
+    values = (int(matrix.indptr[-1]) - matrix.indptr[:-1].astype(np.int64)) * matrix.data.itemsize
+    fits = (needed <= room) & (values <= accelerator.runtime.largest)
+    if not fits[-1]:
+        raise InputError(
+            f"device {accelerator.name} may use {room / 1e6:.4g} MB, which is not enough for one row; raise the limit"
+        )
+    return int(np.argmax(fits))
+
+
+def bytes_needed(matrix: sparse.csr_array, vectors: int) -> np.ndarray:
+    """Bytes that the accelerator needs when the cores have k rows, for k = 0 to N - 1, shape (N,).
+
+    Values and indices of its rows, three pointers a row, so many vectors of its rows, and the cores' half of one.
+    """
+    item, index = matrix.data.itemsize, matrix.indices.itemsize
+    size = matrix.indptr.size - 1
+    kept = np.arange(size, dtype=np.int64)
+    entries = int(matrix.indptr[-1]) - matrix.indptr[:-1].astype(np.int64)
+    return entries * (item + index) + (size - kept) * (POINTERS * index + vectors * item) + kept * item
+
+
+def room_on(accelerator: Accelerator, size: int) -> int:
+    """Bytes for matrix and vectors: what a run may use, without the scalars and partial sums of its programs."""
+    return accelerator.budget.room - PARTIAL_SUMS * 16 * accelerator.layout.groups_for(size)
+
+
+def measure(accelerator: Accelerator, matrix: sparse.csr_array) -> Speeds:
+    """The performance model: both sides multiply the same matrix at the same time, s = nnz/t.
+
+    A matrix that does not fit the accelerator is replaced by rows that stand for it.
+    """
+    size, item, index = matrix.indptr.size - 1, matrix.data.itemsize, matrix.indices.itemsize
+    room = room_on(accelerator, size) - 2 * size * item - (size + 1) * index
+    basis = "five products of the whole matrix on both at once"
+    largest = min(room // (item + index), accelerator.runtime.largest // item)
+    if matrix.nnz > largest:
+        rows = sampled_rows(matrix.indptr, largest // 2)
+        if not rows.size:
+            raise InputError(
+                f"device {accelerator.name} has no room for a sample of the matrix to measure products with; raise the "
+                "memory limit, or give the share, as in hybrid3:share=0.5"
+            )
+        matrix = rows_of(matrix, rows)
+        basis = f"five products on both at once of {rows.size} rows that stand for the matrix"
+    cpu, other = _seconds(accelerator, matrix)
+    return Speeds(matrix.nnz / cpu, matrix.nnz / other, basis)
+
+
+def _seconds(accelerator: Accelerator, matrix: sparse.csr_array) -> tuple[float, float]:
+    """Seconds of a product on either side."""
+    runtime, cpu = accelerator.runtime, Cpu()
+    rows, columns = matrix.indptr.size - 1, matrix.shape[-1]
+    values = np.ones(columns, matrix.dtype)
+    near: Any = cpu.csr(matrix.data, matrix.indices, matrix.indptr)
+    far: Any = accelerator.csr(matrix.data, matrix.indices, matrix.indptr)
+    x, out = cpu.array(values, matrix.dtype), cpu.zeros(rows, matrix.dtype)
+    far_x, far_out = accelerator.array(values, matrix.dtype), accelerator.zeros(rows, matrix.dtype)
+    near.apply(x, out)
+    far.apply(far_x, far_out)
+    runtime.now()
+    _, span = runtime.timed(lambda: [far.apply(far_x, far_out) for _ in range(PRODUCTS)], "products")
+    runtime.flush()
+    begun = time.perf_counter()
+    for _ in range(PRODUCTS):
+        near.apply(x, out)
+    seconds = time.perf_counter() - begun
+    runtime.synchronize()
+    assert span is not None
+    start, end = span()
+    return seconds / PRODUCTS, (end - start) / PRODUCTS

@@ -1,0 +1,187 @@
+"""Cores and accelerator as two sides of one run, and the link between them: the words that schedules are written in.
+
+    accelerator.run(updates)
+    copy = link.to_host("w", "r", "u")      # begins when `updates` is done, beside what follows
+    accelerator.run(products)               # returns at once
+    cpu.wait(copy)
+    cpu.run(dots)                           # returns when it is done
+
+Work of one side is done in order. Between the sides nothing is in order but what `wait` and `take` say, and that a copy
+begins after what its source was asked for before. The same words tell a traced run who waited for whom.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from workbench.devices.accelerator.runtime import Runtime, Vector
+from workbench.devices.accelerator.streams import Signal
+from workbench.devices.clock import ACCELERATOR, CPU, TO_DEVICE, TO_HOST
+from workbench.devices.lines.workspace import Compiled, Workspace
+from workbench.devices.pair.clock import HybridClock, Noted
+
+
+@dataclasses.dataclass
+class Copy:
+    """Copies under way. landed: what the host does once it has waited for them."""
+
+    signals: list[Signal]
+    noted: list[Noted]
+    landed: Callable[[], None] = lambda: None
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """Page-locked host memory that is copied from or to the elements `first` and on of a vector of the accelerator."""
+
+    host: np.ndarray
+    first: int = 0
+
+
+class CpuSide:
+    """All cores, in the calling thread: what is run is done when the call returns."""
+
+    def __init__(self, space: Workspace) -> None:
+        self.space = space
+
+    def lines(self, *texts: str) -> tuple[Compiled, ...]:
+        """Programs of paper lines on the vectors of this side; the first runs before the others."""
+        return self.space.lines(*texts)
+
+    def run(self, *programs: Compiled) -> None:
+        for program in programs:
+            program()
+
+    def wait(self, *copies: Copy) -> None:
+        """The cores wait until copies are done."""
+        for copy in copies:
+            for signal in copy.signals:
+                signal.wait()
+            copy.landed()
+        _note_wait(self.space, CPU, copies)
+
+
+class AcceleratorSide:
+    """The accelerator: what is run is asked for, and the call returns at once."""
+
+    def __init__(self, space: Workspace) -> None:
+        self.space, self._runtime = space, _runtime(space)
+
+    def lines(self, *texts: str) -> tuple[Compiled, ...]:
+        """Programs of paper lines on the vectors of this side; the first runs before the others."""
+        return self.space.lines(*texts)
+
+    def run(self, *programs: Compiled) -> None:
+        for program in programs:
+            program()
+        self._runtime.flush()
+
+    def wait(self, *copies: Copy) -> None:
+        """What is run from now on waits for copies; the host does not."""
+        for copy in copies:
+            for signal in copy.signals:
+                self._runtime.hold(signal)
+        _note_wait(self.space, ACCELERATOR, copies)
+
+    def take(self, cpu: CpuSide, *names: str) -> None:
+        """Scalars of the cores' side, by value: they may change there at once after."""
+        clock = self.space.clock
+
+        def take() -> None:
+            for name in names:
+                self.space.set_scalar(name, cpu.space.scalar(name))
+
+        if isinstance(clock, HybridClock):
+            clock.timed(take, ", ".join(names), lambda: (0, 0))()
+        else:
+            take()
+
+
+class Link:
+    """Copies between the sides, each way in a stream of its own, beside kernels and each other.
+
+    arrivals: where the accelerator's vectors are copied to, by their names; departures: from where in host memory, and
+    to which of the accelerator's vectors.
+    """
+
+    def __init__(
+        self,
+        cpu: CpuSide,
+        accelerator: AcceleratorSide,
+        arrivals: Mapping[str, Part],
+        departures: Mapping[str, tuple[Part, Vector]],
+    ) -> None:
+        self._cpu, self._accelerator, self._runtime = cpu, accelerator, _runtime(accelerator.space)
+        self._arrivals, self._departures = arrivals, departures
+        self._to_host, self._to_device = self._runtime.stream(), self._runtime.stream()
+        scalars = accelerator.space.scalars
+        self._scalars = self._runtime.pinned(scalars.nbytes).view(scalars.dtype)
+
+    def to_host(self, *names: str) -> Copy:
+        """Copy vectors of the accelerator, as they are when what it was asked for so far is done."""
+        vectors = [(name, self._accelerator.space.vector(name), self._arrivals[name]) for name in names]
+        return self._fetch(vectors)
+
+    def to_device(self, *names: str) -> Copy:
+        """Copy vectors of the host as they are now; they may not change before the copy is waited for.
+
+        Begins when what the accelerator was asked for so far is done, since that may read what it overwrites.
+        """
+        made, ready = Copy([], []), self._runtime.mark()
+        for name in names:
+            part, vector = self._departures[name]
+            if part.host.size:
+                signal = self._to_device.to_device(vector.handle, part.host, ready, part.first * vector.itemsize)
+                self._note(made, name, TO_DEVICE, part.host.nbytes, signal, ACCELERATOR)
+        return made
+
+    def sums_to_host(self, **names: str) -> Copy:
+        """Copy scalars of the accelerator: sums_to_host(gamma="gamma_there") sets the cores' `gamma_there`.
+
+        They are set when the cores have waited for the copy.
+        """
+        there, here = self._accelerator.space, self._cpu.space
+        made = self._fetch([("scalars", there.scalars, Part(self._scalars))])
+
+        def landed() -> None:
+            for name, target in names.items():
+                here.set_scalar(target, self._scalars[there.slots[name]])
+
+        made.landed = landed
+        return made
+
+    def _fetch(self, vectors: list[tuple[str, Any, Part]]) -> Copy:
+        made, ready = Copy([], []), self._runtime.mark()
+        for name, vector, part in vectors:
+            if part.host.size:
+                signal = self._to_host.to_host(part.host, vector.handle, ready, part.first * vector.itemsize)
+                self._note(made, name, TO_HOST, part.host.nbytes, signal, ACCELERATOR)
+        return made
+
+    def _note(self, copy: Copy, name: str, lane: str, nbytes: int, signal: Signal, *behind: str) -> None:
+        copy.signals.append(signal)
+        clock = self._accelerator.space.clock
+        if isinstance(clock, HybridClock):
+            copy.noted.append(clock.copied(name, lane, nbytes, signal.span, *behind))
+
+
+@dataclasses.dataclass(frozen=True)
+class Lanes:
+    """What a schedule works with."""
+
+    cpu: CpuSide
+    accelerator: AcceleratorSide
+    link: Link
+
+
+def _note_wait(space: Workspace, lane: str, copies: Sequence[Copy]) -> None:
+    if isinstance(space.clock, HybridClock):
+        space.clock.wait(lane, [noted for copy in copies for noted in copy.noted])
+
+
+def _runtime(space: Workspace) -> Runtime:
+    return space.device.runtime

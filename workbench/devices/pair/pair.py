@@ -1,0 +1,91 @@
+"""An accelerator that holds the whole system, with the cores beside it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from workbench.devices.accelerator.device import Accelerator
+from workbench.devices.clock import Clock, Recorder
+from workbench.devices.cpu import Cpu, memory
+from workbench.devices.cpu.device import Watch
+from workbench.devices.lines.plan import Inlined
+from workbench.devices.lines.workspace import Workspace
+from workbench.devices.pair.clock import HybridClock
+from workbench.devices.pair.lanes import AcceleratorSide, CpuSide, Lanes, Link, Part
+
+
+@dataclasses.dataclass(frozen=True)
+class ElementWise:
+    """An operator that acts element by element, on one side."""
+
+    formula: str
+    factors: Mapping[str, Any]
+
+
+class Pair(Accelerator):
+    """The device of schedules that keep A and x on the accelerator and use the cores for the rest.
+
+    Costs on the host, page-locked, the vectors that a schedule names; on the accelerator nothing beside the run itself.
+    """
+
+    check_every = 1
+    """The scalars are the cores': looking at them costs nothing."""
+
+    def __init__(self, accelerator: Accelerator) -> None:
+        super().__init__(accelerator.runtime, accelerator.budget)
+        self._cpu = Cpu()
+
+    def clock(self, recorder: Recorder) -> Clock:
+        return HybridClock(self.runtime, recorder)
+
+    def workspace(
+        self,
+        size: int,
+        dtype: np.dtype,
+        *,
+        vectors: Mapping[str, Any],
+        operators: Mapping[str, Any] | None = None,
+        fuse: bool = True,
+        clock: Clock | None = None,
+    ) -> PairWorkspace:
+        return PairWorkspace(self, size, dtype, vectors=vectors, operators=operators, fuse=fuse, clock=clock)
+
+    def watch(self, workspace: Workspace, every: int) -> Watch:
+        """The scalars of the cores' side after every iteration."""
+        assert isinstance(workspace, PairWorkspace)
+        self.prepare(workspace.dtype)
+        return Watch(workspace.near)
+
+    def host_side(self, space: Workspace, names: Iterable[str], *, fuse: bool) -> Workspace:
+        """A workspace of the cores with vectors of these names in page-locked memory, and M if it is element-wise."""
+        operators = {}
+        M = space.operators["M"]
+        if isinstance(M, Inlined):
+            factors: Mapping[str, Any] = M.factors
+            operators["M"] = ElementWise(M.formula, {name: self.to_host(factor) for name, factor in factors.items()})
+        vectors = {name: memory.vector(space.size, space.dtype, self.runtime.pinned) for name in names}
+        return Workspace(
+            self._cpu, space.size, space.dtype, vectors=vectors, operators=operators, fuse=fuse, clock=space.clock
+        )
+
+
+class PairWorkspace(Workspace):
+    """The accelerator's side of a run; `lanes` adds the cores' side, `near`."""
+
+    near: Workspace
+
+    def lanes(self, arrivals: Mapping[str, str], *, fused: bool, merged: bool) -> Lanes:
+        """Both sides and the link; arrivals: where the accelerator's vectors are copied to, name by name.
+
+        fused: passes of the accelerator hold as many lines as the plan allows, else one; merged: the same on the cores.
+        """
+        assert isinstance(self.device, Pair)
+        self.fuse = fused
+        self.near = self.device.host_side(self, set(arrivals.values()), fuse=merged)
+        cpu, accelerator = CpuSide(self.near), AcceleratorSide(self)
+        places = {name: Part(self.near.vectors[there]) for name, there in arrivals.items()}
+        return Lanes(cpu, accelerator, Link(cpu, accelerator, places, {}))

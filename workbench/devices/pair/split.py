@@ -1,0 +1,187 @@
+"""A system whose rows are shared out: the first ones belong to the cores, the others to an accelerator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from workbench.devices.accelerator.device import Accelerator
+from workbench.devices.accelerator.parts import LocalBlock, RemoteBlock, SplitRows
+from workbench.devices.accelerator.runtime import Vector
+from workbench.devices.clock import Clock, Recorder
+from workbench.devices.cpu import Cpu, memory
+from workbench.devices.cpu.csr_part import CsrPart
+from workbench.devices.cpu.device import Watch
+from workbench.devices.lines.plan import Inlined
+from workbench.devices.lines.workspace import Workspace
+from workbench.devices.pair.clock import HybridClock
+from workbench.devices.pair.lanes import AcceleratorSide, CpuSide, Lanes, Link, Part
+from workbench.devices.pair.pair import ElementWise
+from workbench.errors import InputError
+
+SUMS = ("gamma", "omega", "uu", "rr")
+"""Dot products whose parts both sides make: `gamma_part` is a side's own, the cores call the other's `gamma_there`."""
+
+
+class Split(Cpu):
+    """The device of a run in two halves: rows 0 to `rows` of A and of all vectors on the cores, the others elsewhere.
+
+    Outside the recurrence it is the CPU: whole vectors, and products with the whole matrix, for the true residual. That
+    matrix lies in host memory once. The cores' parts of it are views of it, told apart by one pointer a row; the
+    accelerator has its rows once, their two parts told apart in the same way. Each side holds, beside its half of the
+    vectors, the other's half of the one that A is applied to; the host's is page-locked.
+    Source: Tiwari, Vadhiyar (2022), section IV-C, "2-D decomposition". Raises InputError where a side would be empty.
+    """
+
+    def __init__(self, accelerator: Accelerator, matrix: sparse.csr_array, rows: int, note: str) -> None:
+        size = matrix.shape[0]
+        if not 0 < rows < size:
+            empty = "the cores" if rows <= 0 else f"device {accelerator.name}"
+            raise InputError(
+                f"hybrid3 would leave {empty} without a row of {size} ({note}); give another share, or use "
+                f"{'solver pipecg on the device alone' if rows <= 0 else 'device cpu'}"
+            )
+        self.name, self.note = accelerator.name, f"{accelerator.note}; {note}"  # pyright: ignore[reportAttributeAccessIssue]
+        self.accelerator, self.runtime, self.rows = accelerator, accelerator.runtime, rows
+        data, indices, indptr = matrix.data, matrix.indices, matrix.indptr
+        splits = split_rows(indices, indptr, rows)
+        # Element 0 of the host's copy of the vector that A is applied to is on a cache line; `rows` need not be.
+        self.exchanged = memory.vector(size, data.dtype, self.runtime.pinned)
+        self.near = (
+            CsrPart(data, indices, indptr[:rows], splits[:rows]),
+            CsrPart(data, indices, splits[:rows], indptr[1 : rows + 1], self.exchanged),
+        )
+        self._needed_here, self._needed_there = needed(indices, indptr, splits, rows)
+        held = SplitRows(accelerator, data, indices, indptr, splits, rows)
+        self.arrived = accelerator.zeros(rows, data.dtype)
+        self.far: tuple[Any, ...] = LocalBlock(accelerator, held), RemoteBlock(accelerator, held, self.arrived)
+        self._x: np.ndarray | None = None
+        self._far_x: Vector | None = None
+
+    def clock(self, recorder: Recorder) -> Clock:
+        return HybridClock(self.runtime, recorder)
+
+    def release(self) -> None:
+        """Let go of all that lies on the accelerator; nothing can be run after it."""
+        self.far, self._far_x = (), None
+        del self.arrived
+
+    def whole(self, vector: np.ndarray) -> np.ndarray:
+        """x with the accelerator's half fetched; other vectors are whole."""
+        if self._far_x is not None and vector is self._x:
+            self.runtime.download(self._far_x.handle, vector[self.rows :])
+        return vector
+
+    def workspace(
+        self,
+        size: int,
+        dtype: np.dtype,
+        *,
+        vectors: Mapping[str, Any],
+        operators: Mapping[str, Any] | None = None,
+        fuse: bool = True,
+        clock: Clock | None = None,
+    ) -> SplitWorkspace:
+        return SplitWorkspace(self, size, dtype, vectors=vectors, operators=operators, fuse=fuse, clock=clock)
+
+    def watch(self, workspace: Workspace, every: int) -> Watch:
+        assert isinstance(workspace, SplitWorkspace)
+        return Watch(workspace.near)
+
+    def share_out(self, space: Workspace, *, fused: bool, merged: bool, halves: bool) -> Lanes:
+        """Both halves of a workspace with b, x and M, with the operators A1 and A2 of section IV-C.2.
+
+        A1 is the product with the columns of one's own unknowns; n = A2(v) is v plus that with the others', for which
+        the vector `m` must have been exchanged.
+        """
+        b, x, M = space.vectors["b"], space.vectors["x"], space.operators["M"]
+        if not isinstance(M, Inlined):
+            raise InputError("hybrid3 needs a preconditioner that acts element by element; use jacobi or none")
+        rows, accelerator, clock = self.rows, self.accelerator, space.clock
+        factors: Mapping[str, Any] = M.factors
+        near_m = ElementWise(M.formula, {name: factor[:rows] for name, factor in factors.items()})
+        far_m = ElementWise(
+            M.formula, {name: accelerator.array(factor[rows:], space.dtype) for name, factor in factors.items()}
+        )
+        near = Workspace(
+            self,
+            rows,
+            space.dtype,
+            vectors={"b": b[:rows], "x": x[:rows], "m": self.exchanged[:rows]},
+            operators={"A1": self.near[0], "A2": self.near[1], "M": near_m},
+            scalars=[f"{name}_there" for name in SUMS],
+            fuse=merged,
+            clock=clock,
+        )
+        far_b, far_x = (accelerator.array(vector[rows:], space.dtype) for vector in (b, x))
+        far = accelerator.workspace(
+            x.size - rows,
+            space.dtype,
+            vectors={"b": far_b, "x": far_x, "m": accelerator.zeros(x.size - rows, space.dtype)},
+            operators={"A1": self.far[0], "A2": self.far[1], "M": far_m},
+            fuse=fused,
+            clock=clock,
+        )
+        self._x, self._far_x = x, far_x
+        cpu, other = CpuSide(near), AcceleratorSide(far)
+        here, there = ((rows, x.size), (0, rows)) if halves else (self._needed_here, self._needed_there)
+        arriving = Part(self.exchanged[slice(*here)], here[0] - rows)
+        leaving = Part(self.exchanged[slice(*there)], there[0])
+        return Lanes(cpu, other, Link(cpu, other, {"m": arriving}, {"m": (leaving, self.arrived)}))
+
+
+class SplitWorkspace(Workspace):
+    """A workspace of the whole system on the cores, until `lanes` shares it out; `near` is then the cores' half."""
+
+    near: Workspace
+    far: Workspace
+
+    def gathered(self, name: str) -> np.ndarray | None:
+        """Both halves in a new array."""
+        halves = self.near.vectors, self.far.vectors
+        if not all(name in half for half in halves):
+            return None
+        return np.concatenate([halves[0][name], self.far.device.to_host(halves[1][name])])
+
+    def lanes(self, *, fused: bool, merged: bool, halves: bool) -> Lanes:
+        """Both halves and the link. fused, merged: as many lines a pass as the plan allows, on which side, else one.
+
+        halves: copy each side's whole half of m, else the run of it that the other side's rows read.
+        """
+        assert isinstance(self.device, Split)
+        lanes = self.device.share_out(self, fused=fused, merged=merged, halves=halves)
+        self.near, self.far = lanes.cpu.space, lanes.accelerator.space
+        return lanes
+
+
+def split_rows(indices: np.ndarray, indptr: np.ndarray, column: int) -> np.ndarray:
+    """Where in each row of a CSR matrix the entries from `column` on begin, shape (N,).
+
+    Indices are sorted and no row is empty, as `Matrix` promises. Cost: one pass over the indices, and a byte for each
+    while it lasts.
+    """
+    before = np.add.reduceat(indices < column, indptr[:-1], dtype=indptr.dtype)
+    return indptr[:-1] + before
+
+
+def needed(
+    indices: np.ndarray, indptr: np.ndarray, splits: np.ndarray, rows: int
+) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Which columns from `rows` on the rows before it read, and which before it the others read: first and last + 1.
+
+    Each is one run of columns, which holds others too where the matrix has no band. Cost: two looks at each row.
+    """
+    ends = indptr[1 : rows + 1]
+    beyond = np.flatnonzero(splits[:rows] < ends)
+    here = (
+        (int(indices[splits[:rows][beyond]].min()), int(indices[ends[beyond] - 1].max()) + 1) if beyond.size else None
+    )
+    starts = indptr[rows:-1]
+    before = np.flatnonzero(starts < splits[rows:])
+    there = (
+        (int(indices[starts[before]].min()), int(indices[splits[rows:][before] - 1].max()) + 1) if before.size else None
+    )
+    return here or (rows, rows), there or (0, 0)

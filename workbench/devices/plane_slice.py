@@ -1,0 +1,51 @@
+"""What of a vector is drawn: a plane of its cells, made smaller where it is, so that no more than that is moved."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from workbench.devices.cpu.block_peaks import block_peaks
+
+
+@dataclasses.dataclass(frozen=True)
+class PlaneSlice:
+    """A plane of cells in a vector of shape (N,): `shape` rows and columns from the element `first` on, `apart`
+    elements from one row to the next and from one column to the next.
+
+    step: cells per side of the blocks that it is cut into, those at the far sides smaller where that must be. peaks: of
+    each block the value farthest from zero, with its sign; else the one in its middle, where it has one.
+    """
+
+    first: int
+    apart: tuple[int, int]
+    shape: tuple[int, int]
+    step: int = 1
+    peaks: bool = False
+
+    def __call__(self, vector: np.ndarray) -> np.ndarray:
+        """Of a vector on the host the real part of what is seen, a new array. Cost: one read of the plane."""
+        values = np.real(vector)[self.first :]
+        strides = tuple(values.strides[0] * apart for apart in self.apart)
+        plane = np.lib.stride_tricks.as_strided(values, self.shape, strides, writeable=False)
+        if self.peaks:
+            return block_peaks(plane, self.step)
+        return np.array(plane[self.begins :: self.step, self.begins :: self.step])
+
+    @property
+    def begins(self) -> int:
+        """Cells of a block before the first one that counts, to each side."""
+        # A plane thinner than half a block is still seen.
+        return 0 if self.peaks else min(self.step // 2, min(self.shape) - 1)
+
+    @property
+    def reach(self) -> int:
+        """Cells of a block that count, to each side."""
+        return self.step if self.peaks else 1
+
+    @property
+    def seen(self) -> tuple[int, int]:
+        """Rows and columns of what is seen."""
+        rows, columns = (-(-(cells - self.begins) // self.step) for cells in self.shape)
+        return rows, columns

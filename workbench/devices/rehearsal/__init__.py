@@ -1,7 +1,0 @@
-"""Devices that compute nothing: a schedule that runs on them tells what it would do, for systems of any size."""
-
-from workbench.devices.rehearsal.device import Pair, Side, Split
-from workbench.devices.rehearsal.products import Cut, Sizes
-from workbench.devices.rehearsal.runtime import Nothing
-
-__all__ = ["Cut", "Nothing", "Pair", "Side", "Sizes", "Split"]

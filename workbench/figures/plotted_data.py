@@ -1,0 +1,125 @@
+"""The numbers that a figure shows, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection, PathCollection, PolyCollection
+from matplotlib.container import BarContainer
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+from matplotlib.transforms import Bbox
+
+Table = Mapping[str, Sequence[Any]]
+"""Columns by name, all of one length."""
+MOST_CELLS = 1 << 14
+"""Of a picture that are listed. Larger ones are better made again from the provenance than read from a table."""
+COLUMNS = ("panel", "series", "x", "y", "value")
+Kind = TypeVar("Kind", bound=Artist)
+
+
+def plotted_data(figure: Figure) -> Table:
+    """Curves, marks, bars, bands and the cells of pictures that can be seen: a row a point.
+
+    panel: the number of its axes, from 1. series: as in the legend, empty without a name. x, y: in the units of the
+    axes. value: of a picture's cell, and the length of a bar from x, or from y where it stands; NaN for what has
+    none. A band is listed by its corners, once around. Pictures of more than 16,384 cells are left out. Cost: the
+    figure's points.
+    """
+    rows: list[tuple[Any, ...]] = []
+    # A colour bar only repeats what the picture says.
+    panels = [axes for axes in figure.axes if axes.get_label() != "<colorbar>"]
+    for number, axes in enumerate(panels, 1):
+        rows += [(number, *row) for part in PARTS for row in part(axes)]
+    return {name: [row[place] for row in rows] for place, name in enumerate(COLUMNS)}
+
+
+def _curves(axes: Axes) -> list[tuple[Any, ...]]:
+    """Lines from side to side are no data, and neither are entries of a legend, which have no points."""
+    lines = [line for line in _seen(axes.lines, Line2D) if line.get_transform() == axes.transData]
+    return [
+        (_name(line), float(x), float(y), np.nan)
+        for line in lines
+        for x, y in zip(*(np.asarray(values, np.float64) for values in line.get_data(orig=False)), strict=True)
+        if np.isfinite(y)
+    ]
+
+
+def _marks(axes: Axes) -> list[tuple[Any, ...]]:
+    return [
+        (_name(marks), float(x), float(y), np.nan)
+        for marks in _seen(axes.collections, PathCollection)
+        for x, y in np.ma.getdata(marks.get_offsets())
+        if np.isfinite(y)
+    ]
+
+
+def _ticks(axes: Axes) -> list[tuple[Any, ...]]:
+    """Short lines across, by their middles."""
+    found = _seen(axes.collections, LineCollection)
+    middles = [(_name(lines), np.mean(segment, axis=0)) for lines in found for segment in lines.get_segments()]
+    return [(name, float(x), float(y), np.nan) for name, (x, y) in middles]
+
+
+def _bars(axes: Axes) -> list[tuple[Any, ...]]:
+    rows = []
+    for bars in axes.containers:
+        if isinstance(bars, BarContainer):
+            standing = bars.orientation == "vertical"
+            rows += [(_name(bars), *_bar(bar.get_bbox(), standing)) for bar in _seen(bars.patches, Rectangle)]
+    return rows
+
+
+def _areas(axes: Axes) -> list[tuple[Any, ...]]:
+    """Boxes as bars that lie, and bands."""
+    rows = []
+    for areas in _seen(axes.collections, PolyCollection):
+        for corners in (np.asarray(path.vertices) for path in areas.get_paths()):
+            # Four corners and the first again; the least band has three more.
+            if len(corners) == 5:
+                rows.append((_name(areas), *_bar(Bbox([corners.min(axis=0), corners.max(axis=0)]), False)))
+            else:
+                rows += [(_name(areas), float(x), float(y), np.nan) for x, y in corners]
+    return rows
+
+
+def _bar(box: Bbox, standing: bool) -> tuple[float, float, float]:
+    """The middle of its foot, and its length."""
+    if standing:
+        return float(box.x0 + box.x1) / 2, float(box.y0), float(box.height)
+    return float(box.x0), float(box.y0 + box.y1) / 2, float(box.width)
+
+
+def _cells(axes: Axes) -> list[tuple[Any, ...]]:
+    rows = []
+    for image in _seen(axes.images, AxesImage):
+        values = np.ma.filled(np.ma.asarray(image.get_array(), np.float64), np.nan)
+        if values.ndim != 2 or values.size > MOST_CELLS:
+            continue
+        left, right, bottom, top = image.get_extent()
+        if image.origin == "upper":
+            bottom, top = top, bottom
+        down, across = values.shape
+        x = left + (np.arange(across) + 0.5) * (right - left) / across
+        y = bottom + (np.arange(down) + 0.5) * (top - bottom) / down
+        rows += [(_name(image), float(x[j]), float(y[i]), float(values[i, j])) for i, j in np.ndindex(*values.shape)]
+    return rows
+
+
+PARTS = (_curves, _marks, _ticks, _bars, _areas, _cells)
+
+
+def _seen(artists: Iterable[Any], kind: type[Kind]) -> list[Kind]:
+    return [artist for artist in artists if isinstance(artist, kind) and artist.get_visible()]
+
+
+def _name(artist: Any) -> str:
+    """Its name in the legend. Matplotlib's own names begin with an underscore."""
+    label = str(artist.get_label())
+    return "" if label.startswith("_") else label

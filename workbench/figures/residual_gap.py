@@ -1,0 +1,49 @@
+"""The residual of the recurrence against the true one, for several methods: where they part."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from matplotlib.figure import Figure
+
+from workbench.figures.style import curve_style, new_figure
+
+
+def residual_gap(
+    residuals: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    *,
+    at: int | None = None,
+    title: str = "",
+    width: float = 6.5,
+    height: float = 3.4,
+) -> Figure:
+    """Semilogarithmic plot of ||r|| (lines) and ||b - A x|| (marks) against iterations, in one colour a method.
+
+    residuals: by name, the recurrence's norms and the true ones, one an iteration. at: an iteration to point at. Sizes
+    in inches.
+    """
+    figure = new_figure(width, height)
+    axes = figure.add_subplot()
+    for index, (name, (recurrence, true_residual)) in enumerate(residuals.items()):
+        style = curve_style(index)
+        axes.semilogy(recurrence, color=style.colour, linestyle=style.linestyle, linewidth=1.3, label=f"{name}: ‖r‖")
+        axes.semilogy(
+            true_residual,
+            color=style.colour,
+            linestyle="",
+            marker=style.marker,
+            markersize=4,
+            mfc="none",
+            markevery=max(1, len(true_residual) // 40),
+            label=f"{name}: ‖b − A x‖",
+        )
+    if at is not None:
+        axes.axvline(at, color="#666666", linewidth=0.8)
+    axes.set_xlabel("iteration")
+    axes.set_ylabel("residual")
+    axes.set_title(title)
+    axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    if residuals:
+        axes.legend(fontsize="small", framealpha=0.9)
+    return figure

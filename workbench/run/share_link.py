@@ -1,0 +1,117 @@
+"""A configuration as a value to hand on: as Python, as a command, as a link, as a file. All of them lead back to it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import shlex
+from pathlib import Path
+from typing import Any
+
+from workbench import registry
+from workbench.data_files import path_of
+from workbench.errors import InputError
+from workbench.files import write
+from workbench.run.configuration import Configuration
+from workbench.run.link_codec import ENDING, LINK, PREFIX, SETTINGS, STANDARD, STOPPING, pack, read_shared
+
+
+def to_python(configuration: Configuration) -> str:
+    """Python text that sets `configuration` to an equal one. Raises InputError for what is held in memory."""
+    _check_registered(configuration)
+    stopping = _stopping(configuration)
+    given = [_literal(configuration.problem.name)]
+    given += _keywords(configuration.problem.differing | _blocks(configuration) | _settings(configuration))
+    if stopping:
+        given.append(f"stopping=Stopping({', '.join(_keywords(stopping))})")
+    names = "Stopping, configure" if stopping else "configure"
+    lines = "".join(f"    {part},\n" for part in given)
+    return f"from workbench.run import {names}\n\nconfiguration = configure(\n{lines})\n"
+
+
+def to_command(configuration: Configuration) -> str:
+    """The `workbench solve` command that runs it, quoted for a POSIX shell. Raises InputError as `to_python` does."""
+    _check_registered(configuration)
+    words = ["workbench", "solve", configuration.problem.name]
+    for name, value in configuration.problem.differing.items():
+        words += ["--n", str(value)] if name == "n" else ["--param", f"{name}={value}"]
+    options = _blocks(configuration) | _settings(configuration) | _stopping(configuration)
+    for name, value in options.items():
+        words += [f"--{name.replace('_', '-')}", str(value)]
+    return shlex.join(words)
+
+
+def to_link(configuration: Configuration) -> str:
+    """A text of letters, digits, - and _ behind `cgw1.`, which holds all that differs from the defaults.
+
+    Raises InputError for what is held in memory, and for more than 65536 characters.
+    """
+    _check_registered(configuration)
+    return pack(configuration.to_dict())
+
+
+def from_link(text: str) -> Configuration:
+    """The configuration of a link, checked like any other input. Raises InputError with one sentence for bad text.
+
+    Nothing is run, read or fetched. What a link unpacks to is bounded by 256 KiB.
+    """
+    if not LINK.match(text):
+        raise InputError(f"a link begins with {PREFIX}, got {text.strip()[:20]!r}; copy the whole text")
+    return Configuration.from_dict(read_shared(text))
+
+
+def save_configuration(configuration: Configuration, path: str | Path) -> Path:
+    """Write it as JSON, whole or not at all; returns the path, which ends with .cg.json. Raises InputError."""
+    _check_registered(configuration)
+    path = path_of(path)
+    if not path.name:
+        raise InputError(f"{str(path)!r} names no file; give it a name, such as mine{ENDING}")
+    if not path.name.endswith(ENDING):
+        path = path.with_name(f"{path.name.removesuffix('.json')}{ENDING}")
+    plain = {"format": PREFIX[:-1], "configuration": configuration.to_dict()}
+    return write(path, (json.dumps(plain, indent=2) + "\n").encode())
+
+
+def load_configuration(path: str | Path) -> Configuration:
+    """What `save_configuration` wrote. Raises InputError for any other file."""
+    if not str(path).strip().endswith(ENDING):
+        raise InputError(f"a saved configuration ends with {ENDING}, got {path}; choose another file")
+    return Configuration.from_dict(read_shared(str(path)))
+
+
+def _keywords(values: dict[str, Any]) -> list[str]:
+    return [f"{name}={_literal(value)}" for name, value in values.items()]
+
+
+def _literal(value: Any) -> str:
+    """A value as Python text, in double quotes where that needs no more escapes."""
+    if isinstance(value, float) and math.isinf(value):
+        return 'float("inf")'
+    text = repr(value)
+    return f'"{text[1:-1]}"' if text[0] == "'" and '"' not in text else text
+
+
+def _blocks(configuration: Configuration) -> dict[str, str]:
+    """The blocks besides the problem that are not the standard ones, as `find` reads them."""
+    texts = {kind: getattr(configuration, kind).text for kind in STANDARD}
+    return {kind: text for kind, text in texts.items() if text != STANDARD[kind]}
+
+
+def _settings(configuration: Configuration) -> dict[str, Any]:
+    values = {name: getattr(configuration, name) for name in SETTINGS}
+    return {name: value for name, value in values.items() if value != SETTINGS[name]}
+
+
+def _stopping(configuration: Configuration) -> dict[str, Any]:
+    values = dataclasses.asdict(configuration.stopping)
+    return {name: value for name, value in values.items() if value != STOPPING[name]}
+
+
+def _check_registered(configuration: Configuration) -> None:
+    for kind in ("problem", *STANDARD):
+        block = getattr(configuration, kind)
+        if getattr(block, "own_lines", False):
+            raise InputError("a method of one's own is not written down here; save a run of it, which holds its lines")
+        if registry.registered(kind).get(block.name) is not type(block):
+            raise InputError(f"the {kind} is held in memory and cannot be written down; save it as a file first")

@@ -1,0 +1,129 @@
+"""The texts of a method of one's own, checked: what is wrong with them, in a sentence, and in which line."""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections.abc import Iterator
+
+import numpy as np
+
+from workbench.devices.lines import LinesError, Workspace
+from workbench.devices.lines.counting import CountingDevice
+from workbench.devices.lines.kinds import infer_vectors
+from workbench.devices.lines.language import Dot, Formula, operands, parse
+
+MOST_LINES, LONGEST, LARGEST = 200, 500, 20_000
+"""Lines of a text, characters of a line and of a text: far more than any paper has, and nothing that takes long."""
+WATCHED = {"rr": "(r, r)", "gamma": "(r, u)", "uu": "(u, u)", "delta": "(p, s)"}
+"""The scalars by which a run is judged, and what they mean."""
+SCALARS = (*WATCHED, "alpha", "beta")
+"""What a run records of every iteration, each a number."""
+_QUOTED = re.compile(r"""line ('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
+_TARGET = re.compile(r"\s*(\w+)\s*=")
+
+
+class UserLinesError(LinesError):
+    """What is wrong with a text. part: "start" or "iteration"; number: of the line from 1, None for the whole text."""
+
+    def __init__(self, sentence: str, part: str, number: int | None = None) -> None:
+        place = f"{part}, line {number}: " if number else f"{part}: "
+        super().__init__(place + (sentence.removeprefix("line ") if number else sentence))
+        self.part = part
+        self.number = number
+
+
+def tidied(text: str) -> str:
+    """The text without common indentation, blank ends and blanks behind lines."""
+    lines = textwrap.dedent(text.expandtabs()).splitlines()
+    return "\n".join(line.rstrip() for line in lines).strip("\n")
+
+
+def check(start: str, iterate: str) -> None:
+    """Raise UserLinesError for the first thing that is wrong with the two texts."""
+    texts: dict[str, str] = {"start": start, "iteration": iterate}
+    for part, text in texts.items():
+        _check_size(part, text)
+        try:
+            parse(text)
+        except LinesError as error:
+            raise _located(error, {part: text}) from None
+        except (RecursionError, MemoryError):
+            raise UserLinesError("a formula is nested too deeply; split it into several lines", part) from None
+    _check_names(texts)
+    _check_scalars(texts)
+    vectors: dict[str, np.ndarray] = {"b": np.zeros(1), "x": np.zeros(1)}
+    operators: dict[str, None] = {"A": None, "M": None}
+    try:
+        Workspace(CountingDevice(), 1, np.dtype(float), vectors=vectors, operators=operators).lines(start, iterate)
+    except LinesError as error:
+        raise _located(error, texts) from None
+    _check_reports(texts)
+
+
+def _check_size(part: str, text: str) -> None:
+    lines = text.splitlines()
+    if len(lines) > MOST_LINES:
+        raise UserLinesError(f"a text has at most {MOST_LINES} lines, this one has {len(lines)}", part)
+    if len(text) > LARGEST:
+        raise UserLinesError(f"a text has at most {LARGEST:,} characters, this one has {len(text):,}", part)
+    for number, line in enumerate(lines, 1):
+        if len(line) > LONGEST:
+            raise UserLinesError(f"a line has at most {LONGEST} characters, this one has {len(line)}", part, number)
+
+
+def _check_names(texts: dict[str, str]) -> None:
+    """Names must mean the same on every device, and may not touch what the run itself needs."""
+    for part, number, name in _targets(texts):
+        if name == "b":
+            raise UserLinesError("b is the right-hand side, which stays as it is; take another name", part, number)
+        if not name.isascii():
+            raise UserLinesError(f"{name} is not written in ASCII letters; write alpha for α", part, number)
+        if name.startswith(("A_", "M_")) or name in ("A", "M"):
+            raise UserLinesError(f"{name} may be confused with the operators A and M; take another name", part, number)
+
+
+def _check_scalars(texts: dict[str, str]) -> None:
+    """Raise for the line that makes a vector of a number that the run records."""
+    vectors = infer_vectors((line for text in texts.values() for line in parse(text)), ("b", "x"))
+    for part, text in texts.items():
+        for line in parse(text):
+            taken = set(() if isinstance(line, Formula) else operands(line)) & set(SCALARS)
+            made = not isinstance(line, Dot) and vectors.intersection(operands(line)) - {line.target}
+            for name in sorted(taken | ({line.target} & set(SCALARS) if made else set())):
+                sentence = f"line {line.text!r} uses {name} as a vector; it is a number"
+                raise _located(LinesError(sentence), {part: text})
+
+
+def _check_reports(texts: dict[str, str]) -> None:
+    """Raise for what the run would miss."""
+    targets = {part: {line.target for line in parse(text)} for part, text in texts.items()}
+    for part, there in targets.items():
+        for name, meaning in WATCHED.items():
+            if name not in there and (part, name) != ("start", "delta"):
+                raise UserLinesError(f"no line sets {name}, by which the run is judged; add {name} = {meaning}", part)
+    if "x" not in targets["iteration"]:
+        raise UserLinesError(
+            "no line changes x, so it comes no nearer to the solution; add x = x + alpha*p", "iteration"
+        )
+
+
+def _targets(texts: dict[str, str]) -> Iterator[tuple[str, int, str]]:
+    """Part, number and target of every line."""
+    for part, text in texts.items():
+        for number, line in enumerate(text.splitlines(), 1):
+            if found := _TARGET.match(line):
+                yield part, number, found[1]
+
+
+def _located(error: LinesError, texts: dict[str, str]) -> UserLinesError:
+    """The error with the place of the line that it quotes: the first that reads like it."""
+    sentence = str(error).replace("; give it as an array to keep it", "; read it, or delete the line")
+    if found := _QUOTED.match(sentence):
+        quoted = ast.literal_eval(found[1]).splitlines()[:1]
+        for part, text in texts.items():
+            for number, line in enumerate(text.splitlines(), 1):
+                if quoted and line.strip().startswith(quoted[0]):
+                    return UserLinesError(sentence, part, number)
+    return UserLinesError(sentence, next(iter(texts)))
