@@ -112,6 +112,25 @@ def test_a_held_session_gives_its_turn_and_gets_it_again():
     assert first.wait(20).iterations >= held
 
 
+def test_a_queued_session_that_is_paused_does_not_begin_when_the_one_before_it_is_paused_too():
+    turns = RunQueue()
+    place, second = QueueSlot(turns), endless(turns)
+    assert place.take(unless=lambda: False)
+    second.start()
+    until(lambda: second.ahead == 1)
+    time.sleep(0.05)
+    # It hears of both at once.
+    with turns._changed:
+        second.pause()
+        place.give_back()
+    time.sleep(0.2)
+    assert (second.state, second.run) == (State.PAUSED, None)
+    second.resume()
+    until(lambda: second.run is not None)
+    second.stop()
+    second.wait(20)
+
+
 def test_a_step_takes_one_turn():
     turns = RunQueue()
     first, second = endless(turns), endless(turns)

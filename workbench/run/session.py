@@ -249,5 +249,7 @@ class Session:
                 self._turn.give_back()
                 while not (self._wish.made or self._go.wait(LOOK_EVERY)):
                     meanwhile()
-            elif self._turn.held or self._turn.take(unless=lambda: self._wish.made or not wanted()):
+            elif not self._turn.held:
+                self._turn.take(unless=lambda: self._wish.made or not wanted())
+            else:
                 return
