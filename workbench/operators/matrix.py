@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import linalg
 
-from workbench.arrays import exact, linear_function, working
+from workbench.arrays import matvec_function, to_working_dtype, working_dtype
 from workbench.errors import InputError
 from workbench.operators.base import BoundOperator, Operator
 
@@ -77,7 +77,7 @@ class Foreign:
 
     def __post_init__(self) -> None:
         check_shape(self.linear.shape)
-        working(np.dtype(self.linear.dtype), "A")
+        working_dtype(np.dtype(self.linear.dtype), "A")
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -85,7 +85,7 @@ class Foreign:
 
     @property
     def dtype(self) -> np.dtype:
-        return self.converted or working(np.dtype(self.linear.dtype), "A")
+        return self.converted or working_dtype(np.dtype(self.linear.dtype), "A")
 
     @property
     def nnz(self) -> None:
@@ -103,7 +103,7 @@ class Foreign:
         return Foreign(self.linear, dtype)
 
     def bind(self, device: Any) -> BoundOperator:
-        return device.callable(linear_function(self.linear, "A", self.dtype), self.shape[0], self.dtype)
+        return device.callable(matvec_function(self.linear, "A", self.dtype), self.shape[0], self.dtype)
 
 
 def as_operator(given: Any) -> Operator:
@@ -125,7 +125,7 @@ def as_operator(given: Any) -> Operator:
         raise InputError("A is a masked array; fill the masked entries: A.filled(value)")
     if isinstance(given, np.ndarray):
         check_shape(given.shape)
-        return Matrix(sparse.csr_array(exact(given, "A")))
+        return Matrix(sparse.csr_array(to_working_dtype(given, "A")))
     raise InputError(
         f"cannot use {type(given).__name__} as A; pass a SciPy sparse array, a LinearOperator or a workbench operator"
     )
@@ -158,7 +158,7 @@ def check_indices(given: Any, what: str = "the sparse matrix") -> None:
 
 
 def _canonical(csr: sparse.csr_array) -> sparse.csr_array:
-    data = exact(csr.data, "A")
+    data = to_working_dtype(csr.data, "A")
     if data is not csr.data:
         csr = sparse.csr_array((data, csr.indices, csr.indptr), shape=csr.shape)
     if not csr.has_canonical_format:
