@@ -40,5 +40,5 @@ class BlockIncompleteCholesky(Preconditioner):
         if self.unknowns:
             return self.unknowns
         if isinstance(operator, Stencil):
-            return self.rows * operator.shape_of_grid[-1]
+            return self.rows * operator.grid[-1]
         return self.rows * math.isqrt(operator.shape[0] - 1) + self.rows

@@ -57,7 +57,7 @@ def incomplete_cholesky(name: str, operator: Operator, device: Any, block: int, 
     """
     size = operator.shape[0]
     block = min(block, size)
-    width = operator.shape_of_grid[-1] if isinstance(operator, Stencil) else 1
+    width = operator.grid[-1] if isinstance(operator, Stencil) else 1
     on_grid = isinstance(operator, Stencil) and block % width == 0
     matrix = operator.to_csr() if not on_grid else None
     if matrix is not None and block < size:
@@ -101,7 +101,7 @@ def relaxation(operator: Operator, device: Any, omega: float) -> Factorized:
     pivots = np.real(operator.diagonal()).astype(np.float64) / omega
     inverse = device.array(1 / pivots, operator.dtype)
     if isinstance(operator, Stencil):
-        width = operator.shape_of_grid[-1]
+        width = operator.grid[-1]
         solve = device.stencil_factor(operator.lower, operator.strides, inverse, width, size, 2 - omega)
     else:
         lower = sparse.csr_array(sparse.tril(operator.to_csr(), k=-1, format="csr"))
