@@ -26,7 +26,7 @@ help: ## list these targets
 lab: python ## start JupyterLab on the tour; ARGS are passed on: make lab ARGS="--no-browser --port 8899"
 	@$(PYTHON) scripts/install.py lab opencl
 	@PATH="$(CURDIR)/.venv/bin:$$PATH" exec $(VENV_PYTHON) -m jupyterlab --ServerApp.root_dir="$(CURDIR)" \
-		--ServerApp.kernel_websocket_connection_class=workbench.server.PromptConnection \
+		--ServerApp.kernel_websocket_connection_class=workbench.server.NoDelayConnection \
 		--LabApp.default_url=/lab/tree/$(TOUR) $(ROOT_ARGS) $(ARGS)
 
 app: python ## serve the workbench as a page without code cells; ARGS are passed on: make app ARGS="--no-browser --port 8866"

@@ -1,4 +1,4 @@
-"""Norms at the ends of the range of numbers, and scaling by powers of two."""
+"""Norms near under- and overflow, and scaling by powers of two."""
 
 import math
 
@@ -24,7 +24,7 @@ def test_norms_agree_with_extended_precision(dtype, size, exponent, seed):
     assert scaling.norm(vector) == pytest.approx(expected, rel=1e-14 * math.sqrt(size))
 
 
-def test_norms_at_the_very_ends():
+def test_norms_of_subnormal_and_overflowing_vectors():
     assert scaling.norm(np.zeros(3)) == 0
     assert scaling.norm(np.full(4, 5e-324)) == 1e-323
     assert scaling.norm(np.full(4, 8e307)) == 1.6e308
@@ -36,12 +36,12 @@ def test_norms_at_the_very_ends():
 
 @settings(deadline=None)
 @given(st.lists(st.floats(-1e10, 1e10), min_size=1, max_size=20), st.integers(-200, 200))
-def test_scaling_by_a_power_of_two_changes_no_digit(values, exponent):
+def test_scaling_by_a_power_of_two_is_exact(values, exponent):
     vector = np.where(np.abs(values) < 1e-200, 0, values)
     assert np.array_equal(scaling.scaled(scaling.scaled(vector, exponent), -exponent), vector)
 
 
-def test_scaling_makes_a_new_array_also_of_complex_numbers():
+def test_scaling_copies_complex_arrays():
     vector = np.array([1 + 2j, -3j])
     assert np.array_equal(scaling.scaled(vector, 3), 8 * vector)
     assert vector[0] == 1 + 2j

@@ -1,7 +1,7 @@
-"""Arrays and functions from outside, checked once: numbers, finite, of the right shape, and never cast with a loss.
+"""Validation of arrays and functions from outside: numeric, finite, of the right shape, never cast with a loss.
 
-Whatever a caller holds in memory (A, b, x0, M, Z) comes in through here, so that a wrong value is one sentence that
-names the argument, and so that nothing the caller holds is written to.
+Every in-memory input (A, b, x0, M, Z) passes through here, so that a wrong value raises one sentence that names the
+argument, and no input array is modified.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from scipy import sparse
 from workbench.errors import InputError, quoted
 
 DTYPES = tuple(np.dtype(name) for name in ("float32", "float64", "complex64", "complex128"))
-"""The precisions in which the workbench computes."""
+"""The working precisions."""
 
 
-def working(dtype: np.dtype, name: str) -> np.dtype:
-    """The precision in which values of a dtype are computed with. Raises InputError for what are no numbers."""
+def working_dtype(dtype: np.dtype, name: str) -> np.dtype:
+    """The working precision for values of a dtype. Raises InputError for a non-numeric dtype."""
     native = dtype.newbyteorder("=")
     if native in DTYPES:
         return native
@@ -29,40 +29,41 @@ def working(dtype: np.dtype, name: str) -> np.dtype:
     return np.dtype(np.complex128 if dtype.kind == "c" else np.float64)
 
 
-def exact(values: np.ndarray, name: str) -> np.ndarray:
-    """The same numbers in a precision that the workbench computes in; the same memory where they are in one.
+def to_working_dtype(values: np.ndarray, name: str) -> np.ndarray:
+    """Convert to a working precision without loss; no copy if the array already has one.
 
-    Raises InputError where double precision does not hold them, as with long whole numbers and long doubles.
+    Raises InputError for values that double precision cannot represent, such as large int64 and long double.
     """
-    dtype = working(values.dtype, name)
+    dtype = working_dtype(values.dtype, name)
     may_lose = values.dtype.itemsize > dtype.itemsize or (values.dtype.kind in "iu" and values.dtype.itemsize == 8)
     with np.errstate(invalid="ignore", over="ignore"):
-        made = values.astype(dtype, copy=False)
-        lost = may_lose and not np.array_equal(made.astype(values.dtype), values, equal_nan=values.dtype.kind in "fc")
+        converted = values.astype(dtype, copy=False)
+        equal_nan = values.dtype.kind in "fc"
+        lost = may_lose and not np.array_equal(converted.astype(values.dtype), values, equal_nan=equal_nan)
     if lost:
         raise InputError(
             f"{name} is {values.dtype} with digits that double precision does not hold; "
             f"round it yourself: {name}.astype(np.{dtype.name})"
         )
-    return made
+    return converted
 
 
-def numbers(given: Any, name: str) -> np.ndarray:
-    """`given` as an array of finite numbers, of any shape; the caller's own memory where it is an array of them.
+def finite_array(array_like: Any, name: str) -> np.ndarray:
+    """An array of finite numbers, of any shape; no copy if the input is one in a working precision.
 
-    Whole numbers and half precision become float64. Raises InputError for masked and sparse arrays, for what is no
-    array of numbers, for NaN and infinity, and for values that double precision does not hold.
+    Integers and half precision become float64. Raises InputError for masked, sparse, ragged and non-numeric input, for
+    NaN and infinity, and for values that double precision cannot represent.
     """
-    if sparse.issparse(given):
+    if sparse.issparse(array_like):
         raise InputError(f"{name} is sparse; pass {name}.toarray()")
-    if isinstance(given, np.ma.MaskedArray):
+    if isinstance(array_like, np.ma.MaskedArray):
         raise InputError(f"{name} is a masked array; fill the masked entries: {name}.filled(value)")
     try:
-        values = np.asarray(given)
-    # Ragged lists raise ValueError; what lies on a device raises an error of its own library's.
+        values = np.asarray(array_like)
+    # Ragged lists raise ValueError; device arrays raise an error of their library.
     except Exception as error:
-        raise InputError(f"{name} is no array of numbers: {error}") from None
-    values = exact(values, name)
+        raise InputError(f"{name} is not an array of numbers: {error}") from None
+    values = to_working_dtype(values, name)
     finite = np.isfinite(values)
     if not finite.all():
         place = np.unravel_index(int(np.flatnonzero(~finite)[0]), values.shape)
@@ -71,66 +72,71 @@ def numbers(given: Any, name: str) -> np.ndarray:
     return values
 
 
-def vector(given: Any, name: str, size: int) -> np.ndarray:
-    """`given` as a vector of finite numbers, shape (N,); a single column of shape (N, 1) is one too.
+def finite_vector(array_like: Any, name: str, size: int) -> np.ndarray:
+    """A vector of finite numbers, shape (N,), from shape (N,) or (N, 1).
 
-    Raises InputError as `numbers` does, and for any other shape.
+    Raises InputError as `finite_array` does, and for any other shape.
     """
-    values = numbers(given, name)
+    values = finite_array(array_like, name)
     if values.shape not in ((size,), (size, 1)):
-        raise InputError(f"{name} has shape {values.shape}, but the matrix has {size} rows; give shape ({size},)")
+        raise InputError(f"{name} has shape {values.shape}, but the matrix has {size} rows; pass shape ({size},)")
     return values.reshape(size)
 
 
 def cast(values: np.ndarray, dtype: np.dtype, name: str) -> np.ndarray:
-    """The values in the precision of a system. Raises InputError where that would drop an imaginary part."""
+    """Convert to the dtype of a system. Raises InputError for complex values of a real system."""
     if values.dtype.kind == "c" and dtype.kind != "c":
-        raise InputError(f"{name} is complex, but the system is {dtype}; give a complex right-hand side, or its parts")
+        raise InputError(
+            f"{name} is complex, but the system is {dtype}; pass a complex right-hand side, or real and imaginary part "
+            "separately"
+        )
     return np.ascontiguousarray(values, dtype)
 
 
-def common(dtype: np.dtype, *others: np.ndarray) -> np.dtype:
-    """The precision that holds A and all of these vectors, as NumPy's rules of promotion have it."""
-    return np.result_type(dtype, *(values.dtype for values in others))
+def common_dtype(dtype: np.dtype, *vectors: np.ndarray) -> np.dtype:
+    """The smallest dtype that holds A and these vectors, by NumPy's promotion rules."""
+    return np.result_type(dtype, *(values.dtype for values in vectors))
 
 
 @dataclasses.dataclass(frozen=True)
 class HostFunction:
-    """A caller's function that maps a vector, shape (N,), to another one.
+    """A user's function from a vector, shape (N,), to a vector, with its return value checked.
 
-    It is handed a copy, so that it may work in place or keep what it gets. What it returns is checked, and may be one
-    buffer that it fills again and again: take it before the next call.
+    The function receives a copy, so it may modify or keep its argument. It may return the same buffer at every call:
+    use the value before the next call.
 
-    name: in sentences, such as "A". dtype: of the system. split: the function is a real linear map, so that a complex
-    vector goes through it as two real ones. Cost besides the function: a copy of the vector.
+    name: of the function in messages, such as "A". dtype: of the system. split_complex: the function is a real linear
+    map, to be applied to the real and the imaginary part of a complex vector in turn.
+
+    Cost in addition to the function: one copy of the vector.
     """
 
     name: str
     function: Callable[[np.ndarray], Any]
     size: int
     dtype: np.dtype
-    split: bool = False
+    split_complex: bool = False
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
-        """The function's value, shape (N,). Raises InputError where that is no vector of this system."""
-        if self.split:
-            # Copied, since both may come in one buffer.
+        """The value, shape (N,). Raises InputError if it is not a vector of this system."""
+        if self.split_complex:
+            # Copied, because both values may share one buffer.
             real, imaginary = (
                 np.array(self._checked(self.function(np.array(part)))) for part in (np.real(x), np.imag(x))
             )
             return real + 1j * imaginary
         return self._checked(self.function(x.copy()))
 
-    def _checked(self, given: Any) -> np.ndarray:
+    def _checked(self, returned: Any) -> np.ndarray:
         try:
-            values = np.asarray(given)
-        # Ragged lists, and what lies on a device.
+            values = np.asarray(returned)
+        # Ragged lists and device arrays.
         except Exception:
             values = None
         if values is None or values.dtype.kind not in "biufc" or values.shape not in ((self.size,), (self.size, 1)):
-            what = f"shape {values.shape}" if values is not None and values.dtype.kind in "biufc" else quoted(given)
+            what = f"shape {values.shape}" if values is not None and values.dtype.kind in "biufc" else quoted(returned)
             raise InputError(f"{self.name} must return a vector of shape ({self.size},), but it returned {what}")
-        if values.dtype.kind == "c" and (self.split or self.dtype.kind != "c"):
+        if values.dtype.kind == "c" and (self.split_complex or self.dtype.kind != "c"):
             raise InputError(
                 f"{self.name} returned {values.dtype} for a system that is {self.dtype}; return real values, or "
                 "declare A as complex128"
@@ -138,18 +144,18 @@ class HostFunction:
         return values.reshape(self.size)
 
 
-def linear_function(linear: Any, name: str, dtype: np.dtype) -> HostFunction:
-    """The product of a SciPy LinearOperator, (N, N), as a function on vectors of a dtype."""
+def matvec_function(linear: Any, name: str, dtype: np.dtype) -> HostFunction:
+    """The matrix-vector product of a SciPy LinearOperator, (N, N), as a checked function on vectors of a dtype."""
 
-    def product(x: np.ndarray) -> Any:
+    def matvec(x: np.ndarray) -> Any:
         try:
             return linear.matvec(x)
-        # SciPy's own checks of what a matvec returns, and mistakes within it.
+        # SciPy's own checks of the returned value, and errors inside the user's matvec.
         except (ValueError, TypeError, AttributeError) as error:
             raise InputError(
                 f"{name}, a LinearOperator, failed on a vector of shape {x.shape}: {type(error).__name__}: {error}"
             ) from error
 
     declared = np.dtype(linear.dtype) if linear.dtype is not None else None
-    split = dtype.kind == "c" and declared is not None and declared.kind != "c"
-    return HostFunction(name, product, linear.shape[0], dtype, split)
+    split_complex = dtype.kind == "c" and declared is not None and declared.kind != "c"
+    return HostFunction(name, matvec, linear.shape[0], dtype, split_complex)

@@ -1,42 +1,42 @@
-"""Errors as sentences. Wrong input has one exception, whose sentence names the value, the bound and the way out."""
+"""Exceptions for wrong input, and their messages: one sentence with the value, the bound and what to do instead."""
 
 
 class InputError(ValueError):
-    """Wrong input. The message is a complete sentence for the user; the command line exits with 2."""
+    """Wrong input. The message is a complete sentence for the user; the command line exits with status 2."""
 
 
 class DeviceError(InputError):
-    """A device that answered before does not any more; a run in progress ends with that reason."""
+    """A device stopped responding after it had worked; a run in progress ends with this reason."""
 
 
-MOST_QUOTED = 60
+MAX_QUOTED = 60
+"""Characters of a value that a message quotes."""
+MAX_PATH = 200
+"""Characters of a path that a message prints unquoted."""
 
 
 def quoted(value: object) -> str:
-    """A value as a sentence quotes it: of a text the first 60 characters."""
+    """The repr of a value for a message, shortened to about 60 characters."""
     if isinstance(value, str):
-        return repr(value if len(value) <= MOST_QUOTED else f"{value[: MOST_QUOTED - 1]}…")
+        return repr(value if len(value) <= MAX_QUOTED else f"{value[: MAX_QUOTED - 1]}…")
     text = repr(value)
-    return text if len(text) <= MOST_QUOTED else f"{text[: MOST_QUOTED - 1]}…"
-
-
-LONGEST_PATH = 200
+    return text if len(text) <= MAX_QUOTED else f"{text[: MAX_QUOTED - 1]}…"
 
 
 def shown(path: object) -> str:
-    """A path as a sentence shows it: as it stands, or quoted and cut where it is long or holds what cannot be shown."""
+    """A path for a message; quoted and shortened if it is long or has characters that cannot be printed."""
     text = str(path)
-    return text if len(text) <= LONGEST_PATH and text.isprintable() else quoted(text)
+    return text if len(text) <= MAX_PATH and text.isprintable() else quoted(text)
 
 
 def sentence_of(error: BaseException, what: str = "the run") -> str:
-    """What a view says of an exception, also of one that nobody foresaw. what: that failed by it."""
+    """The message to show for any exception, unexpected ones included. what: the action that failed."""
     if isinstance(error, InputError):
         return str(error)
     if isinstance(error, MemoryError):
-        return f"there is not enough memory{_about(error)}; take a smaller problem, or close other programs"
-    return f"{what} failed by a {type(error).__name__}{_about(error)}"
+        return f"there is not enough memory{_detail(error)}; take a smaller problem, or close other programs"
+    return f"{what} failed by a {type(error).__name__}{_detail(error)}"
 
 
-def _about(error: BaseException) -> str:
+def _detail(error: BaseException) -> str:
     return f": {error}" if str(error) else ""

@@ -1,7 +1,7 @@
-"""Norms that do not under- or overflow, and scaling by powers of two, which changes no digit.
+"""Norms without under- or overflow, and exact scaling by powers of two.
 
-CG is linear: A (x/s) = b/s has the same iterates, scaled. So a run whose b or x0 is extreme solves a scaled system, and
-everything that leaves it is scaled back.
+CG is homogeneous: A (x/s) = b/s has the same iterates, scaled by 1/s. A run with an extreme b or x0 therefore solves a
+scaled system, and its output is scaled back.
 """
 
 from __future__ import annotations
@@ -10,54 +10,54 @@ import math
 
 import numpy as np
 
-SAFE = {4: 40, 8: 200}
-"""By the bytes of a real number: norms from 2^-SAFE to 2^SAFE need no scaling. Squares, summed in double precision, are
-far from its ends, and so are residuals that are smaller by all digits there are."""
-SQUARES = (1e-250, 1e250)
-"""A sum of squares in here has lost nothing to under- or overflow that counts."""
+SAFE_EXPONENT = {4: 40, 8: 200}
+"""By the bytes of a real number: norms from 2^-e to 2^e need no scaling. Their squares, summed in double precision,
+stay far from under- and overflow, and so do residuals smaller by the unit roundoff."""
+SAFE_SQUARES = (1e-250, 1e250)
+"""A sum of squares within these bounds has no significant under- or overflow."""
 _CHUNK = 1 << 16
-"""Entries that are converted to double precision at a time."""
+"""Entries converted to double precision at a time."""
 
 
 def norm(vector: np.ndarray) -> float:
-    """||v||, summed in double precision; infinite only where the norm itself overflows.
+    """||v||, summed in double precision; infinite only if the norm itself overflows.
 
-    Cost: one pass, and three more where the squares under- or overflow.
+    Cost: one pass; four if the squares under- or overflow.
     """
     squares = _sum_of_squares(vector)
-    if SQUARES[0] <= squares <= SQUARES[1] or math.isnan(squares):
+    if SAFE_SQUARES[0] <= squares <= SAFE_SQUARES[1] or math.isnan(squares):
         return math.sqrt(squares)
-    largest = magnitude(vector)
+    largest = max_abs(vector)
     if largest == 0 or not math.isfinite(largest):
         return largest
     exponent = math.frexp(largest)[1]
-    wide = vector.astype(np.complex128 if vector.dtype.kind == "c" else np.float64)
-    return scaled_number(math.sqrt(_sum_of_squares(scaled(wide, -exponent))), exponent)
+    double = vector.astype(np.complex128 if vector.dtype.kind == "c" else np.float64)
+    return scaled_scalar(math.sqrt(_sum_of_squares(scaled(double, -exponent))), exponent)
 
 
 def is_extreme(norm: float, dtype: np.dtype) -> bool:
-    """Whether dot products of a vector of this norm may under- or overflow; those of a zero vector may not."""
+    """Whether dot products of a vector with this norm may under- or overflow; False for the zero vector."""
     if norm == 0 or not math.isfinite(norm):
         return norm != 0
-    return abs(math.frexp(norm)[1]) > SAFE[np.finfo(dtype).dtype.itemsize]
+    return abs(math.frexp(norm)[1]) > SAFE_EXPONENT[np.finfo(dtype).dtype.itemsize]
 
 
-def magnitude(vector: np.ndarray) -> float:
-    """The largest absolute value among real and imaginary parts; 0 for an empty vector."""
-    parts = _parts(vector)
+def max_abs(vector: np.ndarray) -> float:
+    """The largest absolute value of the real and imaginary parts; 0 for an empty vector."""
+    parts = _real_view(vector)
     return float(max(abs(parts.min()), abs(parts.max()))) if parts.size else 0.0
 
 
 def scaled(vector: np.ndarray, exponent: int) -> np.ndarray:
-    """vector * 2^exponent, a new array; exact unless it leaves the normal numbers, infinite where it overflows."""
-    made = np.array(vector)
+    """A new array, vector * 2^exponent; exact unless a value becomes subnormal or overflows to infinity."""
+    result = np.array(vector)
     with np.errstate(over="ignore", under="ignore"):
-        np.ldexp(_parts(made), exponent, out=_parts(made))
-    return made
+        np.ldexp(_real_view(result), exponent, out=_real_view(result))
+    return result
 
 
-def scaled_number(value: float, exponent: int) -> float:
-    """The same of a number."""
+def scaled_scalar(value: float, exponent: int) -> float:
+    """value * 2^exponent; infinite where it overflows."""
     try:
         return math.ldexp(value, exponent)
     except OverflowError:
@@ -65,7 +65,7 @@ def scaled_number(value: float, exponent: int) -> float:
 
 
 def _sum_of_squares(vector: np.ndarray) -> float:
-    parts = _parts(vector)
+    parts = _real_view(vector)
     with np.errstate(over="ignore", under="ignore"):
         if parts.dtype == np.float64:
             return float(np.dot(parts, parts))
@@ -73,6 +73,6 @@ def _sum_of_squares(vector: np.ndarray) -> float:
         return math.fsum(float(np.dot(piece, piece)) for piece in pieces)
 
 
-def _parts(vector: np.ndarray) -> np.ndarray:
-    """Real and imaginary parts as one real array; a view where the vector is contiguous."""
+def _real_view(vector: np.ndarray) -> np.ndarray:
+    """Real and imaginary parts as one real array; a view if the vector is contiguous."""
     return np.ascontiguousarray(vector).view(np.finfo(vector.dtype).dtype)

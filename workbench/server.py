@@ -1,4 +1,4 @@
-"""What the Jupyter servers of `make lab` and `make app` do beside Jupyter's own."""
+"""Extensions of the Jupyter servers started by `make lab` and `make app`."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from typing import Any
 from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebsocketConnection
 
 
-class PromptConnection(ZMQChannelsWebsocketConnection):
-    """A kernel's connection to a page that sends every message at once.
+class NoDelayConnection(ZMQChannelsWebsocketConnection):
+    """A kernel websocket with Nagle's algorithm off (TCP_NODELAY).
 
-    Jupyter's own lets the system wait until the message before is confirmed (Nagle's algorithm), and browsers confirm
-    late: one answer in ten to Pause then came about 25 ms later or more. Any Jupyter server takes this class, by
-    --ServerApp.kernel_websocket_connection_class=workbench.server.PromptConnection.
+    With Jupyter's default, the system holds a message back until the browser has acknowledged the one before, and
+    browsers delay acknowledgements: one reply in ten to Pause came 25 ms late or more. Any Jupyter server accepts this
+    class: --ServerApp.kernel_websocket_connection_class=workbench.server.NoDelayConnection.
     """
 
     def connect(self) -> Any:
-        """Connect the page, as Jupyter's own does."""
+        """Connect to the page with TCP_NODELAY set."""
         self.websocket_handler.set_nodelay(True)
         return super().connect()
 
 
-def give_token(handler: Any, **_what: Any) -> None:
-    """Give a page of Voila's the token by which it may end its kernel when it is left; Voila's prelaunch hook.
+def set_xsrf_cookie(handler: Any, **_unused: Any) -> None:
+    """Set the `_xsrf` cookie of a Voila page, so that the page may shut down its kernel; Voila's prelaunch hook.
 
-    The page sends the token of the cookie `_xsrf` with its request, but Voila sets no such cookie, so that the request
-    is refused and every kernel stays until it is culled. handler: of the request for the page. Asking a handler for
-    its token sets the cookie; that another site cannot read it is what protects kernels, so the check itself stays on.
+    The page sends the token of that cookie with its shutdown request. Voila does not set the cookie, so the request is
+    refused and the kernel stays until it is culled. Reading the token of the page's request `handler` sets the cookie.
+    The XSRF check itself stays on; it protects kernels because other sites cannot read the cookie.
     """
     _ = handler.xsrf_token

@@ -1,13 +1,13 @@
 """How `make app` serves the workbench; Voila reads this file from the folder of `--Voila.config_file_paths`."""
 
-from workbench.server import give_token
+from workbench.server import set_xsrf_cookie
 
 c = get_config()  # noqa: F821 - traitlets puts it there
 
 # Every page has a kernel of its own, to which there is no way back once the page is left. The page then ends it, for
 # which it needs a token; where it cannot, as when the browser crashes, the kernel is ended after two minutes. A page
 # that is open keeps its kernel, however long it is not touched.
-c.VoilaConfiguration.prelaunch_hook = give_token
+c.VoilaConfiguration.prelaunch_hook = set_xsrf_cookie
 c.MappingKernelManager.cull_idle_timeout = 120
 c.MappingKernelManager.cull_interval = 30
 c.MappingKernelManager.cull_connected = False
@@ -20,7 +20,7 @@ c.Voila.tornado_settings = {
     "xsrf_cookie_kwargs": {"samesite": "Strict"},
 }
 
-c.Voila.kernel_websocket_connection_class = "workbench.server.PromptConnection"
+c.Voila.kernel_websocket_connection_class = "workbench.server.NoDelayConnection"
 
 c.VoilaConfiguration.theme = "light"
 c.VoilaConfiguration.show_margins = False

@@ -13,11 +13,11 @@ from workbench.devices.dry_run import Cut, Sizes
 from workbench.errors import InputError
 from workbench.machine.profile import Number, Profile
 from workbench.machine.retime import retime
-from workbench.operators.box_rows import box_entries
+from workbench.operators.box_csr import box_nnz
 from workbench.run import Run, Stopping, configure, run_through
 
 N = 8
-SIZE, ENTRIES = N**3, box_entries((N, N, N), 2)
+SIZE, ENTRIES = N**3, box_nnz((N, N, N), 2)
 SIZES = Sizes(SIZE, ENTRIES, constant_diagonal=True)
 
 
@@ -173,7 +173,7 @@ def test_what_cannot_be_rehearsed_is_a_sentence(act, sentence):
 
 def test_the_cut_of_an_unknown_matrix_is_that_of_a_box_on_a_cube():
     n = 200
-    sizes = Sizes(n**3, box_entries((n, n, n), 2))
+    sizes = Sizes(n**3, box_nnz((n, n, n), 2))
     exact, guessed = box_cut(n, 50), cut_by(sizes, 0.75)
     assert guessed.rows == exact.rows
     assert guessed.entries == pytest.approx(exact.entries, rel=0.02)

@@ -15,7 +15,7 @@ from workbench.devices.dry_run import Sizes
 from workbench.devices.pair import iteration_seconds, profile_rates
 from workbench.devices.pair.decomposition import bytes_needed
 from workbench.errors import InputError
-from workbench.operators.box_rows import box_entries, box_rows
+from workbench.operators.box_csr import box_csr, box_nnz
 from workbench.solvers.hybrid.hybrid3 import Hybrid3
 
 EVEN = Numbers(cores=1e11, accelerator=1e11, link=5e10, copy=1e-6, launch=1e-6, loop=1e-6, memory=1e11)
@@ -52,8 +52,8 @@ def test_no_memory_leaves_the_cores():
 
 def test_the_share_that_fits_is_the_decomposition_s():
     n = 12
-    matrix = box_rows((n, n, n), 2, 124.0, -1.0, np.dtype(float))
-    sizes = Sizes(n**3, box_entries((n, n, n), 2))
+    matrix = box_csr((n, n, n), 2, 124.0, -1.0, np.dtype(float))
+    sizes = Sizes(n**3, box_nnz((n, n, n), 2))
     needed = bytes_needed(matrix, Hybrid3.vectors)
     for rows in (n**3 // 4, n**3 // 2):
         share = fitting_share(sizes, needed[rows] / 0.9)
@@ -106,7 +106,7 @@ def test_numbers_survive_profiles():
 
 def test_an_exact_cut_can_be_given():
     n = 100
-    sizes = Sizes(n**3, box_entries((n, n, n), 2), constant_diagonal=True)
+    sizes = Sizes(n**3, box_nnz((n, n, n), 2), constant_diagonal=True)
     found = expected("hybrid3", sizes, EVEN.machine(), cut=box_cut(n, 50))
     assert found.seconds == pytest.approx(expected("hybrid3", sizes, EVEN.machine()).seconds, rel=0.02)
 

@@ -47,7 +47,7 @@ def lab_server(folder: Path) -> Iterator[str]:
         "--ServerApp.port_retries=0",
         "--IdentityProvider.token=",
         f"--ServerApp.root_dir={notebooks}",
-        "--ServerApp.kernel_websocket_connection_class=workbench.server.PromptConnection",
+        "--ServerApp.kernel_websocket_connection_class=workbench.server.NoDelayConnection",
     ]
     with _serving("jupyterlab", options, folder, env) as url:
         yield url

@@ -1,4 +1,4 @@
-"""Box operators: what is refused with which sentence, and products on the CPU against the assembled matrix."""
+"""Box operators: messages of refusals, and products on the CPU compared with the assembled matrix."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ def numbers(size, dtype, seed=0):
 
 
 def assembled(operator, diagonal, coupling, x):
-    """The product with the assembled matrix that has these entries."""
-    matrix = Box(operator.shape_of_grid, operator.reach, diagonal, coupling).to_csr()
+    """The product with the assembled matrix."""
+    matrix = Box(operator.grid, operator.reach, diagonal, coupling).to_csr()
     return matrix @ x
 
 
 def by_axes(operator, diagonal, coupling, x):
-    """The same by sums along each axis, for grids whose matrices take gigabytes."""
-    sums = x.reshape(operator.shape_of_grid)
+    """The product by sums along each axis, for grids whose assembled matrix takes gigabytes."""
+    sums = x.reshape(operator.grid)
     for axis in range(sums.ndim):
         sums = ndimage.convolve1d(sums, np.ones(2 * operator.reach + 1), axis, mode="constant")
     return (diagonal - coupling) * x + coupling * sums.ravel()
 
 
 def check(operator, x, product=assembled):
-    """The product is the reference's to rounding, every row of it, and so are the dot products."""
+    """Compare every row of the product and the dot products with the reference, to rounding."""
     out = memory.vector(x.size, x.dtype)
     out[:] = np.nan
     before = x.copy()
@@ -72,7 +72,7 @@ def check(operator, x, product=assembled):
     seed=st.integers(0, 99),
 )
 @example(grid=(2, 5, 8), reach=1, diagonal=float(np.finfo(np.float32).tiny), coupling=0.0, dtype="float32", seed=0)
-def test_products_are_those_of_the_assembled_matrix(grid, reach, diagonal, coupling, dtype, seed):
+def test_products_agree_with_the_assembled_matrix(grid, reach, diagonal, coupling, dtype, seed):
     operator = Box(grid, reach, diagonal, coupling, np.dtype(dtype))
     x = numbers(operator.shape[0], dtype, seed)
     check(operator, x)
@@ -97,7 +97,7 @@ def test_products_of_longer_reach(reach):
 
 @pytest.mark.parametrize("grid", [(1, 1, 1), (165, 165, 165), (1, 9000, 9000), (1, 1, 10**6), (5, 2, 10**6)], ids=str)
 @pytest.mark.parametrize("reach", [1, 8])
-def test_a_grid_is_cut_into_parts_that_are_not_empty(grid, reach):
+def test_a_grid_is_split_into_non_empty_chunks(grid, reach):
     strips, slabs, tallest = cut(grid, reach, 8)
     assert 1 <= strips <= grid[1]
     assert 1 <= slabs <= grid[0]
@@ -114,7 +114,7 @@ def test_sums_do_not_depend_on_the_number_of_threads(monkeypatch):
     assert found[0] == found[1]
 
 
-def test_what_it_tells_about_itself():
+def test_properties():
     operator = Box((4, 5, 6), 2, 124.0, -1.0)
     assert isinstance(operator, Operator)
     assert as_operator(operator) is operator
@@ -156,7 +156,7 @@ def test_a_matrix_beyond_32_bits_is_refused():
 
 
 @pytest.mark.parametrize("first", sorted(set(registry.registered("preconditioner")) - {"amgx"}))
-def test_both_forms_take_the_same_iterations_with_every_preconditioner(first):
+def test_matrix_free_and_assembled_take_equal_iterations_with_every_preconditioner(first):
     found = []
     for form in ("assembled", "matrix-free"):
         chosen = configure("poisson125", {"n": 9, "form": form}, preconditioner=first, stopping=Stopping(rtol=1e-10))
@@ -167,7 +167,7 @@ def test_both_forms_take_the_same_iterations_with_every_preconditioner(first):
 
 
 @pytest.mark.parametrize("second", ["stripes", "planes", "blocks:3", "eigenvectors:4", "ritz"])
-def test_both_forms_take_the_same_iterations_with_deflation(second):
+def test_matrix_free_and_assembled_take_equal_iterations_with_deflation(second):
     found = []
     for form in ("assembled", "matrix-free"):
         chosen = configure("poisson27", {"n": 8, "form": form}, deflation=second, rhs="random")
@@ -177,7 +177,7 @@ def test_both_forms_take_the_same_iterations_with_deflation(second):
     np.testing.assert_allclose(found[1].x, found[0].x, rtol=1e-5, atol=1e-9)
 
 
-def test_one_s_own_box_is_solved():
+def test_a_user_defined_box_is_solved():
     operator = Box((5, 7), 1, 9.0, -1.0, np.dtype(np.complex128))
     b = numbers(35, "complex128")
     result = solve(operator, b, rtol=1e-12)

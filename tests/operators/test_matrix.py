@@ -1,4 +1,4 @@
-"""Assembled and foreign operators: what is accepted, what it becomes, and the sentence for what is refused."""
+"""Assembled matrices and LinearOperators: accepted types, conversions, and the messages of refusals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scipy.sparse import linalg
 
 from workbench.devices.cpu import Cpu
 from workbench.errors import InputError
-from workbench.operators import Foreign, Matrix, Operator, Stencil, as_operator
+from workbench.operators import LinearOperatorAdapter, Matrix, Operator, Stencil, as_operator
 
 SMALL = np.array([[4.0, -1, 0], [-1, 4, -2], [0, -2, 5]])
 HERMITIAN = np.array([[4, 1j, 0], [-1j, 4, -2], [0, -2, 5]])
@@ -58,13 +58,13 @@ def test_a_dense_array_and_a_numpy_matrix_are_accepted():
         np.testing.assert_array_equal(as_operator(dense).to_csr().toarray(), SMALL)
 
 
-def test_an_operator_is_returned_as_it_is():
+def test_an_operator_is_returned_unchanged():
     for operator in (Matrix(sparse.csr_array(SMALL)), Stencil((2,), np.ones(2), (np.zeros(2),))):
         assert as_operator(operator) is operator
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
-def test_the_four_floating_dtypes_stay(dtype):
+def test_working_dtypes_are_kept(dtype):
     start = HERMITIAN if np.dtype(dtype).kind == "c" else SMALL
     for given in (start.astype(dtype), sparse.csr_array(start.astype(dtype))):
         operator = as_operator(given)
@@ -74,7 +74,7 @@ def test_the_four_floating_dtypes_stay(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "longdouble"])
-def test_other_numbers_become_double_precision(dtype):
+def test_other_dtypes_become_double_precision(dtype):
     matrix = np.array([[2, 1], [1, 3]]).astype(dtype)
     for given in (matrix, sparse.csr_array(matrix)):
         operator = as_operator(given)
@@ -83,13 +83,13 @@ def test_other_numbers_become_double_precision(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float16", ">f8"])
-def test_numbers_that_scipy_does_not_know_become_double_precision(dtype):
+def test_dtypes_unsupported_by_scipy_become_double_precision(dtype):
     operator = as_operator(SMALL.astype(dtype))
     assert operator.dtype == np.float64
     np.testing.assert_array_equal(operator.to_csr().toarray(), SMALL)
 
 
-def test_long_complex_numbers_become_double_precision():
+def test_long_double_complex_becomes_double_precision():
     assert as_operator(HERMITIAN.astype(np.clongdouble)).dtype == np.complex128
 
 
@@ -118,19 +118,19 @@ def test_the_input_is_never_modified(dtype):
     assert given.dtype == dtype
 
 
-def test_a_matrix_in_order_is_not_copied():
+def test_a_canonical_matrix_is_not_copied():
     given = sparse.csr_array(SMALL)
     assert np.shares_memory(as_operator(given).to_csr().data, given.data)
 
 
-def test_long_indices_become_short():
+def test_int64_indices_become_int32():
     given = sparse.csr_array(SMALL)
     given = sparse.csr_array((given.data, given.indices.astype(np.int64), given.indptr.astype(np.int64)))
     csr = as_operator(given).to_csr()
     assert csr.indices.dtype == csr.indptr.dtype == np.int32
 
 
-def test_stored_zeros_are_entries():
+def test_stored_zeros_count_as_entries():
     given = sparse.csr_array(SMALL)
     given.data[1] = given.data[2] = 0
     assert as_operator(given).nnz == 7
@@ -142,7 +142,7 @@ def test_a_hermitian_matrix_is_accepted():
     np.testing.assert_allclose(product(operator, x), HERMITIAN @ x)
 
 
-def test_symmetry_to_rounding_is_enough():
+def test_asymmetry_within_rounding_is_accepted():
     as_operator(changed((0, 1, -1 + 4e-12)))
     assert refusal(changed((0, 1, -1 + 6e-12))).startswith("the matrix is not symmetric")
 
@@ -217,20 +217,20 @@ class TestRefusals:
 
 
 @pytest.mark.parametrize("given", [np.array([["a"]]), np.array([[None]]), np.array([["2020-01-01"]], "M8[D]")])
-def test_entries_that_are_no_numbers(given):
+def test_non_numeric_entries_are_refused(given):
     assert refusal(given) == f"A must hold numbers, got dtype {given.dtype}"
 
 
 @pytest.mark.parametrize(
     ("given", "kind"), [([[1.0]], "list"), ("poisson5", "str"), (None, "NoneType"), (3.0, "float")]
 )
-def test_what_is_no_matrix(given, kind):
+def test_other_types_are_refused(given, kind):
     assert refusal(given) == (
         f"cannot use {kind} as A; pass a SciPy sparse array, a LinearOperator or a workbench operator"
     )
 
 
-def test_three_dimensions():
+def test_three_dimensional_arrays_are_refused():
     assert refusal(np.ones((2, 2, 2))) == "a matrix needs two dimensions, got 3"
 
 
@@ -238,16 +238,16 @@ def test_three_dimensions():
 
 
 @pytest.mark.parametrize("start", [SMALL, HERMITIAN], ids=["real", "complex"])
-def test_a_linear_operator_is_accepted_for_its_product(start):
+def test_a_linear_operator_is_accepted(start):
     operator = as_operator(linalg.aslinearoperator(start))
-    assert isinstance(operator, Foreign)
+    assert isinstance(operator, LinearOperatorAdapter)
     assert isinstance(operator, Operator)
     assert (operator.shape, operator.dtype, operator.nnz) == ((3, 3), start.dtype, None)
     x = np.array([1, 2, 3], start.dtype)
     np.testing.assert_allclose(product(operator, x), start @ x)
 
 
-def test_a_linear_operator_made_of_a_function():
+def test_a_linear_operator_from_a_function():
     linear = linalg.LinearOperator((3, 3), matvec=lambda v: SMALL @ v, dtype=np.float32)
     operator = as_operator(linear)
     assert operator.dtype == np.float32
@@ -255,22 +255,22 @@ def test_a_linear_operator_made_of_a_function():
     np.testing.assert_allclose(product(operator, x), SMALL @ x)
 
 
-def test_a_linear_operator_of_integers_computes_in_double_precision():
+def test_an_integer_linear_operator_becomes_double_precision():
     operator = as_operator(linalg.aslinearoperator(SMALL.astype(int)))
     assert operator.dtype == np.float64
     x = np.array([0.5, 0.25, 1])
     np.testing.assert_allclose(product(operator, x), SMALL @ x)
 
 
-def test_a_linear_operator_does_not_show_its_entries():
+def test_entries_of_a_linear_operator_are_not_available():
     operator = as_operator(linalg.aslinearoperator(SMALL))
     way_out = "pass a sparse matrix, or use preconditioner none"
     with pytest.raises(InputError) as caught:
         operator.diagonal()
-    assert str(caught.value) == f"a LinearOperator does not show its diagonal; {way_out}"
+    assert str(caught.value) == f"the diagonal of a LinearOperator is not available; {way_out}"
     with pytest.raises(InputError) as caught:
         operator.to_csr()
-    assert str(caught.value) == f"a LinearOperator does not show its entries; {way_out}"
+    assert str(caught.value) == f"the entries of a LinearOperator are not available; {way_out}"
 
 
 def test_a_linear_operator_must_be_square_and_not_empty():

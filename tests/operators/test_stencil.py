@@ -1,4 +1,4 @@
-"""Stencils: what is refused with which sentence, and the assembled matrix against a loop over cells."""
+"""Stencils: messages of refusals, and the assembled matrix compared with a loop over cells."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def random_stencil(grid, dtype=float, zeros=0.2, seed=0):
 
 def dense(stencil):
     """The matrix by its definition: i = x + nx*(y + ny*z), and lower[k][i] couples i to its lower neighbour in k."""
-    grid = stencil.shape_of_grid
+    grid = stencil.grid
     sizes = grid[::-1]
     matrix = np.diag(stencil.main).astype(stencil.dtype)
     for cell in itertools.product(*(range(side) for side in sizes)):  # x first
@@ -57,7 +57,7 @@ def refusal(grid, main, lower):
 
 @pytest.mark.parametrize("grid", GRIDS, ids=str)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_the_assembled_matrix_is_that_of_the_definition(grid, dtype):
+def test_the_assembled_matrix_agrees_with_the_definition(grid, dtype):
     stencil = random_stencil(grid, dtype)
     assembled, expected = stencil.to_csr(), dense(stencil)
     assert assembled.dtype == stencil.dtype == np.dtype(dtype)
@@ -68,12 +68,12 @@ def test_the_assembled_matrix_is_that_of_the_definition(grid, dtype):
     assert stencil.shape == assembled.shape
 
 
-def test_a_zero_on_the_diagonal_is_no_entry():
+def test_a_zero_diagonal_entry_is_not_stored():
     stencil = Stencil((3,), np.array([1.0, 0.0, 1.0]), (np.array([0.0, 0.5, 0.0]),))
     assert stencil.nnz == stencil.to_csr().nnz == 4
 
 
-def test_assembly_leaves_the_arrays_alone():
+def test_assembly_does_not_modify_the_arrays():
     stencil = random_stencil((3, 4), complex)
     before = [values.copy() for values in (stencil.main, *stencil.lower)]
     stencil.to_csr()
@@ -81,12 +81,12 @@ def test_assembly_leaves_the_arrays_alone():
         np.testing.assert_array_equal(values, kept)
 
 
-def test_strides_are_the_distances_in_x_y_and_z():
+def test_strides_are_index_distances_in_x_y_and_z():
     assert random_stencil((3, 4, 5)).strides == (1, 5, 20)
     assert random_stencil((4, 1)).strides == (1, 1)
 
 
-def test_a_stencil_is_an_operator_and_is_not_copied_to_the_processor():
+def test_binding_to_the_cpu_does_not_copy():
     stencil = random_stencil((3, 4))
     assert isinstance(stencil, Operator)
     x, out = np.arange(12.0), np.empty(12)
@@ -97,13 +97,13 @@ def test_a_stencil_is_an_operator_and_is_not_copied_to_the_processor():
         stencil.main = x
 
 
-def test_a_wrong_number_of_lower_arrays():
+def test_a_wrong_number_of_lower_arrays_is_refused():
     main, lower = arrays()
     assert refusal((3, 4), main, lower[:1]) == "a grid of 2 dimensions needs as many lower arrays, got 1"
     assert refusal((12,), main, lower) == "a grid of 1 dimensions needs as many lower arrays, got 2"
 
 
-def test_a_wrong_shape():
+def test_a_wrong_shape_is_refused():
     main, lower = arrays()
     assert refusal((3, 5), main, lower) == (
         "stencil array main must have shape (15,) and dtype float64, got (12,) and float64"
@@ -116,7 +116,7 @@ def test_a_wrong_shape():
     )
 
 
-def test_a_wrong_dtype():
+def test_a_wrong_dtype_is_refused():
     main, lower = arrays()
     assert refusal((3, 4), main, [lower[0].astype(np.float32), lower[1]]) == (
         "stencil array lower[0] must have shape (12,) and dtype float64, got (12,) and float32"
@@ -128,7 +128,7 @@ def test_a_wrong_dtype():
 
 
 @pytest.mark.parametrize("grid", [(), (0,), (3, 0), (-2, -2)], ids=str)
-def test_a_grid_without_cells(grid):
+def test_an_empty_grid_is_refused(grid):
     none = np.zeros(abs(int(np.prod(grid))))
     assert refusal(grid, none, [none] * len(grid)) == (
         f"a stencil needs at least one cell per side, got the grid {grid}"
@@ -136,7 +136,7 @@ def test_a_grid_without_cells(grid):
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_entries_that_are_not_finite_are_named_by_place(bad):
+def test_the_first_nonfinite_entry_is_named(bad):
     main, lower = arrays()
     main[7] = bad
     assert refusal((3, 4), main, lower) == "stencil array main holds NaN or infinity at unknown 7"
@@ -145,7 +145,7 @@ def test_entries_that_are_not_finite_are_named_by_place(bad):
     assert refusal((3, 4), main, lower) == "stencil array lower[1] holds NaN or infinity at unknown 9"
 
 
-def test_a_coupling_across_the_edge():
+def test_a_coupling_across_the_boundary_is_refused():
     sentence = "stencil array lower[{}] couples across the edge of the box; those entries must be 0"
     main, lower = arrays()
     lower[0][4] = 0.5  # the first cell of the second row
@@ -158,13 +158,13 @@ def test_a_coupling_across_the_edge():
     assert refusal((2, 3, 4), main, lower) == sentence.format(2)
 
 
-def test_a_side_of_one_cell_has_no_faces():
+def test_a_side_of_one_cell_has_no_couplings():
     assert refusal((1, 3), np.ones(3), [np.zeros(3), np.array([0, 0, 0.5])]) == (
         "stencil array lower[1] couples across the edge of the box; those entries must be 0"
     )
 
 
-def test_a_diagonal_that_is_not_real():
+def test_a_complex_diagonal_is_refused():
     main, lower = arrays(dtype=complex)
     main[5] = 2 + 1j
     assert refusal((3, 4), main, lower) == ("the stencil is not Hermitian: diagonal entry 5 is (2+1j); it must be real")

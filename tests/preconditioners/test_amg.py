@@ -1,4 +1,4 @@
-"""PyAMG's cycles where they are hard to have: on singular and ill-conditioned matrices, and those that it breaks on."""
+"""PyAMG's cycles on singular and ill-conditioned matrices, and failures of its setup."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from scipy import sparse
 from tests.conftest import box_stencil
 from workbench.errors import InputError
 from workbench.preconditioners.amg import Amg, CoarseInverse
-from workbench.preconditioners.cycle import check
-from workbench.preconditioners.pinned import pinned, projected
+from workbench.preconditioners.cycle_checks import check_cycle
+from workbench.preconditioners.pinned import pin_unknowns, project_out_mean
 from workbench.run import Run, Stopping, configure, run_through, solve
 
 pytest.importorskip("pyamg")
@@ -43,7 +43,7 @@ def test_cg_converges_on_singular_problems(problem, parameters, method):
 
 
 def laplacian(*sizes: int) -> sparse.csr_array:
-    """Paths of so many nodes each, with no coupling between them: every one is singular by its constants."""
+    """Graph Laplacians of uncoupled paths of `sizes` nodes, each singular."""
     parts = []
     for size in sizes:
         main = np.full(size, 2.0)
@@ -52,27 +52,27 @@ def laplacian(*sizes: int) -> sparse.csr_array:
     return sparse.csr_array(sparse.block_diag(parts))
 
 
-def test_a_pinned_solve_between_projections_is_the_pseudo_inverse():
+def test_a_projected_solve_with_the_pinned_matrix_is_the_pseudo_inverse():
     A = laplacian(12)
-    regular, pins = pinned(A)
+    regular, pins = pin_unknowns(A)
     assert pins == 1
     inverse = np.linalg.inv(regular.toarray())
-    made = np.column_stack([projected(lambda r: inverse @ r)(unit) for unit in np.eye(12)])
+    made = np.column_stack([project_out_mean(lambda r: inverse @ r)(unit) for unit in np.eye(12)])
     np.testing.assert_allclose(made, np.linalg.pinv(A.toarray()), atol=1e-12)
 
 
-def test_every_part_that_is_singular_by_itself_is_pinned():
+def test_every_connected_component_is_pinned():
     A = laplacian(5, 9, 4)
-    regular, pins = pinned(A)
+    regular, pins = pin_unknowns(A)
     assert pins == 3
     assert np.linalg.eigvalsh(regular.toarray()).min() > 1e-3
     b = A @ np.random.default_rng(0).random(18)
     assert solve(A, b, M="amg:sa", rtol=1e-10).converged
 
 
-def test_a_regular_matrix_stays_as_it_is():
+def test_a_nonsingular_matrix_is_not_pinned():
     A = sparse.csr_array(box_stencil((6, 7)).to_csr())
-    regular, pins = pinned(A)
+    regular, pins = pin_unknowns(A)
     assert regular is A
     assert pins == 0
 
@@ -80,7 +80,7 @@ def test_a_regular_matrix_stays_as_it_is():
 @pytest.mark.parametrize("method", ["sa", "rs"])
 def test_the_projected_cycle_is_symmetric_and_semidefinite(method):
     system = configure("bubbles-3d", {"n": 8}).problem.assemble()
-    action, _ = Amg(method).cycle(system.operator)
+    action, _ = Amg(method).v_cycle(system.operator)
     dense = np.column_stack([action(unit) for unit in np.eye(512)])
     assert np.abs(dense - dense.T).max() <= 1e-12 * np.abs(dense).max()
     values = np.linalg.eigvalsh((dense + dense.T) / 2)
@@ -89,7 +89,7 @@ def test_the_projected_cycle_is_symmetric_and_semidefinite(method):
     assert values[1] > 1e-6 * values[-1]
 
 
-def test_the_coarse_inverse_drops_what_rounding_made_negative():
+def test_the_coarse_inverse_drops_eigenvalues_that_are_negative_by_rounding():
     basis, _ = np.linalg.qr(np.random.default_rng(0).random((4, 4)))
     matrix = sparse.csr_array((basis * [-1e-17, 1e-17, 1.0, 2.0]) @ basis.T)
     inverse = np.column_stack([CoarseInverse("amg:sa")(matrix, unit) for unit in np.eye(4)])
@@ -101,14 +101,14 @@ def test_a_coarsest_grid_that_is_too_large_is_refused():
         CoarseInverse("amg:rs")(sparse.eye_array(5001), np.ones(5001))
 
 
-def test_coarse_matrices_with_nan_are_refused_in_a_sentence(real_matrices):
+def test_coarse_matrices_with_nan_are_refused(real_matrices):
     chosen = configure(str(real_matrices / "nos5.mtx.gz"), preconditioner="amg:rs")
-    with pytest.raises(InputError, match="amg:rs makes coarse matrices with NaN or infinity"):
+    with pytest.raises(InputError, match="amg:rs gives coarse matrices with NaN or infinity"):
         Run(chosen)
 
 
 @pytest.mark.parametrize("error", [ValueError("array must not contain infs or NaNs"), RuntimeError("no convergence")])
-def test_a_failure_of_pyamg_is_a_sentence(monkeypatch, error):
+def test_a_failed_pyamg_setup_raises_one_sentence(monkeypatch, error):
     import pyamg
 
     def fail(*_, **__):
@@ -119,7 +119,7 @@ def test_a_failure_of_pyamg_is_a_sentence(monkeypatch, error):
         solve(box_stencil((5, 6)), np.ones(30), M="amg:sa")
 
 
-def test_what_pyamg_prints_leaves_standard_output_alone(real_matrices):
+def test_output_of_pyamg_goes_to_standard_error(real_matrices):
     """Its compiled interpolation prints a line for every row of this matrix whose weights cancel."""
     command = [sys.executable, "-m", "workbench.cli", "solve", str(real_matrices / "bcsstk14.mtx.gz"), "--json"]
     done = subprocess.run([*command, "--preconditioner", "amg:rs"], capture_output=True, text=True, timeout=300)
@@ -134,29 +134,29 @@ def test_what_pyamg_prints_leaves_standard_output_alone(real_matrices):
         (lambda r: -r, "the cycle of amg:sa is not positive definite"),
     ],
 )
-def test_what_a_cycle_lacks_is_noted(action, sentence):
-    (note,) = check("amg:sa", action, 40, np.dtype(float))
+def test_an_asymmetric_or_indefinite_cycle_is_noted(action, sentence):
+    (note,) = check_cycle("amg:sa", action, 40, np.dtype(float))
     assert sentence in note
-    assert check("amg:sa", lambda r: 2 * r, 40, np.dtype(float)) == ()
+    assert check_cycle("amg:sa", lambda r: 2 * r, 40, np.dtype(float)) == ()
 
 
-def test_a_cycle_that_is_not_finite_is_refused():
+def test_a_nonfinite_cycle_is_refused():
     with pytest.raises(InputError, match="gives NaN or infinity"):
-        check("amg:rs", lambda r: r * np.nan, 40, np.dtype(float))
+        check_cycle("amg:rs", lambda r: r * np.nan, 40, np.dtype(float))
 
 
 @pytest.mark.parametrize("deflation", ["none", "blocks:3"])
 @pytest.mark.parametrize("variant", ["def1", "a-def2"])
-def test_an_indefinite_cycle_and_not_the_matrix_is_blamed(monkeypatch, deflation, variant):
-    monkeypatch.setattr(Amg, "cycle", lambda self, operator: (lambda r: -r, ()))
+def test_a_breakdown_by_an_indefinite_cycle_names_the_cycle(monkeypatch, deflation, variant):
+    monkeypatch.setattr(Amg, "v_cycle", lambda self, operator: (lambda r: -r, ()))
     chosen = configure("poisson5", {"n": 9}, preconditioner="amg:sa", deflation=deflation, variant=variant)
     result = run_through(Run(chosen))
     assert not result.converged
-    assert "the multigrid cycle of amg:sa, not A, is not positive definite: use another first level" in result.detail
+    assert "the multigrid cycle of amg:sa, not A, is not positive definite: use another preconditioner" in result.detail
 
 
-def test_an_indefinite_matrix_leaves_the_cycle_unblamed(monkeypatch):
-    monkeypatch.setattr(Amg, "cycle", lambda self, operator: (lambda r: r, ()))
+def test_a_breakdown_by_an_indefinite_matrix_does_not_name_the_cycle(monkeypatch):
+    monkeypatch.setattr(Amg, "v_cycle", lambda self, operator: (lambda r: r, ()))
     A = sparse.diags_array([np.full(59, -1.0), np.full(60, 1.6), np.full(59, -1.0)], offsets=[-1, 0, 1])
     result = solve(sparse.csr_array(A), np.ones(60), M="amg:sa")
     assert result.detail.startswith("(p, A p) = -")

@@ -1,4 +1,4 @@
-"""The AmgX adapter, with a stand-in for pyamgx that refuses what ends a process, and the real one where it is."""
+"""The AmgX adapter, tested with a mock of pyamgx that refuses what aborts a process, and with pyamgx if installed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.preconditioners.amgx_stand_in import StandIn, Thing
 from workbench import devices, registry
 from workbench.devices import amgx
 from workbench.errors import InputError
-from workbench.preconditioners.pinned import pinned, projected
+from workbench.preconditioners.pinned import pin_unknowns, project_out_mean
 from workbench.run import Run, Stopping, configure, race, run_through, solve
 
 METHODS = ("classical", "aggregation")
@@ -57,7 +57,7 @@ def made(size=20, seed=0):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_one_cycle_is_a_preconditioner(pyamgx, method):
+def test_one_cycle_is_symmetric_positive_definite(pyamgx, method):
     operator = box_stencil((9, 11))
     b = np.random.default_rng(0).random(99)
     result = solve(operator, b, M=f"amgx:{method}", rtol=1e-10)
@@ -79,7 +79,7 @@ def test_cg_converges_on_singular_problems(pyamgx, problem, n, method):
 
 
 @pytest.mark.parametrize("problem", [("two-layer", {"n": 33}), ("bubbles-3d", {"n": 9})])
-def test_on_an_accelerator_it_takes_as_many_iterations(pyamgx, accelerator, problem):
+def test_iterations_on_an_accelerator_equal_those_on_the_cpu(pyamgx, accelerator, problem):
     if isinstance(pyamgx, StandIn) and amgx.takes_addresses(accelerator):
         pytest.skip("the stand-in cannot read CUDA's memory")
     name, parameters = problem
@@ -108,7 +108,7 @@ class InMemory:
 
 
 @pytest.mark.parametrize("problem", [("two-layer", {"n": 33}), ("bubbles-3d", {"n": 9})])
-def test_addresses_give_the_same_bits_as_the_way_through_the_host(stand_in, accelerator, monkeypatch, problem):
+def test_device_pointers_and_host_copies_agree_bitwise(stand_in, accelerator, monkeypatch, problem):
     """An OpenCL device stands in for CUDA where there is none: its vectors get addresses that the stand-in knows."""
     runtime = accelerator.runtime
     if not hasattr(runtime, "address"):
@@ -129,7 +129,7 @@ def test_addresses_give_the_same_bits_as_the_way_through_the_host(stand_in, acce
 @pytest.mark.skipif(not amgx.installed(), reason="pyamgx is not installed")
 @pytest.mark.parametrize("problem", [("two-layer", {"n": 100}), ("bubbles-3d", {"n": 33})])
 @pytest.mark.parametrize("method", METHODS)
-def test_real_addresses_give_the_same_bits_as_the_way_through_the_host(problem, method):
+def test_cuda_pointers_and_host_copies_agree_bitwise(problem, method):
     try:
         device = devices.device("cuda")
     except InputError as error:
@@ -140,7 +140,7 @@ def test_real_addresses_give_the_same_bits_as_the_way_through_the_host(problem, 
 def _same_bits(device, problem, method="classical"):
     name, parameters = problem
     operator = configure(name, parameters).problem.assemble().operator
-    regular, pins = pinned(sparse.csr_array(operator.to_csr()))
+    regular, pins = pin_unknowns(sparse.csr_array(operator.to_csr()))
     solver = amgx.AmgxSolver(cycle(method), regular)
     assert amgx.takes_addresses(device)
     r = np.random.default_rng(0).standard_normal(solver.size)
@@ -152,12 +152,12 @@ def _same_bits(device, problem, method="classical"):
     np.testing.assert_allclose(dots.to_host(), [r @ by_host, by_host @ by_host, r @ r], rtol=1e-12)
     if pins:
         amgx.Cycle(solver, device, projected=True).apply(there, u)
-        expected = projected(solver.solve)(r)
+        expected = project_out_mean(solver.solve)(r)
         np.testing.assert_allclose(device.to_host(u), expected, atol=1e-12 * np.abs(expected).max())
         assert np.array_equal(device.to_host(there), r)
 
 
-def test_its_own_cg_goes_around_the_same_cycle(stand_in):
+def test_amgx_pcg_uses_the_same_cycle(stand_in):
     amgx.AmgxSolver(amgx.own_pcg(cycle(), 1e-6, 99), random_matrix(20).to_csr())
     given = stand_in.configurations[-1]["solver"]
     assert given["solver"] == "PCG"
@@ -165,7 +165,7 @@ def test_its_own_cg_goes_around_the_same_cycle(stand_in):
     assert (given["tolerance"], given["max_iters"]) == (1e-6, 99)
 
 
-def test_its_own_cg_solves(pyamgx):
+def test_amgx_pcg_converges(pyamgx):
     operator = box_stencil((20, 21))
     solver = amgx.AmgxSolver(amgx.own_pcg(cycle(), 1e-8, 99), sparse.csr_array(operator.to_csr()))
     b = np.ones(420)
@@ -175,7 +175,7 @@ def test_its_own_cg_solves(pyamgx):
         assert np.linalg.norm(b - operator.to_csr() @ x) <= 1e-7 * np.linalg.norm(b)
 
 
-def test_there_is_one_resources_and_all_goes_in_order(stand_in):
+def test_one_resources_object_is_shared_and_destroyed_last(stand_in):
     kept, closed, dropped = made(), made(seed=1), made(seed=2)
     closed.close()
     closed.close()
@@ -197,7 +197,7 @@ def test_there_is_one_resources_and_all_goes_in_order(stand_in):
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
-def test_several_solvers_live_and_go_in_any_order(pyamgx, order):
+def test_solvers_are_destroyed_in_any_order(pyamgx, order):
     matrices = [random_matrix(30 + k, seed=k).to_csr() for k in range(3)]
     solvers = [amgx.AmgxSolver(cycle(), sparse.csr_array(matrix)) for matrix in matrices]
     for place in order:
@@ -208,7 +208,7 @@ def test_several_solvers_live_and_go_in_any_order(pyamgx, order):
         gc.collect()
 
 
-def test_threads_make_use_and_drop_solvers_at_once(pyamgx):
+def test_threads_create_use_and_drop_solvers_concurrently(pyamgx):
     operators = [box_stencil((7 + k, 9)) for k in range(4)]
     found, failed = {}, []
 
@@ -230,7 +230,7 @@ def test_threads_make_use_and_drop_solvers_at_once(pyamgx):
     assert max(found.values()) < 1e-8
 
 
-def test_a_solver_dropped_while_another_thread_works_is_destroyed_by_that_one(stand_in, monkeypatch):
+def test_a_solver_dropped_during_a_call_is_destroyed_by_the_calling_thread(stand_in, monkeypatch):
     """Its finalizer must not wait: it may run in a thread that holds a lock which the other one is waiting for."""
     inside, go_on = threading.Event(), threading.Event()
     plain = Thing.solve
@@ -254,7 +254,7 @@ def test_a_solver_dropped_while_another_thread_works_is_destroyed_by_that_one(st
     assert len(stand_in.living) == before - 5
 
 
-def test_races_and_runs_again_share_the_library(pyamgx):
+def test_races_and_repeated_runs_share_the_library(pyamgx):
     entries = [
         configure("poisson5", {"n": 20}, preconditioner=f"amgx:{method}", stopping=Stopping(rtol=1e-8))
         for method in METHODS
@@ -263,7 +263,7 @@ def test_races_and_runs_again_share_the_library(pyamgx):
         assert all(result.converged for result in race(entries))
 
 
-def test_a_refused_setup_leaves_nothing_behind(stand_in, monkeypatch):
+def test_a_failed_setup_releases_everything(stand_in, monkeypatch):
     def fail(self, matrix):
         raise RuntimeError("out of memory")
 
@@ -273,7 +273,7 @@ def test_a_refused_setup_leaves_nothing_behind(stand_in, monkeypatch):
     assert sorted(thing.name for thing in stand_in.living) == ["Config", "Resources"]
 
 
-def test_a_failure_in_a_solve_is_a_sentence(stand_in, monkeypatch):
+def test_a_failed_solve_raises_one_sentence(stand_in, monkeypatch):
     def fail(self, *_, **__):
         raise RuntimeError("CUDA failure")
 
@@ -283,7 +283,7 @@ def test_a_failure_in_a_solve_is_a_sentence(stand_in, monkeypatch):
         solver.solve(np.ones(20))
 
 
-def test_a_library_that_does_not_start_is_a_sentence(stand_in, monkeypatch):
+def test_a_failed_library_start_raises_one_sentence(stand_in, monkeypatch):
     def fail(self):
         raise RuntimeError("no CUDA-capable device")
 
@@ -292,7 +292,7 @@ def test_a_library_that_does_not_start_is_a_sentence(stand_in, monkeypatch):
         made()
 
 
-def test_resources_that_cannot_be_had_are_not_asked_for_twice(stand_in, monkeypatch):
+def test_failed_resources_are_not_requested_again(stand_in, monkeypatch):
     def fail(self, config):
         raise RuntimeError("out of memory")
 
@@ -305,14 +305,14 @@ def test_resources_that_cannot_be_had_are_not_asked_for_twice(stand_in, monkeypa
     stand_in.living.clear()
 
 
-def test_other_types_are_refused():
+def test_other_dtypes_are_refused():
     with pytest.raises(InputError, match="double precision, got complex128"):
         solve(random_matrix(20, np.complex128), np.ones(20), M="amgx")
     with pytest.raises(InputError, match="float64 matrices, got float32"):
         amgx.AmgxSolver({}, sparse.csr_array(sparse.eye_array(3, dtype=np.float32)))
 
 
-def test_without_pyamgx_a_sentence_says_how_to_get_it(monkeypatch):
+def test_a_missing_pyamgx_raises_an_install_hint(monkeypatch):
     monkeypatch.setattr(amgx, "LIBRARY", amgx.Library())
     monkeypatch.setitem(sys.modules, "pyamgx", None)
     assert not amgx.installed()
@@ -360,14 +360,14 @@ def in_a_process(pyamgx, text):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-def test_a_forked_process_is_told_and_harms_nothing(pyamgx):
+def test_a_forked_process_gets_an_error_and_destroys_nothing(pyamgx):
     done = in_a_process(pyamgx, FORKED)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("no CUDA context survives a fork") == 2
     assert not done.stderr
 
 
-def test_the_command_line_prints_nothing_but_its_object(pyamgx):
+def test_the_command_line_prints_only_json(pyamgx):
     command = "from workbench.cli import main\nimport sys\nsys.exit(main(sys.argv[1:]))\n"
     arguments = ["solve", "bubbles-3d", "--n", "9", "--preconditioner", "amgx", "--rtol", "1e-8", "--json"]
     done = in_a_process(pyamgx, command.replace("sys.argv[1:]", repr(arguments)))

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from workbench.errors import InputError
 from workbench.operators import Box, Matrix, Stencil
-from workbench.operators.box_rows import box_entries, box_rows
+from workbench.operators.box_csr import box_csr, box_nnz
 from workbench.problems import memory
 from workbench.problems.poisson import Poisson5, Poisson7, Poisson27, Poisson125
 
@@ -45,12 +45,12 @@ def test_stencils_are_sums_of_kronecker_products(n: int):
 
 @pytest.mark.parametrize("reach", [1, 2, 4])
 @pytest.mark.parametrize("grid", [(1, 1, 1), (2, 2, 2), (3, 1, 5), (1, 4, 7), (5, 6, 7), (7, 2, 3)], ids=str)
-def test_box_rows_equal_a_kronecker_product(grid: tuple[int, int, int], reach: int):
-    csr = box_rows(grid, reach, 9.0, -0.5, np.dtype(np.float32))
+def test_box_csr_equals_a_kronecker_product(grid: tuple[int, int, int], reach: int):
+    csr = box_csr(grid, reach, 9.0, -0.5, np.dtype(np.float32))
     z, y, x = (band(side, reach) for side in grid)
     box = np.kron(z, np.kron(y, x))
     np.testing.assert_array_equal(csr.toarray(), 9.5 * np.eye(len(box)) - 0.5 * box)
-    assert csr.nnz == box_entries(grid, reach) == np.count_nonzero(box)
+    assert csr.nnz == box_nnz(grid, reach) == np.count_nonzero(box)
     assert csr.indices.dtype == csr.indptr.dtype == np.int32
     assert csr.dtype == np.float32
     sorted_again = sparse.csr_array((csr.data, csr.indices, csr.indptr), shape=csr.shape)

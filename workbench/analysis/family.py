@@ -127,5 +127,5 @@ def _in_precision(system: LinearSystem, dtype: np.dtype) -> LinearSystem:
     operator = system.operator
     if isinstance(operator, Stencil):
         lower = tuple(band.astype(dtype) for band in operator.lower)
-        return dataclasses.replace(system, operator=Stencil(operator.shape_of_grid, operator.main.astype(dtype), lower))
+        return dataclasses.replace(system, operator=Stencil(operator.grid, operator.main.astype(dtype), lower))
     return dataclasses.replace(system, operator=as_operator(operator.to_csr().astype(dtype)))

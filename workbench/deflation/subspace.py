@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from workbench.arrays import cast, exact
+from workbench.arrays import cast, to_working_dtype
 from workbench.deflation.compact import compact_az, galerkin
 from workbench.errors import InputError
 from workbench.operators import BoundOperator, Operator
@@ -148,7 +148,7 @@ def as_subspace(Z: Any, size: int) -> Subspace:
             Z = np.asarray(Z)
         # Ragged lists, and what lies on a device.
         except Exception as error:
-            raise InputError(f"Z is no array of numbers: {error}") from None
+            raise InputError(f"Z is not an array of numbers: {error}") from None
     if Z.ndim not in (1, 2) or Z.shape[0] != size or 0 in Z.shape:
         raise InputError(
             f"deflation vectors have shape {Z.shape}, but the matrix has {size} rows; "
@@ -159,9 +159,9 @@ def as_subspace(Z: Any, size: int) -> Subspace:
     if sparse.issparse(Z):
         check_indices(Z, "Z")
         Z = sparse.csc_array(Z)
-        Z = sparse.csc_array((exact(Z.data, "Z"), Z.indices, Z.indptr), shape=Z.shape)
+        Z = sparse.csc_array((to_working_dtype(Z.data, "Z"), Z.indices, Z.indptr), shape=Z.shape)
     else:
-        Z = exact(Z, "Z")
+        Z = to_working_dtype(Z, "Z")
     labels = _labels_of(sparse.csc_array(Z))
     if labels is not None:
         return PiecewiseConstant(labels)

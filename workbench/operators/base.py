@@ -1,4 +1,4 @@
-"""What every operator A of the workbench tells about itself, whatever its storage."""
+"""Protocols of operators: A in host memory, and A bound to a device."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ DOUBLE = np.dtype(np.float64)
 
 
 class BoundOperator(Protocol):
-    """An operator whose data lie on a device, ready to be applied there."""
+    """An operator with its data in device memory."""
 
     def apply(self, x: Any, out: Any) -> Any:
-        """out = A x. Returns the dot products (x, out), (out, out) and (x, x), which come free in the same pass.
+        """out = A x. Returns the dot products (x, out), (out, out) and (x, x), computed in the same pass.
 
-        They lie on the device, shape (3,), and the next application overwrites them.
+        They are in device memory, shape (3,), and are overwritten by the next application.
         """
         ...
 
     @property
     def traffic(self) -> int:
-        """Bytes that one application reads and writes, each array counted once."""
+        """Bytes read and written by one application, each array counted once."""
         ...
 
     @property
     def flops(self) -> int:
-        """Floating-point operations of one application (real ones; a complex product counts six)."""
+        """Real floating-point operations of one application; a complex multiplication counts six."""
         ...
 
 
 @dataclasses.dataclass(frozen=True)
 class Size:
-    """What is known of an operator before it is assembled: N, and the bytes that a device needs for it at least."""
+    """The size of an operator before assembly: N, and a lower bound of its bytes in device memory."""
 
     unknowns: int
     nbytes: int
@@ -47,7 +47,7 @@ class Size:
 
     @classmethod
     def of_stencil(cls, grid: tuple[int, ...]) -> Size:
-        """Of a `Stencil` in float64, whose diagonal may be one number."""
+        """Of a `Stencil` in float64. The diagonal is not counted, since it may be constant."""
         unknowns = math.prod(grid)
         return cls(unknowns, 8 * len(grid) * unknowns)
 
@@ -58,7 +58,7 @@ class Size:
 
 
 def stored_bytes(operator: Any) -> int:
-    """Bytes that a device needs for an operator, 0 for one that does not tell."""
+    """Bytes of an operator in device memory; 0 if unknown."""
     return getattr(operator, "nbytes", 0)
 
 
@@ -78,21 +78,21 @@ class Operator(Protocol):
 
     @property
     def nnz(self) -> int | None:
-        """Entries of the assembled matrix, both triangles; None where they are unknown."""
+        """Entries of the assembled matrix, both triangles; None if unknown."""
         ...
 
     def diagonal(self) -> np.ndarray:
-        """The diagonal, shape (N,). Raises InputError where it cannot be known."""
+        """The diagonal, shape (N,). Raises InputError if it is not available."""
         ...
 
     def to_csr(self) -> sparse.csr_array:
-        """The assembled matrix (12 nnz + 4 N bytes). Raises InputError where it cannot be known."""
+        """The assembled matrix (12 nnz + 4 N bytes). Raises InputError if the entries are not available."""
         ...
 
     def astype(self, dtype: np.dtype) -> Operator:
-        """The same operator on vectors of another dtype, one that holds all of its entries."""
+        """The same operator on vectors of another dtype, which must represent all of its entries."""
         ...
 
     def bind(self, device: Any) -> BoundOperator:
-        """The same operator on a device."""
+        """Copy the operator to a device."""
         ...

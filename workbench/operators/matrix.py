@@ -1,4 +1,4 @@
-"""Assembled sparse matrices, checked on entry, and the doors through which foreign operators come in."""
+"""Assembled sparse matrices with validation, and adapters for SciPy matrices and LinearOperators."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import linalg
 
-from workbench.arrays import exact, linear_function, working
+from workbench.arrays import matvec_function, to_working_dtype, working_dtype
 from workbench.errors import InputError
 from workbench.operators.base import BoundOperator, Operator
 
@@ -18,11 +18,14 @@ SYMMETRY_TOLERANCE = 1e-12
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Matrix:
-    """A sparse Hermitian matrix in CSR form, indices sorted, duplicates summed.
+    """A sparse Hermitian matrix in canonical CSR format (indices sorted, duplicates summed).
 
-    Construction checks what conjugate gradients need and can be known cheaply: square, not empty, finite, Hermitian to
-    1e-12 of the largest entry, positive diagonal. It reads the matrix a few times and takes memory for N words beside
-    it; a matrix in order is not copied. Raises InputError with the first offending place.
+    Construction checks the properties that conjugate gradients need and that are cheap to verify: square, not empty,
+    finite, Hermitian to 1e-12 of the largest entry, positive diagonal.
+
+    Cost: a few passes over the matrix and N words of work space; a canonical matrix is not copied.
+
+    Raises InputError with the first offending entry.
     """
 
     csr: sparse.csr_array
@@ -66,18 +69,18 @@ class Matrix:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Foreign:
-    """Any SciPy LinearOperator: only its product is known, so preconditioners that read entries refuse it.
+class LinearOperatorAdapter:
+    """A SciPy LinearOperator as A. Preconditioners that need entries of A refuse it.
 
-    converted: the dtype of the vectors where it is not the operator's own.
+    vector_dtype: the dtype of the vectors, if it differs from that of the operator.
     """
 
     linear: linalg.LinearOperator
-    converted: np.dtype | None = None
+    vector_dtype: np.dtype | None = None
 
     def __post_init__(self) -> None:
         check_shape(self.linear.shape)
-        working(np.dtype(self.linear.dtype), "A")
+        working_dtype(np.dtype(self.linear.dtype), "A")
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -85,7 +88,7 @@ class Foreign:
 
     @property
     def dtype(self) -> np.dtype:
-        return self.converted or working(np.dtype(self.linear.dtype), "A")
+        return self.vector_dtype or working_dtype(np.dtype(self.linear.dtype), "A")
 
     @property
     def nnz(self) -> None:
@@ -93,46 +96,49 @@ class Foreign:
 
     def diagonal(self) -> np.ndarray:
         raise InputError(
-            "a LinearOperator does not show its diagonal; pass a sparse matrix, or use preconditioner none"
+            "the diagonal of a LinearOperator is not available; pass a sparse matrix, or use preconditioner none"
         )
 
     def to_csr(self) -> sparse.csr_array:
-        raise InputError("a LinearOperator does not show its entries; pass a sparse matrix, or use preconditioner none")
+        raise InputError(
+            "the entries of a LinearOperator are not available; pass a sparse matrix, or use preconditioner none"
+        )
 
-    def astype(self, dtype: np.dtype) -> Foreign:
-        return Foreign(self.linear, dtype)
+    def astype(self, dtype: np.dtype) -> LinearOperatorAdapter:
+        return LinearOperatorAdapter(self.linear, dtype)
 
     def bind(self, device: Any) -> BoundOperator:
-        return device.callable(linear_function(self.linear, "A", self.dtype), self.shape[0], self.dtype)
+        return device.callable(matvec_function(self.linear, "A", self.dtype), self.shape[0], self.dtype)
 
 
-def as_operator(given: Any) -> Operator:
-    """Accept an Operator, a SciPy sparse array or matrix, a dense square array, or a SciPy LinearOperator.
+def as_operator(A: Any) -> Operator:
+    """Convert a SciPy sparse array or matrix, a dense square array or a SciPy LinearOperator to an Operator.
 
-    Integer, boolean and half-precision entries become float64. Raises InputError for anything else, for entries that
-    double precision does not hold, for sparse arrays whose indices do not fit their shape, and for whatever `Matrix`
-    refuses.
+    An Operator is returned unchanged. Integer, boolean and half-precision entries become float64.
+
+    Raises InputError for any other type, for entries that double precision cannot represent, for sparse arrays with
+    indices out of range, and for whatever `Matrix` refuses.
     """
-    if isinstance(given, Operator):
-        return given
-    if sparse.issparse(given):
-        check_shape(given.shape)
-        check_indices(given)
-        return Matrix(sparse.csr_array(given))
-    if isinstance(given, linalg.LinearOperator):
-        return Foreign(given)
-    if isinstance(given, np.ma.MaskedArray):
+    if isinstance(A, Operator):
+        return A
+    if sparse.issparse(A):
+        check_shape(A.shape)
+        check_indices(A)
+        return Matrix(sparse.csr_array(A))
+    if isinstance(A, linalg.LinearOperator):
+        return LinearOperatorAdapter(A)
+    if isinstance(A, np.ma.MaskedArray):
         raise InputError("A is a masked array; fill the masked entries: A.filled(value)")
-    if isinstance(given, np.ndarray):
-        check_shape(given.shape)
-        return Matrix(sparse.csr_array(exact(given, "A")))
+    if isinstance(A, np.ndarray):
+        check_shape(A.shape)
+        return Matrix(sparse.csr_array(to_working_dtype(A, "A")))
     raise InputError(
-        f"cannot use {type(given).__name__} as A; pass a SciPy sparse array, a LinearOperator or a workbench operator"
+        f"cannot use {type(A).__name__} as A; pass a SciPy sparse array, a LinearOperator or a workbench operator"
     )
 
 
 def check_shape(shape: tuple[int, ...]) -> None:
-    """Refuse an empty or non-square matrix."""
+    """Raise InputError for an empty or non-square matrix."""
     if len(shape) != 2:
         raise InputError(f"a matrix needs two dimensions, got {len(shape)}")
     if 0 in shape:
@@ -143,22 +149,22 @@ def check_shape(shape: tuple[int, ...]) -> None:
         )
 
 
-def check_indices(given: Any, what: str = "the sparse matrix") -> None:
-    """Refuse a sparse matrix whose indices do not fit its shape: SciPy's products read beyond its memory then."""
-    check = getattr(given, "check_format", None)
+def check_indices(matrix: Any, what: str = "the sparse matrix") -> None:
+    """Raise InputError for a sparse matrix whose indices are out of range; SciPy would read invalid memory."""
+    check = getattr(matrix, "check_format", None)
     if check is None:
         return
     try:
-        # SciPy takes a matrix whose pointers end below zero for an empty one.
-        if hasattr(given, "indptr") and (given.indptr.size == 0 or np.any(np.diff(given.indptr) < 0)):
+        # SciPy's check accepts a negative last row pointer as an empty matrix.
+        if hasattr(matrix, "indptr") and (matrix.indptr.size == 0 or np.any(np.diff(matrix.indptr) < 0)):
             raise ValueError("indptr must be a non-decreasing sequence")
         check(full_check=True)
     except (ValueError, TypeError, IndexError) as error:
-        raise InputError(f"{what} is damaged: {error}; build it anew from its entries") from None
+        raise InputError(f"{what} is damaged: {error}; rebuild it from its entries") from None
 
 
 def _canonical(csr: sparse.csr_array) -> sparse.csr_array:
-    data = exact(csr.data, "A")
+    data = to_working_dtype(csr.data, "A")
     if data is not csr.data:
         csr = sparse.csr_array((data, csr.indices, csr.indptr), shape=csr.shape)
     if not csr.has_canonical_format:
@@ -172,7 +178,7 @@ def _canonical(csr: sparse.csr_array) -> sparse.csr_array:
 
 
 def _check_finite(csr: sparse.csr_array) -> None:
-    # NaN and infinity show in the extremes, which take no array of their own.
+    # min and max propagate NaN and infinity without a temporary array.
     parts = np.ascontiguousarray(csr.data).view(np.finfo(csr.dtype).dtype)
     if parts.size == 0 or (np.isfinite(parts.min()) and np.isfinite(parts.max())):
         return
@@ -184,21 +190,21 @@ def _check_finite(csr: sparse.csr_array) -> None:
 
 
 def _check_hermitian(csr: sparse.csr_array) -> None:
-    # Imported here because numba takes a second to import, and listing problems needs none of it.
+    # Imported here because importing numba takes a second, which listing problems should not cost.
     from workbench.devices.cpu.symmetry import asymmetry
 
-    found = asymmetry(csr.data, csr.indices, csr.indptr)
-    allowed = SYMMETRY_TOLERANCE * found.largest
-    if found.hermitian <= allowed:
+    difference = asymmetry(csr.data, csr.indices, csr.indptr)
+    allowed = SYMMETRY_TOLERANCE * difference.largest
+    if difference.hermitian <= allowed:
         return
-    here, there = f"A[{found.row}, {found.column}]", f"A[{found.column}, {found.row}]"
-    if csr.dtype.kind == "c" and found.plain <= allowed:
+    entry, mirror = f"A[{difference.row}, {difference.column}]", f"A[{difference.column}, {difference.row}]"
+    if csr.dtype.kind == "c" and difference.plain <= allowed:
         raise InputError(
             "the matrix is complex symmetric, not Hermitian; CG needs a Hermitian positive definite matrix "
-            f"({here} differs from conj({there}) by {found.hermitian:.3g})"
+            f"({entry} differs from conj({mirror}) by {difference.hermitian:.3g})"
         )
     raise InputError(
-        f"the matrix is not symmetric: {here} and {there} differ by {found.hermitian:.3g}; "
+        f"the matrix is not symmetric: {entry} and {mirror} differ by {difference.hermitian:.3g}; "
         "CG needs a symmetric positive definite matrix"
     )
 

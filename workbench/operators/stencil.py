@@ -1,4 +1,4 @@
-"""Matrix-free symmetric nearest-neighbour stencils on a box grid: the diagonal and the lower faces, nothing else."""
+"""Matrix-free Hermitian nearest-neighbour stencils on a box grid, stored as diagonal and lower bands."""
 
 from __future__ import annotations
 
@@ -16,29 +16,37 @@ from workbench.operators.base import BoundOperator
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Stencil:
-    """A 3-, 5- or 7-point operator on a box of cells in 1, 2 or 3 dimensions.
+    """A 3-, 5- or 7-point operator on a grid of cells in 1, 2 or 3 dimensions.
 
-    shape_of_grid: cells per side, (ny, nx) or (nz, ny, nx); unknown i = x + nx*(y + ny*z).
+    grid: cells per side, (nx,), (ny, nx) or (nz, ny, nx); unknown i = x + nx*(y + ny*z).
     main: the diagonal, shape (N,).
-    lower: one array of shape (N,) per dimension, fastest (x) first; lower[k][i] = A[i, i - stride_k], zero where that
-        neighbour does not exist. The upper half is the same array shifted, so 2D stores 3 arrays and 3D stores 4.
+    lower: one band of shape (N,) per dimension, x first; lower[k][i] = A[i, i - stride_k], zero if that neighbour does
+        not exist. The upper bands are the conjugates, so 2D stores 3 arrays and 3D stores 4.
 
-    One product reads dimensions + 2 arrays of N words and writes one. Raises InputError for arrays of a wrong shape or
-    dtype, values that are not finite, a diagonal that is not real, and a coupling across the edge of the box.
+    One product reads dimensions + 2 arrays of N words and writes one.
+
+    Raises InputError for a wrong shape or dtype, values that are not finite, a diagonal that is not real, and a
+    coupling across the boundary of the grid.
     """
 
-    shape_of_grid: tuple[int, ...]
+    grid: tuple[int, ...]
     main: np.ndarray
     lower: tuple[np.ndarray, ...]
 
     def __post_init__(self) -> None:
-        count = math.prod(self.shape_of_grid)
-        if min(self.shape_of_grid, default=0) < 1:
-            raise InputError(f"a stencil needs at least one cell per side, got the grid {self.shape_of_grid}")
-        if len(self.lower) != len(self.shape_of_grid):
-            raise InputError(
-                f"a grid of {len(self.shape_of_grid)} dimensions needs as many lower arrays, got {len(self.lower)}"
-            )
+        self._check_grid()
+        self._check_arrays()
+        self._check_diagonal()
+        self._check_boundary()
+
+    def _check_grid(self) -> None:
+        if min(self.grid, default=0) < 1:
+            raise InputError(f"a stencil needs at least one cell per side, got the grid {self.grid}")
+        if len(self.lower) != len(self.grid):
+            raise InputError(f"a grid of {len(self.grid)} dimensions needs as many lower arrays, got {len(self.lower)}")
+
+    def _check_arrays(self) -> None:
+        count = math.prod(self.grid)
         if self.main.dtype not in DTYPES:
             raise InputError(f"stencil arrays must be float32, float64, complex64 or complex128, got {self.main.dtype}")
         for name, values in (("main", self.main), *((f"lower[{k}]", low) for k, low in enumerate(self.lower))):
@@ -48,13 +56,17 @@ class Stencil:
                     f"got {values.shape} and {values.dtype}"
                 )
             if not np.isfinite(values).all():
-                raise InputError(f"stencil array {name} holds NaN or infinity at unknown {_first_bad(values)}")
+                raise InputError(f"stencil array {name} holds NaN or infinity at unknown {_first_nonfinite(values)}")
+
+    def _check_diagonal(self) -> None:
         if np.any(np.imag(self.main)):
             row = int(np.flatnonzero(np.imag(self.main))[0])
             raise InputError(f"the stencil is not Hermitian: diagonal entry {row} is {self.main[row]}; it must be real")
+
+    def _check_boundary(self) -> None:
         for k, low in enumerate(self.lower):
-            edge = np.moveaxis(low.reshape(self.shape_of_grid), -1 - k, 0)[0]
-            if np.any(edge):
+            boundary = np.moveaxis(low.reshape(self.grid), -1 - k, 0)[0]
+            if np.any(boundary):
                 raise InputError(
                     f"stencil array lower[{k}] couples across the edge of the box; those entries must be 0"
                 )
@@ -69,18 +81,18 @@ class Stencil:
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Distance in unknowns to the neighbour in x, y, z."""
-        sizes = self.shape_of_grid[::-1]
+        """Index distance to the neighbour in x, y and z."""
+        sizes = self.grid[::-1]
         return tuple(math.prod(sizes[:k]) for k in range(len(sizes)))
 
     @property
     def nnz(self) -> int:
-        """Non-zero entries of the assembled matrix, zero couplings not counted."""
+        """Non-zero entries of the assembled matrix."""
         return int(np.count_nonzero(self.main) + 2 * sum(np.count_nonzero(low) for low in self.lower))
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the lower bands, and of the diagonal unless it is one number."""
+        """Bytes of the lower bands, and of the diagonal unless it is constant."""
         constant = bool(np.all(self.main == self.main[0]))
         return sum(low.nbytes for low in self.lower) + (0 if constant else self.main.nbytes)
 
@@ -97,11 +109,11 @@ class Stencil:
         return sparse.csr_array(below + sparse.tril(below, k=-1).conj().T)
 
     def astype(self, dtype: np.dtype) -> Stencil:
-        return Stencil(self.shape_of_grid, self.main.astype(dtype), tuple(low.astype(dtype) for low in self.lower))
+        return Stencil(self.grid, self.main.astype(dtype), tuple(low.astype(dtype) for low in self.lower))
 
     def bind(self, device: Any) -> BoundOperator:
         return device.stencil(self.main, self.lower, self.strides)
 
 
-def _first_bad(values: np.ndarray) -> int:
+def _first_nonfinite(values: np.ndarray) -> int:
     return int(np.flatnonzero(~np.isfinite(values))[0])

@@ -14,7 +14,7 @@ from typing import Any
 
 from workbench.data_files import data_folder
 from workbench.errors import InputError
-from workbench.operators.box_rows import box_entries
+from workbench.operators.box_csr import box_nnz
 from workbench.papers.reproduction import Reproduction
 from workbench.problems import LinearSystem
 from workbench.problems.catalogue import catalogue
@@ -62,7 +62,7 @@ def table1(max_n: int, tell: Progress) -> Reproduction:
     for name, size, entries, machines in printed()["poisson125"]["rows"]:
         n = POISSON_SIDES[name]
         source = f"poisson125, n = {n}: (5n - 6)^3 entries"
-        rows.append(_sizes(f"{name} Poisson", machines, size, entries, n**3, box_entries((n, n, n), 2), source))
+        rows.append(_sizes(f"{name} Poisson", machines, size, entries, n**3, box_nnz((n, n, n), 2), source))
     notes = [
         "The papers count entries that are stored as zeros; so do we here.",
         "A stand-in is generated and is not the matrix: its rows are as many, its entries within 2%.",

@@ -1,4 +1,4 @@
-"""Level 1: preconditioners M, one file each, registered on import."""
+"""First-level preconditioners M, one file each, registered on import."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Algebraic multigrid by PyAMG: the preconditioner that a user would otherwise pick."""
+"""Algebraic multigrid by PyAMG."""
 
 from __future__ import annotations
 
@@ -16,24 +16,28 @@ from scipy import sparse
 from workbench.errors import InputError
 from workbench.operators import Operator
 from workbench.preconditioners.base import Preconditioner
-from workbench.preconditioners.cycle import check, with_notes
-from workbench.preconditioners.pinned import pinned, projected
+from workbench.preconditioners.cycle_checks import attach_notes, check_cycle
+from workbench.preconditioners.pinned import pin_unknowns, project_out_mean
 from workbench.registry import parameter, register
 
-LARGEST_COARSE = 5000
-"""Unknowns of the coarsest grid that are still solved for by a dense inverse."""
-_one_at_a_time = threading.RLock()
+MAX_COARSE = 5000
+"""Largest coarsest grid, in unknowns, that is solved by a dense inverse."""
+_setup_lock = threading.RLock()
 
 
 @register
 @dataclasses.dataclass(frozen=True)
 class Amg(Preconditioner):
-    """M^-1 = one V-cycle of PyAMG with symmetric Gauss-Seidel sweeps and the pseudo-inverse on the coarsest grid.
+    """M^-1 = one V-cycle of PyAMG with symmetric Gauss-Seidel smoothing and a pseudo-inverse on the coarsest grid.
 
-    sa is smoothed aggregation, rs Ruge-Stuben for real matrices. A singular A is pinned for the setup and the constants
-    are projected out, see `pinned`. PyAMG computes in double precision, on one core and on the host. Memory and setup
-    are several times those of the assembled matrix. Raises InputError where PyAMG is not installed or fails, for rs
-    with complex entries, and when A does not show its entries.
+    sa is smoothed aggregation, rs is Ruge-Stuben for real matrices. For a singular A the setup pins an unknown and the
+    constants are projected out, see `pinned`. PyAMG computes in double precision, on the host and on one core.
+
+    Cost: memory and setup are several times those of the assembled matrix.
+
+    Raises InputError if PyAMG is not installed or fails, for rs with complex entries, and if the entries of A are not
+    available.
+
     Source: Vanek, Mandel, Brezina 1996; Ruge, Stuben 1987; Bell, Olson, Schroder 2022.
     """
 
@@ -43,27 +47,27 @@ class Amg(Preconditioner):
     method: str = parameter("sa", "smoothed aggregation or Ruge-Stuben", choices=("sa", "rs"))
 
     def setup(self, operator: Operator, device: Any) -> Any:
-        action, notes = self.cycle(operator)
-        return with_notes(device.callable(action, operator.shape[0], operator.dtype), self._called, notes)
+        apply, notes = self.v_cycle(operator)
+        return attach_notes(device.callable(apply, operator.shape[0], operator.dtype), self._label, notes)
 
-    def cycle(self, operator: Operator) -> tuple[Callable[[np.ndarray], np.ndarray], tuple[str, ...]]:
-        """M^-1 as a function of host vectors, checked, and what there is to say about it."""
-        wide = np.result_type(operator.dtype, np.float64)
-        matrix = sparse.csr_array(operator.to_csr(), dtype=wide)
-        regular, pins = pinned(matrix)
+    def v_cycle(self, operator: Operator) -> tuple[Callable[[np.ndarray], np.ndarray], tuple[str, ...]]:
+        """M^-1 as a checked function of host vectors, and notes for the provenance."""
+        double = np.result_type(operator.dtype, np.float64)
+        matrix = sparse.csr_array(operator.to_csr(), dtype=double)
+        regular, pins = pin_unknowns(matrix)
         with np.errstate(all="ignore"):
-            whole = self.hierarchy(regular).aspreconditioner(cycle="V")
+            preconditioner = self.hierarchy(regular).aspreconditioner(cycle="V")
 
-        def plain(r: np.ndarray) -> np.ndarray:
-            return whole.matvec(r.astype(wide))
+        def matvec(r: np.ndarray) -> np.ndarray:
+            return preconditioner.matvec(r.astype(double))
 
-        notes = () if not pins else (f"A is singular: {self._called} pins {pins} of its unknowns and removes the mean",)
-        action = projected(plain) if pins else plain
+        notes = () if not pins else (f"A is singular: {self._label} pins {pins} of its unknowns and removes the mean",)
+        apply = project_out_mean(matvec) if pins else matvec
         with np.errstate(all="ignore"):
-            return action, (*notes, *check(self._called, action, matrix.shape[0], wide))
+            return apply, (*notes, *check_cycle(self._label, apply, matrix.shape[0], double))
 
     def hierarchy(self, matrix: sparse.csr_array) -> Any:
-        """PyAMG's levels for a matrix in double precision, the same at every call."""
+        """PyAMG's multilevel solver for a matrix in double precision; deterministic."""
         if self.method == "rs" and matrix.dtype.kind == "c":
             raise InputError("amg: Ruge-Stuben needs a real matrix, got complex entries; use amg:sa")
         try:
@@ -71,33 +75,35 @@ class Amg(Preconditioner):
         except ImportError:
             raise InputError("preconditioner amg needs PyAMG, which is not installed; run: pip install pyamg") from None
         smoother = ("gauss_seidel", {"sweep": "symmetric"})
-        settings = {"presmoother": smoother, "postsmoother": smoother, "coarse_solver": CoarseInverse(self._called)}
-        with _undisturbed():
+        settings = {"presmoother": smoother, "postsmoother": smoother, "coarse_solver": CoarseInverse(self._label)}
+        with _isolated_setup():
             try:
                 if self.method == "rs":
                     levels = pyamg.ruge_stuben_solver(matrix, **settings)
                 else:
                     levels = pyamg.smoothed_aggregation_solver(matrix, symmetry="hermitian", **settings)
             except (ArithmeticError, IndexError, RuntimeError, ValueError, np.linalg.LinAlgError) as error:
-                raise InputError(f"{self._called} could not be set up: {error}; {self._instead}") from None
+                raise InputError(f"{self._label} could not be set up: {error}; {self._alternative}") from None
         if not all(np.isfinite(level.A.data).all() for level in levels.levels):
-            raise InputError(f"{self._called} makes coarse matrices with NaN or infinity of this one; {self._instead}")
+            raise InputError(f"{self._label} gives coarse matrices with NaN or infinity; {self._alternative}")
         return levels
 
     @property
-    def _called(self) -> str:
+    def _label(self) -> str:
         return f"amg:{self.method}"
 
     @property
-    def _instead(self) -> str:
+    def _alternative(self) -> str:
         return f"use {'amg:sa or ' if self.method == 'rs' else ''}ssor or block-ic"
 
 
 class CoarseInverse:
-    """The solve on the coarsest grid: the pseudo-inverse from eigenvalues, Hermitian and semidefinite also in rounding.
+    """The coarsest-grid solve: a pseudo-inverse from eigenvalues, Hermitian and semidefinite to rounding.
 
-    One from singular values keeps an eigenvalue that is zero but for rounding as what it happens to be, negative too,
-    and the cycle is as indefinite as that. Raises InputError for a coarsest grid that is too large.
+    A pseudo-inverse from singular values would keep a null eigenvalue with the sign that rounding gave it, and the
+    V-cycle would inherit the indefiniteness.
+
+    Raises InputError for a coarsest grid of more than 5000 unknowns.
     """
 
     def __init__(self, name: str) -> None:
@@ -105,28 +111,28 @@ class CoarseInverse:
         self._inverse: np.ndarray | None = None
 
     def __call__(self, matrix: Any, b: np.ndarray) -> np.ndarray:
-        """The solution of the coarsest system; the first call, in a setup, factors."""
+        """Solve the coarsest system. The first call, during the setup, computes the inverse."""
         if self._inverse is None:
             size = matrix.shape[0]
-            if size > LARGEST_COARSE:
+            if size > MAX_COARSE:
                 raise InputError(
-                    f"{self._name} cannot coarsen this matrix below {size} unknowns, and takes at most "
-                    f"{LARGEST_COARSE} on its coarsest grid; use ssor or block-ic"
+                    f"{self._name} cannot coarsen this matrix below {size} unknowns, and its coarsest grid may have at "
+                    f"most {MAX_COARSE}; use ssor or block-ic"
                 )
             values, vectors = np.linalg.eigh(matrix.toarray())
-            kept = values > values[-1] * size * np.finfo(values.dtype).eps
-            self._inverse = (vectors[:, kept] / values[kept]) @ vectors[:, kept].conj().T
+            positive = values > values[-1] * size * np.finfo(values.dtype).eps
+            self._inverse = (vectors[:, positive] / values[positive]) @ vectors[:, positive].conj().T
         return self._inverse @ b
 
 
 @contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """PyAMG's setup without traces elsewhere, for one thread at a time.
+def _isolated_setup() -> Iterator[None]:
+    """Run PyAMG's setup without side effects on global state, one thread at a time.
 
-    It estimates spectral radii from NumPy's global random numbers, and its compiled part prints to the standard output
-    of the process, which belongs to the results; such lines go to standard error.
+    PyAMG draws from NumPy's global random state, which is seeded and restored. Its compiled code prints to the standard
+    output of the process, which is reserved for results; that output goes to standard error.
     """
-    with _one_at_a_time, _printed_to_stderr():
+    with _setup_lock, _stdout_to_stderr():
         state = np.random.get_state()
         np.random.seed(0)
         try:
@@ -136,11 +142,11 @@ def _undisturbed() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _printed_to_stderr() -> Iterator[None]:
+def _stdout_to_stderr() -> Iterator[None]:
     try:
-        kept = os.dup(1)
+        stdout = os.dup(1)
     except OSError:
-        # Without a standard output there is nothing to keep clean.
+        # The process has no standard output.
         yield
         return
     try:
@@ -148,5 +154,5 @@ def _printed_to_stderr() -> Iterator[None]:
             os.dup2(2, 1)
         yield
     finally:
-        os.dup2(kept, 1)
-        os.close(kept)
+        os.dup2(stdout, 1)
+        os.close(stdout)

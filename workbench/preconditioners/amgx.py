@@ -1,4 +1,4 @@
-"""Algebraic multigrid on an NVIDIA GPU by AmgX, where it is installed."""
+"""Algebraic multigrid on an NVIDIA GPU by AmgX, an optional dependency."""
 
 from __future__ import annotations
 
@@ -12,20 +12,23 @@ from workbench.devices.amgx import AmgxSolver, Cycle, takes_addresses
 from workbench.errors import InputError
 from workbench.operators import Operator
 from workbench.preconditioners.base import Preconditioner
-from workbench.preconditioners.cycle import check, with_notes
-from workbench.preconditioners.pinned import pinned, projected
+from workbench.preconditioners.cycle_checks import attach_notes, check_cycle
+from workbench.preconditioners.pinned import pin_unknowns, project_out_mean
 from workbench.registry import parameter, register
 
 
 @register
 @dataclasses.dataclass(frozen=True)
 class Amgx(Preconditioner):
-    """M^-1 = one V-cycle of AmgX with one Jacobi sweep before and after, which keeps it symmetric.
+    """M^-1 = one V-cycle of AmgX with one Jacobi sweep before and after, hence symmetric.
 
-    Double precision and real matrices only. The assembled matrix and its levels lie on the GPU. On device cuda so do r
-    and u; from other devices they cross to the GPU and back in every application. A singular A is pinned for the setup
-    and the constants are projected out, see `pinned`: a direct solve on the coarsest grid needs a regular matrix.
-    Raises InputError where pyamgx is not installed, with how to get it.
+    Real matrices in double precision only. The assembled matrix and its levels are stored on the GPU. On device cuda so
+    are r and u; other devices copy both between host and GPU in every application. For a singular A the setup pins an
+    unknown, because the direct solve on the coarsest grid needs a nonsingular matrix, and the constants are projected
+    out, see `pinned`.
+
+    Raises InputError if pyamgx is not installed, with instructions.
+
     Source: Naumov et al., AmgX: a library for GPU accelerated algebraic multigrid, SIAM J. Sci. Comput. 37, 2015.
     """
 
@@ -35,7 +38,7 @@ class Amgx(Preconditioner):
     method: str = parameter("classical", "coarsening", choices=("classical", "aggregation"))
 
     def configuration(self) -> dict[str, Any]:
-        """AmgX's description of one cycle."""
+        """AmgX's configuration of one cycle."""
         smoother = {"solver": "BLOCK_JACOBI", "relaxation_factor": 0.75, "monitor_residual": 0}
         levels = {
             "classical": {"algorithm": "CLASSICAL", "selector": "PMIS", "interpolator": "D2"},
@@ -57,13 +60,13 @@ class Amgx(Preconditioner):
 
     def setup(self, operator: Operator, device: Any) -> Any:
         if operator.dtype != np.float64:
-            raise InputError(f"amgx takes real matrices in double precision, got {operator.dtype}; use amg:sa")
+            raise InputError(f"amgx needs a real matrix in double precision, got {operator.dtype}; use amg:sa")
         name = f"amgx:{self.method}"
-        regular, pins = pinned(sparse.csr_array(operator.to_csr()))
+        regular, pins = pin_unknowns(sparse.csr_array(operator.to_csr()))
         solver = AmgxSolver(self.configuration(), regular)
-        action = projected(solver.solve) if pins else solver.solve
+        apply = project_out_mean(solver.solve) if pins else solver.solve
         notes = [f"A is singular: {name} pins {pins} of its unknowns and removes the mean"] if pins else []
-        notes += check(name, action, solver.size, operator.dtype)
+        notes += check_cycle(name, apply, solver.size, operator.dtype)
         if takes_addresses(device):
-            return with_notes(Cycle(solver, device, projected=pins > 0), name, tuple(notes))
-        return with_notes(device.callable(action, solver.size, operator.dtype), name, tuple(notes))
+            return attach_notes(Cycle(solver, device, projected=pins > 0), name, tuple(notes))
+        return attach_notes(device.callable(apply, solver.size, operator.dtype), name, tuple(notes))

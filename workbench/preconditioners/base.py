@@ -1,4 +1,4 @@
-"""What a first-level preconditioner is: a registered block whose setup gives M^-1 as an operator on a device."""
+"""Base class of first-level preconditioners: `setup` returns M^-1 as an operator on a device."""
 
 from __future__ import annotations
 
@@ -16,24 +16,26 @@ class Preconditioner(Block):
 
     kind: ClassVar[str] = "preconditioner"
     element_wise: ClassVar[bool] = False
-    """`setup` gives an `ElementWise`."""
+    """Whether `setup` returns an `ElementWise`."""
 
     def check(self, device: Any) -> None:
-        """Raise InputError, before anything is set up, where the device cannot apply M^-1."""
+        """Raise InputError if the device cannot apply M^-1; called before any setup."""
 
     def setup(self, operator: Operator, device: Any) -> Any:
-        """M^-1 for A on a device: an object with apply(r, u) that sets u = M^-1 r, or an `ElementWise`.
+        """Set up M^-1 for A on a device.
 
-        Raises InputError with a sentence when A does not allow it.
+        Returns an object with apply(r, u), which computes u = M^-1 r, or an `ElementWise`.
+
+        Raises InputError if M cannot be constructed from A.
         """
-        raise TypeError(f"preconditioner {self.name} does not say how it is set up")
+        raise TypeError(f"preconditioner {self.name} does not implement setup")
 
 
 @dataclasses.dataclass(frozen=True)
 class ElementWise:
-    """M^-1 that acts element by element: it joins the passes of a solver instead of making one of its own.
+    """A diagonal M^-1, applied element by element inside the fused kernels of a solver.
 
-    formula: an expression in `v`, the argument, and the names of `factors`, vectors on the device.
+    formula: an expression in `v`, the argument, and in the names of `factors`, vectors on the device.
     """
 
     formula: str

@@ -1,4 +1,4 @@
-"""Block incomplete Cholesky: IC(0) of blocks of consecutive unknowns, solved in parallel."""
+"""Block incomplete Cholesky: IC(0) of diagonal blocks, applied in parallel."""
 
 from __future__ import annotations
 
@@ -15,15 +15,19 @@ from workbench.registry import parameter, register
 @register
 @dataclasses.dataclass(frozen=True)
 class BlockIncompleteCholesky(Preconditioner):
-    """IC(0) of each block of consecutive unknowns; couplings between blocks are dropped, and cores share the blocks.
+    """IC(0) of each diagonal block of consecutive unknowns, with couplings between blocks dropped.
 
-    `block-ic:8` are the blocks that the paper calls 8n: 8 grid rows of n unknowns. `unknowns` gives the size of a block
-    directly, for any matrix. A matrix without a grid is taken as a square one: its rows have sqrt(N) unknowns, rounded
-    up. On a stencil with blocks of whole grid rows only 1/E, shape (N,), is stored and one application reads A's lower
-    bands, 1/E and r once as long as a block fits in a core's cache; otherwise the factor is stored in CSR form.
+    Blocks are solved in parallel. `block-ic:8` is the papers' block size 8n: 8 grid rows of n unknowns. `unknowns` sets
+    the block size directly, for any matrix. A matrix without a grid is treated as a square grid with rows of sqrt(N)
+    unknowns, rounded up.
 
-    Pivots that are not positive are met by a shift, which is noted. Raises InputError when no shift helps or A does not
-    show its entries. Source: Meijerink, van der Vorst 1977; Gupta, van Gijzen, Vuik 2013, section 3.
+    Cost: for a stencil with blocks of whole grid rows only 1/E, shape (N,), is stored, and one application reads the
+    lower bands of A, 1/E and r once while a block fits in a core's cache. Otherwise the factor is stored in CSR format.
+
+    A pivot that is not positive is handled by a diagonal shift, which is noted. Raises InputError if no shift helps, or
+    if the entries of A are not available.
+
+    Source: Meijerink, van der Vorst 1977; Gupta, van Gijzen, Vuik 2013, section 3.
     """
 
     name: ClassVar[str] = "block-ic"
@@ -36,9 +40,9 @@ class BlockIncompleteCholesky(Preconditioner):
         return incomplete_cholesky(self.name, operator, device, self.block(operator))
 
     def block(self, operator: Operator) -> int:
-        """Unknowns of a block."""
+        """Unknowns per block."""
         if self.unknowns:
             return self.unknowns
         if isinstance(operator, Stencil):
-            return self.rows * operator.shape_of_grid[-1]
+            return self.rows * operator.grid[-1]
         return self.rows * math.isqrt(operator.shape[0] - 1) + self.rows

@@ -1,4 +1,4 @@
-"""A Chebyshev polynomial in D^-1 A."""
+"""Chebyshev polynomial preconditioner in D^-1 A."""
 
 from __future__ import annotations
 
@@ -13,19 +13,24 @@ from workbench.preconditioners.base import Preconditioner
 from workbench.registry import parameter, register
 
 MARGIN = 1.1
-"""How far above the largest Ritz value the interval reaches."""
+"""Upper end of the interval over the largest Ritz value."""
 LANCZOS_STEPS = 12
 
 
 @register
 @dataclasses.dataclass(frozen=True)
 class Chebyshev(Preconditioner):
-    """M^-1 = p(D^-1 A) D^-1, p of degree `degree` and 1 - z p(z) the smallest polynomial on [high/ratio, high].
+    """M^-1 = p(D^-1 A) D^-1, where p of degree `degree` minimizes max |1 - z p(z)| on [high/ratio, high].
 
-    high is 1.1 times the largest Ritz value of D^-1 A after 12 Lanczos steps from a seeded start, or the largest
-    absolute row sum of D^-1 A where that is less. M^-1 is positive definite: p is positive up to high + high/ratio, and
-    everywhere for an even degree. One application makes `degree` products with A and degree + 1 passes over vectors;
-    stores 1/D and two vectors of work space, each (N,). Raises InputError when A does not show its diagonal.
+    high is the smaller of 1.1 times the largest Ritz value of D^-1 A after 12 Lanczos steps from a seeded start, and
+    the largest absolute row sum of D^-1 A. M^-1 is positive definite: p is positive up to high + high/ratio, and
+    everywhere for an even degree.
+
+    Cost: one application makes `degree` products with A and degree + 1 passes over vectors. Stores 1/D and two work
+    vectors, each (N,).
+
+    Raises InputError if the diagonal of A is not available.
+
     Source: Saad, Iterative Methods for Sparse Linear Systems (2003), algorithm 12.1.
     """
 
@@ -43,25 +48,22 @@ class Chebyshev(Preconditioner):
 
 
 class ChebyshevSeries:
-    """u = p(D^-1 A) D^-1 r on a device by the Chebyshev iteration from u = 0.
-
-    low, high: the interval.
-    """
+    """u = p(D^-1 A) D^-1 r on a device: the Chebyshev iteration from u = 0 on the interval [low, high]."""
 
     def __init__(self, degree: int, low: float, high: float, product: Any, inverse: Any, device: Any) -> None:
         self.low, self.high = low, high
         self._product, self._step = product, device.chebyshev_step(inverse)
         self.waits = getattr(product, "waits", False)
-        """Whether every application waits for the host."""
+        """Whether an application synchronizes with the host."""
         self._s, self._p = (device.zeros(inverse.size, inverse.dtype) for _ in range(2))
         center, radius = (high + low) / 2, (high - low) / 2
         rho, self._weights = radius / center, [(0.0, 1 / center)]
         for _ in range(degree):
-            before, rho = rho, 1 / (2 * center / radius - rho)
-            self._weights.append((rho * before, 2 * rho / radius))
+            previous, rho = rho, 1 / (2 * center / radius - rho)
+            self._weights.append((rho * previous, 2 * rho / radius))
 
     def apply(self, r: Any, u: Any) -> Any:
-        """u = M^-1 r; returns (r, u), (u, u) and (r, r). The two may not be the same vector."""
+        """u = M^-1 r; returns (r, u), (u, u) and (r, r). r and u must be distinct vectors."""
         dots = self._step.apply(r, self._s, self._p, u, *self._weights[0], first=True)
         for a, b in self._weights[1:]:
             self._product.apply(u, self._s)
@@ -80,29 +82,29 @@ class ChebyshevSeries:
 
 
 def _largest_ritz_value(operator: Operator, product: Any, device: Any) -> float:
-    """Of D^-1/2 A D^-1/2, by Lanczos steps without reorthogonalization, which extreme values do not need."""
+    """Of D^-1/2 A D^-1/2, by the Lanczos process; extreme Ritz values need no reorthogonalization."""
     size, dtype = operator.shape[0], operator.dtype
     scale = (1 / np.sqrt(np.real(operator.diagonal()))).astype(np.finfo(dtype).dtype)
     v = np.random.default_rng(0).standard_normal(size).astype(dtype)
     v /= np.linalg.norm(v)
-    before, beta, out = np.zeros_like(v), 0.0, device.zeros(size, dtype)
+    previous, beta, out = np.zeros_like(v), 0.0, device.zeros(size, dtype)
     alphas: list[float] = []
     betas: list[float] = []
     for _ in range(min(LANCZOS_STEPS, size)):
         product.apply(device.array(scale * v, dtype), out)
-        w = scale * device.to_host(out) - np.asarray(beta, scale.dtype) * before
+        w = scale * device.to_host(out) - np.asarray(beta, scale.dtype) * previous
         alphas.append(float(np.vdot(v, w).real))
         w -= np.asarray(alphas[-1], scale.dtype) * v
         beta = float(np.linalg.norm(w))
         if beta <= 1e-5 * max(alphas):
             break
         betas.append(beta)
-        before, v = v, w / np.asarray(beta, scale.dtype)
+        previous, v = v, w / np.asarray(beta, scale.dtype)
     return float(eigvalsh_tridiagonal(np.array(alphas), np.array(betas[: len(alphas) - 1]))[-1])
 
 
 def _largest_row_sum(operator: Operator) -> float:
-    """Largest sum over a row of |A_ij| / A_ii: no eigenvalue of D^-1 A is larger (Gershgorin)."""
+    """max_i sum_j |A_ij| / A_ii, an upper bound of the eigenvalues of D^-1 A (Gershgorin)."""
     if isinstance(operator, Box):
         return operator.largest_row_sum / operator.diagonal_entry
     diagonal = np.real(operator.diagonal()).astype(np.float64)

@@ -1,7 +1,8 @@
-"""Factorized preconditioners M = (E + L) E^-1 (E + L^H): what IC(0), modified IC, block IC and SSOR have in common."""
+"""Factorized preconditioners M = (E + L) E^-1 (E + L^H), shared by IC(0), modified IC, block IC and SSOR."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,15 @@ from workbench.operators import Operator, Stencil
 
 FIRST_SHIFT = 1e-3
 LAST_SHIFT = 1e3
+"""Diagonal shifts tried after a breakdown, relative to D: from the first to the last, doubling."""
 
 
 class Factorized:
-    """u = M^-1 r on a device.
+    """u = M^-1 r by two triangular solves on a device.
 
-    pivots: E, shape (N,), in host memory and double precision; shift: A + shift*D was factorized; notes: sentences
-    about what was done differently from what was asked.
+    pivots: E, shape (N,), in host memory and double precision.
+    shift: A + shift*D was factorized.
+    notes: how the factorization deviates from the requested one, in sentences.
     """
 
     def __init__(self, solve: Any, pivots: np.ndarray, shift: float = 0.0, notes: list[str] | None = None) -> None:
@@ -26,7 +29,7 @@ class Factorized:
         self.pivots, self.shift, self.notes = pivots, shift, notes or []
 
     def apply(self, r: Any, u: Any) -> Any:
-        """u = M^-1 r; returns (r, u), (u, u) and (r, r). The two may not be the same vector."""
+        """u = M^-1 r; returns (r, u), (u, u) and (r, r). r and u must be distinct vectors."""
         return self._solve.apply(r, u)
 
     @property
@@ -38,70 +41,89 @@ class Factorized:
         return self._solve.flops
 
 
-def need_whole_triangles(name: str, device: Any) -> None:
-    """Refuse a device on which a recurrence through the whole matrix would keep one work-item busy."""
+def require_serial_triangles(name: str, device: Any) -> None:
+    """Raise InputError for a device on which a triangular solve with the whole matrix would occupy one work-item."""
     if not device.whole_triangles:
         raise InputError(
-            f"{name} solves with one triangle of the whole matrix, unknown after unknown, which device {device.name} "
-            "cannot share out; use block-ic, or device cpu"
+            f"{name} solves with a triangle of the whole matrix, one unknown after another, which device {device.name} "
+            "cannot do in parallel; use block-ic, or device cpu"
         )
 
 
 def incomplete_cholesky(name: str, operator: Operator, device: Any, block: int, omega: float = 0.0) -> Factorized:
-    """IC(0) of every block of `block` consecutive unknowns, modified with relaxation omega.
+    """IC(0) of each diagonal block of `block` consecutive unknowns, modified with relaxation omega.
 
-    A pivot that is not positive is met by factorizing A + shift*D instead, with the shift doubled until it works
-    (Manteuffel 1980). The last pivot of a singular block is about zero and is replaced by its diagonal entry. Both are
-    noted. Setup: one sweep over the matrix, blocks in parallel. Raises InputError when no shift up to 1000 helps, or
-    when A does not show its entries.
+    After a pivot that is not positive, A + shift*D is factorized instead, with the shift doubled until all pivots are
+    positive (Manteuffel 1980). The last pivot of a singular block is about zero and is replaced by its diagonal entry.
+    Both are noted.
+
+    Cost of the setup: one pass over the matrix per shift, blocks in parallel.
+
+    Raises InputError if no shift up to 1000 helps, or if the entries of A are not available.
     """
-    size = operator.shape[0]
-    block = min(block, size)
-    width = operator.shape_of_grid[-1] if isinstance(operator, Stencil) else 1
-    on_grid = isinstance(operator, Stencil) and block % width == 0
-    matrix = operator.to_csr() if not on_grid else None
-    if matrix is not None and block < size:
-        matrix = _within_blocks(matrix, block)
+    block = min(block, operator.shape[0])
+    if isinstance(operator, Stencil) and block % operator.grid[-1] == 0:
+        return _stencil_cholesky(name, operator, device, block, omega)
+    return _csr_cholesky(name, operator, device, block, omega)
+
+
+def _stencil_cholesky(name: str, operator: Stencil, device: Any, block: int, omega: float) -> Factorized:
+    """IC(0) of blocks of whole grid rows, which stores the pivots alone."""
+
+    def factorize(shift: float) -> tuple[np.ndarray, int, int]:
+        return device.stencil_pivots(operator.main, operator.lower, operator.strides, block, omega, shift)
+
+    (pivots, replaced, _), shift = _shifted_until_positive(name, factorize)
+    inverse = device.array(1 / pivots, operator.dtype)
+    solve = device.stencil_factor(operator.lower, operator.strides, inverse, operator.grid[-1], block, 1.0)
+    return Factorized(solve, pivots, shift, _notes(name, shift, replaced))
+
+
+def _csr_cholesky(name: str, operator: Operator, device: Any, block: int, omega: float) -> Factorized:
+    """IC(0) in CSR format."""
+    matrix = operator.to_csr()
+    if block < operator.shape[0]:
+        matrix = _block_diagonal_part(matrix, block)
+
+    def factorize(shift: float) -> tuple[np.ndarray, np.ndarray, int, int]:
+        return device.csr_pivots(matrix.data, matrix.indices, matrix.indptr, block, omega, shift)
+
+    (values, pivots, replaced, _), shift = _shifted_until_positive(name, factorize)
+    inverse = device.array(1 / pivots, operator.dtype)
+    upper = sparse.triu(sparse.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape), k=1)
+    lower = sparse.csr_array(upper.conj().T.tocsr()).astype(operator.dtype)
+    return Factorized(device.csr_factor(lower, inverse, block, 1.0), pivots, shift, _notes(name, shift, replaced))
+
+
+def _shifted_until_positive(name: str, factorize: Callable[[float], tuple[Any, ...]]) -> tuple[tuple[Any, ...], float]:
+    """The first factorization with positive pivots, and its shift. factorize: returns the failed row or -1 last."""
     shift = 0.0
-    while True:
-        if matrix is None:
-            assert isinstance(operator, Stencil)
-            found = device.stencil_pivots(operator.main, operator.lower, operator.strides, block, omega, shift)
-            values, (pivots, replaced, failed) = None, found
-        else:
-            found = device.csr_pivots(matrix.data, matrix.indices, matrix.indptr, block, omega, shift)
-            values, pivots, replaced, failed = found
-        if failed < 0:
-            break
+    while (failed := (factors := factorize(shift))[-1]) >= 0:
         if shift >= LAST_SHIFT:
             raise InputError(
-                f"{name} finds no positive pivot in row {failed}, even with the diagonal taken {1 + shift:.0f} times; "
-                "use jacobi"
+                f"{name} finds no positive pivot in row {failed}, even with the diagonal multiplied by "
+                f"{1 + shift:.0f}; use jacobi"
             )
         shift = 2 * shift or FIRST_SHIFT
+    return factors, shift
+
+
+def _notes(name: str, shift: float, replaced: int) -> list[str]:
     notes = []
     if shift:
         notes.append(f"{name}: a pivot of A was not positive, so A + {shift:g} D was factorized")
     if replaced:
         notes.append(f"{name}: A is singular, {replaced} last pivot(s) of about zero were replaced by the diagonal")
-    inverse = device.array(1 / pivots, operator.dtype)
-    if matrix is None:
-        assert isinstance(operator, Stencil)
-        solve = device.stencil_factor(operator.lower, operator.strides, inverse, width, block, 1.0)
-    else:
-        upper = sparse.triu(sparse.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape), k=1)
-        lower = sparse.csr_array(upper.conj().T.tocsr()).astype(operator.dtype)
-        solve = device.csr_factor(lower, inverse, block, 1.0)
-    return Factorized(solve, pivots, shift, notes)
+    return notes
 
 
-def relaxation(operator: Operator, device: Any, omega: float) -> Factorized:
-    """SSOR: E = D/omega and L of A itself, times 2 - omega."""
+def ssor_factors(operator: Operator, device: Any, omega: float) -> Factorized:
+    """SSOR: E = D/omega, L the strictly lower triangle of A, and M^-1 scaled by 2 - omega."""
     size = operator.shape[0]
     pivots = np.real(operator.diagonal()).astype(np.float64) / omega
     inverse = device.array(1 / pivots, operator.dtype)
     if isinstance(operator, Stencil):
-        width = operator.shape_of_grid[-1]
+        width = operator.grid[-1]
         solve = device.stencil_factor(operator.lower, operator.strides, inverse, width, size, 2 - omega)
     else:
         lower = sparse.csr_array(sparse.tril(operator.to_csr(), k=-1, format="csr"))
@@ -109,10 +131,10 @@ def relaxation(operator: Operator, device: Any, omega: float) -> Factorized:
     return Factorized(solve, pivots)
 
 
-def _within_blocks(matrix: sparse.csr_array, block: int) -> sparse.csr_array:
-    """The matrix without its couplings between blocks of consecutive unknowns."""
+def _block_diagonal_part(matrix: sparse.csr_array, block: int) -> sparse.csr_array:
+    """The matrix without its couplings between diagonal blocks of `block` unknowns."""
     coordinates = matrix.tocoo()
     rows, columns = coordinates.coords
-    kept = rows // block == columns // block
-    places = (rows[kept], columns[kept])
-    return sparse.csr_array(sparse.coo_array((coordinates.data[kept], places), shape=matrix.shape))
+    inside = rows // block == columns // block
+    places = (rows[inside], columns[inside])
+    return sparse.csr_array(sparse.coo_array((coordinates.data[inside], places), shape=matrix.shape))

@@ -1,4 +1,4 @@
-"""Factorized sparse approximate inverse."""
+"""Factorized sparse approximate inverse (FSAI)."""
 
 from __future__ import annotations
 
@@ -13,18 +13,24 @@ from workbench.operators import Operator
 from workbench.preconditioners.base import Preconditioner
 from workbench.registry import register
 
-LONGEST_ROW = 1024
+MAX_ROW = 1024
 
 
 @register
 @dataclasses.dataclass(frozen=True)
 class Fsai(Preconditioner):
-    """M^-1 = G^H G with G on the pattern of the lower triangle of A, nearest to L^-1 for A = L L^H, diag(G A G^H) = 1.
+    """M^-1 = G^H G, where G on the pattern of tril(A) minimizes ||I - G L||_F for A = L L^H.
 
-    Each row of G takes a dense solve with its part of A, rows in parallel: the entries of a row of the lower triangle,
-    cubed, and summed over rows. G and G^H are stored in CSR form, also for stencils. One application is two products,
-    with no recurrence in them. Raises InputError for a row of more than 1024 entries, for a part of A that is not
-    positive definite, and when A does not show its entries. Source: Kolotilina, Yeremin 1993.
+    The rows of G are scaled so that diag(G A G^H) = 1.
+
+    Cost of the setup: for each row of G a dense solve with a principal submatrix of A, in parallel; the sum over rows
+    of the cubed number of entries in tril(A). G and G^H are stored in CSR format, also for stencils. One application is
+    two sparse products, without recurrences.
+
+    Raises InputError for a row of more than 1024 entries in tril(A), for a principal submatrix that is not positive
+    definite, and if the entries of A are not available.
+
+    Source: Kolotilina, Yeremin 1993.
     """
 
     name: ClassVar[str] = "fsai"
@@ -34,14 +40,14 @@ class Fsai(Preconditioner):
         matrix = operator.to_csr()
         entries = np.diff(sparse.csr_array(sparse.tril(matrix, format="csr")).indptr)
         longest = int(np.argmax(entries))
-        if entries[longest] > LONGEST_ROW:
+        if entries[longest] > MAX_ROW:
             raise InputError(
-                f"fsai solves a dense system per row, of at most {LONGEST_ROW} unknowns; row {longest} has "
+                f"fsai solves a dense system per row, of at most {MAX_ROW} unknowns; row {longest} has "
                 f"{entries[longest]} entries up to its diagonal: use ic or jacobi"
             )
         factor, failed = device.inverse_factor(matrix)
         if failed >= 0:
             raise InputError(
-                f"fsai needs every part of A positive definite, and that of row {failed} is not; use jacobi"
+                f"fsai needs positive definite principal submatrices of A, and that of row {failed} is not; use jacobi"
             )
         return device.factorized_inverse(factor)

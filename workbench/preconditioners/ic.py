@@ -1,4 +1,4 @@
-"""Incomplete Cholesky factorization of the whole matrix, plain and modified."""
+"""Incomplete Cholesky factorizations without fill: IC(0) and modified IC."""
 
 from __future__ import annotations
 
@@ -7,18 +7,21 @@ from typing import Any, ClassVar
 
 from workbench.operators import Operator
 from workbench.preconditioners.base import Preconditioner
-from workbench.preconditioners.factorized import Factorized, incomplete_cholesky, need_whole_triangles
+from workbench.preconditioners.factorized import Factorized, incomplete_cholesky, require_serial_triangles
 from workbench.registry import parameter, register
 
 
 @register
 @dataclasses.dataclass(frozen=True)
 class IncompleteCholesky(Preconditioner):
-    """M = (E + L) E^-1 (E + L^H) with the pattern of A and diag(M) = diag(A); unknowns in their given order.
+    """M = (E + L) E^-1 (E + L^H) with the pattern of A and diag(M) = diag(A), in the natural ordering.
 
-    On a nearest-neighbour stencil L is A's own lower triangle and only 1/E, shape (N,), is stored; for a CSR matrix
-    both triangles of the factor are. One application reads each triangle once, on one core. Pivots that are not
-    positive are met by a shift, which is noted. Raises InputError when no shift helps or A does not show its entries.
+    Cost: for a nearest-neighbour stencil L is the lower triangle of A and only 1/E, shape (N,), is stored; for a CSR
+    matrix both triangles of the factor are stored. One application reads each triangle once, on one core.
+
+    A pivot that is not positive is handled by a diagonal shift, which is noted. Raises InputError if no shift helps, or
+    if the entries of A are not available.
+
     Source: Meijerink, van der Vorst 1977; shift: Manteuffel 1980.
     """
 
@@ -26,7 +29,7 @@ class IncompleteCholesky(Preconditioner):
     title: ClassVar[str] = "incomplete Cholesky IC(0)"
 
     def check(self, device: Any) -> None:
-        need_whole_triangles(self.name, device)
+        require_serial_triangles(self.name, device)
 
     def setup(self, operator: Operator, device: Any) -> Factorized:
         return incomplete_cholesky(self.name, operator, device, operator.shape[0])
@@ -35,10 +38,12 @@ class IncompleteCholesky(Preconditioner):
 @register
 @dataclasses.dataclass(frozen=True)
 class ModifiedIncompleteCholesky(Preconditioner):
-    """As `ic`, with omega times the dropped fill taken from the pivots: 0 is IC(0), with 1 M has the row sums of A.
+    """IC(0) with omega times the dropped fill subtracted from the pivots.
 
-    For complex A the real part of the fill is taken. Storage, cost and what it raises are those of `ic`; omega = 1
-    breaks down more easily, and is shifted then. Source: Gustafsson 1978; relaxation: Axelsson, Lindskog 1986.
+    omega = 0 is IC(0); with omega = 1, M has the row sums of A, but breaks down, and is shifted, more often. For
+    complex A the real part of the fill is subtracted. Storage, cost and errors are those of `ic`.
+
+    Source: Gustafsson 1978; relaxation: Axelsson, Lindskog 1986.
     """
 
     name: ClassVar[str] = "mic"
@@ -47,7 +52,7 @@ class ModifiedIncompleteCholesky(Preconditioner):
     omega: float = parameter(0.95, "share of the dropped fill that goes to the diagonal", low=0, high=1)
 
     def check(self, device: Any) -> None:
-        need_whole_triangles(self.name, device)
+        require_serial_triangles(self.name, device)
 
     def setup(self, operator: Operator, device: Any) -> Factorized:
         return incomplete_cholesky(self.name, operator, device, operator.shape[0], self.omega)

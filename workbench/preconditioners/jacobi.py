@@ -1,4 +1,4 @@
-"""Diagonal scaling."""
+"""Jacobi preconditioner (diagonal scaling)."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from workbench.registry import register
 @register
 @dataclasses.dataclass(frozen=True)
 class Jacobi(Preconditioner):
-    """M = D, the diagonal of A, shape (N,), kept as 1/D, or as one number where it is constant.
+    """M = D, the diagonal of A. Stores 1/D, shape (N,), or one number if the diagonal is constant.
 
-    Cost: one vector of memory, and one word per unknown wherever a pass uses u = M^-1 r; nothing for a constant
-    diagonal. A `LinearOperator`, which does not show its diagonal, raises InputError.
+    Cost: one vector of memory, and one word per unknown in each pass that uses u = M^-1 r; nothing for a constant
+    diagonal.
+
+    Raises InputError if the diagonal of A is not available.
     """
 
     name: ClassVar[str] = "jacobi"

@@ -19,13 +19,19 @@ from workbench.registry import parameter, register
 class Neumann(Preconditioner):
     """M^-1 = K^T D^-1 K with K = sum over k <= order of (-L D^-1)^k; order 1 and 2 are the paper's Neu1 and Neu2.
 
-    L is the strictly lower triangle of A, D its diagonal; only L D^-1 and D^-1 are stored (for CSR matrices L D^-1 also
-    transposed). K r is evaluated by Horner's rule, v <- r - L D^-1 v. On a stencil up to three terms run in one wave
-    with those of K^T, so Neu1, Neu2 and Neu3 all move bands + 3 words per unknown; in CSR form there are 2*order sweeps
-    over L. The paper asks for ||L D^-1|| < 1, which makes more terms better in that norm; M is positive definite
-    without it, since K is unit triangular, and so a few rows above 1, as in the corners of random bubbles, do no harm.
+    L is the strictly lower triangle of A, D its diagonal. K r is evaluated by Horner's rule, v <- r - L D^-1 v.
 
-    Raises InputError when A does not show its entries. Source: Gupta, van Gijzen, Vuik 2013, eqs. (2) to (5).
+    Cost: stores L D^-1 and D^-1, for CSR matrices also the transpose of L D^-1. On a stencil up to three terms of K and
+    of K^T run in one wavefront, so Neu1, Neu2 and Neu3 all move bands + 3 words per unknown. In CSR format an
+    application makes 2*order passes over L.
+
+    The paper requires ||L D^-1|| < 1, under which each further term reduces the error in that norm. M is positive
+    definite without it, since K is unit triangular; a few row sums above 1, as at corners of random bubbles, are
+    harmless.
+
+    Raises InputError if the entries of A are not available.
+
+    Source: Gupta, van Gijzen, Vuik 2013, eqs. (2) to (5).
     """
 
     name: ClassVar[str] = "neumann"
@@ -44,7 +50,7 @@ class Neumann(Preconditioner):
 
 
 def _scaled_bands(operator: Stencil) -> tuple[np.ndarray, ...]:
-    """The bands of L D^-1: entry (i, i - stride) divided by D at i - stride."""
+    """The bands of L D^-1: entry (i, i - stride) divided by D[i - stride]."""
     diagonal = operator.diagonal()
     bands = []
     for low, stride in zip(operator.lower, operator.strides, strict=True):

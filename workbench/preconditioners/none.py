@@ -1,4 +1,4 @@
-"""No first level."""
+"""Identity preconditioner."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workbench.registry import register
 @register
 @dataclasses.dataclass(frozen=True)
 class NoPreconditioner(Preconditioner):
-    """M = I. Costs nothing."""
+    """M = I, without storage or work."""
 
     name: ClassVar[str] = "none"
     title: ClassVar[str] = "none"

@@ -1,4 +1,4 @@
-"""Symmetric successive over-relaxation."""
+"""Symmetric successive over-relaxation (SSOR)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from workbench.operators import Operator
 from workbench.preconditioners.base import Preconditioner
-from workbench.preconditioners.factorized import Factorized, need_whole_triangles, relaxation
+from workbench.preconditioners.factorized import Factorized, require_serial_triangles, ssor_factors
 from workbench.registry import parameter, register
 
 
@@ -16,9 +16,14 @@ from workbench.registry import parameter, register
 class Ssor(Preconditioner):
     """M = (D + omega L) D^-1 (D + omega L^H)/(omega (2 - omega)), L the strictly lower triangle of A.
 
-    omega = 1 is symmetric Gauss-Seidel. Positive definite for every omega in (0, 2) when D is. Stores omega/D, shape
-    (N,), and for CSR matrices both triangles; one application reads each triangle once, on one core. Raises InputError
-    when A does not show its entries. Source: Axelsson 1972.
+    omega = 1 is symmetric Gauss-Seidel. M is positive definite for every omega in (0, 2) if D is.
+
+    Cost: stores omega/D, shape (N,), and for CSR matrices both triangles. One application reads each triangle once, on
+    one core.
+
+    Raises InputError if the entries of A are not available.
+
+    Source: Axelsson 1972.
     """
 
     name: ClassVar[str] = "ssor"
@@ -27,7 +32,7 @@ class Ssor(Preconditioner):
     omega: float = parameter(1.0, "relaxation, above 0 and below 2", low=0.001, high=1.999)
 
     def check(self, device: Any) -> None:
-        need_whole_triangles(self.name, device)
+        require_serial_triangles(self.name, device)
 
     def setup(self, operator: Operator, device: Any) -> Factorized:
-        return relaxation(operator, device, self.omega)
+        return ssor_factors(operator, device, self.omega)

@@ -10,7 +10,7 @@ import numpy as np
 from workbench.devices.constant import constant
 from workbench.errors import InputError
 from workbench.operators import Box, Matrix, Size
-from workbench.operators.box import MOST_ENTRIES
+from workbench.operators.box import MAX_NNZ
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.diffusion import assemble_diffusion
 from workbench.problems.memory import (
@@ -85,9 +85,9 @@ class _BoxProblem(Problem):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.form == "assembled" and self._box.nnz > MOST_ENTRIES:
+        if self.form == "assembled" and self._box.nnz > MAX_NNZ:
             raise InputError(
-                f"{self.spec} has {self._box.nnz} entries, and 32-bit indices count {MOST_ENTRIES} at most; "
+                f"{self.spec} has {self._box.nnz} entries, and 32-bit indices count {MAX_NNZ} at most; "
                 "use a smaller n, or form=matrix-free"
             )
 
@@ -101,7 +101,7 @@ class _BoxProblem(Problem):
         way_out = "use a smaller n, or form=matrix-free" if assembled else "use a smaller n"
         check_memory(WORD * size + self._stored_bytes, self.spec, way_out)
         b = constant(1, size, np.float64)
-        return LinearSystem(Matrix(operator.to_csr()) if assembled else operator, b, grid=operator.shape_of_grid)
+        return LinearSystem(Matrix(operator.to_csr()) if assembled else operator, b, grid=operator.grid)
 
     @property
     def _stored_bytes(self) -> int:

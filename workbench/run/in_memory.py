@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import linalg
 
-from workbench.arrays import HostFunction, common, linear_function, vector, working
+from workbench.arrays import HostFunction, common_dtype, finite_vector, matvec_function, working_dtype
 from workbench.deflation import Deflation, DeflationContext, Subspace, as_subspace
 from workbench.errors import InputError, quoted
 from workbench.operators import Operator, as_operator
@@ -47,7 +47,7 @@ class InMemoryPreconditioner(Preconditioner):
     def function(self, size: int, dtype: np.dtype) -> HostFunction:
         """M^-1 on vectors of a system, what it returns checked."""
         if self.linear is not None:
-            return linear_function(self.linear, "M", dtype)
+            return matvec_function(self.linear, "M", dtype)
         return HostFunction("M", self.action, size, dtype)
 
     def check_symmetric(self, size: int, dtype: np.dtype) -> None:
@@ -85,7 +85,7 @@ def as_preconditioner(M: Any, size: int) -> Preconditioner:
         if isinstance(M, np.ma.MaskedArray):
             raise InputError("M is a masked array; fill the masked entries: M.filled(value)")
         if not isinstance(M, linalg.LinearOperator):
-            working(M.dtype, "M")
+            working_dtype(M.dtype, "M")
         if sparse.issparse(M):
             check_indices(M, "M")
         return InMemoryPreconditioner(linear=linalg.aslinearoperator(M))
@@ -107,13 +107,13 @@ def system_of(A: Any, b: Any, x0: Any = None) -> tuple[LinearSystem, np.ndarray 
     """A x = b and x0 in one precision that holds all three, as SciPy promotes them; a note says what was promoted.
 
     A float32 matrix with a float64 b makes a float64 system, a real matrix with a complex b or x0 a complex one. Raises
-    InputError as `as_operator` and `workbench.arrays.vector` do.
+    InputError as `as_operator` and `workbench.arrays.finite_vector` do.
     """
     operator = as_operator(A)
     size = operator.shape[0]
-    b = vector(b, "b", size)
-    x0 = None if x0 is None else vector(x0, "x0", size)
-    dtype = common(operator.dtype, *(b,) if x0 is None else (b, x0))
+    b = finite_vector(b, "b", size)
+    x0 = None if x0 is None else finite_vector(x0, "x0", size)
+    dtype = common_dtype(operator.dtype, *(b,) if x0 is None else (b, x0))
     notes = ()
     if dtype != operator.dtype:
         notes = (f"A is {operator.dtype}, but b or x0 is not: the system was made {dtype}",)

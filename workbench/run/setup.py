@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from workbench import devices
-from workbench.arrays import cast, vector
+from workbench.arrays import cast, finite_vector
 from workbench.deflation import DeflationContext, Projection, Variant
 from workbench.devices.constant import constant, constant_of, entries, largest
 from workbench.devices.pair import Split
@@ -22,7 +22,7 @@ from workbench.problems import LinearSystem
 from workbench.run.cancellation import StoppedError
 from workbench.run.configuration import Configuration
 from workbench.run.in_memory import InMemoryPreconditioner
-from workbench.scaling import is_extreme, magnitude, norm, scaled, scaled_number
+from workbench.scaling import is_extreme, max_abs, norm, scaled, scaled_scalar
 from workbench.solvers import MethodTraits, Solver
 
 NULL_TOLERANCE = 1e-12
@@ -85,7 +85,7 @@ class SolveSetup:
 
     def scaled_norm(self, norm: float) -> float:
         """A norm of the system that was given as one of the scaled system."""
-        return scaled_number(norm, -self.exponent)
+        return scaled_scalar(norm, -self.exponent)
 
     def release(self) -> None:
         """Let go of all that lies on the device."""
@@ -226,8 +226,8 @@ def _right_hand_side(
         case "random":
             return np.random.default_rng([configuration.seed, 1]).random(size).astype(dtype), None
     if (value := constant_of(system.b)) is not None and system.b.shape == (size,):
-        return constant(cast(vector(np.array([value]), "b", 1), dtype, "b")[0], size, dtype), None
-    return cast(vector(system.b, "b", size), dtype, "b"), None
+        return constant(cast(finite_vector(np.array([value]), "b", 1), dtype, "b")[0], size, dtype), None
+    return cast(finite_vector(system.b, "b", size), dtype, "b"), None
 
 
 def _exponent(b: np.ndarray, start: np.ndarray, bound: Any, device: Any) -> int:
@@ -235,12 +235,12 @@ def _exponent(b: np.ndarray, start: np.ndarray, bound: Any, device: Any) -> int:
     vectors = [b, start] if entries(start).any() else [b]
     if not any(is_extreme(_norm(values, device), b.dtype) for values in vectors):
         return 0
-    found = magnitude(entries(b))
+    found = max_abs(entries(b))
     if len(vectors) == 2:
         product = device.zeros(b.size, b.dtype)
         bound.apply(device.array(start, b.dtype), product)
         # NaN, as of infinity less infinity, must not be lost.
-        found = float(np.maximum(found, magnitude(device.to_host(product))))
+        found = float(np.maximum(found, max_abs(device.to_host(product))))
     if not np.isfinite(found):
         raise InputError("A x0 overflows; start from a smaller x0, or from zero")
     return math.frexp(found)[1]
@@ -249,8 +249,8 @@ def _exponent(b: np.ndarray, start: np.ndarray, bound: Any, device: Any) -> int:
 def _norm(values: np.ndarray, device: Any) -> float:
     """||v||, or a smaller number that is not zero where squares underflow on the device."""
     if constant_of(values) is not None:
-        return magnitude(entries(values)) * math.sqrt(values.size)
-    return device.norm(device.array(values, values.dtype)) or magnitude(values)
+        return max_abs(entries(values)) * math.sqrt(values.size)
+    return device.norm(device.array(values, values.dtype)) or max_abs(values)
 
 
 def _made_consistent(b: np.ndarray, exponent: int, notes: list[str]) -> tuple[np.ndarray, float]:
@@ -263,7 +263,7 @@ def _made_consistent(b: np.ndarray, exponent: int, notes: list[str]) -> tuple[np
     if removed <= 1e-13 * length:
         return b, 0.0
     b = (b - mean).astype(b.dtype)
-    given = complex(scaled_number(mean.real, exponent), scaled_number(mean.imag, exponent))
+    given = complex(scaled_scalar(mean.real, exponent), scaled_scalar(mean.imag, exponent))
     shown = given if b.dtype.kind == "c" else given.real
     notes.append(f"A is singular: the mean of b, {shown:.6g}, was removed so that a solution exists")
     if norm(b) <= 1e-12 * length:
@@ -277,7 +277,7 @@ def _made_consistent(b: np.ndarray, exponent: int, notes: list[str]) -> tuple[np
 def _start(configuration: Configuration, system: LinearSystem, x0: np.ndarray | None) -> np.ndarray:
     size, dtype = system.operator.shape[0], system.operator.dtype
     if x0 is not None:
-        return np.array(cast(vector(x0, "x0", size), dtype, "x0"))
+        return np.array(cast(finite_vector(x0, "x0", size), dtype, "x0"))
     if configuration.x0 == "random" or (configuration.x0 == "problem" and system.random_start):
         return np.random.default_rng(configuration.seed).random(size).astype(dtype)
     return constant(0, size, dtype)

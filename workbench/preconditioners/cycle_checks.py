@@ -1,0 +1,56 @@
+"""Checks of a multigrid cycle before it preconditions CG: finite values, symmetry, (r, M^-1 r) > 0."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from workbench.errors import InputError
+
+SYMMETRY_TOLERANCE = 1e-6
+"""Allowed difference of (M^-1 x, y) and (x, M^-1 y), relative to the norms; far above the rounding of a cycle."""
+
+
+def check_cycle(name: str, apply: Callable[[np.ndarray], np.ndarray], size: int, dtype: np.dtype) -> tuple[str, ...]:
+    """Apply a cycle to two random vectors of zero mean and describe each property of M that CG needs and it lacks.
+
+    A cycle that is not symmetric or not positive definite is only noted, since CG may converge before that matters.
+
+    Cost: two cycles.
+
+    Raises InputError if the result is not finite.
+    """
+    rng = np.random.default_rng(0)
+    x, y = (rng.standard_normal(size).astype(dtype) for _ in range(2))
+    if size > 1:
+        x, y = x - x.mean(), y - y.mean()
+    Mx, My = (np.reshape(apply(v), (size,)) for v in (x, y))
+    if not (np.isfinite(Mx).all() and np.isfinite(My).all()):
+        raise InputError(
+            f"{name}: the multigrid cycle gives NaN or infinity for this matrix; use another preconditioner"
+        )
+    scale = np.linalg.norm(Mx) * np.linalg.norm(y) + np.linalg.norm(x) * np.linalg.norm(My)
+    notes = []
+    if abs(np.vdot(Mx, y).item() - np.vdot(x, My).item()) > SYMMETRY_TOLERANCE * scale:
+        notes.append(f"the cycle of {name} is not symmetric, which CG needs; use solver fcg or another preconditioner")
+    smallest = min(np.vdot(x, Mx).item().real, np.vdot(y, My).item().real)
+    if smallest < 0:
+        notes.append(f"the cycle of {name} is not positive definite ((r, M^-1 r) = {smallest:.3g}); {_remedy(name)}")
+    return tuple(notes)
+
+
+def _remedy(name: str) -> str:
+    """What to use instead of a cycle that is not positive definite."""
+    return f"use another preconditioner than {name}, such as ssor, block-ic or jacobi"
+
+
+def attach_notes(cycle: Any, name: str, notes: tuple[str, ...]) -> Any:
+    """Attach notes for the provenance to a bound cycle, and the diagnosis of a breakdown that it may cause.
+
+    `suspect` names the cause if (r, M^-1 r) <= 0 is computed; `remedy` says what to use instead.
+    """
+    cycle.notes = (*getattr(cycle, "notes", ()), *notes)
+    cycle.suspect, cycle.remedy = f"the multigrid cycle of {name}", _remedy(name)
+    return cycle
