@@ -17,7 +17,7 @@ from typing import Any
 from benchmarks.common import attempts, interleaved
 from workbench.analysis import advise
 from workbench.analysis.advisor import configuration_of
-from workbench.analysis.candidates import Pair, pairs
+from workbench.analysis.candidates import LevelPair, level_pairs
 from workbench.errors import InputError
 from workbench.problems import LinearSystem, Problem
 from workbench.run import Run, Stopping, configure, run_through
@@ -56,7 +56,7 @@ def measure(problem: Problem) -> dict[str, Any]:
     again.setdefault(pick, once[pick])
     seconds = {pair: [] for pair in again}
 
-    def solve(pair: Pair) -> None:
+    def solve(pair: LevelPair) -> None:
         result = run_through(Run(configuration_of(problem, pair, STOPPING), system))
         seconds[pair].append(result.setup_seconds + result.iteration_seconds)
 
@@ -75,12 +75,12 @@ def measure(problem: Problem) -> dict[str, Any]:
     }
 
 
-def everything(problem: Problem, system: LinearSystem, pick: Pair) -> dict[Pair, float]:
+def everything(problem: Problem, system: LinearSystem, pick: LevelPair) -> dict[LevelPair, float]:
     """Seconds of every pair that does not take much longer than the best, solved once."""
-    found: dict[Pair, float] = {}
+    found: dict[LevelPair, float] = {}
     too_slow: set[str] = set()
     best = math.inf
-    everyone = pairs(problem, system, ("cpu",))
+    everyone = level_pairs(problem, system, ("cpu",))
     # The pick first: it bounds all others.
     for pair in [pick, *(other for other in everyone if other != pick)]:
         if pair.preconditioner in too_slow:

@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.common import attempts, interleaved, median_ratio
 from workbench import registry
-from workbench.analysis.family import family
+from workbench.analysis.solver_costs import solver_costs
 from workbench.run import Run, Stopping, configure, run_through
 
 CASES = (("poisson7", 128), ("slabs-3d", 128))
@@ -48,7 +48,7 @@ def measure(problem: str, n: int) -> dict[str, dict[str, float]]:
     interleaved({name: contestant(name) for name in names}, ROUNDS)
     # The first call of each compiles.
     seconds = {name: values[1:] for name, values in inside.items()}
-    bytes_of = {cost.solver: cost.bytes_per_unknown for cost in family(problem)}
+    bytes_of = {cost.solver: cost.bytes_per_unknown for cost in solver_costs(problem)}
     return {
         name: {
             "ms": 1e3 * statistics.median(seconds[name]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from workbench.analysis.family import HEADINGS, family, table
+from workbench.analysis.solver_costs import HEADINGS, solver_costs, table
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "family.md"
 BEGIN, END = "<!-- {} by scripts/family_table.py -->\n", "<!-- end -->"
@@ -13,7 +13,7 @@ PRECONDITIONERS = ("jacobi", "neumann:2")
 
 def markdown(preconditioner: str) -> str:
     """One table."""
-    rows = [HEADINGS, ("---",) * len(HEADINGS), *table(family("slabs-3d", 8, preconditioner))]
+    rows = [HEADINGS, ("---",) * len(HEADINGS), *table(solver_costs("slabs-3d", 8, preconditioner))]
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 

@@ -1,4 +1,4 @@
-"""The advisor: its pairs, what it predicts, and that its pick is a good one where all can be tried."""
+"""The advisor: candidate pairs, predictions, ranking and output."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.io import mmwrite
 
 from tests.conftest import random_matrix
 from workbench.analysis import advise, advisor
-from workbench.analysis.candidates import Pair, coarser, pairs, second_levels
+from workbench.analysis.candidates import LevelPair, coarsened, level_pairs, second_levels
 from workbench.cli import main
 from workbench.errors import InputError
 from workbench.problems.files import MatrixFile
@@ -22,7 +22,7 @@ def problem(name="two-layer", **parameters):
     return configure(name, parameters).problem
 
 
-def test_second_levels_are_those_that_the_problem_has():
+def test_second_levels_depend_on_grid_and_phases():
     flat = dict(second_levels(problem(n=64).assemble()))
     assert {"none", "stripes", "blocks:8", "blocks:16", "levelset:8"} <= set(flat)
     assert "planes" not in flat
@@ -33,20 +33,20 @@ def test_second_levels_are_those_that_the_problem_has():
     assert (cube["blocks:8"], cube["blocks:16"]) == ("cholesky", "sparse")
 
 
-def test_pairs_keep_their_cells_per_subdomain_on_coarser_grids():
-    pair = Pair("ic", "blocks:16", "cholesky", "cpu")
+def test_pairs_keep_the_cells_per_subdomain_on_coarser_grids():
+    pair = LevelPair("ic", "blocks:16", "cholesky", "cpu")
     assert pair.on_coarser_grid(4).deflation == "blocks:4"
     assert pair.on_coarser_grid(32) is None
-    assert Pair("ic", "stripes", "cholesky", "cpu").on_coarser_grid(4).deflation == "stripes"
-    assert coarser(problem(n=64), 4).n == 16
-    assert coarser(problem(n=16), 4) is None
+    assert LevelPair("ic", "stripes", "cholesky", "cpu").on_coarser_grid(4).deflation == "stripes"
+    assert coarsened(problem(n=64), 4).n == 16
+    assert coarsened(problem(n=16), 4) is None
 
 
-def test_on_a_small_problem_all_pairs_are_tried_as_they_are():
+def test_small_problems_are_probed_at_full_size_only():
     chosen = problem(n=40)
     advice = advise(chosen)
     system = chosen.assemble()
-    everything = pairs(chosen, system, ("cpu",))
+    everything = level_pairs(chosen, system, ("cpu",))
     assert len(advice.estimates) + len(advice.refused) >= 0.5 * len({pair.deflation for pair in everything})
     assert advice.estimates[0].measured
     assert advice.best.problem == chosen
@@ -57,11 +57,11 @@ def test_on_a_small_problem_all_pairs_are_tried_as_they_are():
     assert fewest < 80, "without a second level this problem takes some two hundred iterations"
 
 
-def test_predictions_from_coarser_grids_are_near_what_is_needed(monkeypatch):
-    monkeypatch.setattr(advisor, "WORTH_COARSENING", 4000)
-    said = []
-    advice = advise("bubbles-2d", n=96, tell=said.append)
-    assert [text.rsplit(":", 1)[1] for text in said] == ["24", "48", "96"]
+def test_predictions_from_coarser_grids_are_close_to_full_runs(monkeypatch):
+    monkeypatch.setattr(advisor, "MIN_UNKNOWNS_TO_COARSEN", 4000)
+    messages = []
+    advice = advise("bubbles-2d", n=96, progress=messages.append)
+    assert [text.rsplit(":", 1)[1] for text in messages] == ["24", "48", "96"]
     ratios = []
     for row in advice.estimates:
         if not row.measured and row.grid_n == 48:
@@ -71,29 +71,29 @@ def test_predictions_from_coarser_grids_are_near_what_is_needed(monkeypatch):
     assert 0.6 < np.median(ratios) < 1.6
 
 
-def test_ranked_measured_first_and_told_as_text_html_and_data():
+def test_measured_pairs_rank_first_in_text_html_and_data():
     advice = advise("two-layer", n=24)
     measured = [row.measured for row in advice.estimates]
     assert measured == sorted(measured, reverse=True)
     seconds = [row.seconds for row in advice.estimates if row.measured]
     assert seconds == sorted(seconds)
-    text = advice.text(most=2)
+    text = advice.text(max_rows=2)
     assert advice.estimates[0].pair.label in text
     assert "slower pairs" in text
     assert advice._repr_html_().startswith("<pre>")
     assert json.loads(json.dumps(advice.to_dict()))["pairs"][0]["measured"] is True
 
 
-def test_what_cannot_be_used_is_left_out_with_its_sentence(monkeypatch):
+def test_unusable_preconditioners_are_listed_with_their_error(monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "pyamgx", None)
     advice = advise("two-layer", n=16)
     assert "workbench doctor" in advice.refused["amgx"]
-    assert "left out: amgx" in advice.text()
+    assert "not usable: amgx" in advice.text()
 
 
-def test_a_matrix_without_a_grid_is_probed_as_it_is(tmp_path):
+def test_a_matrix_without_a_grid_is_probed_at_full_size(tmp_path):
     mmwrite(tmp_path / "a.mtx", random_matrix(120).to_csr())
     advice = advise(str(tmp_path / "a.mtx"))
     assert advice.estimates[0].measured
@@ -105,7 +105,7 @@ def test_an_unsolvable_tolerance_is_refused():
         advise("two-layer", n=12, rtol=1e-30)
 
 
-def test_the_rate_so_far_tells_the_rest():
+def test_remaining_iterations_are_extrapolated_from_the_rate():
     run = Run(configure("poisson5", n=30, preconditioner="jacobi"))
     for _ in range(20):
         run.step()
@@ -116,7 +116,7 @@ def test_the_rate_so_far_tells_the_rest():
     assert advisor._iterations_needed(run) == run.iterations
 
 
-def test_the_command(capsys):
+def test_the_advise_command(capsys):
     assert main(["advise", "two-layer", "--n", "16", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed["problem"]["parameters"]["n"] == 16
@@ -125,7 +125,7 @@ def test_the_command(capsys):
     assert "did you mean two-layer" in capsys.readouterr().err
 
 
-def test_a_hostile_name_is_text_on_a_page():
+def test_html_in_names_and_errors_is_escaped():
     name = "<img src=x onerror=alert(1)>"
     refused = {"jacobi": f"cannot read m/{name}.mtx: </pre><script>alert(2)</script> & more"}
     advice = advisor.Advice(MatrixFile(path=f"m/{name}.mtx"), (), refused, 1.0, 1e-6)

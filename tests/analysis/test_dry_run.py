@@ -1,4 +1,4 @@
-"""A rehearsal notes what a real traced run does, event for event, and its modelled time can be computed by hand."""
+"""A dry run records the same events as a traced run, and its modelled times agree with calculations by hand."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
-from workbench.analysis.cuts import box_cut, cut_by
-from workbench.analysis.dry_run import rehearse
+from workbench.analysis.cuts import box_cut, cut_for_share
+from workbench.analysis.dry_run import dry_run
 from workbench.analysis.schedules import per_iteration
 from workbench.devices.dry_run import Cut, Sizes
 from workbench.errors import InputError
@@ -27,53 +27,54 @@ def traced(spec, device, problem="poisson125", **parameters):
     return run_through(Run(configuration, trace=True)).trace
 
 
-def told(trace, iteration):
-    """Every event of an iteration but its bytes, and its bytes; what the driver looks at is left out."""
+def events_and_bytes(trace, iteration):
+    """The events of an iteration without their bytes, and their bytes; the driver's reads of scalars are skipped."""
     events = list(trace)
 
-    def known(event):
+    def identity(event):
         return (event.name, event.lane, event.iteration)
 
-    mine = sorted(
-        (*known(event), event.flops, sorted(known(events[place]) for place in event.after), event.bytes)
+    found = sorted(
+        (*identity(event), event.flops, sorted(identity(events[index]) for index in event.after), event.bytes)
         for event in events
         if event.iteration == iteration and (event.name, event.bytes) != ("scalars", 0)
     )
-    return [event[:-1] for event in mine], [event[-1] for event in mine]
+    return [event[:-1] for event in found], [event[-1] for event in found]
 
 
-def agree(made, real, layout=None):
-    """Equal, but for the bounds of tiles that a matrix has on a GPU."""
-    allowed = 0 if layout is None or layout.chunked else 2e-3
+def assert_same_events(made, real, layout=None):
+    """Compare two traces; a tiled matrix on a GPU also stores tile bounds, so its bytes differ a little."""
+    tolerance = 0 if layout is None or layout.chunked else 2e-3
     for iteration in (1, 2, 3):
-        events, moved = told(made, iteration)
-        assert events == told(real, iteration)[0]
-        assert moved == pytest.approx(told(real, iteration)[1], rel=allowed, abs=0)
+        events, moved = events_and_bytes(made, iteration)
+        real_events, real_moved = events_and_bytes(real, iteration)
+        assert events == real_events
+        assert moved == pytest.approx(real_moved, rel=tolerance, abs=0)
 
 
 @pytest.mark.parametrize("spec", ["cg", "pipecg"])
-def test_alone_on_the_cores(spec):
-    agree(rehearse(spec, SIZES, "cores").trace, traced(spec, "cpu", n=N))
+def test_events_on_the_cores(spec):
+    assert_same_events(dry_run(spec, SIZES, "cores").trace, traced(spec, "cpu", n=N))
 
 
 @pytest.mark.parametrize("spec", ["cg", "pipecg", "hybrid1", "hybrid2", "hybrid1:fused=no", "hybrid2:merged=no"])
-def test_on_an_accelerator(accelerator, spec):
-    agree(rehearse(spec, SIZES).trace, traced(spec, accelerator.spec, n=N), accelerator.layout)
+def test_events_on_an_accelerator(accelerator, spec):
+    assert_same_events(dry_run(spec, SIZES).trace, traced(spec, accelerator.spec, n=N), accelerator.layout)
 
 
 @pytest.mark.parametrize("more", ["", ",halves=no", ",fused=no,merged=no"])
-def test_with_rows_on_both_sides(accelerator, more):
+def test_events_with_rows_on_both_sides(accelerator, more):
     cut = box_cut(N, planes=3)
     # Between the entries of the first three planes and those of one row more.
     share = 1 - (cut.entries + 1) / ENTRIES
     real = traced(f"hybrid3:share={share!r}{more}", accelerator.spec, n=N)
-    agree(rehearse(f"hybrid3:share={share!r}{more}", SIZES, cut=cut).trace, real)
+    assert_same_events(dry_run(f"hybrid3:share={share!r}{more}", SIZES, cut=cut).trace, real)
 
 
-def test_with_a_diagonal_that_varies(accelerator):
+def test_events_with_a_varying_diagonal(accelerator):
     real = traced("hybrid2", accelerator.spec, "stand-in", of="gyro", scale=0.05)
     operator = configure("stand-in", of="gyro", scale=0.05).problem.assemble().operator
-    agree(rehearse("hybrid2", Sizes(operator.shape[0], operator.nnz)).trace, real, accelerator.layout)
+    assert_same_events(dry_run("hybrid2", Sizes(operator.shape[0], operator.nnz)).trace, real, accelerator.layout)
 
 
 def numbers(**values):
@@ -98,31 +99,31 @@ BIG = Sizes(10**6, 5 * 10**7)
 
 
 def modelled(spec, machine=(CORES, GPU), sizes=BIG, **more):
-    return per_iteration(retime(rehearse(spec, sizes, **more).trace, *machine))
+    return per_iteration(retime(dry_run(spec, sizes, **more).trace, *machine))
 
 
-def test_cg_by_hand():
+def test_the_time_of_cg_by_hand():
     # The product 12 nnz + 4 (N + 1) + 16 N, r, s, 1/D read and r written, then those and x, p: 10 words.
     moved = 600e6 + 4e6 + 4 + 16e6 + 10 * 8e6
     assert modelled("cg", on="cores") == pytest.approx(moved / 1e9 + 3e-3, rel=1e-12)
     assert modelled("cg") == pytest.approx(moved / 1e10 + 6e-3, rel=1e-12)
 
 
-def test_hybrid_1_by_hand():
+def test_the_time_of_hybrid_1_by_hand():
     # Updates of 20 words, three copies of 80 ms that nothing hides, dot products of 3; the product is shorter.
     updates, copies, dots = 20 * 8e6 / 1e10 + 2e-3, 3 * (8e6 / 1e8 + 5e-3), 3 * 8e6 / 1e9 + 1e-3
     assert modelled("hybrid1") == pytest.approx(updates + copies + dots, rel=1e-9)
-    # A link that is fast: the product hides the copies and the dot products.
+    # With a fast link, the product hides the copies and the dot products.
     fast = dataclasses.replace(GPU, **numbers(to_host_bandwidth=1e12, to_host_latency=1e-6))
     product = (600e6 + 4e6 + 4 + 16e6) / 1e10 + 2e-3
     assert modelled("hybrid1", (CORES, fast)) == pytest.approx(updates + product, rel=1e-9)
 
 
-def test_hybrid_2_by_hand():
-    # The host asks for n when it is done with the last iteration; the updates that hide the copy are shorter, and so is
-    # all that the accelerator does.
-    copy, needing = 8e6 / 1e8 + 5e-3, 8 * 8e6 / 1e9 + 1e-3
-    assert modelled("hybrid2") == pytest.approx(copy + needing, rel=1e-9)
+def test_the_time_of_hybrid_2_by_hand():
+    # The host requests n after the last iteration; the updates that hide the copy are shorter, and so is all work on
+    # the accelerator.
+    copy, dependent = 8e6 / 1e8 + 5e-3, 8 * 8e6 / 1e9 + 1e-3
+    assert modelled("hybrid2") == pytest.approx(copy + dependent, rel=1e-9)
 
 
 def test_hybrid_3_on_two_equal_sides_takes_half_of_one():
@@ -130,13 +131,13 @@ def test_hybrid_3_on_two_equal_sides_takes_half_of_one():
     even = dataclasses.replace(GPU, **numbers(bandwidth_measured=1e9, launch_latency=1e-9), **free)
     cores = dataclasses.replace(CORES, **numbers(launch_latency=1e-9))
     cut = Cut(rows=BIG.size // 2, entries=BIG.entries // 2, coupled=0, border=1)
-    # Each half: 12 bytes an entry, pointers and v of the two parts, FIRST_HALF and SECOND_HALF words of the sweeps.
+    # Each half: 12 bytes an entry, pointers and v of the two parts, FIRST_HALF and SECOND_HALF words of the passes.
     half = 12 * 25e6 + 2 * 2 * 12 * 5e5 + (14 + 8) * 8 * 5e5
     assert modelled("hybrid3", (cores, even), cut=cut) == pytest.approx(half / 1e9, rel=1e-3)
 
 
-def test_a_rehearsal_cannot_be_taken_for_a_measurement():
-    made = rehearse("hybrid1", BIG).trace
+def test_dry_runs_are_labelled_and_have_no_times():
+    made = dry_run("hybrid1", BIG).trace
     assert made.label == "rehearsed"
     assert made.seconds == 0
     assert "nothing was computed" in made.machine
@@ -145,36 +146,36 @@ def test_a_rehearsal_cannot_be_taken_for_a_measurement():
     assert not any("states no bytes" in note for note in retime(made, CORES, GPU).notes)
 
 
-def test_what_is_held_is_matrix_and_vectors():
+def test_device_bytes_are_those_of_matrix_and_vectors():
     matrix = 12 * BIG.entries + 4 * (BIG.size + 1)
     # b, x, r, p, s, 1/D and the driver's residual.
-    assert rehearse("cg", BIG).held == matrix + 7 * 8 * BIG.size
-    assert rehearse("cg", BIG, "cores").held == 0
+    assert dry_run("cg", BIG).device_bytes == matrix + 7 * 8 * BIG.size
+    assert dry_run("cg", BIG, "cores").device_bytes == 0
 
 
 @pytest.mark.parametrize(
-    ("act", "sentence"),
+    ("act", "message"),
     [
         (lambda: Sizes(1, 1), "at least 2 unknowns, got 1"),
         (lambda: Sizes(10, 9), "at least 10 entries, one a row, got 9"),
-        (lambda: rehearse("hybrid", BIG), "chooses among schedules"),
-        (lambda: rehearse("hybrid3", BIG), "give the cut"),
-        (lambda: rehearse("hybrid3", BIG, cut=Cut(0, 0, 0, 0)), "rows on both sides, got 0 of 1000000"),
-        (lambda: rehearse("cg", BIG, "gpu"), "unknown side 'gpu'"),
-        (lambda: rehearse("cg", BIG, iterations=0), "at least 1 iteration must be rehearsed, got 0"),
-        (lambda: cut_by(BIG, 1.0), "without a row"),
+        (lambda: dry_run("hybrid", BIG), "chooses among schedules"),
+        (lambda: dry_run("hybrid3", BIG), "pass a cut"),
+        (lambda: dry_run("hybrid3", BIG, cut=Cut(0, 0, 0, 0)), "rows on both sides, got 0 of 1000000"),
+        (lambda: dry_run("cg", BIG, "gpu"), "unknown side 'gpu'"),
+        (lambda: dry_run("cg", BIG, iterations=0), "a dry run needs at least 1 iteration, got 0"),
+        (lambda: cut_for_share(BIG, 1.0), "without a row"),
         (lambda: box_cut(8, 1), "at least two on either side, got 1"),
     ],
 )
-def test_what_cannot_be_rehearsed_is_a_sentence(act, sentence):
-    with pytest.raises(InputError, match=sentence):
+def test_invalid_dry_runs_are_refused(act, message):
+    with pytest.raises(InputError, match=message):
         act()
 
 
-def test_the_cut_of_an_unknown_matrix_is_that_of_a_box_on_a_cube():
+def test_the_default_cut_is_that_of_a_box_stencil_on_a_cube():
     n = 200
     sizes = Sizes(n**3, box_nnz((n, n, n), 2))
-    exact, guessed = box_cut(n, 50), cut_by(sizes, 0.75)
+    exact, guessed = box_cut(n, 50), cut_for_share(sizes, 0.75)
     assert guessed.rows == exact.rows
     assert guessed.entries == pytest.approx(exact.entries, rel=0.02)
     assert guessed.coupled == pytest.approx(exact.coupled, rel=0.02)

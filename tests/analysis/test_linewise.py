@@ -1,4 +1,4 @@
-"""Line by line: every value is that of a CG written by hand in NumPy."""
+"""Line-by-line execution against CG written in NumPy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.run import configure, user_solver
 
 
 def by_hand(A, M, b, x, iterations):
-    """CG, and after every line the name that it sets with its value; M is the diagonal of the preconditioner."""
+    """The name and value that each line of CG assigns; M is the diagonal of the preconditioner."""
     seen = [[("s", A @ x)]]
     r = b - A @ x
     u = r / M
@@ -38,7 +38,7 @@ def test_values_are_those_of_cg_by_hand():
             np.testing.assert_allclose(walk.after(iteration, place)[name], value, rtol=1e-12)
 
 
-def test_a_line_changes_its_own_name_alone():
+def test_a_line_changes_only_its_target():
     walk = Walk(configure("poisson5", n=4, rhs="random"))
     walk.advance()
     for iteration in (0, 1):
@@ -47,8 +47,8 @@ def test_a_line_changes_its_own_name_alone():
             assert {name for name in after if before.get(name) is not after[name]} == {line.target}
 
 
-def test_four_unknowns_in_whole_numbers():
-    # Every row of A sums to 4 - 1 - 1 = 2, so b = 1 is an eigenvector and one step of 1/2 ends it.
+def test_four_unknowns_with_integer_values():
+    # Every row of A sums to 4 - 1 - 1 = 2, so b = 1 is an eigenvector and CG converges in one step of 1/2.
     walk = Walk(configure("poisson5", n=2, rhs="ones", preconditioner="none"))
     assert walk.after(0, 2)["r"].tolist() == [1.0] * 4
     walk.advance()
@@ -65,7 +65,7 @@ def test_too_many_unknowns_are_refused_before_the_setup(monkeypatch):
         Walk(configure("poisson5", n=101))
 
 
-def test_a_method_of_ones_own_is_walked():
+def test_user_defined_solvers_are_executed():
     iteration = user_solver("mine").iterate.replace("beta = gamma/previous", "beta = 0")
     walk = Walk(configure("poisson5", n=5, rhs="random", solver=user_solver("no-beta", iteration=iteration)))
     walk.advance()

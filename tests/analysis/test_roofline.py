@@ -1,8 +1,8 @@
-"""Kernels under a roof, by hand."""
+"""Roofline points calculated by hand."""
 
 import pytest
 
-from workbench.analysis import spots
+from workbench.analysis import roofline_points
 from workbench.errors import InputError
 from workbench.recording import Event, Trace
 
@@ -22,28 +22,28 @@ def trace():
     return made
 
 
-def test_numbers_by_hand(trace):
-    product, copy, coarse = spots(trace)
+def test_totals_and_rates(trace):
+    product, copy, coarse = roofline_points(trace)
     assert (product.kernel, product.calls, product.seconds, product.share) == ("A", 3, 5.0, 0.5)
     assert (product.intensity, product.flop_rate, product.bandwidth) == (0.1, 50.0, 500.0)
     assert (copy.kernel, copy.intensity, copy.flop_rate, copy.bandwidth) == ("p = u", None, None, 200.0)
     assert (coarse.kernel, coarse.share, coarse.bandwidth) == ("E^-1", 0.2, None)
 
 
-def test_the_share_of_the_roof_is_that_of_the_nearer_limit(trace):
-    product, copy, coarse = spots(trace)
+def test_the_share_of_the_roof_is_that_of_the_limiting_resource(trace):
+    product, copy, coarse = roofline_points(trace)
     assert product.of_roof(1000.0) == 0.5
     assert product.of_roof(1000.0, flops=62.5) == 0.8
     assert copy.of_roof(1000.0, flops=62.5) == 0.2
     assert coarse.of_roof(1000.0) is None
 
 
-def test_what_has_no_place_is_a_sentence(trace):
+def test_lanes_without_events_and_traces_without_times_are_refused(trace):
     with pytest.raises(InputError, match="a lane is one of cpu, accelerator, .* got 'gpu'"):
-        spots(trace, "gpu")
+        roofline_points(trace, "gpu")
     with pytest.raises(InputError, match="no events on lane accelerator; it has cpu, copy to host"):
-        spots(trace, "accelerator")
-    still = Trace(label="rehearsed")
-    still.append(Event("A", "cpu", 0.0, 0.0, bytes=8, flops=1))
+        roofline_points(trace, "accelerator")
+    untimed = Trace(label="rehearsed")
+    untimed.append(Event("A", "cpu", 0.0, 0.0, bytes=8, flops=1))
     with pytest.raises(InputError, match="rehearsed and its events take no time"):
-        spots(still)
+        roofline_points(untimed)

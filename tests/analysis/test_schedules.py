@@ -1,4 +1,4 @@
-"""Methods on modelled machines: who fits, who is the fastest, and what a turn of one number does."""
+"""Modelled methods: which fit the memory, which is the fastest, and how that depends on the machine."""
 
 from __future__ import annotations
 
@@ -8,9 +8,17 @@ import math
 import numpy as np
 import pytest
 
-from workbench.analysis.cuts import box_cut, fitting_share, share_of
-from workbench.analysis.schedules import LIBRARY, METHODS, all_expected, best, expected, per_iteration, window
-from workbench.analysis.sweep import Numbers, curves, unknowns_up_to
+from workbench.analysis.cuts import balanced_share, box_cut, largest_share
+from workbench.analysis.schedules import (
+    LIBRARY,
+    METHODS,
+    all_expected,
+    expected,
+    fastest,
+    per_iteration,
+    slice_iterations,
+)
+from workbench.analysis.size_sweep import MachineParameters, curves, unknowns_up_to
 from workbench.devices.dry_run import Sizes
 from workbench.devices.pair import iteration_seconds, profile_rates
 from workbench.devices.pair.decomposition import bytes_needed
@@ -18,69 +26,69 @@ from workbench.errors import InputError
 from workbench.operators.box_csr import box_csr, box_nnz
 from workbench.solvers.hybrid.hybrid3 import Hybrid3
 
-EVEN = Numbers(cores=1e11, accelerator=1e11, link=5e10, copy=1e-6, launch=1e-6, loop=1e-6, memory=1e11)
+EVEN = MachineParameters(cores=1e11, accelerator=1e11, link=5e10, copy=1e-6, launch=1e-6, loop=1e-6, memory=1e11)
 SIZES = Sizes(10**6, 5 * 10**7)
 
 
-def test_two_equal_sides_share_the_rows():
+def test_hybrid_3_is_the_fastest_on_two_equal_devices():
     found = all_expected(SIZES, EVEN.machine())
     assert set(found) == set(METHODS)
-    assert best(found) == "hybrid3"
+    assert fastest(found) == "hybrid3"
     assert found["hybrid3"].seconds < 0.6 * found["pipecg gpu"].seconds
 
 
-def test_a_slow_link_leaves_one_side_alone():
+def test_a_method_on_one_device_is_the_fastest_with_a_slow_link():
     slow = dataclasses.replace(EVEN, link=1e8)
-    assert best(all_expected(SIZES, slow.machine())) in ("cg cpu", "pipecg cpu", "cg gpu", "pipecg gpu")
+    assert fastest(all_expected(SIZES, slow.machine())) in ("cg cpu", "pipecg cpu", "cg gpu", "pipecg gpu")
 
 
-def test_what_does_not_fit_says_so_and_hybrid_3_takes_what_does():
+def test_methods_that_do_not_fit_say_why_and_hybrid_3_takes_fewer_rows():
     small = dataclasses.replace(EVEN, memory=4e8).machine()
     found = all_expected(SIZES, small)
     for name in ("cg gpu", "pipecg gpu", "hybrid1", "hybrid2"):
         assert found[name].seconds is None
-        assert "GB of the accelerator, which has 0.36 to give" in found[name].why
+        assert "GB on the accelerator, which has 0.36 GB usable" in found[name].why
     assert found["hybrid3"].seconds > all_expected(SIZES, EVEN.machine())["hybrid3"].seconds
     assert found["hybrid3"].seconds < found["pipecg cpu"].seconds
 
 
-def test_no_memory_leaves_the_cores():
+def test_hybrid_3_does_not_fit_without_memory():
     found = expected("hybrid3", SIZES, dataclasses.replace(EVEN, memory=1e6).machine())
     assert found.seconds is None
     assert "leaves a side without a row" in found.why
 
 
-def test_the_share_that_fits_is_the_decomposition_s():
+def test_the_largest_share_agrees_with_the_decomposition():
     n = 12
     matrix = box_csr((n, n, n), 2, 124.0, -1.0, np.dtype(float))
     sizes = Sizes(n**3, box_nnz((n, n, n), 2))
     needed = bytes_needed(matrix, Hybrid3.vectors)
     for rows in (n**3 // 4, n**3 // 2):
-        share = fitting_share(sizes, needed[rows] / 0.9)
+        share = largest_share(sizes, needed[rows] / 0.9)
         # Rows near the faces of a cube are shorter than the mean.
         assert 1 - share == pytest.approx(rows / n**3, abs=0.03)
 
 
-def test_a_sweep_for_every_line_takes_longer():
+def test_one_pass_per_line_takes_longer():
     machine = EVEN.machine()
     for name, method in LIBRARY.items():
         assert expected(method, SIZES, machine).seconds > expected(name, SIZES, machine).seconds
 
 
-def test_the_quick_estimate_of_solver_hybrid_agrees_where_bandwidths_decide():
+def test_the_estimate_of_solver_hybrid_agrees_if_bandwidth_limits():
     machine = EVEN.machine()
     traffic = SIZES.nbytes + 16 * SIZES.size
     quick = iteration_seconds(profile_rates(machine.cores, machine.accelerator, traffic), SIZES.size, SIZES.dtype)
     found = all_expected(SIZES, machine)
     for name, ours in (("pipecg-cpu", "pipecg cpu"), ("pipecg", "pipecg gpu"), ("hybrid1", "hybrid1")):
-        # The quick one counts u and q of pipecg, which the plan leaves out where M is a formula.
+        # The estimate counts u and q of pipecg, which the planner drops if M is a formula.
         assert found[ours].seconds == pytest.approx(quick[name], rel=0.08)
     assert found["hybrid3"].seconds == pytest.approx(quick["hybrid3"], rel=0.08)
 
 
-def test_a_window_shows_whole_iterations_from_zero():
+def test_a_slice_holds_complete_iterations_and_starts_at_zero():
     trace = expected("hybrid2", SIZES, EVEN.machine()).trace
-    shown = window(trace, 4, 5)
+    shown = slice_iterations(trace, 4, 5)
     assert shown.label == "modelled"
     assert min(event.start for event in shown) == 0
     assert {4, 5} <= {event.iteration for event in shown} <= {3, 4, 5}
@@ -89,7 +97,7 @@ def test_a_window_shows_whole_iterations_from_zero():
     assert shown.seconds >= 2 * per_iteration(trace) * (1 - 1e-9)
 
 
-def test_curves_have_a_time_for_each_size_or_none():
+def test_curves_are_none_for_sizes_that_do_not_fit():
     unknowns = unknowns_up_to(10**7, 5)
     assert (unknowns[0], unknowns[-1]) == (1000, 10**7)
     found = curves(dataclasses.replace(EVEN, memory=1e9).machine(), 50, unknowns)
@@ -99,9 +107,9 @@ def test_curves_have_a_time_for_each_size_or_none():
     assert found["cg gpu"][0] is not None
 
 
-def test_numbers_survive_profiles():
-    assert Numbers.of(EVEN.machine()) == EVEN
-    assert share_of(EVEN.machine().cores, EVEN.machine().accelerator) == 0.5
+def test_machine_parameters_are_recovered_from_profiles():
+    assert MachineParameters.of(EVEN.machine()) == EVEN
+    assert balanced_share(EVEN.machine().cores, EVEN.machine().accelerator) == 0.5
 
 
 def test_an_exact_cut_can_be_given():
@@ -111,6 +119,6 @@ def test_an_exact_cut_can_be_given():
     assert found.seconds == pytest.approx(expected("hybrid3", sizes, EVEN.machine()).seconds, rel=0.02)
 
 
-def test_an_unknown_method_is_a_sentence():
+def test_unknown_methods_are_refused():
     with pytest.raises(InputError, match="a method is one of cg cpu, .*, got 'cg'"):
         expected("cg", SIZES, EVEN.machine())

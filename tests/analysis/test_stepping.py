@@ -1,4 +1,4 @@
-"""Stepping through a solver's lines gives what a run gives, and refuses what it cannot show."""
+"""Line-by-line states agree with those of a run."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ STEPPED = sorted(name for name, solver in registry.registered("solver").items() 
 
 @pytest.mark.parametrize("name", STEPPED)
 @pytest.mark.parametrize("first", ["jacobi", "neumann:2"])
-def test_it_walks_as_a_run_does(name, first):
+def test_states_agree_with_a_run(name, first):
     configuration = configure(
         "poisson5", n=9, solver=name, preconditioner=first, rhs="random", stopping=Stopping(rtol=1e-30, maxiter=6)
     )
@@ -28,7 +28,7 @@ def test_it_walks_as_a_run_does(name, first):
 
 
 @pytest.mark.parametrize("variant", ["def1", "a-def2"])
-def test_it_walks_as_a_deflated_run_does(variant):
+def test_states_agree_with_a_deflated_run(variant):
     chosen = {"n": 12, "deflation": "stripes:2", "variant": variant, "preconditioner": "neumann:1"}
     configuration = configure("two-layer", **chosen, stopping=Stopping(rtol=1e-30, maxiter=5))
     moments = walk(configuration, 5)
@@ -42,35 +42,35 @@ def _lines(name):
     return registry.find("solver", name).iterate.strip().splitlines()
 
 
-def test_values_are_those_of_the_lines_as_they_are_passed():
+def test_line_values_are_those_assigned_by_the_line():
     (start, first, *_) = walk(configure("poisson5", n=5, rhs="ones"), 2)
     by_text = {value.text: value for value in first.values}
     assert by_text["gamma = (r, u)"].value == first.scalars["gamma"]
-    # r was assigned once in the iteration, so the line left what is there at its end; before it was b, of norm 5.
+    # r is assigned once per iteration, so the line's value is the final one; at the start r = b, of norm 5.
     assert by_text["r = r - alpha*s"].value == pytest.approx(np.linalg.norm(first.vectors["r"]))
     assert start.recurrence == pytest.approx(5)
 
 
-def test_rounding_parts_what_arithmetic_keeps_together():
+def test_cg_and_pipecg_differ_by_growing_rounding_errors():
     walks = [walk(configure("two-layer", n=16, solver=name), 90) for name in ("cg", "pipecg")]
     assert difference(walks[0][5], walks[1][5], "r") < 1e-12
     assert difference(walks[0][90], walks[1][90], "r") > 1e-3
     assert np.isnan(difference(walks[0][5], walks[1][5], "z"))
 
 
-def test_it_stops_at_a_breakdown():
+def test_stepping_stops_at_a_breakdown():
     moments = walk(configure("two-layer", n=16, solver="pipecg"), 500)
     assert len(moments) < 500
     assert not (moments[-1].scalars["delta"] > 0 and moments[-1].scalars["gamma"] > 0)
 
 
 @pytest.mark.parametrize(
-    ("choices", "sentence"),
+    ("choices", "message"),
     [
         ({"n": 9, "solver": "pipecg-rr"}, "pipecg-rr decides which lines to run"),
         ({"n": 128}, "up to 10000 unknowns, not 16384"),
     ],
 )
-def test_what_cannot_be_stepped_is_refused(choices, sentence):
-    with pytest.raises(InputError, match=sentence):
+def test_unsuitable_solvers_and_large_problems_are_refused(choices, message):
+    with pytest.raises(InputError, match=message):
         walk(configure("poisson5", **choices), 3)

@@ -1,4 +1,4 @@
-"""Curves can be seen on a light page and on a dark one, and told apart without colour."""
+"""Contrast of curves on light and dark pages, and dashes and markers that distinguish them without colour."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ THEME = (Path(workbench.live.__file__).parent / "static" / "theme.js").read_text
 PAGES = {"light": ("#ffffff", "#212121"), "dark": ("#111111", "#ffffff")}
 """Paper and ink of JupyterLab's two themes."""
 LEAST = 3.0
-"""WCAG 2.2, success criterion 1.4.11, for what must be seen to understand a picture."""
+"""WCAG 2.2, success criterion 1.4.11, for graphics that are required to understand the content."""
 
 
 def luminance(colour):
@@ -37,7 +37,7 @@ def test_contrast_is_that_of_the_standard():
 
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("colour", COLOURS)
-def test_every_colour_is_seen_on_the_page(colour, page):
+def test_every_colour_has_contrast_on_the_page(colour, page):
     paper, ink = PAGES[page]
     # The page draws this one colour in its own ink.
     swallowed = re.findall(r'colour === "(#[0-9a-f]{6})" \? colours\.ink', THEME)
@@ -45,10 +45,10 @@ def test_every_colour_is_seen_on_the_page(colour, page):
     assert contrast(ink if colour in swallowed else colour, paper) >= LEAST
 
 
-def test_the_light_page_is_the_one_that_the_script_falls_back_to():
+def test_the_light_theme_is_the_default_of_the_script():
     found = dict(re.findall(r'(paper|ink): \["[a-z0-9-]+", "(#[0-9a-f]{6})"\]', THEME))
     assert (found["paper"], found["ink"]) == PAGES["light"]
 
 
-def test_no_two_curves_have_dash_and_mark_in_common_before_all_pairs_are_used():
+def test_pairs_of_dash_and_marker_repeat_only_when_all_are_used():
     assert len({(style.dash, style.marker) for style in CURVES[:30]}) == 30

@@ -1,4 +1,4 @@
-"""What is in the axes of the convergence figure."""
+"""The contents of the convergence figure."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_labels_can_be_given(records):
         convergence(records, ["only one"])
 
 
-def test_the_true_residual_is_marked_where_it_was_computed(records):
+def test_true_residuals_are_marked(records):
     rings = [line for line in convergence(records[:1]).axes[0].lines if line.get_label() == "_ring"]
     assert rings[0].get_xdata()[-1] == records[0].summary["iterations"]
     assert rings[0].get_ydata()[-1] == pytest.approx(records[0].summary["true_relative_residual"])
@@ -70,7 +70,7 @@ def test_colour_and_dash_differ_for_35_runs():
     assert len(set(DASHES)) == 5
 
 
-def test_a_residual_of_zero_is_left_out_and_no_error():
+def test_a_zero_residual_is_omitted():
     record = record_of(stopping=Stopping(rtol=1e-30, maxiter=3))
     record.history._columns["residual"][record.history.count - 1] = 0.0
     record.summary["relative_residual"] = 0.0
@@ -79,11 +79,11 @@ def test_a_residual_of_zero_is_left_out_and_no_error():
     assert np.isnan(line.get_ydata()[-1])
 
 
-def test_no_run_at_all_is_an_empty_picture():
+def test_without_runs_the_figure_is_empty():
     assert not convergence([]).axes[0].lines
 
 
-def test_the_drift_of_deflated_runs_is_drawn_where_asked_for(records):
+def test_the_drift_of_deflated_runs_is_drawn_on_request(records):
     labels = convergence(records, drift=True).axes[0].get_legend_handles_labels()[1]
     drawn = [label for label in labels if label.startswith("‖Zᵀr‖")]
     assert drawn == [f"‖Zᵀr‖ / ‖b‖ of {block_names(records[1].summary)}"]

@@ -1,4 +1,4 @@
-"""The heat map: numbers where there are some, hatching where there are none."""
+"""The heat map: annotated values, and hatched cells without a value."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from workbench.figures import heatmap
 NAMES = ["a", "b"]
 
 
-def test_every_cell_has_its_number_or_is_hatched():
+def test_cells_are_annotated_or_hatched():
     figure = heatmap(np.array([[1, 10], [100, np.nan]]), NAMES, NAMES, row_title="r", column_title="c", label="it")
     (axes,) = figure.axes
     written = {text.get_position(): text.get_text() for text in axes.texts}
@@ -21,16 +21,20 @@ def test_every_cell_has_its_number_or_is_hatched():
     assert axes.images[0].norm([1, 10, 100]).tolist() == [0, 0.5, 1]
 
 
-def test_one_value_alone_can_be_read():
+def test_a_single_value_is_legible():
     (axes,) = heatmap(np.array([[5.0]]), ["a"], ["b"]).axes
     assert axes.texts[0].get_text() == "5"
     assert axes.texts[0].get_color() == "#ffffff"
 
 
 @pytest.mark.parametrize(
-    ("values", "sentence"),
-    [([[1.0]], "cannot show shape"), ([[1, -2], [1, 1]], "at least 0"), (np.full((2, 2), np.nan), "no run gave one")],
+    ("values", "message"),
+    [
+        ([[1.0]], "cannot show shape"),
+        ([[1, -2], [1, 1]], "at least 0"),
+        (np.full((2, 2), np.nan), "all of them are NaN"),
+    ],
 )
-def test_what_cannot_be_drawn_is_told(values, sentence):
-    with pytest.raises(InputError, match=sentence):
+def test_invalid_values_are_refused(values, message):
+    with pytest.raises(InputError, match=message):
         heatmap(np.array(values), NAMES, NAMES)

@@ -1,4 +1,4 @@
-"""The sparsity pattern: every entry is counted in its pixel."""
+"""Sparsity patterns: entries per pixel and the figure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.figures import pattern, pattern_counts
 
 
 @given(st.integers(1, 40), st.integers(1, 50), st.integers(0, 2**31))
-def test_every_entry_is_counted_where_it_lies(size, pixels, seed):
+def test_every_entry_is_counted_in_its_pixel(size, pixels, seed):
     matrix = sparse.csr_array(sparse.random_array((size, size), density=0.2, rng=np.random.default_rng(seed)))
     counts = pattern_counts(matrix, pixels)
     side = min(size, pixels)

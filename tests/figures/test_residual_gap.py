@@ -1,9 +1,9 @@
-"""The figure of two residuals a method."""
+"""The residual gap figure."""
 
 from workbench.figures import residual_gap
 
 
-def test_a_line_and_marks_a_method_and_the_iteration_pointed_at():
+def test_lines_markers_and_the_marked_iteration():
     figure = residual_gap({"one": ([1.0, 0.1], [1.0, 0.2]), "two": ([1.0, 0.3], [1.0, 0.4])}, at=1)
     (axes,) = figure.axes
     drawn = [line for line in axes.get_lines() if line.get_label().startswith(("one", "two"))]
@@ -13,5 +13,5 @@ def test_a_line_and_marks_a_method_and_the_iteration_pointed_at():
     assert any(list(line.get_xdata()) == [1, 1] for line in axes.get_lines())
 
 
-def test_no_method_is_an_empty_picture():
+def test_without_methods_the_figure_is_empty():
     assert residual_gap({}).axes[0].get_legend() is None

@@ -1,4 +1,4 @@
-"""Row lengths: every row is in one bar, and the axes say what they are."""
+"""Row lengths: the histogram and its labels."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from hypothesis import strategies as st
 
 from workbench.errors import InputError
 from workbench.figures import row_lengths
-from workbench.figures.row_lengths import MOST_BARS, binned
+from workbench.figures.row_lengths import MAX_BARS, binned
 
 
 @given(st.lists(st.integers(0, 3000), min_size=1, max_size=80))
 def test_every_row_is_counted_in_its_bar(given):
     lengths = np.array(given)
     counts, edges = binned(lengths)
-    assert len(counts) <= MOST_BARS
+    assert len(counts) <= MAX_BARS
     assert edges.size == counts.size + 1
     np.testing.assert_array_equal(counts, np.histogram(lengths, edges)[0])
     assert counts.sum() == lengths.size
 
 
-def test_few_numbers_have_a_bar_each():
+def test_few_lengths_have_one_bar_each():
     counts, edges = binned(np.array([3, 5, 5, 7]))
     assert counts.tolist() == [1, 0, 2, 0, 1]
     assert edges.tolist() == [2.5, 3.5, 4.5, 5.5, 6.5, 7.5]

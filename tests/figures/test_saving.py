@@ -1,4 +1,4 @@
-"""Figures as files: what they say of themselves, the numbers beside them, and the width of a column."""
+"""Figure files: provenance, plotted data and column width."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from PIL import Image
 
 from workbench.errors import InputError
 from workbench.figures import convergence, field, heatmap, plotted_data, read_provenance, row_lengths, save, timeline
-from workbench.figures.columns import SMALLEST, fitted
+from workbench.figures.columns import MIN_FONT_SIZE, resized
 from workbench.run import Session, configure
 
 PROVENANCE = {"configuration": {"problem": "two-layer (n = 8) \\ 'κ'"}, "list": [1, 2.5, None]}
@@ -31,7 +31,7 @@ def record():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_provenance_goes_into_the_file_and_comes_out_again(record, tmp_path, kind):
+def test_provenance_is_written_and_read_back(record, tmp_path, kind):
     path = save(convergence([record]), tmp_path / f"a.{kind}", {**PROVENANCE, "run": record.provenance})
     found = read_provenance(path)
     assert {name: found[name] for name in PROVENANCE} == PROVENANCE
@@ -41,18 +41,18 @@ def test_provenance_goes_into_the_file_and_comes_out_again(record, tmp_path, kin
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_file_that_says_nothing_or_is_none_is_a_sentence(record, tmp_path, kind):
+def test_files_without_provenance_are_refused(record, tmp_path, kind):
     path = save(convergence([record]), tmp_path / f"a.{kind}")
-    with pytest.raises(InputError, match="says nothing of how it was made"):
+    with pytest.raises(InputError, match="has no provenance"):
         read_provenance(path)
     path.write_bytes(b"something else")
-    with pytest.raises(InputError, match="a.*is damaged|says nothing"):
+    with pytest.raises(InputError, match="a.*is damaged|has no provenance"):
         read_provenance(path)
     with pytest.raises(InputError, match="no figure at"):
         read_provenance(tmp_path / f"b.{kind}")
 
 
-def test_a_picture_that_claims_to_be_huge_is_a_sentence(record, tmp_path):
+def test_decompression_bombs_are_refused(record, tmp_path):
     path = save(convergence([record]), tmp_path / "a.png")
     content = bytearray(path.read_bytes())
     # Width and height in the first chunk, IHDR, whose checksum follows its 17 bytes.
@@ -69,7 +69,7 @@ def test_text_in_a_pdf_is_truetype(record, tmp_path):
     assert b"/Type3" not in content
 
 
-def test_the_numbers_that_are_drawn_stand_beside_the_figure(record, tmp_path):
+def test_plotted_data_are_written_as_csv(record, tmp_path):
     figure = convergence([record], ["a, run"])
     save(figure, tmp_path / "a.svg", PROVENANCE, plotted_data(figure))
     lines = (tmp_path / "a.csv").read_text(encoding="utf-8").splitlines()
@@ -80,7 +80,7 @@ def test_the_numbers_that_are_drawn_stand_beside_the_figure(record, tmp_path):
     assert [float(row["x"]) for row in rows] == list(range(record.history.count))
 
 
-def test_cells_and_boxes_have_their_numbers_too(record):
+def test_image_cells_and_boxes_are_listed(record):
     cells = plotted_data(heatmap(np.array([[3.0, 50.0], [7.0, np.nan]]), ["a", "b"], ["c", "d"]))
     np.testing.assert_array_equal(cells["value"], [3, 50, 7, np.nan])
     boxes = plotted_data(timeline(record.trace, (3, 3)))
@@ -90,7 +90,7 @@ def test_cells_and_boxes_have_their_numbers_too(record):
     assert set(boxes["series"]) == {record.trace.kernels[kernel].name for kernel in noted["kernel"]}
 
 
-def test_a_band_is_listed_by_its_corners_and_bars_by_foot_and_length():
+def test_bands_are_listed_by_corners_and_bars_by_base_and_length():
     low, high = np.array([-1.0, -2.0, -3.0]), np.array([1.0, 2.0, 3.0])
     band = plotted_data(field(np.array([low, high]), "r", sides=("", "")))
     corners = set(zip(band["x"], band["y"], strict=True))
@@ -99,7 +99,7 @@ def test_a_band_is_listed_by_its_corners_and_bars_by_foot_and_length():
     assert [bars[name] for name in ("x", "y", "value")] == [[3, 4], [0, 0], [1, 2]]
 
 
-def test_what_cannot_be_seen_is_not_listed():
+def test_invisible_artists_are_not_listed():
     axes = Figure().add_subplot()
     (line,) = axes.plot([1, 2], [3, 4])
     (bar,) = axes.bar([1], [2])
@@ -109,7 +109,7 @@ def test_what_cannot_be_seen_is_not_listed():
     assert plotted_data(axes.figure)["x"] == []
 
 
-def test_saving_in_two_threads_leaves_the_settings_as_they_were(tmp_path):
+def test_saving_in_two_threads_restores_rc_params(tmp_path):
     before, inside = dict(matplotlib.rcParams), [threading.Event(), threading.Event()]
 
     class Slow(Figure):
@@ -132,7 +132,7 @@ def test_saving_in_two_threads_leaves_the_settings_as_they_were(tmp_path):
     assert dict(matplotlib.rcParams) == before
 
 
-def test_columns_of_several_lengths_are_refused(record, tmp_path):
+def test_table_columns_of_different_lengths_are_refused(record, tmp_path):
     with pytest.raises(InputError, match="must have one length"):
         save(convergence([record]), tmp_path / "a.svg", None, {"x": [1, 2], "y": [1]})
 
@@ -145,14 +145,14 @@ def test_a_figure_is_as_wide_as_its_columns(record, tmp_path, columns, millimetr
     with Image.open(path) as image:
         assert image.width / image.info["dpi"][0] * 25.4 == pytest.approx(millimetres, abs=0.2)
     assert figure.get_size_inches().tolist() == before
-    made = fitted(figure, columns)
+    made = resized(figure, columns)
     texts = [text for axes in made.axes for text in (axes.xaxis.label, axes.yaxis.label)]
-    assert all(SMALLEST <= text.get_fontsize() <= 8 for text in texts)
+    assert all(MIN_FONT_SIZE <= text.get_fontsize() <= 8 for text in texts)
 
 
 @pytest.mark.parametrize("columns", [1, 2])
 def test_legends_and_titles_lie_within_the_figure(record, columns):
-    made = fitted(timeline(record.trace), columns)
+    made = resized(timeline(record.trace), columns)
     made.draw_without_rendering()
     (legend,) = made.legends
     for artist in (legend, *(title for axes in made.axes for title in axes.texts)):
@@ -164,7 +164,7 @@ def test_legends_and_titles_lie_within_the_figure(record, columns):
 
 def test_a_title_of_several_lines_leaves_the_axes_their_height(record):
     def height(title):
-        made = fitted(timeline(record.trace, title=title), 1)
+        made = resized(timeline(record.trace, title=title), 1)
         made.draw_without_rendering()
         return made.axes[0].get_position().height * made.get_figheight()
 
@@ -173,4 +173,4 @@ def test_a_title_of_several_lines_leaves_the_axes_their_height(record):
 
 def test_other_widths_are_refused():
     with pytest.raises(InputError, match="1 or 2 columns wide, got 3"):
-        fitted(Figure(), 3)
+        resized(Figure(), 3)

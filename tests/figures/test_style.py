@@ -1,4 +1,4 @@
-"""Files of figures: whole or not at all, text as text."""
+"""Figure files: formats, searchable text, errors, display without pyplot."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def figure():
 
 
 @pytest.mark.parametrize(("ending", "start"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
-def test_the_ending_names_the_format(figure, tmp_path, ending, start):
+def test_the_suffix_selects_the_format(figure, tmp_path, ending, start):
     path = save(figure, tmp_path / f"a.{ending}")
     assert path.read_bytes().startswith(start)
     assert [file.name for file in tmp_path.iterdir()] == [f"a.{ending}"]
@@ -36,7 +36,7 @@ def test_an_unknown_format_is_refused(figure, tmp_path):
         save(figure, tmp_path / "a.docx")
 
 
-def test_a_missing_folder_is_told(figure, tmp_path):
+def test_a_missing_folder_is_refused(figure, tmp_path):
     with pytest.raises(InputError, match="cannot write"):
         save(figure, tmp_path / "nowhere" / "a.svg")
 

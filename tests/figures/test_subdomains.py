@@ -1,4 +1,4 @@
-"""What is in the axes of the field figure."""
+"""The contents of the subdomain figure."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_colours_are_logarithmic_where_the_contrast_is_large(high, kind):
     assert (image.norm.vmin, image.norm.vmax) == (1.0, high)
 
 
-def test_boundaries_lie_over_the_field():
+def test_boundaries_are_drawn_over_the_field():
     labels = np.array([0, 0, 1, 1, 0, 0, 1, 1])
     figure = subdomains((2, 4), None, labels)
     dark, light = figure.axes[0].patches
@@ -41,7 +41,7 @@ def test_boundaries_lie_over_the_field():
     assert dark.get_path() is light.get_path()
 
 
-def test_thinned_boundaries_are_told():
+def test_skipped_boundaries_are_stated():
     labels = np.repeat(np.arange(200), 2)
     figure = subdomains((200, 2), None, labels)
     assert figure.get_supxlabel() == "every 7th subdomain boundary is drawn"
@@ -51,7 +51,7 @@ def test_thinned_boundaries_are_told():
     ("normal", "across", "up", "index"),
     [("x", "y", "z", np.s_[:, :, 2]), ("y", "x", "z", np.s_[:, 2]), ("z", "x", "y", 2)],
 )
-def test_a_cube_is_cut(normal, across, up, index):
+def test_a_plane_of_a_cube(normal, across, up, index):
     cube = np.random.default_rng(0).random((5, 5, 5)) + 1
     figure = subdomains(cube.shape, cube.ravel(), normal=normal, position=0.5)
     np.testing.assert_array_equal(figure.axes[0].images[0].get_array(), cube[index])

@@ -1,4 +1,4 @@
-"""What is in the timeline: lanes, boxes, the word that says how times came about."""
+"""The timeline figure: lanes, boxes and the label of the times."""
 
 import pytest
 
@@ -34,11 +34,11 @@ def test_lanes_boxes_and_the_label_are_there():
 
 
 @pytest.mark.parametrize("label", ["modelled", "replayed"])
-def test_modelled_and_replayed_stand_on_the_figure(label):
+def test_the_label_is_on_the_figure(label):
     assert label in timeline(trace(label)).axes[0].get_title(loc="left")
 
 
-def test_long_windows_are_in_milliseconds():
+def test_long_ranges_are_in_milliseconds():
     assert timeline(trace(length=1e-3)).axes[0].get_xlabel().endswith("ms")
 
 
@@ -47,7 +47,7 @@ def test_by_default_two_iterations_in_the_middle_are_shown():
     assert len(boxes(timeline(trace(iterations=1)))) == 2
 
 
-def test_kernels_are_told_apart_without_colour_and_look_the_same_in_every_window():
+def test_kernel_styles_are_unique_and_independent_of_the_range():
     made = Trace("m")
     for k in range(9):
         made.append(Event(f"kernel {k}", "cpu", k, k + 1 - k / 100, iteration=k))
@@ -60,14 +60,14 @@ def test_kernels_are_told_apart_without_colour_and_look_the_same_in_every_window
     assert len(COLOURS) == 7
 
 
-def test_it_is_written(tmp_path):
+def test_the_timeline_is_written(tmp_path):
     assert save(timeline(trace()), tmp_path / "t.png").stat().st_size > 1000
 
 
-def test_an_empty_window_and_one_too_full_are_refused():
-    with pytest.raises(InputError, match="nothing was noted in iterations 7 to 9; the trace holds iterations 0 to 3"):
+def test_empty_and_overfull_ranges_are_refused():
+    with pytest.raises(InputError, match="there are no events in iterations 7 to 9; the trace has iterations 0 to 3"):
         timeline(trace(), (7, 9))
-    with pytest.raises(InputError, match="the trace holds no events"):
+    with pytest.raises(InputError, match="the trace has no events"):
         timeline(Trace())
-    with pytest.raises(InputError, match=r"hold 5000 events, a timeline shows up to 4000; .*perfetto"):
+    with pytest.raises(InputError, match=r"have 5000 events, a timeline shows up to 4000; .*perfetto"):
         timeline(trace(iterations=2500), (0, 2500))

@@ -234,7 +234,7 @@ def test_a_problem_is_loaded_with_its_deflation(builder):
         ((Poisson5(),), "the canvas is for the problems bubbles-2d and bubbles-3d, got poisson5"),
         ((SQUARE, "levels"), "unknown deflation 'levels'"),
         ((SQUARE, SQUARE), "deflation must be a block or its name"),
-        ((Bubbles2D(n=8, layout="list", bubbles="0.5,0.5,0.01"),), "holds no cell centre of 8 cells"),
+        ((Bubbles2D(n=8, layout="list", bubbles="0.5,0.5,0.01"),), "contains no cell centre of 8 cells"),
     ],
 )
 def test_what_cannot_be_built_is_told(builder, given, sentence):

@@ -91,7 +91,10 @@ def test_the_place_with_the_most_room(model, cube):
         ({"act": "place", "index": 0, "row": [0.05, 0.25, 0.1]}, "bubble 1 at (0.05, 0.25) with radius 0.1 reaches"),
         ({"act": "place", "index": 0, "row": [0.7, 0.25, 0.1]}, "bubbles 1 and 2 overlap"),
         ({"act": "place", "index": 0, "row": [0.25, 0.25, 0]}, "bubble 1 has radius 0; a radius must be above 0"),
-        ({"act": "place", "index": 0, "row": [0.25, 0.25, 0.001]}, "bubble 1 with radius 0.001 holds no cell centre"),
+        (
+            {"act": "place", "index": 0, "row": [0.25, 0.25, 0.001]},
+            "bubble 1 with radius 0.001 contains no cell",
+        ),
         ({"act": "place", "index": 0, "row": ["a", 0.25, 0.1]}, "x of bubble 1 must be a number in side lengths"),
         ({"act": "place", "index": 0, "row": ["", 0.25, 0.1]}, "x of bubble 1 must be a number in side lengths"),
         ({"act": "place", "index": 0, "row": ["nan", 0.25, 0.1]}, "x of bubble 1 must be a number in side lengths"),
@@ -152,7 +155,7 @@ def test_after_the_last_bubble_comes_the_empty_canvas(model):
 
 def test_cells_that_miss_a_bubble_are_refused(model):
     model.place(0, (0.25, 0.25, 0.025))
-    with pytest.raises(InputError, match="bubble 1 with radius 0.025 holds no cell centre of 8 cells a side"):
+    with pytest.raises(InputError, match="bubble 1 with radius 0.025 contains no cell centre of 8 cells per side"):
         model.change({"n": 8})
     assert model.drawing.problem.n == 32
 

@@ -120,7 +120,7 @@ def test_what_cannot_be_placed_leaves_no_old_picture(result):
     trace = Trace("nowhere")
     trace.append(Event("E^-1", "cpu", 0.0, 1.0))
     view = RooflineView(trace, MINE)
-    assert "none has a place under a roof" in view.message.value
+    assert "there are no roofline points" in view.message.value
     assert view.picture.layout.display == "none"
 
 

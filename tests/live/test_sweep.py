@@ -104,7 +104,7 @@ def test_a_sweep_that_nothing_converged_in_has_no_map(monkeypatch):
     monkeypatch.setattr(Run, "step", burst)
     view = SweepView("two-layer", {"n": [8]})
     view.wait(LIMIT)
-    assert "no run gave one" in view.map.note.value
+    assert "all of them are NaN" in view.map.note.value
     assert "1 failed" in view.status.text
 
 

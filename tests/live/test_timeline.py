@@ -286,7 +286,7 @@ def test_what_a_profile_cannot_tell_is_a_sentence(view, page_of, eventually):
     trace.append(Event("copy", "copy to host", 0.0, 1e-3, 1000))
     view.show(trace)
     view.machine = "xeon-16"
-    eventually(lambda: page.messages and "is a CPU; name an accelerator too" in page.messages[-1]["words"])
+    eventually(lambda: page.messages and "is a CPU; add an accelerator" in page.messages[-1]["words"])
     assert count(page) == 1
     view.machine = "nowhere"
     eventually(lambda: "unknown machine" in page.messages[-1]["words"].lower())

@@ -1,4 +1,4 @@
-"""What is missing is said with a command that a shell would take."""
+"""Missing components are reported with install commands."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COMPLETE = {"base": {"numpy": "2.4"}, "lab": {"jupyterlab": "4.6"}, "opencl": {"
 
 @pytest.fixture(autouse=True)
 def browser(monkeypatch):
-    """A machine with a browser, whatever this one has."""
+    """Pretend that a browser is installed."""
     monkeypatch.setattr(advice, "BROWSERS", ("sh",))
 
 
@@ -35,25 +35,25 @@ def test_a_complete_machine_without_cuda_lacks_nothing():
 
 
 @pytest.mark.parametrize("extra", ["lab", "opencl", "dev"])
-def test_absent_packages_are_added_by_their_extra(extra):
+def test_missing_packages_are_installed_by_their_extra(extra):
     lacks = named({**COMPLETE, extra: {"one": None, "two": "1.0", "three": None}})
     (command,) = lacks["one, three"].commands
     assert shlex.split(command)[-1].endswith(f"[{extra}]")
 
 
-def test_absent_base_packages_need_no_extra():
+def test_missing_base_packages_need_no_extra():
     (command,) = named({**COMPLETE, "base": {"tqdm": None}})["tqdm"].commands
     assert shlex.split(command)[-2] == "-e"
     assert "[" not in command
 
 
-def test_pyopencl_without_a_device_gets_pocl():
+def test_pocl_is_suggested_for_pyopencl_without_a_device():
     lack = named(opencl=Found(problem="no OpenCL platform has a device"))["an OpenCL device"]
     assert lack.why == "no OpenCL platform has a device"
     assert lack.commands == (advice.install_command("opencl"),)
 
 
-def test_sources_that_are_not_installed_say_so():
+def test_a_workbench_without_metadata_is_reported():
     assert "the package's metadata" in named(versions={})
 
 
@@ -70,7 +70,7 @@ def test_an_old_driver_is_named_with_its_version():
     assert "CUDA 11.4" in lacks["a newer NVIDIA driver"].why
 
 
-def test_with_a_gpu_pyamgx_comes_with_steps_and_without_one_it_is_not_named():
+def test_pyamgx_is_suggested_only_with_a_gpu():
     steps = named(driver=driver(12), cuda=DEVICE)["pyamgx"].commands
     assert "cmake" in steps[1]
     (prepare, install) = (step for step in steps if "pip install" in step)
@@ -97,11 +97,11 @@ def test_a_missing_browser_is_named_with_a_command(monkeypatch, tmp_path):
     assert named() == {}
 
 
-def test_from_a_checkout_pip_keeps_to_the_constraints(monkeypatch):
+def test_pip_uses_the_constraints_of_a_checkout(monkeypatch):
     monkeypatch.chdir(Path(workbench.__file__).parent.parent)
     assert advice.install_command("lab").endswith('-m pip install -c "constraints.txt" -e ".[lab]"')
 
 
-def test_without_a_checkout_the_package_comes_by_name(monkeypatch, tmp_path):
+def test_pip_installs_by_name_without_a_checkout(monkeypatch, tmp_path):
     monkeypatch.setattr(workbench, "__file__", str(tmp_path / "site-packages" / "workbench" / "__init__.py"))
     assert advice.install_command("lab").endswith(f'-m pip install "{packages.DISTRIBUTION}[lab]"')

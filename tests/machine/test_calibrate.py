@@ -8,7 +8,7 @@ from workbench.machine.calibrate import calibrate
 from workbench.machine.profile import Profile, profile
 
 
-def test_this_machine_becomes_a_profile(tmp_path, monkeypatch):
+def test_calibration_writes_a_profile(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "triad_array_bytes", lambda cache, free: 1 << 20)
     made = calibrate("here", seconds=0.01)
     assert isinstance(made, Profile)
@@ -24,6 +24,6 @@ def test_this_machine_becomes_a_profile(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["", "Two Words", "../up", "a/b"])
-def test_a_name_must_be_a_word(name):
-    with pytest.raises(InputError, match="a machine's name is lower-case letters"):
+def test_invalid_names_are_refused(name):
+    with pytest.raises(InputError, match="a machine's name consists of lower-case letters"):
         calibrate(name)

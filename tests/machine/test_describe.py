@@ -1,4 +1,4 @@
-"""The stored description is plain, cheap and names nobody."""
+"""The stored description of the machine: plain data, cheap, without host or user names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.machine.describe import nvidia_boards
 HEAVY = ("numpy", "numba", "pyopencl", "cupy", "matplotlib", "IPython")
 
 
-def test_it_is_plain_data_with_this_machines_numbers():
+def test_the_description_is_plain_data():
     about = describe_machine()
     assert json.loads(json.dumps(about)) == about
     assert about["cpu"]
@@ -27,12 +27,12 @@ def test_it_is_plain_data_with_this_machines_numbers():
     assert "pytest" not in about["packages"]
 
 
-def test_it_holds_no_name_of_the_host():
+def test_the_description_has_no_host_name():
     words = set(json.dumps(describe_machine()).replace('"', " ").replace(",", " ").split())
     assert platform.node() not in words
 
 
-def test_it_imports_no_library_and_takes_less_than_50_ms():
+def test_describing_imports_no_library_and_takes_less_than_50_ms():
     # The best of several calls, since other work may hold the processor during one of them.
     code = (
         "import sys, time\n"
@@ -47,7 +47,7 @@ def test_it_imports_no_library_and_takes_less_than_50_ms():
     assert imported == "[]"
 
 
-def test_the_packages_are_those_of_the_metadata_each_named_once():
+def test_packages_are_those_of_the_metadata_without_duplicates():
     declared = packages.declared()
     assert next(iter(declared)) == "base"
     assert {"base", "lab", "app", "opencl", "cuda12", "cuda13", "dev"} == set(declared)

@@ -1,4 +1,4 @@
-"""Drivers and libraries that are absent or broken become sentences, never exceptions."""
+"""Missing or broken drivers and libraries are reported as messages, not raised."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_driver_its_cuda_and_all_boards_are_read(smi):
     assert discovery.nvidia_driver() == discovery.NvidiaDriver("570.124.06", (12, 8), ("NVIDIA H200", "NVIDIA H200"))
 
 
-def test_the_newer_heading_is_read_as_well(smi):
+def test_the_newer_heading_is_read_too(smi):
     smi(NEW_TABLE, "610.1, Tesla T4")
     driver = discovery.nvidia_driver()
     assert driver is not None
@@ -56,7 +56,7 @@ def test_a_machine_without_the_program_has_no_driver(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("module", "look"), [("pyopencl", discovery.opencl_devices), ("cupy", discovery.cuda_devices)])
-def test_an_absent_library_is_a_sentence(monkeypatch, module, look):
+def test_a_missing_library_is_reported(monkeypatch, module, look):
     monkeypatch.setitem(sys.modules, module, None)
     found = look()
     assert found.devices == ()
@@ -64,7 +64,7 @@ def test_an_absent_library_is_a_sentence(monkeypatch, module, look):
     assert "\n" not in found.problem
 
 
-def test_no_opencl_platform_is_a_sentence(monkeypatch):
+def test_a_missing_opencl_platform_is_reported(monkeypatch):
     cl = pytest.importorskip("pyopencl")
 
     def none():
@@ -88,7 +88,7 @@ def test_a_platform_without_devices_does_not_hide_the_others(monkeypatch):
 
 
 def cupy(count, properties=None):
-    """As much of CuPy as is asked."""
+    """A stub of CuPy with the functions used here."""
 
     class CUDARuntimeError(RuntimeError):
         pass
@@ -113,12 +113,12 @@ def test_cuda_devices_are_described(monkeypatch):
     assert (device.name, device.memory, device.version) == ("NVIDIA H200", 150 << 30, "compute capability 9.0")
 
 
-def test_cupy_without_a_device_is_a_sentence(monkeypatch):
+def test_cupy_without_a_device_is_reported(monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", cupy(None))
     found = discovery.cuda_devices()
     assert found.devices == ()
     assert "no CUDA-capable device" in found.problem
 
 
-def test_numba_tells_its_threads():
+def test_the_threads_of_numba_are_reported():
     assert discovery.numba_threads().count >= 1

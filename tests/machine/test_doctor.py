@@ -1,4 +1,4 @@
-"""The report of this machine, whole and in both renderings."""
+"""The doctor's report as JSON and as text."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_measured_bandwidth_says_how_it_was_counted(report):
     assert "too high" not in shown
 
 
-def test_arrays_too_small_for_the_cache_are_pointed_out(report):
+def test_arrays_too_small_for_the_cache_are_reported(report):
     triad = Triad(median=1e9, best=1e9, repeats=5, array_bytes=64 << 20, threads=2)
     machine = {**report.machine, "last_level_cache_bytes": 256 << 20}
     assert "too high" in line(dataclasses.replace(report, triad=triad, machine=machine).text(), "bandwidth")
@@ -68,7 +68,7 @@ def test_a_gpu_is_shown_with_its_driver(report):
     assert "NVIDIA H200: GPU, 141.0 GiB, fp64; CUDA, compute capability 9.0" in text
 
 
-def test_commands_stand_on_lines_of_their_own(report):
+def test_commands_are_on_separate_lines(report):
     lack = doctor.advice.Missing("a thing", "something needs it", ("get it", "build it"))
     text = dataclasses.replace(report, missing=(lack,)).text()
     assert text.endswith("Missing\n  a thing: something needs it\n      get it\n      build it")

@@ -1,4 +1,4 @@
-"""Profiles of machines: every number has a source, and what is wrong is told in a sentence."""
+"""Machine profiles: sources of numbers, files, and errors."""
 
 import tomllib
 
@@ -11,7 +11,7 @@ from workbench.machine.profile import QUANTITIES, Number, Profile, load_profile,
 PAPERS = {"k20m", "k40", "v100", "c2070", "rtx2080s", "q9550", "i5-8250u", "xeon-16", "xeon-32"}
 
 
-def test_the_machines_of_the_papers_are_there():
+def test_the_machines_of_the_papers_are_included():
     assert PAPERS | {"h200"} <= set(profiles())
     for name in profiles():
         assert (data_folder() / "machines" / f"{name}.toml").is_file()
@@ -35,7 +35,7 @@ def test_every_number_is_plausible_and_sourced(name):
     )
 
 
-def test_a_profile_survives_its_file(tmp_path):
+def test_a_profile_is_read_back_from_its_file(tmp_path):
     made = Profile("mine", 'A "machine", 2 cores\\', "cpu", launch_latency=Number(1e-5, "measured", "here, a loop"))
     path = tmp_path / "mine.toml"
     path.write_text(made.to_toml())
@@ -44,29 +44,27 @@ def test_a_profile_survives_its_file(tmp_path):
         assert Profile.from_dict(tomllib.loads(profile(name).to_toml())) == profile(name)
 
 
-def test_names_are_found_whatever_their_case():
+def test_names_are_case_insensitive():
     assert profile("V100") is profile("v100")
     with pytest.raises(InputError, match="unknown machine 'v10'; did you mean v100"):
         profile("v10")
 
 
-def test_a_missing_number_is_told_where_it_is_needed():
+def test_missing_quantities_are_refused():
     empty = Profile("mine", "mine", "gpu")
-    with pytest.raises(
-        InputError, match=r"^the profile mine does not say bandwidth nominal; add \[bandwidth_nominal\]"
-    ):
+    with pytest.raises(InputError, match=r"^the profile mine has no bandwidth nominal; add \[bandwidth_nominal\]"):
         _ = empty.bandwidth
-    with pytest.raises(InputError, match="does not say to host bandwidth"):
-        empty.needed("to_host_bandwidth")
+    with pytest.raises(InputError, match="has no to host bandwidth"):
+        empty.required("to_host_bandwidth")
 
 
 HEAD = 'name = "m"\ntitle = "m"\nkind = "cpu"\n'
 
 
 @pytest.mark.parametrize(
-    ("text", "sentence"),
+    ("text", "message"),
     [
-        ("name = ", "is no TOML"),
+        ("name = ", "is not valid TOML"),
         ('name = "m"\nkind = "cpu"', "must have a title, in quotes"),
         ('name = "m"\ntitle = "m"\nkind = "cpus"', "unknown kind 'cpus'; did you mean cpu"),
         (HEAD + "[flop]\nvalue = 1", "unknown field 'flop'; did you mean flops"),
@@ -74,18 +72,18 @@ HEAD = 'name = "m"\ntitle = "m"\nkind = "cpu"\n'
         (HEAD + '[flops]\nvalue = -1\nbasis = "nominal"\nsource = "x"', "positive finite value, got -1"),
         (HEAD + '[flops]\nvalue = inf\nbasis = "nominal"\nsource = "x"', "positive finite value, got inf"),
         (HEAD + '[flops]\nvalue = 1\nbasis = "guessed"\nsource = "x"', "unknown basis 'guessed'"),
-        (HEAD + '[flops]\nvalue = 1\nbasis = "nominal"\nsource = " "', "must say its source"),
+        (HEAD + '[flops]\nvalue = 1\nbasis = "nominal"\nsource = " "', "must have a source"),
     ],
 )
-def test_a_wrong_profile_is_told_in_a_sentence(tmp_path, text, sentence):
+def test_invalid_profiles_are_refused(tmp_path, text, message):
     path = tmp_path / "m.toml"
     path.write_text(text)
     with pytest.raises(InputError) as caught:
         load_profile(path)
-    assert sentence in str(caught.value)
+    assert message in str(caught.value)
     assert str(path) in str(caught.value)
 
 
-def test_a_missing_file_says_how_one_is_written(tmp_path):
+def test_a_missing_file_suggests_calibrate(tmp_path):
     with pytest.raises(InputError, match="no machine profile at .*; `workbench calibrate --output"):
         profile(str(tmp_path / "none.toml"))

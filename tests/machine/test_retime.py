@@ -1,4 +1,4 @@
-"""Retiming: answers computed by hand, and what a model must keep."""
+"""Retiming: results computed by hand, and invariants of the model."""
 
 import itertools
 
@@ -44,7 +44,7 @@ def hybrid():
     return trace
 
 
-def test_two_profiles_give_the_answer_computed_by_hand():
+def test_two_profiles_by_hand():
     made = retime(hybrid(), CPU, GPU)
     spans = {event.name: (event.start, event.end) for event in made}
     assert spans == {
@@ -60,14 +60,14 @@ def test_two_profiles_give_the_answer_computed_by_hand():
     assert rows["total"] == {"lane": "total", "measured": 4, "modelled": 14.75, "ratio": 14.75 / 4}
 
 
-def test_one_gpu_profile_times_what_ran_on_the_cores_too():
+def test_a_single_profile_also_times_events_on_the_cores():
     trace = Trace("here")
     trace.append(Event("A", "cpu", 0, 1, bytes=300))
     made = retime(trace, GPU)
     assert (made.seconds, made.machine) == (5, "a GPU")
 
 
-def test_what_states_no_bytes_keeps_its_time_and_the_notes_say_so():
+def test_events_without_bytes_keep_their_time():
     trace = Trace("here")
     trace.append(Event("f", "cpu", 1, 4))
     made = retime(trace, CPU)
@@ -75,14 +75,14 @@ def test_what_states_no_bytes_keeps_its_time_and_the_notes_say_so():
     assert made.notes == ["f states no bytes: it keeps its measured time"]
 
 
-def test_notes_name_what_the_profile_lacks():
+def test_notes_list_missing_quantities():
     notes = retime(hybrid(), profile("k20m")).notes
     assert "the memory bandwidth of k20m is nominal, which kernels do not reach: times are a lower bound" in notes
-    assert any("does not say the cost of a launch" in note for note in notes)
-    assert any("does not say the latency of a copy" in note for note in notes)
+    assert any("has no launch latency" in note for note in notes)
+    assert any("has no latency of a copy" in note for note in notes)
 
 
-def test_a_cache_that_could_hold_the_kernels_is_noted():
+def test_a_large_cache_is_noted():
     cached = Profile("c", "c", "cpu", **numbers(bandwidth_measured=10.0, launch_latency=1.0, cache_bytes=1e6))
     trace = Trace("here")
     trace.append(Event("A", "cpu", 0, 1, bytes=300))
@@ -91,15 +91,15 @@ def test_a_cache_that_could_hold_the_kernels_is_noted():
     ]
 
 
-def test_a_modelled_trace_is_not_modelled_again():
+def test_modelled_traces_are_refused():
     with pytest.raises(InputError, match="the trace is modelled already"):
         retime(retime(hybrid(), CPU, GPU), GPU)
 
 
 def test_copies_need_an_accelerator():
-    with pytest.raises(InputError, match="cpu is a CPU; name an accelerator too"):
+    with pytest.raises(InputError, match="cpu is a CPU; add an accelerator"):
         retime(hybrid(), CPU)
-    with pytest.raises(InputError, match="the profile gpu does not say to host bandwidth"):
+    with pytest.raises(InputError, match="the profile gpu has no to host bandwidth"):
         retime(hybrid(), CPU, Profile("gpu", "g", "gpu", **numbers(bandwidth_measured=1.0, to_device_bandwidth=1.0)))
 
 

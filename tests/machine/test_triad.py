@@ -1,4 +1,4 @@
-"""The triad computes what it says, on sizes that do not divide evenly, and its bandwidths are of the right order."""
+"""The triad: results on sizes that do not divide evenly, and plausible bandwidths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The hybrid PIPECG papers: sizes as printed, counts by their rule, and a model that says what it assumes."""
+"""The hybrid PIPECG papers: printed sizes, iteration counts, and the model with its assumptions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from workbench.papers import PAPERS, reproduce
 from workbench.papers.hybrid_machines import HOSTS, machine
-from workbench.papers.hybrid_model import needed_entries, printed_best, systems
+from workbench.papers.hybrid_model import min_entries_per_row, printed_best, systems
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +40,7 @@ def test_sizes_are_those_printed():
     assert next(row for row in rows if row["matrix"] == "bcsstk15")["ours_is"] == "a stand-in, built"
 
 
-def test_the_real_matrix_is_taken_where_it_is_at_hand(monkeypatch, real_matrices):
+def test_real_matrices_are_used_if_available(monkeypatch, real_matrices):
     monkeypatch.setenv("WORKBENCH_MATRICES", str(real_matrices))
     (row, *_) = reproduce("hybrid-pipecg", "table1", max_n=40).rows
     assert row["ours_is"] == "the real file"
@@ -50,14 +50,14 @@ def test_the_real_matrix_is_taken_where_it_is_at_hand(monkeypatch, real_matrices
     assert abs(row["cg"] - row["pipecg"]) <= 0.02 * row["cg"]
 
 
-def test_a_matrix_that_cannot_be_had_says_so():
+def test_missing_matrices_are_reported():
     rows = reproduce("hybrid-pipecg", "iterations", max_n=40).rows
     assert rows[0]["cg"] is None
     assert "bcsstk15" in rows[0]["said"]
     assert all(row["said"] == "converged" for row in rows[1:])
 
 
-def test_what_does_not_fit_the_papers_gpus_does_not_fit_in_the_model():
+def test_the_same_systems_fit_the_gpus_in_the_papers_and_in_the_model():
     rows = reproduce("hybrid-pipecg", "best").rows
     at = {(row["machine"], row["matrix"]): row for row in rows}
     for name, _, machines in systems():
@@ -68,7 +68,7 @@ def test_what_does_not_fit_the_papers_gpus_does_not_fit_in_the_model():
     assert all(row["best"] in ("hybrid3", "cg cpu", "pipecg cpu") for row in rows if row["hybrid1_ms"] is None)
 
 
-def test_the_printed_ranges():
+def test_the_printed_ranges_of_rows():
     assert [printed_best(n) for n in (3948, 36000, 36001, 259789, 1391349, 10**7)] == [
         "hybrid1",
         "hybrid1",
@@ -79,12 +79,12 @@ def test_the_printed_ranges():
     ]
 
 
-def test_from_so_many_entries_on_the_product_hides_the_copies():
+def test_the_product_hides_the_copies_from_a_number_of_entries_per_row():
     from workbench.analysis.schedules import expected
     from workbench.devices.dry_run import Sizes
 
     where = machine("v100")
-    enough = needed_entries(where, "hybrid1")
+    enough = min_entries_per_row(where, "hybrid1")
     n = 4 * 10**6
     alone, shared = [], []
     for entries in (0.5 * enough, 1.2 * enough):
@@ -95,7 +95,7 @@ def test_from_so_many_entries_on_the_product_hides_the_copies():
     assert shared[1] < 1.05 * alone[1]
 
 
-def test_what_is_assumed_is_said():
+def test_assumptions_are_noted():
     for target in ("best", "claims", "crossover"):
         notes = " ".join(reproduce("hybrid-pipecg", target).notes)
         assert "assumed" in notes
@@ -104,17 +104,17 @@ def test_what_is_assumed_is_said():
         assert machine(name).accelerator.to_host_latency is not None
 
 
-def test_measured_says_where():
+def test_measured_times_name_the_machine():
     made = reproduce("hybrid-pipecg", "measured", max_n=16)
     assert made.notes[0].startswith("measured on ")
     assert all(row["cg cpu"] > 0 and row["pipecg cpu"] > 0 for row in made.rows)
 
 
-def test_against_a_sweep_for_every_line_the_model_sides_with_print():
+def test_the_model_with_one_pass_per_line_agrees_with_most_claims():
     rows = [row for row in reproduce("hybrid-pipecg", "claims").rows if isinstance(row["printed"], str)]
     agreeing = [row for row in rows if (row["printed"] == "above 1") == (row["modelled_library"] > 1)]
     assert (len(agreeing), len(rows)) == (12, 14)
 
 
-def test_the_entries_a_row_that_docs_and_notebook_name():
-    assert [round(needed_entries(machine(name), "hybrid1")) for name in ("k20m", "v100")] == [54, 157]
+def test_the_entries_per_row_stated_in_docs_and_notebook():
+    assert [round(min_entries_per_row(machine(name), "hybrid1")) for name in ("k20m", "v100")] == [54, 157]

@@ -1,4 +1,4 @@
-"""The two-level paper's tables and figures at sizes that run in seconds, and its counts where they can be had."""
+"""The two-level paper: tables and figures on small grids, and printed iteration counts."""
 
 import json
 
@@ -11,7 +11,7 @@ from workbench.papers.two_level import printed
 
 
 @pytest.mark.parametrize("target", sorted(set(PAPERS["two-level"]) - {"table2"}))
-def test_every_target_runs_small_and_shows_print_beside_ours(target):
+def test_every_target_runs_on_a_small_grid(target):
     made = reproduce("two-level", target, max_n=32)
     assert made.rows
     assert made.notes
@@ -22,7 +22,7 @@ def test_every_target_runs_small_and_shows_print_beside_ours(target):
     assert (made.figure is not None) == target.startswith("fig")
 
 
-def test_table_2_at_128_meets_print_within_20_percent_and_keeps_the_order():
+def test_table_2_at_128_is_within_20_percent_and_in_the_printed_order():
     made = reproduce("two-level", "table2", max_n=128)
     assert [row["preconditioner"] for row in made.rows] == [line[0] for line in printed()["table2"]["rows"]]
     for row in made.rows:
@@ -38,13 +38,13 @@ def test_figure_1_shows_the_jump_between_the_phases():
     assert row["jump_factor"] > 2
 
 
-def test_small_versions_of_tables_3_and_4_say_that_they_are_small():
+def test_small_versions_of_tables_3_and_4_are_labelled():
     for target in ("table3", "table4"):
         made = reproduce("two-level", target, max_n=16)
         assert any("--max-n 128 runs the paper's size" in note for note in made.notes)
 
 
-def test_the_command_prints_json_and_writes_the_picture(capsys, tmp_path):
+def test_the_reproduce_command(capsys, tmp_path):
     picture = tmp_path / "spectrum.svg"
     assert main(["reproduce", "two-level", "fig1", "--json", "--picture", str(picture)]) == 0
     printed_text = capsys.readouterr().out
@@ -53,13 +53,13 @@ def test_the_command_prints_json_and_writes_the_picture(capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("arguments", "message"),
     [
         (("two-levels", "table1"), "did you mean two-level"),
         (("two-level", "table9"), "unknown target of two-level 'table9'"),
         (("two-level", "fig1", 3), "max_n must be at least 16, got 3"),
     ],
 )
-def test_wrong_targets_are_sentences(arguments, sentence):
-    with pytest.raises(InputError, match=sentence):
+def test_unknown_targets_are_refused(arguments, message):
+    with pytest.raises(InputError, match=message):
         reproduce(*arguments)

@@ -1,4 +1,4 @@
-"""Shared pieces: an isolated download cache and a writer of small Matrix Market files."""
+"""Shared fixtures: an isolated download cache and a writer of small Matrix Market files."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How large a grid may be: what 32-bit integers count, and what memory there is, before anything is assembled."""
+"""Bounds of grids: 32-bit cell numbers and memory, checked before assembly."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_bounds_are_what_32_bits_count():
 
 
 @pytest.mark.parametrize("name", SQUARES + CUBES)
-def test_every_grid_may_be_as_large(name):
+def test_every_grid_has_the_same_bound(name):
     largest = LARGEST_CUBE if name in CUBES else LARGEST_SQUARE
     form = {"form": "matrix-free"} if name in ("poisson27", "poisson125") else {}
     assert problem(name, largest, **form).n == largest
@@ -35,7 +35,7 @@ def test_every_grid_may_be_as_large(name):
 
 
 @pytest.mark.parametrize("name", SQUARES + CUBES)
-def test_what_does_not_fit_into_memory_is_refused_before_anything_is_made(name, monkeypatch):
+def test_grids_larger_than_memory_are_refused_before_assembly(name, monkeypatch):
     class Little:
         available = 10_000
 
@@ -45,7 +45,7 @@ def test_what_does_not_fit_into_memory_is_refused_before_anything_is_made(name, 
 
 
 @pytest.mark.parametrize("name", SQUARES + CUBES)
-def test_what_cannot_fit_the_device_is_refused_before_assembling(accelerator, name, monkeypatch):
+def test_grids_larger_than_the_device_are_refused_before_assembly(accelerator, name, monkeypatch):
     cls = registry.lookup("problem", name)
     monkeypatch.setattr(cls, "assemble", lambda *_: pytest.fail("it was assembled"))
     with pytest.raises(InputError, match="for vectors and matrices"):
@@ -53,8 +53,8 @@ def test_what_cannot_fit_the_device_is_refused_before_assembling(accelerator, na
 
 
 @pytest.mark.parametrize("name", SQUARES + CUBES)
-def test_no_problem_is_said_to_need_more_than_it_does(accelerator, name):
-    """Else what fits would be refused."""
+def test_required_memory_is_not_overestimated(accelerator, name):
+    """An overestimate would refuse systems that fit."""
     configuration = configure(name, n=12, device=accelerator.spec, memory_limit=10**8)
     run = Run(configuration)
     size = configuration.problem.known_size

@@ -1,4 +1,4 @@
-"""Bubbles: where they lie, which cells they fill, the systems they give, and every sentence for wrong ones."""
+"""Bubbles: positions, cells, assembled systems and errors."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def test_x_runs_fastest():
     assert from_text("0.9,0.5,0.2,0.1", 3).paint(10)[1, 5, 9] == 1, "(z, y, x)"
 
 
-def test_a_cell_on_the_rim_belongs_to_the_bubble():
+def test_a_cell_centre_on_the_boundary_belongs_to_the_bubble():
     phase = from_text("0.5,0.5,0.2", 2).paint(5)
     assert phase.tolist()[2] == [0, 1, 1, 1, 0]
     assert phase.sum() == 5
@@ -70,7 +70,7 @@ def test_default_radii_are_the_fitted_ones():
 
 @settings(deadline=None, max_examples=40)
 @given(seed=st.integers(0, 10**6), count=st.integers(1, 20), dimensions=st.sampled_from([2, 3]))
-def test_random_bubbles_are_reproducible_inside_and_apart(seed: int, count: int, dimensions: int):
+def test_random_bubbles_are_reproducible_and_disjoint(seed: int, count: int, dimensions: int):
     radius = 0.7 * default_radius(count, dimensions)
     geometry = at_random(count, radius, dimensions, seed)
     again = at_random(count, radius, dimensions, seed)
@@ -92,7 +92,7 @@ def test_the_geometry_seed_moves_the_bubbles_and_the_grid_does_not():
 
 @settings(deadline=None, max_examples=40)
 @given(seed=st.integers(0, 10**6), count=st.integers(1, 6), dimensions=st.sampled_from([2, 3]))
-def test_the_text_form_keeps_every_digit(seed: int, count: int, dimensions: int):
+def test_the_text_form_is_lossless(seed: int, count: int, dimensions: int):
     geometry = at_random(count, 0.05, dimensions, seed)
     back = from_text(to_text(geometry), dimensions)
     np.testing.assert_array_equal(back.centres, geometry.centres)
@@ -129,7 +129,7 @@ def test_all_neumann_is_singular_and_consistent(problem: Bubbles2D | Bubbles3D):
     assert np.linalg.eigvalsh(csr.toarray())[1] > 0, "nothing but the constant is in the nullspace"
 
 
-def test_a_dirichlet_side_makes_it_regular_and_keeps_the_mean_of_b():
+def test_with_a_dirichlet_side_a_is_regular_and_b_keeps_its_mean():
     system = Bubbles2D(n=12, sides="y+:dirichlet").assemble()
     dense = system.operator.to_csr().toarray()
     assert not system.constant_nullspace
@@ -139,7 +139,7 @@ def test_a_dirichlet_side_makes_it_regular_and_keeps_the_mean_of_b():
     assert dense[-1, -1] == pytest.approx(heavy * (1 + 1 + 2), rel=1e-13), "the wall lies half a cell away"
 
 
-def test_the_seed_drives_b_but_neither_the_geometry_nor_a_random_start():
+def test_the_seed_affects_b_only():
     problem = Bubbles2D(n=16, layout="random", sides="dirichlet")
     first, again, other = problem.assemble(5), problem.assemble(5), problem.assemble(6)
     assert first.phase is not None
@@ -150,7 +150,7 @@ def test_the_seed_drives_b_but_neither_the_geometry_nor_a_random_start():
     assert not np.allclose(first.b, np.random.default_rng(5).random(256)), "x0 of the same seed would equal b"
 
 
-def test_a_heavy_fluid_may_be_inside():
+def test_bubbles_may_be_heavy():
     system = Bubbles2D(n=16, contrast=1000.0).assemble()
     assert system.coefficient is not None
     assert set(system.coefficient) == {1.0, 1000.0}
@@ -160,7 +160,7 @@ def test_a_heavy_fluid_may_be_inside():
     ("values", "sentence"),
     [
         ({"count": 5}, "a grid of bubbles needs a count of 1, 4, 9, 16, ..., got 5; use one, or layout random"),
-        ({"radius": 0.3}, "4 bubbles on a grid have room for a radius of at most 0.25, got 0.3"),
+        ({"radius": 0.3}, "4 bubbles on a grid need a radius of at most 0.25, got 0.3"),
         ({"radius": 0.6}, "bubbles-2d: radius must be between 0 and 0.5, got 0.6"),
         ({"radius": -0.1}, "bubbles-2d: radius must be between 0 and 0.5, got -0.1"),
         ({"layout": "gird"}, "bubbles-2d: unknown layout 'gird'; did you mean grid?"),
@@ -171,9 +171,9 @@ def test_a_heavy_fluid_may_be_inside():
         ({"layout": "list", "bubbles": "0.5,0.5,nan"}, "bubble 1 has radius nan; a radius must be above 0"),
         (
             {"layout": "list", "bubbles": "0.5,0.5,0.1; 0.9,0.5,0.2"},
-            "bubble 2 at (0.9, 0.5) with radius 0.2 reaches outside the unit box; move it inwards or make it smaller",
+            "bubble 2 at (0.9, 0.5) with radius 0.2 extends beyond the unit box; move it inwards or make it smaller",
         ),
-        ({"layout": "list", "bubbles": "nan,0.5,0.1"}, "bubble 1 at (nan, 0.5) with radius 0.1 reaches outside"),
+        ({"layout": "list", "bubbles": "nan,0.5,0.1"}, "bubble 1 at (nan, 0.5) with radius 0.1 extends beyond"),
         (
             {"layout": "list", "bubbles": "0.2,0.2,0.1; 0.8,0.8,0.1; 0.3,0.3,0.1"},
             "bubbles 1 and 3 overlap; move them apart or make one smaller",
@@ -182,7 +182,7 @@ def test_a_heavy_fluid_may_be_inside():
         ({"geometry_seed": -1}, "bubbles-2d: geometry_seed must be between 0 and 2.14748e+09, got -1"),
     ],
 )
-def test_wrong_bubbles_give_a_sentence(values: dict[str, object], sentence: str):
+def test_invalid_bubbles_are_refused(values: dict[str, object], sentence: str):
     with pytest.raises(InputError) as caught:
         Bubbles2D.create(values)
     assert str(caught.value).startswith(sentence)
@@ -193,14 +193,14 @@ def test_a_grid_in_3d_needs_a_cube_of_bubbles():
         Bubbles3D(count=9)
 
 
-def test_no_room_says_how_many_fitted():
+def test_the_error_states_how_many_bubbles_were_placed():
     with pytest.raises(InputError) as caught:
         Bubbles2D(layout="random", count=50, radius=0.2, geometry_seed=7)
     words = str(caught.value).split()
     assert words[0] == "only"
     assert 1 <= int(words[1]) <= 6, "at most six bubbles of radius 0.2 can fit"
     assert " ".join(words[2:]) == (
-        "of 50 bubbles with radius 0.2 fitted (geometry_seed 7); use fewer or smaller bubbles, or another seed"
+        "of 50 bubbles with radius 0.2 could be placed (geometry_seed 7); use fewer or smaller bubbles, or another seed"
     )
 
 
@@ -209,7 +209,7 @@ def test_a_bubble_between_the_cell_centres_is_refused():
     with pytest.raises(InputError) as caught:
         problem.assemble()
     assert str(caught.value) == (
-        "bubble 1 with radius 0.04 holds no cell centre of 10 cells a side; "
+        "bubble 1 with radius 0.04 contains no cell centre of 10 cells per side; "
         "use a radius of at least 0.0707 or more cells"
     )
     larger = Bubbles2D(n=10, layout="list", bubbles="0.5,0.5,0.0708")
@@ -225,7 +225,7 @@ def test_a_bubble_between_the_cell_centres_is_refused():
     st.integers(8, 40),
     st.booleans(),
 )
-def test_a_bubble_holds_a_cell_where_one_of_all_centres_lies_in_it(
+def test_holds_cells_agrees_with_a_search_of_all_centres(
     x: float, y: float, z: float, radius: float, n: int, flat: bool
 ):
     centre = np.array([x, y] if flat else [x, y, z])
@@ -241,7 +241,7 @@ def test_a_bubble_holds_a_cell_where_one_of_all_centres_lies_in_it(
     ("centres", "radii"),
     [([[0.5, 0.5]], [0.1, 0.2]), ([0.5, 0.5], [0.1]), ([], []), ([[0.5], [0.5, 0.5]], 0.1), ([["a", "b"]], 0.1)],
 )
-def test_arrays_that_do_not_fit_are_refused(centres: list[object], radii: list[float] | float):
+def test_mismatched_arrays_are_refused(centres: list[object], radii: list[float] | float):
     with pytest.raises(InputError, match=r"^bubbles need "):
         Bubbles2D.from_arrays(centres, radii)  # type: ignore[arg-type]
 
@@ -255,7 +255,7 @@ def test_touching_bubbles_are_allowed():
     assert Geometry(np.array([[0.25, 0.5], [0.75, 0.5]]), np.array([0.25, 0.25])).radii.size == 2
 
 
-def test_labels_tell_geometries_apart_and_are_the_same_everywhere():
+def test_labels_are_unique_and_deterministic():
     made = [
         Bubbles3D(n=64),
         Bubbles3D(n=64, count=27),
@@ -274,7 +274,7 @@ def test_labels_tell_geometries_apart_and_are_the_same_everywhere():
     ]
 
 
-def test_what_a_layout_does_not_use_is_not_in_the_label():
+def test_labels_omit_parameters_that_the_layout_does_not_use():
     assert Bubbles2D(geometry_seed=7).label == "bubbles-2d:256"
     listed = {"layout": "list", "bubbles": "0.5,0.5,0.25"}
     # Written otherwise it is the same geometry.

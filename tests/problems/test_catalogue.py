@@ -10,12 +10,12 @@ from workbench.problems import catalogue
 from workbench.problems.catalogue import data_folder, group_and_name, known_entry
 
 
-def test_the_file_lies_in_the_top_level_data_folder():
+def test_the_file_is_in_the_top_level_data_folder():
     assert (data_folder() / "matrices.toml").is_file()
     assert data_folder() == Path(catalogue.__file__).parents[2] / "data"
 
 
-def test_entries_are_whole_and_named_once():
+def test_entries_are_complete_and_unique():
     entries = catalogue.catalogue()
     text = (data_folder() / "matrices.toml").read_text()
     assert len(entries) == text.count("[[matrix]]") >= 40
@@ -62,7 +62,7 @@ def test_names_with_and_without_group():
 
 
 @pytest.mark.parametrize("text", ["../passwd", "HB/..", "HB/a/b", "HB/", "/etc", "a b/c"])
-def test_a_name_cannot_leave_the_cache(text: str):
+def test_names_cannot_escape_the_cache(text: str):
     with pytest.raises(InputError, match=r"a matrix of the collection is written group/name, such as HB/bcsstk15, got"):
         group_and_name(text)
 
@@ -75,7 +75,7 @@ def test_an_unknown_name_suggests_the_nearest():
     )
 
 
-def test_a_missing_registry_says_how_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_missing_catalogue_suggests_how_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(catalogue, "data_folder", lambda: tmp_path)
     with pytest.raises(InputError, match=r"install the workbench from its checkout with pip install -e \."):
         catalogue.catalogue.__wrapped__()

@@ -14,7 +14,7 @@ from workbench.problems.sides import Boundary, parse_sides, side_names
 
 
 def reference(c: np.ndarray, sides: str, scale: float, distance: float) -> np.ndarray:
-    """The same operator, one face after the other, dense."""
+    """The same operator, assembled face by face as a dense matrix."""
     boundaries = parse_sides(sides, c.ndim)
     number = np.arange(c.size).reshape(c.shape)
     dense = np.zeros((c.size, c.size))
@@ -77,12 +77,12 @@ def test_equals_the_cell_by_cell_reference(c: np.ndarray, held: set[str], scale:
         np.testing.assert_allclose(dense @ np.ones(c.size), 0, atol=1e-13 * max(abs(dense).max(), 1))
 
 
-def test_harmonic_average_lets_a_thin_phase_dominate():
+def test_the_harmonic_average_is_dominated_by_the_smaller_coefficient():
     operator = assemble_diffusion(np.array([1.0, 1e-3]), "neumann")
     assert operator.lower[0].tolist() == [0.0, pytest.approx(-2e-3 / 1.001, rel=1e-15)]
 
 
-def test_the_right_hand_side_loses_its_mean():
+def test_without_mean():
     assert without_mean(np.array([1.0, 2.0, 6.0])).tolist() == [-2.0, -1.0, 3.0]
 
 
@@ -97,7 +97,7 @@ def test_the_distance_must_be_positive():
         assemble_diffusion(np.ones((2, 2)), "dirichlet", dirichlet_distance=0.0)
 
 
-def test_too_little_memory_gives_a_sentence(monkeypatch: pytest.MonkeyPatch):
+def test_insufficient_memory_is_refused(monkeypatch: pytest.MonkeyPatch):
     class Scarce:
         available = 1000
 

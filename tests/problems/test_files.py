@@ -1,4 +1,4 @@
-"""What PROBLEM means on the command line, and the block of a matrix file."""
+"""Parsing of problem names, and matrix files."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -63,7 +63,7 @@ def test_an_unknown_name_suggests_the_nearest(text: str, nearest: str):
     assert str(caught.value) == f"unknown problem {text!r}; did you mean {nearest}?"
 
 
-def test_a_name_near_to_none_lists_the_problems():
+def test_an_unknown_name_lists_the_problems():
     with pytest.raises(InputError) as caught:
         problem_from_text("???")
     assert str(caught.value) == f"unknown problem '???'; known: {', '.join(registered('problem'))}"
@@ -90,7 +90,7 @@ def test_the_first_parameter_is_the_natural_one():
 
 
 @pytest.mark.parametrize("text", ["x" * 5000, "a\0b", "~nosuchuser"])
-def test_what_cannot_be_a_path_is_an_unknown_name(text: str):
+def test_texts_that_are_no_path_are_unknown_names(text: str):
     with pytest.raises(InputError) as caught:
         problem_from_text(text)
     assert str(caught.value).startswith("unknown problem")
@@ -101,7 +101,7 @@ def test_what_cannot_be_a_path_is_an_unknown_name(text: str):
     ("text", "reason"),
     [("x" * 5000, "too long"), ("a\0b", "null"), ("~nosuchuser/a", "home directory")],
 )
-def test_what_cannot_be_a_path_is_a_sentence(text: str, reason: str):
+def test_invalid_paths_are_refused(text: str, reason: str):
     with pytest.raises(InputError, match=reason) as caught:
         path_of(text)
     assert str(caught.value).endswith("; check it")

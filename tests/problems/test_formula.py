@@ -1,4 +1,4 @@
-"""Formulas: the values are those of NumPy, mistakes are told with their place, and hostile text is refused."""
+"""Formulas: values agree with NumPy, mistakes are reported with their column, hostile text is refused."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.errors import InputError
-from workbench.problems.formula import LONGEST, Formula
+from workbench.problems.formula import MAX_LENGTH, Formula
 
 X = np.linspace(0.05, 0.95, 7)
 AXES = {"x": X[None, :], "y": X[:5, None] ** 2}
@@ -52,7 +52,7 @@ def chosen(of):
     return f"({yes[0]} if {condition} else {no[0]})" if short else f"where({condition}, {yes[0]}, {no[0]})", values
 
 
-trees = st.recursive(leaves, grown, max_leaves=8).filter(lambda drawn: len(drawn[0]) <= LONGEST)
+trees = st.recursive(leaves, grown, max_leaves=8).filter(lambda drawn: len(drawn[0]) <= MAX_LENGTH)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -86,7 +86,7 @@ def test_precedence_chains_and_logic(text, value):
     assert Formula.parse(text)(x=0.5, y=0.25) == pytest.approx(value, rel=1e-15)
 
 
-def test_conditions_keep_the_undefined_branch_out_and_warn_of_nothing():
+def test_conditions_discard_the_undefined_branch_without_warnings():
     values = Formula.parse("where(x > 0, log(x), 0)", ["x"])(x=np.array([-1.0, 0.0, 1.0]))
     assert values.tolist() == [0, 0, 0]
     assert np.isinf(Formula.parse("1/x", ["x"])(x=0.0))
@@ -107,7 +107,7 @@ def test_a_constant_has_the_shape_of_the_axes():
         ("x + ", "column 4: the formula ends too early; something must follow +"),
         ("x + (y", "column 5: the formula cannot be read here ('(' was never closed); check brackets and operators"),
         ("sin", "column 1: sin is a function; write sin(...)"),
-        ("x(2)", "column 1: x is no function; write x*(...) for a product"),
+        ("x(2)", "column 1: x is not a function; write x*(...) for a product"),
         ("sin(x, y)", "column 1: sin takes 1 argument, got 2"),
         ("1 + x**99", "column 8: this exponent is 99; at most 64 is allowed"),
         ("9**9**9**9", "column 7: this exponent is 3.87e+08; at most 64 is allowed"),
@@ -115,7 +115,7 @@ def test_a_constant_has_the_shape_of_the_axes():
         ("True", "column 1: this is not a real number; write digits, as 1 or 0.5 or 1e-3"),
     ],
 )
-def test_a_mistake_is_told_with_its_place(text, sentence):
+def test_mistakes_are_reported_with_their_column(text, sentence):
     with pytest.raises(InputError) as caught:
         Formula.parse(text)
     assert str(caught.value).startswith(sentence)
@@ -170,7 +170,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_hostile_text_is_refused_with_one_sentence(text):
+def test_hostile_text_is_refused(text):
     before = threading.active_count()
     with pytest.raises(InputError) as caught:
         Formula.parse(text)
@@ -181,7 +181,7 @@ def test_hostile_text_is_refused_with_one_sentence(text):
 
 @settings(deadline=None, max_examples=300)
 @given(st.one_of(st.text(max_size=60), st.text("xy()+-*/.,0123 sincoeifls<>=!", max_size=60)))
-def test_any_text_is_a_formula_or_a_sentence(text):
+def test_any_text_is_parsed_or_refused(text):
     try:
         made = Formula.parse(text)
     except InputError:

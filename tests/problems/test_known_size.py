@@ -1,4 +1,4 @@
-"""The size of a system from its parameters: right, and looked at before anything is assembled."""
+"""The size of a system known before assembly."""
 
 import pytest
 
@@ -25,7 +25,7 @@ SMALL = {
 
 
 @pytest.mark.parametrize(("name", "values"), SMALL.items())
-def test_it_is_that_of_the_assembled_system_or_less(name, values):
+def test_the_known_size_is_at_most_that_of_the_assembled_system(name, values):
     problem = find("problem", name, **values)
     operator = problem.assemble().operator
     size = problem.known_size
@@ -41,18 +41,18 @@ def test_a_box_without_a_matrix_stores_nothing():
 
 
 @pytest.mark.parametrize("name", [*SMALL, "suitesparse"])
-def test_what_does_not_fit_is_refused_before_it_is_assembled(name, monkeypatch):
+def test_systems_that_do_not_fit_are_refused_before_assembly(name, monkeypatch):
     problem = find("problem", name)
     monkeypatch.setattr(type(problem), "assemble", lambda *_: pytest.fail("it must not be assembled"))
     with pytest.raises(InputError, match=r"device cpu may use 0\.001 MB and .* MB are needed; take a smaller problem"):
         Run(configure(problem, memory_limit=1000))
 
 
-def test_a_system_that_is_given_counts_as_it_is():
+def test_the_size_of_an_in_memory_system_is_its_own():
     system = find("problem", "poisson5", n=4).assemble()
     assert Run(configure("poisson5", n=8192, memory_limit=10_000), system).setting.operator is system.operator
 
 
-def test_what_the_parameters_do_not_tell_is_none():
+def test_unknown_sizes_are_none():
     assert base.Problem().known_size is None
     assert SuiteSparse(matrix="Test/tiny").known_size is None

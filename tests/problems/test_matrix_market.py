@@ -1,4 +1,4 @@
-"""Matrix Market files: what is written comes back, and what lies is refused with a sentence."""
+"""Matrix Market files: reading back, and refusal of invalid files."""
 
 import csv
 import gzip
@@ -62,7 +62,7 @@ def hermitian(draw: st.DrawFn, kind: str) -> np.ndarray:
         ("complex", "hermitian"),
     ],
 )
-def test_every_stored_form_comes_back(
+def test_every_format_is_read_back(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, kind: str, symmetry: str, form: str, ending: str
 ):
     dense = data.draw(hermitian(kind))
@@ -121,30 +121,30 @@ BANNER = "line 1 must be a banner such as '%%MatrixMarket matrix coordinate real
         pytest.param(REAL + "odd\n" + TWO, "line 1 names the symmetry 'odd'; known: general, symmetric", id="symmetry"),
         pytest.param(
             "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 2\n1 1\n2 2\n",
-            "the file holds a pattern without values; CG needs numbers, so write real entries",
+            "the file is a pattern without values; CG needs numbers, so write real entries",
             id="pattern",
         ),
         pytest.param(REAL + "skew-symmetric\n2 2 1\n2 1 1\n", "the matrix is skew-symmetric; CG needs", id="skew"),
         pytest.param(REAL + "hermitian\n" + TWO, "line 1 says hermitian of real entries;", id="real hermitian"),
         pytest.param(GENERAL + "% only\n", "the file ends before its size line", id="no size line"),
-        pytest.param(GENERAL + "2 2\n1 1 1\n", "line 2 must hold rows, columns and entries as whole", id="short size"),
+        pytest.param(GENERAL + "2 2\n1 1 1\n", "line 2 must have rows, columns and entries as", id="short size"),
         pytest.param(
-            GENERAL + "%\n-2 2 1\n", "line 3 must hold rows, columns and entries as whole", id="negative size"
+            GENERAL + "%\n-2 2 1\n", "line 3 must have rows, columns and entries as integers", id="negative size"
         ),
-        pytest.param(GENERAL + "9" * 5000 + " 2 1\n", "line 2 must hold rows, columns and entries", id="endless size"),
+        pytest.param(GENERAL + "9" * 5000 + " 2 1\n", "line 2 must have rows, columns and entries", id="endless size"),
         pytest.param(GENERAL + "0 0 0\n", "the matrix is empty: shape 0 x 0", id="empty matrix"),
         pytest.param(GENERAL + "2 3 2\n1 1 1\n2 2 1\n", "the matrix must be square, got 2 x 3;", id="not square"),
         pytest.param(SYMMETRIC + "2 3 2\n1 1 1\n2 2 1\n", "the matrix must be square, got 2 x 3;", id="not square 2"),
         pytest.param(
             GENERAL + "2 2 99999999999999\n1 1 1\n",
-            "line 2 declares 99999999999999 entries, but the matrix has room for 4",
+            "line 2 declares 99999999999999 entries, but the matrix has at most 4",
             id="impossible count",
         ),
-        pytest.param(SYMMETRIC + "2 2 4\n", "line 2 declares 4 entries, but the matrix has room for 3", id="triangle"),
+        pytest.param(SYMMETRIC + "2 2 4\n", "line 2 declares 4 entries, but the matrix has at most 3", id="triangle"),
         pytest.param(GENERAL + "3 3 2\n1 1 1\n2 2 1\n", "line 2 declares 2 entries for 3 rows;", id="too sparse"),
         pytest.param(
             GENERAL + "2 2 3\n1 1 2.0\n2 2 3.0\n",
-            "line 2 declares 3 entries, but the file ends after 2; it is cut short or its header is wrong",
+            "line 2 declares 3 entries, but the file ends after 2; it is truncated or its header is wrong",
             id="cut at a line",
         ),
         pytest.param(GENERAL + "2 2 2\n1 1 2.0\n2 2", "line 2 declares 2 entries, but the file ends after 1", id="cut"),
@@ -153,7 +153,7 @@ BANNER = "line 1 must be a banner such as '%%MatrixMarket matrix coordinate real
         ),
         pytest.param(
             GENERAL + TWO + "1 2 3\n",
-            "2 entries take 6 words, but 9 follow line 2; there is something on the lines or after them",
+            "2 entries take 6 words, but 9 follow line 2; remove surplus words on the lines or after them",
             id="one entry more",
         ),
         pytest.param(GENERAL + TWO + "the end\n", "line 5: 'the' is not a finite number", id="trailing garbage"),
@@ -177,7 +177,7 @@ BANNER = "line 1 must be a banner such as '%%MatrixMarket matrix coordinate real
         pytest.param(GENERAL + TWO.replace("2 2 3.0", "2 0 3.0"), "line 4: column index out of bounds", id="column 0"),
         pytest.param(GENERAL + TWO.replace("2 2 3.0", "2.5 2 3.0"), "line 4: invalid integer value", id="row 2.5"),
         pytest.param(
-            GENERAL.replace("real", "integer") + TWO, "line 3: '2.0' is not a whole number", id="integer fraction"
+            GENERAL.replace("real", "integer") + TWO, "line 3: '2.0' is not an integer", id="integer fraction"
         ),
         pytest.param(
             GENERAL.replace("real", "integer") + "1 1 1\n1 1 99999999999999999999\n",
@@ -191,7 +191,7 @@ BANNER = "line 1 must be a banner such as '%%MatrixMarket matrix coordinate real
         ),
         pytest.param(
             SYMMETRIC + "2 2 3\n1 1 2\n1 2 -1\n2 2 2\n",
-            "entry 2 (row 1, column 2) lies above the diagonal, though line 1 says symmetric; store the lower triangle",
+            "entry 2 (row 1, column 2) is above the diagonal, but line 1 says symmetric; store the lower triangle",
             id="upper triangle",
         ),
         pytest.param(
@@ -239,12 +239,12 @@ BANNER = "line 1 must be a banner such as '%%MatrixMarket matrix coordinate real
         ),
         pytest.param(
             GENERAL + "2 2 2\n1 1 2.0" + " " * 70000 + "\n2 2 3.0\n",
-            "the file holds a line of more than 65536 characters",
+            "the file has a line of more than 65536 characters",
             id="endless line",
         ),
     ],
 )
-def test_a_lying_file_is_refused(write: Write, monkeypatch: pytest.MonkeyPatch, text: str, sentence: str):
+def test_inconsistent_files_are_refused(write: Write, monkeypatch: pytest.MonkeyPatch, text: str, sentence: str):
     monkeypatch.setattr(number_stream, "BLOCK", 7)
     path = write(text)
     with pytest.raises(InputError) as caught:
@@ -298,11 +298,11 @@ noise = np.random.default_rng(0).bytes(4000)
         pytest.param(
             "a.mtx.gz",
             gzip.compress(GOOD + b"\n" * 100 + noise)[:-2000],
-            "the compressed file is cut short;",
+            "the compressed file is truncated;",
             id="cut gz",
         ),
         pytest.param(
-            "a.mtx.gz", gzip.compress(GOOD)[:-6], "the compressed file is cut short;", id="gz without its last bytes"
+            "a.mtx.gz", gzip.compress(GOOD)[:-6], "the compressed file is truncated;", id="gz without its last bytes"
         ),
         pytest.param("a.mtx.gz", GOOD, "the compressed file is damaged (Not a gzipped file", id="not gz"),
         pytest.param(
@@ -315,9 +315,7 @@ noise = np.random.default_rng(0).bytes(4000)
             "a.mtx.gz", gzip.compress(GOOD)[:10] + b"\x07" * 20, "the compressed file is damaged (", id="garbled gz"
         ),
         pytest.param("a.mtx", gzip.compress(GOOD), BANNER, id="gz called mtx"),
-        pytest.param(
-            "a.tar.gz", archive({"b/b.mtx": GOOD}), "the archive holds no a/a.mtx", id="another matrix inside"
-        ),
+        pytest.param("a.tar.gz", archive({"b/b.mtx": GOOD}), "the archive has no a/a.mtx", id="another matrix inside"),
         pytest.param(
             "a.tar.gz", archive({"a/a.mtx": GOOD + noise})[:2000], "the compressed file is ", id="cut archive"
         ),
@@ -328,14 +326,14 @@ noise = np.random.default_rng(0).bytes(4000)
         pytest.param("a.txt", GOOD, "the name of a matrix file ends in .mtx, .mtx.gz, .tar.gz", id="another ending"),
     ],
 )
-def test_a_damaged_file_is_refused(write: Write, name: str, content: bytes, sentence: str):
+def test_damaged_files_are_refused(write: Write, name: str, content: bytes, sentence: str):
     path = write(content, name)
     with pytest.raises(InputError) as caught:
         read_matrix(path)
     assert str(caught.value).startswith(f"cannot read {path}: {sentence}")
 
 
-def test_a_missing_file_and_a_folder_give_a_sentence(tmp_path: Path):
+def test_missing_files_and_folders_are_refused(tmp_path: Path):
     with pytest.raises(InputError, match=r"^no matrix file at .*missing\.mtx$"):
         read_matrix(tmp_path / "missing.mtx")
     with pytest.raises(InputError, match=r"is a folder, not a matrix file$"):
@@ -343,7 +341,7 @@ def test_a_missing_file_and_a_folder_give_a_sentence(tmp_path: Path):
 
 
 @pytest.mark.parametrize("name", ["a.mtx", "a.mtx.gz", "a.tar.gz"])
-def test_a_pipe_and_a_device_are_refused_without_waiting(tmp_path: Path, name: str):
+def test_pipes_and_devices_are_refused_without_blocking(tmp_path: Path, name: str):
     os.mkfifo(tmp_path / name)
     with pytest.raises(InputError, match=r"is a pipe, not a matrix file; write what it holds to a file"):
         problem_from_text(str(tmp_path / name)).assemble()
@@ -353,7 +351,7 @@ def test_a_pipe_and_a_device_are_refused_without_waiting(tmp_path: Path, name: s
 
 
 @pytest.mark.parametrize("filler", [b"\n", b"%\n", b"% " + b"x" * 1000 + b"\n", b" " * 4096, b"%" * 4096])
-def test_a_header_without_end_is_left_early(write: Write, filler: bytes, monkeypatch: pytest.MonkeyPatch):
+def test_reading_stops_in_an_endless_header(write: Write, filler: bytes, monkeypatch: pytest.MonkeyPatch):
     repeated = 100_000 if len(filler) < 3 else (8 << 20) // len(filler)
     content = (GENERAL + "%").encode() + filler * repeated + b"\n" + TWO.encode()
     path = write(gzip.compress(content), "a.mtx.gz")

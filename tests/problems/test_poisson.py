@@ -58,20 +58,20 @@ def test_box_csr_equals_a_kronecker_product(grid: tuple[int, int, int], reach: i
 
 
 @pytest.mark.parametrize("n", [2, 3, 9])
-def test_entries_follow_the_formulas(n: int):
+def test_the_number_of_entries_follows_the_formulas(n: int):
     for form in ("assembled", "matrix-free"):
         assert (3 * n - 2) ** 3 == Poisson27(n=n, form=form).assemble().operator.nnz
         assert (5 * n - 6) ** 3 == Poisson125(n=n, form=form).assemble().operator.nnz
 
 
 @pytest.mark.parametrize(("n", "nnz"), [(165, 549353259), (170, 601211584), (181, 726572699), (185, 776151559)])
-def test_entries_are_those_the_hybrid_paper_prints(n: int, nnz: int):
+def test_the_number_of_entries_agrees_with_the_hybrid_paper(n: int, nnz: int):
     assert Poisson125(n=n, form="matrix-free").assemble().operator.nnz == nnz
 
 
 @pytest.mark.parametrize("problem", [Poisson27, Poisson125])
 @pytest.mark.parametrize("n", [2, 3, 7])
-def test_both_forms_are_the_same_matrix(problem: type[Poisson27 | Poisson125], n: int):
+def test_assembled_and_matrix_free_forms_are_equal(problem: type[Poisson27 | Poisson125], n: int):
     assembled, free = problem(n=n).assemble(), problem(n=n, form="matrix-free").assemble()
     assert isinstance(assembled.operator, Matrix)
     assert isinstance(free.operator, Box)
@@ -96,7 +96,7 @@ def test_an_inner_row_sums_to_zero():
     assert np.flatnonzero(dense.sum(axis=1) == 0).tolist() == [62], "only the centre of 5 x 5 x 5 sees 124 neighbours"
 
 
-def test_an_assembled_matrix_is_built_in_little_more_than_its_own_memory():
+def test_assembly_needs_little_more_memory_than_the_matrix():
     tracemalloc.start()
     try:
         csr = Poisson125(n=40).assemble().operator.to_csr()

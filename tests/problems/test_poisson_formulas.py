@@ -1,4 +1,4 @@
-"""Poisson from formulas: by hand, against manufactured solutions, and with a sentence for what cannot be."""
+"""Poisson from formulas: by hand, against manufactured solutions, and errors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MANUFACTURED = {
 
 
 @pytest.mark.parametrize("values", MANUFACTURED.values(), ids=MANUFACTURED)
-def test_the_error_falls_with_the_square_of_the_cell_size(values):
+def test_the_error_is_second_order(values):
     errors = [error(PoissonFormulas2D(n=n, **values), SINES) for n in (12, 24, 48)]
     orders = np.log2(np.divide(errors[:-1], errors[1:]))
     assert errors[-1] < 5e-3
@@ -85,7 +85,7 @@ def test_closed_boxes_are_singular_with_a_consistent_right_hand_side():
     assert np.abs(system.operator.to_csr() @ np.ones(64)).max() < 1e-10
 
 
-def test_large_grids_are_evaluated_piece_by_piece_to_the_same_values(monkeypatch):
+def test_evaluation_in_blocks_gives_the_same_values(monkeypatch):
     problem = PoissonFormulas3D(n=7, a="1 + x + 10*y + 100*z")
     whole = problem.values("a")
     monkeypatch.setattr("workbench.problems.poisson_formulas.CELLS_AT_ONCE", 100)
@@ -110,12 +110,12 @@ def test_large_grids_are_evaluated_piece_by_piece_to_the_same_values(monkeypatch
         ({"sides": "left"}, "unknown boundary condition 'left'"),
     ],
 )
-def test_what_cannot_be_gets_one_sentence(values, sentence):
+def test_invalid_parameters_are_refused(values, sentence):
     with pytest.raises(InputError) as caught:
         PoissonFormulas2D(n=4, **values).assemble()
     assert sentence in str(caught.value)
 
 
-def test_coefficients_per_axis_must_fit():
-    with pytest.raises(InputError, match=r"one array for each dimension, all of one shape, got \(2, 2\), \(2, 3\)"):
+def test_coefficients_per_axis_must_have_one_shape():
+    with pytest.raises(InputError, match=r"one array per dimension, all of the same shape, got \(2, 2\), \(2, 3\)"):
         assemble_diffusion([np.ones((2, 2)), np.ones((2, 3))], "neumann")

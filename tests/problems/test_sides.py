@@ -6,13 +6,13 @@ from workbench.errors import InputError
 from workbench.problems.sides import Boundary, is_closed, parse_sides, side_names
 
 
-def test_one_word_holds_for_all_sides():
+def test_a_single_condition_is_for_all_sides():
     assert parse_sides("neumann", 2) == dict.fromkeys(["x-", "x+", "y-", "y+"], Boundary.NEUMANN)
     assert set(parse_sides("dirichlet", 3).values()) == {Boundary.DIRICHLET}
     assert side_names(3) == ("x-", "x+", "y-", "y+", "z-", "z+")
 
 
-def test_a_list_names_sides_and_leaves_the_others_neumann():
+def test_sides_not_in_the_list_are_neumann():
     sides = parse_sides(" x-:dirichlet , z+: dirichlet,y-:neumann", 3)
     assert {side for side, boundary in sides.items() if boundary is Boundary.DIRICHLET} == {"x-", "z+"}
 
@@ -35,7 +35,7 @@ def test_closed_means_neumann_everywhere(text: str, closed: bool):
         ("", "unknown boundary condition ''; known: neumann, dirichlet"),
     ],
 )
-def test_wrong_text_gives_a_sentence(text: str, sentence: str):
+def test_invalid_text_is_refused(text: str, sentence: str):
     with pytest.raises(InputError) as caught:
         parse_sides(text, 2)
     assert str(caught.value).startswith(sentence)

@@ -47,12 +47,12 @@ def test_all_neumann_is_singular_and_consistent():
 @pytest.mark.parametrize(
     ("thickness", "sentence"),
     [
-        (0.0, "a slab of thickness 0 holds no cell centre of 8 cells a side; use a thickness above 0.125"),
-        (0.1, "a slab of thickness 0.1 holds no cell centre of 8 cells a side; use a thickness above 0.125"),
-        (1.0, "a slab of thickness 1 fills the whole cube of 8 cells a side; use a thickness of at most 0.875"),
+        (0.0, "a slab of thickness 0 contains no cell centre of 8 cells per side; use a thickness above 0.125"),
+        (0.1, "a slab of thickness 0.1 contains no cell centre of 8 cells per side; use a thickness above 0.125"),
+        (1.0, "a slab of thickness 1 fills the cube of 8 cells per side; use a thickness of at most 0.875"),
     ],
 )
-def test_a_slab_without_cells_or_without_surroundings_is_refused(thickness: float, sentence: str):
+def test_slabs_that_are_too_thin_or_too_thick_are_refused(thickness: float, sentence: str):
     with pytest.raises(InputError) as caught:
         Slabs(n=8, thickness=thickness).assemble()
     assert str(caught.value).startswith(sentence)

@@ -1,4 +1,4 @@
-"""Stand-ins: sizes of the real matrices, symmetry, definiteness, and the same matrix from the same seed."""
+"""Stand-ins: sizes of the real matrices, symmetry, definiteness, reproducibility."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scipy.sparse import linalg
 from workbench.errors import InputError
 from workbench.problems import memory
 from workbench.problems.catalogue import catalogue
-from workbench.problems.stand_in import UNKNOWNS_A_NODE, StandIn
+from workbench.problems.stand_in import UNKNOWNS_PER_NODE, StandIn
 from workbench.problems.thinned_grid import ThinnedGrid
 from workbench.run import solve
 
@@ -35,15 +35,15 @@ def matrix_of(problem):
     return problem.assemble().operator.to_csr()
 
 
-def test_there_is_one_for_each_matrix_of_the_papers():
-    assert set(UNKNOWNS_A_NODE) == set(PRINTED)
+def test_there_is_a_stand_in_for_each_matrix_of_the_papers():
+    assert set(UNKNOWNS_PER_NODE) == set(PRINTED)
     for name, (rows, entries) in PRINTED.items():
         problem = StandIn(of=name)
         assert (problem.unknowns, problem.entries) == (rows, entries)
 
 
 @pytest.mark.parametrize("name", ["bcsstk15", "gyro"])
-def test_size_and_entries_are_those_of_the_real_matrix(name):
+def test_rows_and_entries_agree_with_the_real_matrix(name):
     csr = matrix_of(StandIn(of=name))
     rows, entries = PRINTED[name]
     assert csr.shape == (rows, rows)
@@ -51,17 +51,17 @@ def test_size_and_entries_are_those_of_the_real_matrix(name):
 
 
 @pytest.mark.parametrize("name", PRINTED)
-def test_smaller_ones_have_rows_as_long(name):
+def test_scaled_stand_ins_have_equally_long_rows(name):
     for scale in (SCALES[name], 0.02 + SCALES[name]):
         problem = StandIn(of=name, scale=scale)
         csr = matrix_of(problem)
-        assert abs(csr.shape[0] - scale * PRINTED[name][0]) <= UNKNOWNS_A_NODE[name]
+        assert abs(csr.shape[0] - scale * PRINTED[name][0]) <= UNKNOWNS_PER_NODE[name]
         mean = PRINTED[name][1] / PRINTED[name][0]
         assert abs(csr.nnz / csr.shape[0] - mean) <= 0.02 * mean
 
 
 @pytest.mark.parametrize("name", PRINTED)
-def test_it_is_symmetric_positive_definite_and_in_order(name):
+def test_stand_ins_are_symmetric_positive_definite_and_sorted(name):
     csr = matrix_of(StandIn(of=name, scale=SCALES[name]))
     assert abs(csr - csr.T).max() == 0
     assert linalg.eigsh(csr, k=1, sigma=0, which="LM", return_eigenvectors=False)[0] > 0
@@ -70,14 +70,14 @@ def test_it_is_symmetric_positive_definite_and_in_order(name):
     assert sparse.csr_array((csr.data, csr.indices, csr.indptr), shape=csr.shape).has_canonical_format
 
 
-def test_unknowns_of_a_node_are_coupled_alike():
+def test_unknowns_of_a_node_have_the_same_neighbours():
     csr = matrix_of(StandIn(of="gyro", scale=0.05))
     pattern = sparse.csr_array((np.ones(csr.nnz), csr.indices, csr.indptr), shape=csr.shape)
     nodes = sparse.kron(sparse.eye_array(csr.shape[0] // 3), np.ones((3, 1)), format="csr")
     assert set((nodes.T @ pattern @ nodes).data) == {9.0}
 
 
-def test_the_seed_decides():
+def test_the_matrix_depends_on_the_seed():
     first, again, other = (matrix_of(StandIn(scale=0.3, geometry_seed=seed)) for seed in (1, 1, 2))
     assert (first != again).nnz == 0
     assert np.array_equal(first.data, again.data)
@@ -85,7 +85,7 @@ def test_the_seed_decides():
 
 
 @pytest.mark.parametrize("each", [1, 3])
-def test_without_thinning_all_neighbours_in_the_box_are_there(each):
+def test_without_thinning_all_neighbours_in_the_box_exist(each):
     nodes, side = 60, 4
     csr = ThinnedGrid(nodes, each, 10**9, seed=0).to_csr()
     points = np.array(list(itertools.product(range(side), repeat=3))[:nodes])
@@ -94,16 +94,16 @@ def test_without_thinning_all_neighbours_in_the_box_are_there(each):
     np.testing.assert_array_equal(csr.toarray() != 0, expected)
 
 
-def test_blocks_of_nodes_leave_no_trace(monkeypatch):
+def test_the_matrix_does_not_depend_on_the_block_size(monkeypatch):
     whole = ThinnedGrid(500, 3, 60_000, seed=5).to_csr()
-    monkeypatch.setattr("workbench.problems.thinned_grid.NODES_A_BLOCK", 37)
+    monkeypatch.setattr("workbench.problems.thinned_grid.NODES_PER_BLOCK", 37)
     pieces = ThinnedGrid(500, 3, 60_000, seed=5).to_csr()
     assert np.array_equal(whole.indptr, pieces.indptr)
     assert np.array_equal(whole.indices, pieces.indices)
     np.testing.assert_allclose(whole.data, pieces.data, rtol=1e-14)
 
 
-def test_it_is_never_twice_in_memory():
+def test_assembly_needs_less_than_twice_the_memory():
     tracemalloc.start()
     try:
         csr = matrix_of(StandIn(of="boneS01", scale=0.5))
@@ -113,7 +113,7 @@ def test_it_is_never_twice_in_memory():
     assert peak < 1.8 * (csr.data.nbytes + csr.indices.nbytes + csr.indptr.nbytes)
 
 
-def test_cg_solves_it():
+def test_cg_converges_on_stand_ins():
     problem = StandIn(of="boneS01", scale=0.02)
     system = problem.assemble()
     result = solve(system.operator, system.b, rtol=1e-8)
@@ -121,7 +121,7 @@ def test_cg_solves_it():
     np.testing.assert_allclose(system.operator.to_csr() @ result.x, system.b, atol=1e-6)
 
 
-def test_it_says_that_it_is_not_the_real_matrix():
+def test_the_label_says_that_it_is_not_the_real_matrix():
     assert StandIn(of="Serena").label == "stand-in for Serena"
     assert StandIn(of="Serena", scale=0.25).label == "stand-in for Serena x 0.25"
     assert "STAND-IN" in StandIn.title
@@ -146,4 +146,4 @@ def test_refusals(monkeypatch):
 
 
 def test_choices_are_in_the_registry_of_matrices():
-    assert set(UNKNOWNS_A_NODE) <= set(catalogue())
+    assert set(UNKNOWNS_PER_NODE) <= set(catalogue())

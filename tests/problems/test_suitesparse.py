@@ -180,7 +180,7 @@ def test_without_an_announced_length_the_archive_itself_is_tested(
     monkeypatch.setattr(download, "CHUNK", 16)
     mirror.announced = None
     mirror.files["/Test/tiny.tar.gz"] = packed()[:-20]
-    assert "sent what cannot be read: the compressed file is cut short" in refusal()
+    assert "sent what cannot be read: the compressed file is truncated" in refusal()
     assert contents(cache) == []
     mirror.files["/Test/tiny.tar.gz"] = packed()
     assert SuiteSparse(matrix="Test/tiny").assemble().operator.shape == (3, 3)

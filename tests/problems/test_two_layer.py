@@ -1,4 +1,4 @@
-"""The paper's 2D problem: numbers by hand, and the iteration counts that fixed its scale."""
+"""The paper's 2D problem: entries by hand, and the iteration counts that determined its scale."""
 
 import numpy as np
 import pytest
@@ -72,12 +72,12 @@ def deflated_iterations(n: int, seed: int) -> int:
     return count
 
 
-def test_iterations_are_those_of_table_2():
+def test_iterations_agree_with_table_2():
     mean = np.mean([deflated_iterations(128, seed) for seed in range(3)])
     assert mean == pytest.approx(61, rel=0.2), "printed for Neu2 at 128 x 128; scaled by 1/h^2 it would be 163"
 
 
-def test_parameters_travel_as_plain_data():
+def test_parameters_are_recovered_from_plain_data():
     problem = TwoLayer(n=33, contrast=10.0)
     assert from_dict(problem.to_dict()) == problem
     assert problem.spec == TwoLayer(n=33).label == "two-layer:33"
@@ -92,7 +92,7 @@ def test_parameters_travel_as_plain_data():
         ({"contrast": 0.0}, "two-layer: contrast must be between 1e-09 and 1e+09, got 0.0"),
     ],
 )
-def test_bad_parameters_give_a_sentence(values: dict[str, object], sentence: str):
+def test_invalid_parameters_are_refused(values: dict[str, object], sentence: str):
     with pytest.raises(InputError) as caught:
         TwoLayer.create(values)
     assert str(caught.value) == sentence

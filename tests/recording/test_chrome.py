@@ -1,4 +1,4 @@
-"""The trace file: what the trace-event format asks for, and the way back."""
+"""Trace files: the trace-event format, and reading back."""
 
 import json
 import math
@@ -24,7 +24,7 @@ def hybrid():
 
 
 @given(traces())
-def test_the_file_holds_to_the_trace_event_format(trace):
+def test_the_file_follows_the_trace_event_format(trace):
     plain = json.loads(json.dumps(to_chrome(trace), allow_nan=False))
     assert set(plain) == {"traceEvents", "displayTimeUnit", "otherData"}
     assert plain["displayTimeUnit"] in ("ms", "ns")
@@ -48,7 +48,7 @@ def test_the_file_holds_to_the_trace_event_format(trace):
     assert len(flows["s"]) == sum(len(event.after) for event in trace)
 
 
-def test_a_span_too_short_for_a_rate_is_valid_json():
+def test_very_short_events_give_valid_json():
     trace = Trace("m", "measured", [])
     trace.append(Event("A", "cpu", 0.0, 5e-324, 10**12, 0, 0, ()))
     (event,) = (event for event in to_chrome(trace)["traceEvents"] if event["ph"] == "X")
@@ -56,7 +56,7 @@ def test_a_span_too_short_for_a_rate_is_valid_json():
 
 
 @given(traces())
-def test_reading_it_back_gives_the_same_events(trace):
+def test_events_are_read_back(trace):
     again = from_chrome(json.loads(json.dumps(to_chrome(trace))))
     assert (again.machine, again.label, again.notes) == (trace.machine, trace.label, trace.notes)
     assert len(again) == len(trace)
@@ -67,7 +67,7 @@ def test_reading_it_back_gives_the_same_events(trace):
             assert getattr(event, field) == getattr(given_event, field)
 
 
-def test_lanes_are_named_threads_and_arrows_begin_inside_their_slice():
+def test_lanes_are_named_threads_and_flows_start_inside_their_slice():
     plain = to_chrome(hybrid())
     events = plain["traceEvents"]
     names = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
@@ -89,18 +89,18 @@ def test_a_file_is_written_and_read(tmp_path):
 
 
 @pytest.mark.parametrize("content", ["{}", "[]", "3", '{"traceEvents": [], "otherData": {"format": "other"}}'])
-def test_other_files_are_refused_in_a_sentence(tmp_path, content):
+def test_other_formats_are_refused(tmp_path, content):
     path = tmp_path / "other.json"
     path.write_text(content)
     with pytest.raises(InputError, match="no trace of this workbench; traces are written by"):
         load_trace(path)
 
 
-def test_what_is_missing_broken_or_of_later_versions_is_refused(tmp_path):
+def test_missing_broken_and_later_files_are_refused(tmp_path):
     with pytest.raises(InputError, match="no trace file at"):
         load_trace(tmp_path / "missing.json")
     (tmp_path / "broken.json").write_text("{")
-    with pytest.raises(InputError, match="is no JSON"):
+    with pytest.raises(InputError, match="is not valid JSON"):
         load_trace(tmp_path / "broken.json")
     plain = to_chrome(hybrid())
     plain["otherData"]["version"] = 99
@@ -111,7 +111,7 @@ def test_what_is_missing_broken_or_of_later_versions_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("wrong", [{"ts": "soon"}, {"dur": -1.0}, {"ts": float("inf")}, {"tid": 99}, {"args": {}}])
-def test_an_event_that_was_tampered_with_is_refused(wrong):
+def test_invalid_events_are_refused(wrong):
     plain = to_chrome(hybrid())
     next(event for event in plain["traceEvents"] if event["ph"] == "X").update(wrong)
     with pytest.raises(InputError):

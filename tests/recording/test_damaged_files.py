@@ -1,4 +1,4 @@
-"""Files from strangers: whatever is in them, they are read as they were written or refused in a sentence."""
+"""Damaged and hostile files are read correctly or refused with a message."""
 
 import dataclasses
 import io
@@ -26,7 +26,7 @@ def record():
 
 @pytest.fixture(scope="module")
 def content(record, tmp_path_factory):
-    """The bytes of a run file that holds all that a run file can."""
+    """The bytes of a run file with all optional parts."""
     return save(record, tmp_path_factory.mktemp("whole") / "a.run").read_bytes()
 
 
@@ -35,7 +35,7 @@ def flipped(content, place, bit):
 
 
 def damaged(content, rng):
-    """The same bytes with a bit flipped, cut, with a part taken out, put in twice, or garbled."""
+    """The bytes with a flipped bit, truncated, or with a part removed, duplicated or overwritten."""
     place, length = int(rng.integers(len(content))), int(rng.integers(1, 60))
     changes = [
         flipped(content, place, int(rng.integers(8))),
@@ -48,7 +48,7 @@ def damaged(content, rng):
 
 
 def same(first, second):
-    """Two records hold the same."""
+    """Assert that two records are equal."""
     arrays, others = first.history.to_arrays(), second.history.to_arrays()
     assert arrays.keys() == others.keys()
     assert all(np.array_equal(arrays[name], others[name], equal_nan=True) for name in arrays)
@@ -58,7 +58,7 @@ def same(first, second):
 
 
 def refused_or(read, check):
-    """Read, and check what was read; a sentence is as good."""
+    """Read and check the result, or expect an InputError with a message of one line."""
     try:
         found = read()
     except InputError as error:
@@ -70,20 +70,20 @@ def refused_or(read, check):
     assert "\n" not in sentence
 
 
-def test_a_damaged_run_file_is_read_as_it_was_or_refused(record, content, tmp_path):
+def test_damaged_run_files_are_read_correctly_or_refused(record, content, tmp_path):
     rng = np.random.default_rng(SEED)
     whole = load(save(record, tmp_path / "whole"))
     path = tmp_path / "damaged"
     directory = zipfile.ZipFile(io.BytesIO(content)).start_dir
-    # In the directory at the end every byte counts, and no checksum is over it.
+    # The directory at the end has no checksum, so every byte of it is tested.
     every = [flipped(content, place, place % 8) for place in range(directory, len(content))]
     for bad in [*every, *(damaged(content, rng) for _ in range(500))]:
         path.write_bytes(bad)
         refused_or(lambda: load(path), lambda found: same(found, whole))
 
 
-def test_a_run_file_that_was_made_to_harm_is_refused_or_can_be_used(record, content, tmp_path):
-    """Parts changed with their checksums made right again."""
+def test_crafted_run_files_are_refused_or_usable(record, content, tmp_path):
+    """Damage members and recompute their checksums."""
     rng = np.random.default_rng(SEED)
     parts = unpacked(content)
     path = tmp_path / "made"
@@ -120,7 +120,7 @@ def array(values):
 
 
 def announcing(shape, dtype="<f8"):
-    """The head of an array, with little behind it."""
+    """The header of an array with too little data after it."""
     made = io.BytesIO()
     np.lib.format.write_array_header_1_0(made, {"descr": dtype, "fortran_order": False, "shape": shape})
     return made.getvalue() + bytes(64)
@@ -179,7 +179,7 @@ HARMFUL = {
 
 @pytest.mark.parametrize("changes", HARMFUL.values(), ids=HARMFUL.keys())
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
-def test_a_harmful_run_file_is_refused_in_a_sentence_that_names_it(content, tmp_path, changes, method):
+def test_invalid_run_files_are_refused_by_name(content, tmp_path, changes, method):
     path = tmp_path / "harmful.run"
     changed = {f"{name}.npy": part for name, part in changes(content).items()}
     path.write_bytes(packed({**unpacked(content), **changed}, method))
@@ -188,16 +188,16 @@ def test_a_harmful_run_file_is_refused_in_a_sentence_that_names_it(content, tmp_
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
-def test_a_run_file_packed_by_another_method_is_refused(content, tmp_path, method):
+def test_other_compression_methods_are_refused(content, tmp_path, method):
     path = tmp_path / "other"
     path.write_bytes(packed(unpacked(content), method))
-    with pytest.raises(InputError, match="is no run of this workbench: it is damaged, or of another kind"):
+    with pytest.raises(InputError, match="is no run of this workbench: it is damaged or has another format"):
         load(path)
 
 
 @pytest.mark.parametrize("name", ["residual.npy", "solution.npy", "unknown.npy"])
-def test_a_file_that_unpacks_to_very_much_is_not_unpacked(content, tmp_path, monkeypatch, name):
-    """420 MB of zeros, which take 0.4 MB; as much as is wanted could be there."""
+def test_decompression_bombs_are_refused(content, tmp_path, monkeypatch, name):
+    """420 MB of zeros, compressed to 0.4 MB."""
     path = tmp_path / "bomb"
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -232,24 +232,24 @@ def load_whole(content, folder):
     return load(folder / "whole")
 
 
-def test_what_a_member_announces_falsely_is_not_believed(content, tmp_path):
-    """A member of 64 MB that the directory says has as many bytes as before."""
+def test_wrong_member_sizes_are_refused(content, tmp_path):
+    """A member of 64 MB for which the directory states a smaller size."""
     parts = unpacked(content)
     size = len(parts["alpha.npy"])
     bad = packed({**parts, "alpha.npy": parts["alpha.npy"] + bytes(64 << 20)})
     announced = (size + (64 << 20)).to_bytes(4, "little")
     assert bad.count(announced) >= 2
     (tmp_path / "false").write_bytes(bad.replace(announced, size.to_bytes(4, "little")))
-    with pytest.raises(InputError, match="it is damaged, or of another kind"):
+    with pytest.raises(InputError, match="it is damaged or has another format"):
         load(tmp_path / "false")
 
 
-def test_parts_that_a_later_workbench_adds_do_no_harm(record, content, tmp_path):
+def test_unknown_members_are_ignored(record, content, tmp_path):
     (tmp_path / "later").write_bytes(packed({**unpacked(content), "more.npy": array(np.ones(3))}))
     same(load(tmp_path / "later"), load(save(record, tmp_path / "whole")))
 
 
-def test_a_run_without_a_column_of_today_is_read(content, tmp_path):
+def test_run_files_without_newer_columns_are_read(content, tmp_path):
     parts = unpacked(content)
     del parts["drift.npy"]
     (tmp_path / "earlier").write_bytes(packed(parts))
@@ -270,7 +270,7 @@ WORDS = ["null", "[]", "{}", "-1", "1e999", "Infinity", "NaN", "true", '"a"', '"
 
 @settings(deadline=None, max_examples=150)
 @given(data=st.data())
-def test_a_trace_with_any_value_in_any_place_is_refused_or_can_be_used(tmp_path_factory, data):
+def test_fuzzed_traces_are_refused_or_usable(tmp_path_factory, data):
     folder = tmp_path_factory.mktemp("trace")
     path = save_trace(small_trace(), folder / "a.trace.json")
     places = list(values_of(json.loads(path.read_text())))
@@ -300,14 +300,14 @@ def replaced(plain, path, word):
 
 
 @pytest.mark.parametrize("word", [DEEP, "9" * 5000, "\ud800", "\0", '{"otherData": ' + DEEP + "}"])
-def test_a_trace_that_is_no_json_is_refused(tmp_path, word):
+def test_traces_that_are_not_json_are_refused(tmp_path, word):
     path = tmp_path / "bad.json"
     path.write_bytes(word.encode(errors="surrogatepass"))
     with pytest.raises(InputError, match=r"bad\.json"):
         load_trace(path)
 
 
-def test_a_damaged_trace_file_is_refused_or_can_be_used(tmp_path):
+def test_damaged_trace_files_are_refused_or_usable(tmp_path):
     rng = np.random.default_rng(SEED)
     path = save_trace(small_trace(), tmp_path / "a.json")
     whole = path.read_bytes()
@@ -319,7 +319,7 @@ def test_a_damaged_trace_file_is_refused_or_can_be_used(tmp_path):
 CONFIGURATION = configure("bubbles-2d", n=16, deflation="stripes", solver="cg", contrast=1e-5, rhs="random")
 
 
-def test_a_damaged_link_is_read_as_it_was_or_refused():
+def test_damaged_links_are_read_correctly_or_refused():
     rng = np.random.default_rng(SEED)
     link = to_link(CONFIGURATION).encode()
     for _ in range(500):
@@ -330,7 +330,7 @@ def test_a_damaged_link_is_read_as_it_was_or_refused():
 @settings(deadline=None, max_examples=150)
 @given(data=st.data())
 @example(data=None)
-def test_a_saved_configuration_with_any_value_in_any_place_is_refused_or_whole(tmp_path_factory, data):
+def test_fuzzed_configurations_are_refused_or_complete(tmp_path_factory, data):
     path = save_configuration(CONFIGURATION, tmp_path_factory.mktemp("problem") / "a.cg.json")
     plain = json.loads(path.read_text())
     if data is not None:
@@ -339,7 +339,7 @@ def test_a_saved_configuration_with_any_value_in_any_place_is_refused_or_whole(t
     refused_or(lambda: load_configuration(path), to_link)
 
 
-def test_a_damaged_configuration_file_is_refused_or_whole(tmp_path):
+def test_damaged_configuration_files_are_refused_or_complete(tmp_path):
     rng = np.random.default_rng(SEED)
     path = save_configuration(CONFIGURATION, tmp_path / "a.cg.json")
     whole = path.read_bytes()
@@ -352,7 +352,7 @@ READERS = {"a.run": load, "a.json": load_trace, "a.cg.json": load_configuration}
 
 
 @pytest.mark.parametrize(("name", "read"), READERS.items())
-def test_a_pipe_or_a_device_is_refused_without_waiting(tmp_path, name, read):
+def test_pipes_and_devices_are_refused_without_blocking(tmp_path, name, read):
     os.mkfifo(tmp_path / name)
     with pytest.raises(InputError, match=r"is a pipe, not a .* write what it holds to a file"):
         read(tmp_path / name)
@@ -361,6 +361,6 @@ def test_a_pipe_or_a_device_is_refused_without_waiting(tmp_path, name, read):
         read(tmp_path / f"link.{name}")
 
 
-def test_an_unknown_entry_of_a_head_does_no_harm(record, tmp_path):
+def test_unknown_entries_of_the_head_are_ignored(record, tmp_path):
     more = dataclasses.replace(record, summary={**record.summary, "more": [1]})
     assert load(save(more, tmp_path / "a.run")).summary["more"] == [1]

@@ -1,4 +1,4 @@
-"""Hidden time of copies, on traces made by hand."""
+"""The hidden fraction of copies, on small traces."""
 
 import pytest
 
@@ -25,6 +25,6 @@ def trace_of(*events):
         ([("cpu", 0, 1), ("copy to host", 2, 3), ("copy to host", 0.5, 1.5)], 0.25),
     ],
 )
-def test_the_part_of_copies_beside_computing(events, expected):
+def test_the_fraction_of_copies_that_overlaps_with_computation(events, expected):
     found = hidden_fraction(trace_of(*events))
     assert found is None if expected is None else found == pytest.approx(expected)

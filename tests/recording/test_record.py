@@ -1,4 +1,4 @@
-"""Runs on disk: they come back whole, and files that are no runs are refused with a sentence."""
+"""Run files: reading back, errors, and growing histories."""
 
 import csv
 import dataclasses
@@ -20,7 +20,7 @@ def record():
     return run_through(Run(configure("two-layer", n=16, deflation="stripes"))).record(with_solution=True)
 
 
-def test_a_run_comes_back_whole(record, tmp_path):
+def test_a_run_is_read_back(record, tmp_path):
     path = save(record, tmp_path / "first.run")
     back = load(path)
     assert back.summary == record.summary
@@ -32,7 +32,7 @@ def test_a_run_comes_back_whole(record, tmp_path):
     assert os.listdir(tmp_path) == ["first.run"]
 
 
-def test_the_csv_holds_every_iteration(record, tmp_path):
+def test_the_csv_has_a_row_per_iteration(record, tmp_path):
     path = to_csv(record, tmp_path / "first.csv")
     lines = path.read_text().splitlines()
     rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
@@ -63,26 +63,26 @@ def test_a_failed_write_leaves_the_old_file(record, tmp_path, monkeypatch):
         ({"provenance": {"notes": 5, "machine": "m"}}, "damaged: in its provenance, notes, machine cannot be read"),
     ],
 )
-def test_a_damaged_head_is_a_sentence(record, tmp_path, change, sentence):
+def test_damaged_heads_are_refused(record, tmp_path, change, sentence):
     path = save(dataclasses.replace(record, **change), tmp_path / "damaged.run")
     with pytest.raises(InputError, match=sentence):
         load(path)
 
 
-def test_a_missing_folder_is_a_sentence(record, tmp_path):
+def test_missing_folders_are_refused(record, tmp_path):
     with pytest.raises(InputError, match="cannot write .*choose another place"):
         save(record, tmp_path / "nowhere" / "a.run")
 
 
 @pytest.mark.parametrize("content", [b"", b"hello", b"PK\x03\x04 broken", b"\x93NUMPY"])
-def test_other_files_are_no_runs(content, tmp_path):
+def test_other_files_are_refused(content, tmp_path):
     path = tmp_path / "other"
     path.write_bytes(content)
     with pytest.raises(InputError, match="is no run of this workbench"):
         load(path)
 
 
-def test_other_archives_are_no_runs(tmp_path):
+def test_other_archives_are_refused(tmp_path):
     np.savez(tmp_path / "other.npz", a=np.ones(3))
     with pytest.raises(InputError, match="is no run of this workbench"):
         load(tmp_path / "other.npz")
@@ -95,7 +95,7 @@ def test_a_truncated_run_is_refused(record, tmp_path):
         load(path)
 
 
-def test_a_later_version_says_so(record, tmp_path, monkeypatch):
+def test_later_versions_are_refused(record, tmp_path, monkeypatch):
     monkeypatch.setattr("workbench.recording.record.VERSION", 99)
     path = save(record, tmp_path / "later.run")
     monkeypatch.undo()
@@ -103,7 +103,7 @@ def test_a_later_version_says_so(record, tmp_path, monkeypatch):
         load(path)
 
 
-def test_a_missing_file_is_a_sentence(tmp_path):
+def test_missing_files_are_refused(tmp_path):
     with pytest.raises(InputError, match="no run file at"):
         load(tmp_path / "none.run")
 
@@ -119,7 +119,7 @@ def test_histories_grow_and_round_trip(values):
     assert np.isnan(back["alpha"]).all()
 
 
-def test_a_history_grows_past_its_first_room():
+def test_a_history_grows_beyond_its_initial_capacity():
     history = History()
     for k in range(3000):
         history.append(residual=k)

@@ -1,4 +1,4 @@
-"""Events of a run: noted, read while they grow, kept in plain data, scheduled again."""
+"""Traces: adding events, reading while growing, plain data, rescheduling."""
 
 import itertools
 import threading
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from workbench.devices.clock import LANES, HostClock
 from workbench.errors import InputError
 from workbench.recording import LABELS, Event, Trace, kernel_table
-from workbench.recording.kernels import covered
+from workbench.recording.kernels import busy_seconds
 
 NAMES = st.sampled_from(["A", "M", "r = r - alpha*s", 'a "name", é'])
 SECONDS = st.floats(0, 1e3, allow_nan=False)
@@ -33,14 +33,14 @@ def traces(draw):
 
 
 @given(traces())
-def test_plain_data_gives_the_same_trace(trace):
+def test_a_trace_is_recovered_from_plain_data(trace):
     again = Trace.from_dict(trace.to_dict())
     assert list(again) == list(trace)
     assert (again.machine, again.label, again.notes) == (trace.machine, trace.label, trace.notes)
 
 
 @given(traces(), st.floats(0, 10))
-def test_a_schedule_keeps_lanes_and_dependencies(trace, length):
+def test_rescheduling_respects_lanes_and_dependencies(trace, length):
     made = trace.rescheduled(lambda event: length, "m", "modelled")
     events = list(made)
     for lane in LANES:
@@ -51,7 +51,7 @@ def test_a_schedule_keeps_lanes_and_dependencies(trace, length):
     assert [(e.name, e.lane, e.bytes, e.after) for e in events] == [(e.name, e.lane, e.bytes, e.after) for e in trace]
 
 
-def test_two_lanes_that_wait_for_one_another_end_when_computed_by_hand():
+def test_rescheduling_two_dependent_lanes_by_hand():
     # cpu:          a 0-2            c 5-7 (after b)
     # accelerator:        b 2-5 (after a)   d 5-6
     trace = Trace()
@@ -65,7 +65,7 @@ def test_two_lanes_that_wait_for_one_another_end_when_computed_by_hand():
     assert made.busy() == {"cpu": 4, "accelerator": 4}
 
 
-def test_it_grows_beyond_its_first_room_and_columns_stay_readable():
+def test_a_trace_grows_beyond_its_initial_capacity():
     trace = Trace()
     kernel = trace.kernel("A", "cpu", 8, 2)
     trace.add(kernel, 0.0, 1.0)
@@ -89,18 +89,18 @@ def test_it_grows_beyond_its_first_room_and_columns_stay_readable():
         (Event("A", "cpu", 0, 1, after=(0,)), "event 0 can only wait for earlier events, got (0,)"),
     ],
 )
-def test_what_is_no_event_is_refused_in_a_sentence(event, sentence):
+def test_invalid_events_are_refused(event, sentence):
     with pytest.raises(InputError) as caught:
         Trace().append(event)
     assert str(caught.value) == sentence
 
 
-def test_an_unknown_label_is_refused():
+def test_unknown_labels_are_refused():
     with pytest.raises(InputError, match="a trace is measured, modelled, replayed, rehearsed, got 'guessed'"):
         Trace("m", "guessed")
 
 
-def test_a_clock_notes_parts_in_place_of_the_whole():
+def test_a_clock_records_parts_instead_of_the_total():
     trace = Trace()
     clock = HostClock(trace)
     asked = []
@@ -118,7 +118,7 @@ def test_a_clock_notes_parts_in_place_of_the_whole():
     assert trace[0].end <= trace[1].start
 
 
-def test_an_event_costs_microseconds():
+def test_adding_an_event_takes_microseconds():
     trace = Trace()
     call = HostClock(trace).timed(lambda: None, "nothing", lambda: (0, 0))
     took = []
@@ -131,7 +131,7 @@ def test_an_event_costs_microseconds():
     assert min(took) < 2e-5
 
 
-def test_the_table_of_kernels_adds_up():
+def test_the_kernel_table_adds_up():
     trace = Trace()
     trace.append(Event("A", "cpu", 0.0, 2.0, bytes=40, iteration=0))
     trace.append(Event("A", "accelerator", 1.0, 3.0, bytes=10))
@@ -151,17 +151,17 @@ def test_an_empty_trace_has_no_rows():
     assert kernel_table(Trace()) == []
     assert Trace().seconds == 0
     assert Trace().busy() == {}
-    assert covered(Trace().rows) == 0
+    assert busy_seconds(Trace().rows) == 0
 
 
 @given(traces())
-def test_lanes_together_are_busy_no_longer_than_the_run(trace):
-    assert 0 <= covered(trace.rows) <= trace.seconds * (1 + 1e-12)
-    assert sum(trace.busy().values()) >= covered(trace.rows) * (1 - 1e-12)
+def test_busy_time_is_at_most_the_duration_of_the_run(trace):
+    assert 0 <= busy_seconds(trace.rows) <= trace.seconds * (1 + 1e-12)
+    assert sum(trace.busy().values()) >= busy_seconds(trace.rows) * (1 - 1e-12)
     assert np.isclose(sum(trace.busy().values()), sum(event.seconds for event in trace))
 
 
-def test_it_can_be_read_while_it_grows():
+def test_a_trace_can_be_read_while_it_grows():
     trace = Trace()
     done = threading.Event()
 

@@ -64,9 +64,9 @@ def test_where_the_residuals_part():
         history.append(residual=residual)
     for iteration, true_residual in ((0, 1.0), (1, 1.5e-1), (2, 2.1e-2), (3, 9e-3)):
         history.confirm(iteration, true_residual)
-    assert history.parted_at == 2
-    assert History().parted_at is None
-    assert History.from_arrays(history.to_arrays()).parted_at == 2
+    assert history.residual_gap_at == 2
+    assert History().residual_gap_at is None
+    assert History.from_arrays(history.to_arrays()).residual_gap_at == 2
 
 
 def test_pipelined_cg_that_stagnates_does_not_say_converged():

@@ -125,7 +125,7 @@ def test_ritz_values_are_those_of_the_matrix(name):
 
 def test_steepest_descent_tells_no_ritz_values():
     result = solve(box_stencil((5, 5)), np.ones(25), solver="sd")
-    with pytest.raises(InputError, match="tells no Ritz values; take a run of cg"):
+    with pytest.raises(InputError, match="Ritz values are not available; use a run of cg"):
         ritz_values(result.history)
 
 

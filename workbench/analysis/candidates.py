@@ -1,4 +1,4 @@
-"""Which pairs of levels the advisor tries, and what a pair becomes on a coarser grid."""
+"""Candidate pairs of preconditioner and deflation space for the advisor, and their counterparts on coarser grids."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ FIRST_LEVELS = (
     "amg:rs",
     "amgx",
 )
-"""What is tried of each first level; names that are not registered are left out."""
-MOST_VECTORS = 20_000
-FEWEST_CELLS = 4
-"""Cells per side of the smallest block that is tried."""
-BAND_UP_TO = 1000
-"""Vectors up to which E is factored as a band; more come in three dimensions, where a sparse factor fills in less."""
+"""First-level candidates; names that are not registered are skipped."""
+MAX_VECTORS = 20_000
+MIN_CELLS = 4
+"""Cells per side of the smallest subdomain considered."""
+MAX_BAND_VECTORS = 1000
+"""In three dimensions, E is factored as a band matrix up to this size; beyond, a sparse factor is smaller."""
 
 
 @dataclasses.dataclass(frozen=True, order=True)
-class Pair:
-    """A first and a second level as block texts, with the coarse solver that suits them, on a device."""
+class LevelPair:
+    """A preconditioner, a deflation space and its coarse solver as texts such as `blocks:16`, and a device."""
 
     preconditioner: str
     deflation: str
@@ -45,9 +45,11 @@ class Pair:
         parts = [self.preconditioner] + ([self.deflation] if self.deflation != "none" else [])
         return " + ".join([*parts, self.device] if self.device != "cpu" else parts)
 
-    def on_coarser_grid(self, ratio: int) -> Pair | None:
-        """The pair whose subdomains have as many cells each on a grid with `ratio` times fewer cells a side; None where
-        nothing of them would be left."""
+    def on_coarser_grid(self, ratio: int) -> LevelPair | None:
+        """The pair with the same cells per subdomain on a grid with `ratio` times fewer cells per side.
+
+        None if less than one subdomain per side would remain.
+        """
         name, colon, argument = self.deflation.partition(":")
         if not colon:
             return self
@@ -55,17 +57,20 @@ class Pair:
         return dataclasses.replace(self, deflation=f"{name}:{parts}") if parts >= 1 else None
 
 
-def pairs(problem: Problem, system: LinearSystem, devices: tuple[str, ...]) -> list[Pair]:
-    """All pairs worth a try for this system, on every device."""
+def level_pairs(problem: Problem, system: LinearSystem, devices: tuple[str, ...]) -> list[LevelPair]:
+    """All candidate pairs for a system, on every device."""
     known = registry.registered("preconditioner")
     first = [spec for spec in FIRST_LEVELS if spec.partition(":")[0] in known]
     return [
-        Pair(one, two, coarse, device) for device in devices for two, coarse in second_levels(system) for one in first
+        LevelPair(one, two, coarse, device)
+        for device in devices
+        for two, coarse in second_levels(system)
+        for one in first
     ]
 
 
 def second_levels(system: LinearSystem) -> list[tuple[str, str]]:
-    """Second levels and their coarse solvers: none, those of the two-level paper, and blocks of every size."""
+    """Deflation spaces with their coarse solvers: none, those of the two-level paper, and blocks of several sizes."""
     found = [("none", "cholesky")]
     grid = system.grid
     size = system.operator.shape[0]
@@ -74,8 +79,8 @@ def second_levels(system: LinearSystem) -> list[tuple[str, str]]:
         found += [("stripes", "cholesky")]
         found += [("planes", "cholesky")] if len(grid) == 3 else []
     parts = 8 if grid is not None else 16
-    while parts * FEWEST_CELLS <= min(sides) and parts ** len(sides) <= MOST_VECTORS:
-        coarse = "cholesky" if len(sides) < 3 or parts ** len(sides) <= BAND_UP_TO else "sparse"
+    while parts * MIN_CELLS <= min(sides) and parts ** len(sides) <= MAX_VECTORS:
+        coarse = "cholesky" if len(sides) < 3 or parts ** len(sides) <= MAX_BAND_VECTORS else "sparse"
         found.append((f"blocks:{parts}", coarse))
         if system.phase is not None and grid is not None:
             found.append((f"levelset:{parts}", coarse))
@@ -83,10 +88,10 @@ def second_levels(system: LinearSystem) -> list[tuple[str, str]]:
     return found
 
 
-def coarser(problem: Problem, ratio: int) -> Problem | None:
-    """The same problem with `ratio` times fewer points per side; None where it has no such number."""
+def coarsened(problem: Problem, ratio: int) -> Problem | None:
+    """The same problem with `ratio` times fewer points per side; None without a parameter n or with too few points."""
     n = getattr(problem, "n", None)
-    if not isinstance(n, int) or n // ratio < 2 * FEWEST_CELLS:
+    if not isinstance(n, int) or n // ratio < 2 * MIN_CELLS:
         return None
     try:
         return problem.changed({"n": n // ratio})

@@ -1,4 +1,4 @@
-"""What a schedule would do, for a system of any size, without a system: the solver's own recurrence run on nothing."""
+"""Dry runs: the kernels and copies of a solver's own recurrence, for a system of any size, without computing."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from workbench.solvers import Solver
 
 CORES, ACCELERATOR = WHERE = ("cores", "accelerator")
 ITERATIONS = 8
-"""So many that copies and kernels of neighbouring iterations have found their rhythm."""
-NOBODY = "no machine: nothing was computed"
-LEFT_OUT = (
+"""Enough for the overlap of copies and kernels of neighbouring iterations to become periodic."""
+NO_MACHINE = "no machine: nothing was computed"
+NOTES = (
     "rehearsed: bytes and order of every kernel and copy, no times",
-    "scalars and the launches that hold nothing else count nothing, and so does what the host does between kernels",
+    "scalars, launches for scalars alone and host work between kernels are not counted",
 )
 
 
 @dataclasses.dataclass(frozen=True)
 class DryRun:
-    """trace: events of length zero, labelled `rehearsed`. held: bytes of matrix and vectors on the accelerator."""
+    """A trace of zero-length events, labelled `rehearsed`, and the bytes of matrix and vectors on the accelerator."""
 
     trace: Trace
-    held: int
+    device_bytes: int
 
 
-def rehearse(
+def dry_run(
     solver: str | Solver,
     sizes: Sizes,
     on: str = ACCELERATOR,
@@ -43,26 +43,27 @@ def rehearse(
     iterations: int = ITERATIONS,
     fuse: bool = True,
 ) -> DryRun:
-    """The events of the start and so many iterations of a method with Jacobi, without a matrix or a vector.
+    """The events of the start and of `iterations` iterations of a method with Jacobi, without a matrix or a vector.
 
-    solver: with its parameters, as in `hybrid2:fused=no`. on: where a method for one device runs; those for both take
-    the two. cut: how the rows are shared out, for hybrid3. fuse: as many lines a sweep as the plan allows, else one,
-    for a method on one device; others have parameters for it. Cost: planning the lines, some milliseconds. Raises
-    InputError for unknown names, and for a solver `hybrid`, which has no schedule of its own.
+    solver: with its parameters, as in `hybrid2:fused=no`. on: where a method for one device runs; hybrid methods use
+    both. cut: the row split, required for hybrid3. fuse: fuse as many lines per pass as the plan allows, or run one
+    line per pass; for methods on one device only, since the hybrids have parameters of their own.
+
+    Cost: planning the lines, a few milliseconds. Raises InputError for unknown names, and for solver `hybrid`, which
+    only chooses among the schedules of other solvers.
     """
     method: Any = registry.find("solver", solver) if isinstance(solver, str) else solver
     if method.name == "hybrid":
-        raise InputError("solver hybrid chooses among schedules; rehearse hybrid1, hybrid2, hybrid3 or pipecg")
+        raise InputError("solver hybrid chooses among schedules; use hybrid1, hybrid2, hybrid3 or pipecg for a dry run")
     if on not in WHERE:
         raise InputError(registry.unknown_name("side", on, WHERE))
     if iterations < 1:
-        raise InputError(f"at least 1 iteration must be rehearsed, got {iterations}")
-    runtime = Nothing()
+        raise InputError(f"a dry run needs at least 1 iteration, got {iterations}")
+    runtime: Any = Nothing()
     device = _device(method, runtime, sizes, on, cut)
-    trace = _Timeless(NOBODY, REHEARSED, LEFT_OUT)
-    nothing: Any = runtime
-    clock: Any = (HybridClock if method.needs_accelerator else DeviceClock)(nothing, trace)
-    space = device.workspace(
+    trace = _UntimedTrace(NO_MACHINE, REHEARSED, NOTES)
+    clock: Any = (HybridClock if method.needs_accelerator else DeviceClock)(runtime, trace)
+    workspace = device.workspace(
         sizes.size,
         sizes.dtype,
         vectors={name: Unfilled(sizes.size, sizes.dtype) for name in ("b", "x")},
@@ -70,16 +71,16 @@ def rehearse(
         fuse=fuse,
         clock=clock,
     )
-    recurrence = method.iterates(space)
+    recurrence = method.iterates(workspace)
     for iteration in range(iterations + 1):
         clock.iteration = iteration
         next(recurrence)
     clock.resolve()
-    return DryRun(trace, _held(device, space, sizes))
+    return DryRun(trace, _device_bytes(device, workspace, sizes))
 
 
-class _Timeless(Trace):
-    """Events of no length: when the host came to them says nothing."""
+class _UntimedTrace(Trace):
+    """A trace that sets all times to zero: the times at which the host issues events mean nothing in a dry run."""
 
     def add(self, kernel: int, start: float, end: float, iteration: int = 0, after: tuple[int, ...] = ()) -> int:
         return super().add(kernel, 0.0, 0.0, iteration, after)
@@ -91,7 +92,7 @@ def _device(method: Solver, runtime: Nothing, sizes: Sizes, on: str, cut: Cut | 
     if method.name != "hybrid3":
         return Pair(runtime)
     if cut is None:
-        raise InputError("hybrid3 shares out the rows: give the cut, as `analysis.cuts` makes it")
+        raise InputError("hybrid3 splits the rows between two devices; pass a cut, as made by `analysis.cuts`")
     if not 0 < cut.rows < sizes.size:
         raise InputError(f"hybrid3 needs rows on both sides, got {cut.rows} of {sizes.size} on the cores")
     return Split(runtime, sizes, cut)
@@ -103,12 +104,13 @@ def _jacobi(sizes: Sizes) -> ElementWise:
     return ElementWise("d*v", {"d": Unfilled(sizes.size, sizes.dtype)})
 
 
-def _held(device: Any, space: Any, sizes: Sizes) -> int:
-    """Bytes of matrix and vectors on the accelerator; where it has all rows, of the driver's residual too."""
+def _device_bytes(device: Any, workspace: Any, sizes: Sizes) -> int:
+    """Bytes of matrix and vectors on the accelerator; if it has all rows, including the driver's residual vector."""
     if isinstance(device, Split):
         index, item, rows = sizes.index, sizes.dtype.itemsize, sizes.size - device.cut.rows
         matrix = (sizes.entries - device.cut.entries) * (item + index) + 3 * rows * index
-        return matrix + device.cut.rows * item + sum(vector.nbytes for vector in space.far.vectors.values())
+        return matrix + device.cut.rows * item + sum(vector.nbytes for vector in workspace.far.vectors.values())
     if not device.accelerator:
         return 0
-    return sizes.nbytes + sizes.size * sizes.dtype.itemsize + sum(vector.nbytes for vector in space.vectors.values())
+    vectors = sum(vector.nbytes for vector in workspace.vectors.values())
+    return sizes.nbytes + sizes.size * sizes.dtype.itemsize + vectors

@@ -1,7 +1,7 @@
-"""What alpha and beta of a run tell of the spectrum: Ritz values, effective condition number, the CG bound.
+"""Ritz values, effective condition number and the CG bound, from alpha and beta of a run.
 
-CG is the Lanczos process in disguise: its scalars make the tridiagonal matrix whose eigenvalues, the Ritz values,
-approximate those of M^-1 A (of M^-1 P A under deflation, without the zeros).
+CG is equivalent to the Lanczos process: its scalars define a tridiagonal matrix whose eigenvalues, the Ritz values,
+approximate those of M^-1 A (with deflation, the non-zero ones of M^-1 P A).
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from workbench.run.recycling import lanczos_entries
 def lanczos_matrix(history: History, iterations: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Diagonal, shape (k,), and off-diagonal, shape (k - 1,), of the Lanczos matrix after k iterations.
 
-    Source: Saad 2003, section 6.7.3. Raises InputError when the run has not made that many iterations, and for methods
-    without beta such as steepest descent.
+    Source: Saad 2003, section 6.7.3. Raises InputError if the run has made fewer iterations, and for methods without
+    beta such as steepest descent.
     """
     done = history.count - 1
     k = done if iterations is None else iterations
     if not 1 <= k <= done:
         raise InputError(f"Ritz values need between 1 and {done} iterations of this run, got {k}")
     alpha, beta = history["alpha"][1 : k + 1], history["beta"][1 : k + 1]
-    # The last beta is not used; what rounding made of a recurrence shows in its sign.
+    # The last beta is not used. A wrong sign means that rounding errors have destroyed the recurrence.
     if not (np.all(alpha > 0) and np.all(beta[:-1] >= 0)):
         raise InputError(
-            "alpha or beta of this run is missing or negative, so it tells no Ritz values; "
-            "take a run of cg, and only iterations before a breakdown"
+            "alpha or beta of this run is missing or negative, so Ritz values are not available; "
+            "use a run of cg, and only iterations before a breakdown"
         )
     return lanczos_entries(alpha, beta)
 
@@ -40,13 +40,13 @@ def ritz_values(history: History, iterations: int | None = None) -> np.ndarray:
 
 
 def effective_condition(history: History, iterations: int | None = None) -> float:
-    """Largest over smallest Ritz value: the condition number that the run has seen so far."""
+    """The effective condition number: the ratio of the largest to the smallest Ritz value."""
     values = ritz_values(history, iterations)
     return float(values[-1] / values[0])
 
 
 def cg_bound(condition: float, iterations: int) -> np.ndarray:
-    """2 ((sqrt(cond) - 1)/(sqrt(cond) + 1))^k for k = 0.. `iterations`, which bounds ||e_k||_A / ||e_0||_A.
+    """The CG bound 2 ((sqrt(cond) - 1)/(sqrt(cond) + 1))^k of ||e_k||_A / ||e_0||_A for k = 0 .. `iterations`.
 
     Source: Saad 2003, eq. (6.128).
     """
@@ -55,13 +55,13 @@ def cg_bound(condition: float, iterations: int) -> np.ndarray:
 
 
 def iterations_by_bound(condition: float, factor: float = 1e-6) -> int:
-    """Iterations after which the CG bound promises that ||e||_A has fallen by a factor. Source: as `cg_bound`.
+    """The number of iterations after which the CG bound guarantees ||e_k||_A <= factor ||e_0||_A.
 
-    Raises InputError for a factor that is not between 0 and 1, and for a condition number that is not finite.
+    Source: as `cg_bound`. Raises InputError for a factor outside (0, 1) and for a condition number that is not finite.
     """
     if not 0 < factor < 1:
-        raise InputError(f"an error falls by a factor between 0 and 1, got {factor}")
+        raise InputError(f"the error reduction factor must be between 0 and 1, got {factor}")
     if not condition < np.inf:
         raise InputError(f"the CG bound needs a finite condition number, got {condition}")
-    # The logarithm of the rate as it is, also where the rate rounds to 1.
+    # log(rate) = -2 artanh(1/sqrt(condition)) stays accurate where the rate itself rounds to 1.
     return 1 if condition <= 1 else int(np.ceil(np.log(factor / 2) / (-2 * np.arctanh(1 / np.sqrt(condition)))))

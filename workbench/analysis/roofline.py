@@ -1,4 +1,4 @@
-"""Where the kernels of a trace lie under a machine's roof: operations per byte, and operations per second.
+"""Roofline points of the kernels of a trace: operations per byte and operations per second.
 
 Source: Williams, Waterman, Patterson, Roofline: an insightful visual performance model for multicore architectures,
 Communications of the ACM 52(4), 2009.
@@ -16,10 +16,10 @@ from workbench.recording import Trace
 
 
 @dataclasses.dataclass(frozen=True)
-class Spot:
-    """All calls of one kernel together: seconds, bytes and operations; zero where the kernel does not tell them.
+class RooflinePoint:
+    """Totals over all calls of one kernel: seconds, bytes and operations; zero if the kernel does not state them.
 
-    share: of the time of all kernels in its lane.
+    share: fraction of the time of all kernels in its lane.
     """
 
     kernel: str
@@ -31,7 +31,7 @@ class Spot:
 
     @property
     def intensity(self) -> float | None:
-        """Operations per byte; None where one of the two is not known or zero."""
+        """Operations per byte; None if either is unknown or zero."""
         return self.flops / self.bytes if self.flops and self.bytes else None
 
     @property
@@ -45,9 +45,10 @@ class Spot:
         return self.bytes / self.seconds if self.bytes and self.seconds > 0 else None
 
     def of_roof(self, bandwidth: float, flops: float | None = None) -> float | None:
-        """Bytes or operations per second as a share of what the machine can do, whichever is nearer its limit.
+        """The larger of the achieved shares of peak bandwidth and of peak operation rate.
 
-        Above 1 where caches served a part. bandwidth in bytes, flops in operations per second.
+        bandwidth: peak in bytes per second; flops: peak in operations per second. The share exceeds 1 if caches served
+        part of the traffic.
         """
         if self.bandwidth is None:
             return None
@@ -55,27 +56,26 @@ class Spot:
         return max(share, self.flop_rate / flops) if flops and self.flop_rate else share
 
 
-def spots(trace: Trace, lane: str = "cpu") -> list[Spot]:
-    """The kernels of a lane, the longest first. A kernel that appears with several sizes is one spot.
+def roofline_points(trace: Trace, lane: str = "cpu") -> list[RooflinePoint]:
+    """The kernels of a lane, longest total time first. Calls of one kernel with different sizes make one point.
 
-    Raises InputError for an unknown lane, for one without events, and for times that are not there because the trace is
-    rehearsed.
+    Raises InputError for an unknown lane, for a lane without events, and for a trace without times (a dry run).
     """
     if lane not in LANES:
         raise InputError(f"a lane is one of {', '.join(LANES)}, got {lane!r}")
     events, kernels = trace.rows, list(trace.kernels)
     calls = np.bincount(events["kernel"], minlength=len(kernels))
     seconds = np.bincount(events["kernel"], events["end"] - events["start"], minlength=len(kernels))
-    mine = [number for number, kernel in enumerate(kernels) if kernel.lane == lane and calls[number]]
-    total = float(seconds[mine].sum())
-    if not mine:
+    in_lane = [number for number, kernel in enumerate(kernels) if kernel.lane == lane and calls[number]]
+    total = float(seconds[in_lane].sum())
+    if not in_lane:
         raise InputError(f"the trace has no events on lane {lane}; it has {', '.join(trace.busy()) or 'none at all'}")
     if total <= 0:
         raise InputError(f"the trace is {trace.label} and its events take no time; retime it on a machine first")
-    found = []
-    for name in dict.fromkeys(kernels[number].name for number in mine):
-        same = [number for number in mine if kernels[number].name == name]
-        moved, done = (sum(getattr(kernels[n], what) * int(calls[n]) for n in same) for what in ("bytes", "flops"))
-        taken = float(seconds[same].sum())
-        found.append(Spot(name, int(calls[same].sum()), taken, taken / total, moved, done))
-    return sorted(found, key=lambda spot: -spot.seconds)
+    points = []
+    for name in dict.fromkeys(kernels[number].name for number in in_lane):
+        same = [number for number in in_lane if kernels[number].name == name]
+        moved, flops = (sum(getattr(kernels[n], what) * int(calls[n]) for n in same) for what in ("bytes", "flops"))
+        time = float(seconds[same].sum())
+        points.append(RooflinePoint(name, int(calls[same].sum()), time, time / total, moved, flops))
+    return sorted(points, key=lambda point: -point.seconds)

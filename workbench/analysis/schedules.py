@@ -1,12 +1,12 @@
-"""The seven ways to run CG and pipelined CG on cores and an accelerator, as modelled on machines of one's choice."""
+"""Modelled time per iteration of CG and pipelined CG on cores, on an accelerator, and in the three hybrid schedules."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
 
-from workbench.analysis.cuts import cut_by, fitting_share, share_of
-from workbench.analysis.dry_run import ACCELERATOR, CORES, ITERATIONS, DryRun, rehearse
+from workbench.analysis.cuts import balanced_share, cut_for_share, largest_share
+from workbench.analysis.dry_run import ACCELERATOR, CORES, ITERATIONS, DryRun, dry_run
 from workbench.devices.accelerator.budget import USABLE
 from workbench.devices.dry_run import Cut, Sizes
 from workbench.errors import InputError
@@ -17,7 +17,7 @@ from workbench.recording.trace import Trace
 
 @dataclasses.dataclass(frozen=True)
 class Method:
-    """solver: as in `rehearse`; on: where; fuse: many lines a sweep, or each for itself as libraries do it."""
+    """A solver and its device, as in `dry_run`; fuse: fused passes, or one pass per line as in vector libraries."""
 
     solver: str
     on: str
@@ -39,26 +39,26 @@ LIBRARY = {
     "cg gpu": Method("cg", ACCELERATOR, fuse=False),
     "pipecg gpu": Method("pipecg", ACCELERATOR, fuse=False),
 }
-"""The first four with a sweep for every line, as a library of vector operations runs them."""
+"""The methods on one device with one pass per line, as with a library of vector operations."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Machine:
-    """Cores and an accelerator with its link, by their profiles."""
+    """Profiles of the cores and of an accelerator with its link."""
 
     cores: Profile
     accelerator: Profile
 
     @property
     def memory(self) -> float:
-        """Bytes that a run may have on the accelerator; infinite where the profile does not say."""
+        """Usable bytes of the accelerator's memory; infinite if the profile does not state its size."""
         found = self.accelerator.memory_bytes
         return USABLE * found.value if found else float("inf")
 
 
 @dataclasses.dataclass(frozen=True)
 class Expected:
-    """seconds: of one iteration, None where the system does not fit. why: then, in words. trace: `modelled`."""
+    """Seconds of one iteration and the `modelled` trace; both None, with a reason `why`, if it does not fit."""
 
     seconds: float | None
     why: str = ""
@@ -66,84 +66,85 @@ class Expected:
 
 
 @functools.lru_cache(maxsize=4096)
-def rehearsed(method: Method, sizes: Sizes, cut: Cut | None) -> DryRun:
-    """A rehearsal, kept: it does not depend on the machine, but for the cut."""
-    return rehearse(method.solver, sizes, method.on, cut, fuse=method.fuse)
+def cached_dry_run(method: Method, sizes: Sizes, cut: Cut | None) -> DryRun:
+    """A cached dry run: apart from the cut it does not depend on the machine."""
+    return dry_run(method.solver, sizes, method.on, cut, fuse=method.fuse)
 
 
 def expected(
     method: str | Method, sizes: Sizes, machine: Machine, *, share: float | None = None, cut: Cut | None = None
 ) -> Expected:
-    """What an iteration takes on a machine by its bytes, bandwidths and latencies.
+    """The modelled time of one iteration on a machine, from bytes, bandwidths and latencies.
 
-    share: the accelerator's part of the rows in hybrid3; by default by the bandwidths, and never more than fits. cut:
-    the same with all numbers. Raises InputError for an unknown method and where the profiles lack a bandwidth.
+    share: the accelerator's share of the rows in hybrid3, by default in proportion to the bandwidths; it is limited to
+    what fits. cut: the complete row split, in place of a share. Raises InputError for an unknown method and for
+    profiles without a bandwidth.
     """
     if isinstance(method, str):
         if method not in METHODS:
             raise InputError(f"a method is one of {', '.join(METHODS)}, got {method!r}")
         method = METHODS[method]
     if method.solver.startswith("hybrid3") and cut is None:
-        wanted = share_of(machine.cores, machine.accelerator) if share is None else share
-        fits = fitting_share(sizes, machine.memory / USABLE)
+        requested = balanced_share(machine.cores, machine.accelerator) if share is None else share
+        fits = largest_share(sizes, machine.memory / USABLE)
         try:
-            cut = cut_by(sizes, min(wanted, fits))
-        except InputError as sentence:
-            return Expected(None, str(sentence))
-    found = rehearsed(method, sizes, cut)
-    if found.held > machine.memory:
-        needs, has = found.held / 1e9, machine.memory / 1e9
-        return Expected(None, f"needs {needs:.3g} GB of the accelerator, which has {has:.3g} to give")
-    trace = retime(found.trace, machine.cores, machine.accelerator)
+            cut = cut_for_share(sizes, min(requested, fits))
+        except InputError as error:
+            return Expected(None, str(error))
+    made = cached_dry_run(method, sizes, cut)
+    if made.device_bytes > machine.memory:
+        needs, has = made.device_bytes / 1e9, machine.memory / 1e9
+        return Expected(None, f"needs {needs:.3g} GB on the accelerator, which has {has:.3g} GB usable")
+    trace = retime(made.trace, machine.cores, machine.accelerator)
     return Expected(per_iteration(trace), trace=trace)
 
 
 def all_expected(sizes: Sizes, machine: Machine) -> dict[str, Expected]:
-    """Every method of METHODS."""
+    """Modelled times of every method in METHODS, by name."""
     return {name: expected(name, sizes, machine) for name in METHODS}
 
 
-def best(found: dict[str, Expected]) -> str:
-    """The method that takes least."""
+def fastest(found: dict[str, Expected]) -> str:
+    """The name of the method with the shortest iteration."""
     return min((name for name in found if found[name].seconds is not None), key=lambda name: found[name].seconds or 0)
 
 
-def window(trace: Trace, first: int, last: int) -> Trace:
-    """What goes on from the beginning of one iteration to the end of another, as a trace that starts at 0.
+def slice_iterations(trace: Trace, first: int, last: int) -> Trace:
+    """The part of a trace from the start of iteration `first` to the end of iteration `last`, shifted to start at 0.
 
-    What is under way when it begins is shown whole; what events waited for before is left out.
+    Events in progress at the start are included completely. Dependencies on earlier events are dropped.
     """
-    begun, ended = (_begin(trace, iteration) for iteration in (first, last + 1))
-    shown = [
-        (place, event)
-        for place, event in enumerate(trace)
-        if event.start < ended and (event.end > begun or event.start >= begun)
+    start, end = (_start_of(trace, iteration) for iteration in (first, last + 1))
+    included = [
+        (index, event)
+        for index, event in enumerate(trace)
+        if event.start < end and (event.end > start or event.start >= start)
     ]
-    origin = min((event.start for _, event in shown), default=0.0)
-    made, places = Trace(trace.machine, trace.label, trace.notes), {}
-    for place, event in shown:
-        after = tuple(places[waited] for waited in event.after if waited in places)
-        moved = dataclasses.replace(event, start=event.start - origin, end=event.end - origin, after=after)
-        places[place] = made.append(moved)
-    return made
+    origin = min((event.start for _, event in included), default=0.0)
+    part, new_index = Trace(trace.machine, trace.label, trace.notes), {}
+    for index, event in included:
+        after = tuple(new_index[earlier] for earlier in event.after if earlier in new_index)
+        shifted = dataclasses.replace(event, start=event.start - origin, end=event.end - origin, after=after)
+        new_index[index] = part.append(shifted)
+    return part
 
 
-def _begin(trace: Trace, iteration: int) -> float:
-    """When the first event of an iteration starts; infinite where there is none."""
+def _start_of(trace: Trace, iteration: int) -> float:
+    """The start of the first event of an iteration; infinite without events."""
     rows = trace.rows
     return float(rows["start"][rows["iteration"] == iteration].min(initial=float("inf")))
 
 
 def per_iteration(trace: Trace) -> float:
-    """Seconds from the end of one iteration to that of the next, over the second half of a modelled trace.
+    """Mean seconds between the ends of consecutive iterations, over the second half of a modelled trace.
 
-    An even number of them, since two vectors take turns in hybrid 2.
+    The number of iterations is even, since hybrid 2 alternates between two vectors.
     """
     rows = trace.rows
     last = int(rows["iteration"].max())
     middle = last - max(1, min(ITERATIONS, last) // 2)
 
-    def over(iteration: int) -> float:
+    def end_of(iteration: int) -> float:
         return float(rows["end"][rows["iteration"] <= iteration].max())
 
-    return (over(last) - over(middle)) / (last - middle)
+    return (end_of(last) - end_of(middle)) / (last - middle)

@@ -1,4 +1,4 @@
-"""Exact spectra of small problems: of A, of M^-1 A, and of M^-1 P A."""
+"""Exact spectra of A, M^-1 A and M^-1 P A for small problems."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ LARGEST = 4096
 
 
 def spectrum(configuration: Configuration, system: LinearSystem | None = None) -> np.ndarray:
-    """The eigenvalues, ascending, shape (N,), of what the configuration's CG works on: M^-1 A, or M^-1 P A by DEF1.
+    """Eigenvalues, ascending, shape (N,), of a configuration's operator: M^-1 A, or M^-1 P A for deflation with DEF1.
 
-    Deflation gives as many zeros as it has vectors. system: taken in place of assembling the problem. Cost: 10 N^3
-    flops and 24 N^2 bytes. Raises InputError for more than 4096 unknowns and for other variants than def1, whose
-    preconditioners are not Hermitian.
+    Deflation gives one zero per deflation vector. system: used instead of assembling the problem.
+
+    Cost: 10 N^3 flops and 24 N^2 bytes. Raises InputError for more than 4096 unknowns and for variants other than def1,
+    whose preconditioners are not Hermitian.
     """
     if configuration.deflation.name != "none" and configuration.variant.name != "def1":
-        raise InputError(f"the spectrum of variant {configuration.variant.name} is not offered; use def1")
+        raise InputError(f"spectra are not available for variant {configuration.variant.name}; use def1")
     setting = set_up(configuration, system)
     size = setting.operator.shape[0]
     if size > LARGEST:
         raise InputError(
-            f"exact spectra take dense algebra and stop at {LARGEST} unknowns, got {size}; use Ritz values"
+            f"exact spectra need dense matrices, with at most {LARGEST} unknowns, got {size}; use Ritz values"
         )
     matrix = _columns(setting, setting.A)
     first = setting.device.applied(setting.M) if isinstance(setting.M, ElementWise) else setting.M
@@ -42,12 +43,12 @@ def spectrum(configuration: Configuration, system: LinearSystem | None = None) -
 
 
 def spectra(configuration: Configuration, system: LinearSystem | None = None) -> dict[str, np.ndarray]:
-    """Eigenvalues before and after each level: "A", "M^-1 A" and, where there is a second level, "M^-1 P A"."""
-    plain, alone = find("preconditioner", "none"), find("deflation", "none")
-    assert isinstance(plain, Preconditioner)
-    assert isinstance(alone, Deflation)
-    one_level = dataclasses.replace(configuration, deflation=alone)
-    no_level = dataclasses.replace(one_level, preconditioner=plain)
+    """Eigenvalues before and after each level: "A", "M^-1 A" and, with deflation, "M^-1 P A"."""
+    identity, no_deflation = find("preconditioner", "none"), find("deflation", "none")
+    assert isinstance(identity, Preconditioner)
+    assert isinstance(no_deflation, Deflation)
+    one_level = dataclasses.replace(configuration, deflation=no_deflation)
+    no_level = dataclasses.replace(one_level, preconditioner=identity)
     found = {"A": spectrum(no_level, system), "M^-1 A": spectrum(one_level, system)}
     if configuration.deflation.name != "none":
         found["M^-1 P A"] = spectrum(configuration, system)

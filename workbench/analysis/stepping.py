@@ -1,6 +1,6 @@
-"""A solver's lines one after another, with what each of them gives: for looking at a method, not for speed.
+"""Line-by-line execution of a solver, with the value that each line assigns; for teaching, not for speed.
 
-The lines are those of the method's general text, and mean what `devices/lines/reference.py` says, in NumPy.
+The lines are those of the method's general text, evaluated in NumPy by `devices/lines/reference.py`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from workbench.run import Configuration
 
 @dataclasses.dataclass(frozen=True)
 class Value:
-    """What a line gave: the scalar itself (its real part), or the 2-norm of the vector."""
+    """The value that a line assigned: the real part of a scalar, or the 2-norm of a vector."""
 
     text: str
     name: str
@@ -25,7 +25,7 @@ class Value:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Moment:
-    """One iteration: its lines with their values, the vectors and scalars after it, ||r|| and ||b - A x||."""
+    """The state after one iteration: values of its lines, vectors, scalars, ||r|| and ||b - A x||."""
 
     values: tuple[Value, ...]
     vectors: dict[str, np.ndarray]
@@ -35,35 +35,35 @@ class Moment:
 
 
 def walk(configuration: Configuration, iterations: int) -> list[Moment]:
-    """The start and up to so many iterations of a configuration's solver; fewer where it breaks down.
+    """The states after the start and after each of up to `iterations` iterations; fewer if the solver breaks down.
 
-    Costs a vector of N words for every name and iteration. Raises InputError as `linewise.Walk` does.
+    Memory: one vector of N words per name and iteration. Raises InputError as `linewise.Walk` does.
     """
-    made = Walk(configuration)
-    while made.iterations < iterations and not made.broken_down:
-        made.advance()
-    return [_moment(made, iteration) for iteration in range(made.iterations + 1)]
+    steps = Walk(configuration)
+    while steps.iterations < iterations and not steps.broken_down:
+        steps.advance()
+    return [_moment(steps, iteration) for iteration in range(steps.iterations + 1)]
 
 
 def difference(one: Moment, other: Moment, name: str) -> float:
-    """||v - w||/||v|| of a vector, or |a - b|/|a| of a scalar, that both methods have by that name; NaN where not."""
-    for held in ("vectors", "scalars"):
-        first, second = getattr(one, held), getattr(other, held)
+    """The relative difference ||v - w||/||v|| of a vector or scalar; NaN unless both states have one of this name."""
+    for kind in ("vectors", "scalars"):
+        first, second = getattr(one, kind), getattr(other, kind)
         if name in first and name in second:
-            size = float(np.linalg.norm(first[name]))
-            apart = float(np.linalg.norm(np.subtract(first[name], second[name])))
-            return apart / size if size > 0 else (0.0 if apart == 0 else np.inf)
+            norm = float(np.linalg.norm(first[name]))
+            distance = float(np.linalg.norm(np.subtract(first[name], second[name])))
+            return distance / norm if norm > 0 else (0.0 if distance == 0 else np.inf)
     return np.nan
 
 
-def _moment(made: Walk, iteration: int) -> Moment:
-    seen = []
-    for place, line in enumerate(made.lines(iteration), 1):
-        given = made.after(iteration, place)[line.target]
-        is_vector = bool(np.ndim(given))
-        number = float(np.linalg.norm(given)) if is_vector else float(np.real(given))
-        seen.append(Value(line.text.strip(), line.target, number, is_vector))
-    values = made.after(iteration, len(seen))
+def _moment(steps: Walk, iteration: int) -> Moment:
+    line_values = []
+    for number, line in enumerate(steps.lines(iteration), 1):
+        value = steps.after(iteration, number)[line.target]
+        is_vector = bool(np.ndim(value))
+        size = float(np.linalg.norm(value)) if is_vector else float(np.real(value))
+        line_values.append(Value(line.text.strip(), line.target, size, is_vector))
+    values = steps.after(iteration, len(line_values))
     vectors = {name: np.array(value) for name, value in values.items() if np.ndim(value)}
     scalars = {name: float(np.real(value)) for name, value in values.items() if not np.ndim(value)}
-    return Moment(tuple(seen), vectors, scalars, *made.residuals(iteration))
+    return Moment(tuple(line_values), vectors, scalars, *steps.residuals(iteration))

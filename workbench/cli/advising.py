@@ -27,6 +27,6 @@ def add(verbs: Any) -> None:
 def _advise(chosen: argparse.Namespace) -> int:
     from workbench.analysis import advise
 
-    advice = advise(chosen.problem, rtol=chosen.rtol, seed=chosen.seed, tell=tell, **parameters(chosen))
+    advice = advise(chosen.problem, rtol=chosen.rtol, seed=chosen.seed, progress=tell, **parameters(chosen))
     print(json.dumps(finite(advice.to_dict())) if chosen.json else advice.text())
     return CONVERGED

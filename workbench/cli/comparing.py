@@ -24,9 +24,9 @@ def add(verbs: Any) -> None:
 
 
 def _family(chosen: argparse.Namespace) -> int:
-    from workbench.analysis.family import HEADINGS, family, table
+    from workbench.analysis.solver_costs import HEADINGS, solver_costs, table
 
-    costs = family(chosen.problem, chosen.n, chosen.preconditioner, chosen.precision)
+    costs = solver_costs(chosen.problem, chosen.n, chosen.preconditioner, chosen.precision)
     if chosen.json:
         print(json.dumps([dataclasses.asdict(cost) for cost in costs]))
         return CONVERGED

@@ -1,4 +1,4 @@
-"""Pictures for papers and slides: one pure function each, plain data in, a Matplotlib Figure out, without pyplot."""
+"""Figures for papers and slides: pure functions from plain data to a Matplotlib Figure, without pyplot."""
 
 from workbench.figures.boundaries import Boundaries, boundaries
 from workbench.figures.convergence import convergence
@@ -6,7 +6,7 @@ from workbench.figures.crossover import crossover
 from workbench.figures.estimates import error_estimates
 from workbench.figures.field import field
 from workbench.figures.heatmap import heatmap
-from workbench.figures.levels import levels
+from workbench.figures.level_spectra import level_spectra
 from workbench.figures.pattern import pattern, pattern_counts
 from workbench.figures.plotted_data import plotted_data
 from workbench.figures.provenance import read_provenance
@@ -32,7 +32,7 @@ __all__ = [
     "field",
     "heatmap",
     "kernel_table",
-    "levels",
+    "level_spectra",
     "pattern",
     "pattern_counts",
     "plotted_data",

@@ -1,4 +1,4 @@
-"""Where one subdomain ends and the next begins, as line segments over a picture of the cells."""
+"""Boundaries between subdomains, as line segments."""
 
 from __future__ import annotations
 
@@ -6,23 +6,27 @@ import dataclasses
 
 import numpy as np
 
-MOST = 32
-"""Lines from side to side drawn per direction: closer ones would paint the picture over."""
+MAX_LINES = 32
+"""Full-length lines drawn per direction; more would cover the image."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Boundaries:
-    """Segments (x0, y0, x1, y1) in side lengths, shape (k, 4), y = 0 at row 0.
+    """Segments (x0, y0, x1, y1) in side lengths, shape (k, 4), with y = 0 at row 0.
 
-    step: 1 where every boundary is there; m where they are too long together to be seen and only every m-th is.
+    step: 1 if every boundary is included, m if only every m-th is.
     """
 
     segments: np.ndarray
     step: int
 
 
-def boundaries(labels: np.ndarray, most: int = MOST) -> Boundaries:
-    """The boundaries between cells of different labels, shape (ny, nx). Cost: two passes over the labels."""
+def boundaries(labels: np.ndarray, most: int = MAX_LINES) -> Boundaries:
+    """Boundaries between cells with different labels.
+
+    labels: shape (ny, nx). most: full-length lines per direction above which boundaries are skipped. Cost: two passes
+    over the labels.
+    """
     across, step_across = _edges(labels, most)
     along, step_along = _edges(labels.T, most)
     segments = np.concatenate([across, along[:, [1, 0, 3, 2]]])
@@ -30,7 +34,7 @@ def boundaries(labels: np.ndarray, most: int = MOST) -> Boundaries:
 
 
 def _edges(labels: np.ndarray, most: int) -> tuple[np.ndarray, int]:
-    """Segments between row j - 1 and row j of the labels, neighbouring ones joined."""
+    """Horizontal segments between adjacent rows of the labels, contiguous ones merged, and the step."""
     rows, columns = labels.shape
     differs = labels[1:] != labels[:-1]
     places = np.flatnonzero(differs.any(axis=1))

@@ -1,4 +1,4 @@
-"""Figures at the width of a journal's columns."""
+"""Resizing of figures to the column width of a journal."""
 
 from __future__ import annotations
 
@@ -12,51 +12,50 @@ from matplotlib.text import Text
 from workbench.errors import InputError
 
 MILLIMETRES = {1: 85.0, 2: 175.0}
-"""Width of one column and of two."""
-INCH, POINTS_AN_INCH = 25.4, 72.0
-SHRINK = 0.8
-"""Ordinary text has ten points on the screen, and eight in print."""
-SMALLEST = 6.5
-"""Points of a text that can still be read in print."""
-FLATTEST = 0.65
-"""In one column the axes keep at least this share of their height."""
-SIDE_BY_SIDE = (4, 3, 2, 1)
-"""Entries of a legend in a row, as many as fit."""
-ROOM = 10.0
-"""Inches."""
-BESIDE = 0.6
-"""Inches that what stands left of a title, or of a name in a legend, takes."""
-LETTER = 0.56
-"""Width of a letter over its height, on average."""
+"""Widths of one column and of two."""
+MM_PER_INCH, POINTS_PER_INCH = 25.4, 72.0
+TEXT_SCALE = 0.8
+"""From 10 points on the screen to 8 points in print."""
+MIN_FONT_SIZE = 6.5
+"""Smallest text in points that is legible in print."""
+MIN_HEIGHT_FACTOR = 0.65
+"""The axes keep at least this fraction of their height."""
+LEGEND_COLUMNS = (4, 3, 2, 1)
+"""Numbers of legend columns, tried in this order until the legend fits."""
+SPARE_HEIGHT = 10.0
+"""Inches added while legends are measured."""
+LEFT_MARGIN = 0.6
+"""Inches to the left of a title, or of a name in a legend."""
+LETTER_ASPECT = 0.56
+"""Mean ratio of a letter's width to its height."""
 
 
-def fitted(figure: Figure, columns: int) -> Figure:
-    """A copy of the figure that is one or two columns wide, with text of a size for print.
+def resized(figure: Figure, columns: int) -> Figure:
+    """A copy of a figure, one or two columns wide, with text sized for print.
 
-    Legends beside the axes go below them, as do those inside that would cover half of them; the figure is as high as
-    all of it needs. Raises InputError for another number of columns.
+    Legends outside the axes are placed below them, and so are legends inside that would cover half of the width; the
+    height follows. Raises InputError for another number of columns.
     """
     if columns not in MILLIMETRES:
         raise InputError(f"a figure is 1 or 2 columns wide, got {columns}")
-    # What is drawn here must not change under the eyes of whoever looks at the original.
-    made: Figure = pickle.loads(pickle.dumps(figure))
-    width = MILLIMETRES[columns] / INCH
-    wide, high = made.get_size_inches()
-    axes_height = (high - _height_of_legends(made)) * max(FLATTEST, min(1.0, width / wide))
-    for text in made.findobj(Text):
+    # The original may be on display.
+    copy: Figure = pickle.loads(pickle.dumps(figure))
+    width = MILLIMETRES[columns] / MM_PER_INCH
+    old_width, old_height = copy.get_size_inches()
+    axes_height = (old_height - _height_of_legends(copy)) * max(MIN_HEIGHT_FACTOR, min(1.0, width / old_width))
+    for text in copy.findobj(Text):
         assert isinstance(text, Text)
-        text.set_fontsize(max(SMALLEST, SHRINK * float(text.get_fontsize())))
-    # Room enough for any legend, while legends are measured.
-    made.set_size_inches(width, axes_height + ROOM)
-    axes_height += _wrap_titles(made, width - BESIDE)
-    _move_legends(made, width)
-    made.set_size_inches(width, axes_height + _height_of_legends(made))
-    _thin_out(made)
-    return made
+        text.set_fontsize(max(MIN_FONT_SIZE, TEXT_SCALE * float(text.get_fontsize())))
+    copy.set_size_inches(width, axes_height + SPARE_HEIGHT)
+    axes_height += _wrap_titles(copy, width - LEFT_MARGIN)
+    _move_legends(copy, width)
+    copy.set_size_inches(width, axes_height + _height_of_legends(copy))
+    _remove_overlapping_labels(copy)
+    return copy
 
 
 def _wrap_titles(figure: Figure, width: float) -> float:
-    """Break titles into lines of that width; the inches that the lines they gain are high."""
+    """Wrap titles at a width in inches; return the added height in inches."""
     gained = 0.0
     for axes in figure.axes:
         titles = {axes.get_title(place) for place in ("left", "center")} - {""}
@@ -68,22 +67,22 @@ def _wrap_titles(figure: Figure, width: float) -> float:
     return gained
 
 
-def _thin_out(figure: Figure) -> None:
-    """Take away words in the middle of boxes that are now too small for them; a legend says the same."""
+def _remove_overlapping_labels(figure: Figure) -> None:
+    """Remove centred labels that overlap other text; the legend names their boxes too."""
     figure.draw_without_rendering()
     for axes in figure.axes:
-        words = [text for text in axes.texts if text.get_horizontalalignment() == "center"]
-        others = [text.get_window_extent() for text in axes.get_yticklabels()]
-        for text in words:
+        labels = [text for text in axes.texts if text.get_horizontalalignment() == "center"]
+        occupied = [text.get_window_extent() for text in axes.get_yticklabels()]
+        for text in labels:
             extent = text.get_window_extent()
-            if any(extent.overlaps(other) for other in others):
+            if any(extent.overlaps(other) for other in occupied):
                 text.remove()
             else:
-                others.append(extent)
+                occupied.append(extent)
 
 
 def _move_legends(figure: Figure, width: float) -> None:
-    """Put below what has no room beside or inside the axes."""
+    """Move legends outside the axes, and wide ones inside, below the axes."""
     outside = list(figure.legends)
     for legend in outside:
         legend.remove()
@@ -93,22 +92,22 @@ def _move_legends(figure: Figure, width: float) -> None:
     for legend in covering:
         legend.remove()
     for legend in (*outside, *covering):
-        for entries in SIDE_BY_SIDE:
-            moved = _below(legend, figure, width, entries)
+        for columns in LEGEND_COLUMNS:
+            moved = _legend_below(legend, figure, width, columns)
             figure.draw_without_rendering()
-            if entries == 1 or _size(moved, figure)[0] <= width:
+            if columns == 1 or _size(moved, figure)[0] <= width:
                 break
             moved.remove()
 
 
-def _below(legend: Legend, figure: Figure, width: float, entries: int) -> Legend:
+def _legend_below(legend: Legend, figure: Figure, width: float, columns: int) -> Legend:
     names = [text.get_text() for text in legend.get_texts()]
-    size = max([SMALLEST, *(float(text.get_fontsize()) for text in legend.get_texts())])
+    size = max([MIN_FONT_SIZE, *(float(text.get_fontsize()) for text in legend.get_texts())])
     return figure.legend(
         legend.legend_handles,  # pyright: ignore[reportArgumentType]
-        [text if entries > 1 else _wrapped(text, width - BESIDE, size) for text in names],
+        [text if columns > 1 else _wrapped(text, width - LEFT_MARGIN, size) for text in names],
         loc="outside lower left",
-        ncols=entries,
+        ncols=columns,
         title=_wrapped(legend.get_title().get_text(), width, size) or None,
         title_fontsize=size,
         fontsize=size,
@@ -118,20 +117,20 @@ def _below(legend: Legend, figure: Figure, width: float, entries: int) -> Legend
 
 
 def _wrapped(text: str, width: float, size: float) -> str:
-    """Text in lines that fit a width in inches."""
-    letters = max(12, int(width * POINTS_AN_INCH / (LETTER * size)))
+    """Text wrapped at a width in inches."""
+    letters = max(12, int(width * POINTS_PER_INCH / (LETTER_ASPECT * size)))
     return "\n".join(textwrap.fill(line, letters) for line in text.split("\n"))
 
 
 def _height_of_legends(figure: Figure) -> float:
-    """Inches that legends below the axes take."""
+    """Height in inches of the legends below the axes."""
     figure.draw_without_rendering()
     below = [legend for legend in figure.legends if _centre(legend, figure) < 0.4]
     return sum(_size(legend, figure)[1] for legend in below)
 
 
 def _centre(legend: Legend, figure: Figure) -> float:
-    """Height of its middle over the figure's."""
+    """Vertical centre of a legend as a fraction of the figure's height."""
     extent = legend.get_window_extent()
     return (extent.y0 + extent.y1) / 2 / figure.bbox.height
 

@@ -1,4 +1,4 @@
-"""Residual against iteration, or what else a run spends, several runs in one picture."""
+"""Convergence plot: relative residual against iterations or time, for several runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.figures.style import curve_style, new_figure
 from workbench.recording import Record
 
 MARKS = 8
-"""Markers along a curve; more would hide it."""
+"""Markers per curve."""
 
 
 def convergence(
@@ -31,13 +31,12 @@ def convergence(
     width: float = 5.5,
     height: float = 3.6,
 ) -> Figure:
-    """Semilogarithmic plot of ||r||/||b|| against iterations, one curve a run, rings where b - A x was computed afresh.
+    """Semilogarithmic plot of ||r||/||b|| against iterations, one curve per run; rings mark true residuals b - A x.
 
-    labels: one per run, by default its blocks. tolerance: drawn as a line. positions: where the samples of each run lie
-    on the x axis, shape (iterations + 1,), such as its seconds; by default their numbers. xunit: written behind them
-    with a prefix that suits, as in ms. legend: inside, or below where many long names would hide curves. drift: draw
-    ||Z^T r||/||b|| of deflated runs, dotted, which should stay near rounding. Rings are smaller where there are many,
-    as with true_every. Sizes in inches.
+    labels: one per run, by default the names of its parts. tolerance: drawn as a horizontal line. positions: x
+    coordinates of the samples of each run, shape (iterations + 1,), such as seconds; by default iteration numbers.
+    xunit: unit of the x axis, printed with an SI prefix, as in ms. legend: `inside` or `below` the axes. drift: also
+    draw ||Z^T r||/||b|| of deflated runs, dotted, which should stay near rounding. Sizes in inches.
     """
     figure = new_figure(width, height)
     axes = figure.add_subplot()
@@ -68,7 +67,7 @@ def convergence(
             axes.semilogy(places[confirmed[:, 0].astype(int)], rings, label="_ring", **{**ring, "markersize": size})
             ringed = True
     if ringed:
-        # One entry for all of them, after the runs.
+        # One legend entry for all rings, after those of the runs.
         axes.plot([], [], label="true residual", **ring)
     if tolerance:
         axes.axhline(tolerance, color="#666666", linewidth=0.8, linestyle=(0, (1, 2)), label="tolerance")
@@ -97,19 +96,19 @@ def _draw_drift(axes: Axes, record: Record, places: np.ndarray, colour: str, nam
 
 
 def block_names(summary: dict[str, Any]) -> str:
-    """A run by the names of its blocks, for legends."""
+    """The solver, preconditioner and deflation of a run, for legends."""
     parts = [summary["solver"], summary["preconditioner"], summary["deflation"], summary["coarse"] or "none"]
     parts += [summary["variant"]] if summary.get("variant") not in (None, "def1") else []
     return " + ".join(part for part in parts if part != "none")
 
 
 def relative_residual(record: Record) -> np.ndarray:
-    """||r||/||b|| per iteration, the start being 0; shape (iterations + 1,)."""
+    """||r||/||b|| by iteration, from 0 for the start; shape (iterations + 1,)."""
     return record.history["residual"] / _scale(record)
 
 
 def _scale(record: Record) -> float:
-    """||b||, had from the last residual and its relative value; one that ended at zero is related to its start."""
+    """||b||, recovered from the last residual and its relative value; ||r_0|| if the last residual is zero."""
     residual = record.history["residual"]
     relative = record.summary["relative_residual"]
     if residual.size and relative and np.isfinite(relative):

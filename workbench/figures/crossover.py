@@ -1,4 +1,4 @@
-"""Time per iteration over the number of unknowns, a curve for each method, and which is the fastest where."""
+"""Crossover plot: time per iteration against the number of unknowns, by method."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def crossover(
     width: float = 7.5,
     height: float = 3.6,
 ) -> Figure:
-    """Nanoseconds for each unknown of an iteration, on logarithmic axes; rings are on the fastest method of each size.
+    """Nanoseconds per iteration and unknown on logarithmic axes; rings mark the fastest method of each size.
 
-    Per unknown, as times themselves grow by orders of magnitude and hide what tells the methods apart. unknowns: N,
-    rising; seconds: per iteration, by method, None where it cannot run. at: an N to mark. Sizes in inches. Raises
-    InputError where a curve has another number of points than there are sizes, or nothing can run.
+    Times are divided by N, since they span orders of magnitude, which would hide differences between methods.
+    unknowns: N, ascending. seconds: per iteration, by method, None where it cannot run. at: a value of N to mark.
+    Sizes in inches. Raises InputError if a curve and `unknowns` differ in length, or if no method can run.
     """
     for name, values in seconds.items():
         if len(values) != len(unknowns):

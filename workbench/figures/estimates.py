@@ -1,4 +1,4 @@
-"""The A-norm of the error between its bounds, beside the CG bound."""
+"""Plot of the A-norm of the error with its lower, upper and CG bounds."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 from matplotlib.figure import Figure
 
-from workbench.analysis.inside import Estimates
+from workbench.analysis.convergence_estimates import Estimates
 from workbench.analysis.ritz import cg_bound
-from workbench.figures.levels import MATH
+from workbench.figures.level_spectra import MATH
 from workbench.figures.ritz import GREY
 from workbench.figures.style import COLOURS, DASHES, new_figure
 
@@ -23,10 +23,10 @@ def error_estimates(
     width: float = 7.5,
     height: float = 3.4,
 ) -> Figure:
-    """Semilogarithmic plot of ||e||_A against iterations: true, lower, upper, and the bounds by condition numbers.
+    """Semilogarithmic plot of ||e||_A against iterations: true error, lower and upper bounds, and CG bounds.
 
-    conditions: condition numbers by name, before each level of the preconditioner that the run had; the CG bound of
-    each is drawn from the same start. last: the right end of the axis. Sizes in inches.
+    conditions: condition numbers by name of the operator before each level; the CG bound of each starts from the same
+    initial error. last: right end of the axis. Sizes in inches.
     """
     figure = new_figure(width, height)
     axes = figure.add_subplot()
@@ -50,7 +50,7 @@ def error_estimates(
     axes.set(
         xlabel="iteration", ylabel="‖e‖ in the A-norm", xlim=(0, (max(last or 0, found.bound_so_far.size - 1)) + 0.5)
     )
-    # The CG bound may stay up while the error falls, and must not squeeze what is measured.
+    # The axis range ignores the CG bound, which may be far above the measured values.
     measured = [values[values > 0] for values in (found.lower, found.upper, found.true) if values is not None]
     values = np.concatenate([*measured, [found.start]])
     values = values[np.isfinite(values)]

@@ -1,4 +1,4 @@
-"""A vector of a run on its grid, or over its unknowns, in colours that show both signs."""
+"""A vector of a run as an image on its grid, or as a band over its unknowns."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from matplotlib.figure import Figure
 from workbench.figures.style import COLOURS, new_figure
 
 DECADES = 3
-"""Powers of ten that logarithmic colours show below the largest value; below them they are linear."""
+"""Decades below the largest value on a logarithmic colour scale; smaller values are on a linear scale."""
 DRAWABLE = (1e-300, 1e300)
-"""The largest value may be so small and so large: beyond, Matplotlib's ticks and norms leave the doubles."""
+"""Bounds of the largest value; beyond them Matplotlib's ticks and norms overflow or underflow."""
 SIGNED, MAGNITUDE = "RdBu_r", "cividis"
-"""Colour maps that read the same with and without colour vision (Brewer 2003; Nunez, Anderton, Renslow 2018)."""
+"""Colormaps for readers with and without colour vision (Brewer 2003; Nunez, Anderton, Renslow 2018)."""
 
 
 def field(
@@ -28,11 +28,11 @@ def field(
     plane: str = "",
     width: float = 4.2,
 ) -> Figure:
-    """A plane of values as colours with a bar. About zero where some are negative.
+    """Plane of values as an image with a colour bar, whose range is symmetric about zero if some values are negative.
 
-    values: shape (ny, nx), row 0 at the bottom; or (2, k), the least and greatest of k stretches of unknowns, where
-    `sides` is empty names: then they are drawn as a band. label: of the bar. plane: where it cuts a cube, as in
-    y = 0.258; it stands in the title and names the values in `drawn`. width in inches.
+    values: shape (ny, nx), row 0 at the bottom. With empty names in `sides`: shape (2, k), minimum and maximum over k
+    ranges of unknowns, drawn as a band. label: of the colour bar. plane: position of the slice through a cube, as in
+    y = 0.258, for the title and as the series name in `plotted_data`. width in inches.
     """
     finite = values[np.isfinite(values)]
     largest = ceiling(float(np.clip(np.abs(finite).max(initial=0.0), *DRAWABLE))) if finite.any() else 1.0
@@ -63,9 +63,9 @@ def field(
 
 
 def ceiling(value: float) -> float:
-    """The least of 1, 2 and 5 times a power of ten that is not below a value; 0 for 0.
+    """The smallest 1, 2 or 5 times a power of ten that is >= value; 0 for 0.
 
-    Where doubles end there is none, and it is the value itself.
+    The value itself if that number would overflow.
     """
     if not value > 0:
         return 0.0

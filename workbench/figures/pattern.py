@@ -1,4 +1,4 @@
-"""Where the entries of a sparse matrix lie."""
+"""Sparsity pattern of a matrix."""
 
 from __future__ import annotations
 
@@ -14,10 +14,7 @@ CHUNK = 1 << 22
 
 
 def pattern(counts: np.ndarray, size: int, *, title: str = "", width: float = 4.2) -> Figure:
-    """The sparsity pattern of a matrix of `size` rows from its `pattern_counts`, colours for the number of entries.
-
-    width in inches.
-    """
+    """Image of the sparsity pattern of a matrix with `size` rows, from its `pattern_counts`. width in inches."""
     figure = new_figure(width, 0.8 * width, square=True)
     axes = figure.add_subplot()
     shown = np.ma.masked_equal(counts, 0)
@@ -31,16 +28,16 @@ def pattern(counts: np.ndarray, size: int, *, title: str = "", width: float = 4.
 
 
 def pattern_counts(matrix: sparse.csr_array, pixels: int = 256, every: int = 1) -> np.ndarray:
-    """Entries per pixel of a picture of at most pixels x pixels, row 0 on top.
+    """Entries per pixel of an image of at most pixels x pixels, row 0 at the top.
 
-    every: count only each so-many-th row, for a matrix of which a sample is enough. Cost: one pass over the indices,
-    or over those of the rows counted, which are copied.
+    every: count only every such row, as a sample of a large matrix; those rows are copied. Cost: one pass over the
+    indices of the rows counted.
     """
     size = matrix.shape[0]
     side = min(size, pixels)
     counts = np.zeros(side * side, dtype=np.int64)
     counted = matrix if every == 1 else matrix[::every]
-    # In pieces, so that a large matrix needs no second copy of its indices.
+    # In chunks, to avoid 64-bit copies of all indices of a large matrix.
     for first in range(0, counted.nnz, CHUNK):
         columns = counted.indices[first : first + CHUNK].astype(np.int64)
         rows = np.searchsorted(counted.indptr, np.arange(first, first + columns.size), side="right") - 1

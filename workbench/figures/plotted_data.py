@@ -1,4 +1,4 @@
-"""The numbers that a figure shows, as a table."""
+"""Table of the data that a figure shows."""
 
 from __future__ import annotations
 
@@ -18,22 +18,21 @@ from matplotlib.transforms import Bbox
 
 Table = Mapping[str, Sequence[Any]]
 """Columns by name, all of one length."""
-MOST_CELLS = 1 << 14
-"""Of a picture that are listed. Larger ones are better made again from the provenance than read from a table."""
+MAX_CELLS = 1 << 14
+"""Images with more cells are not listed; they can be reproduced from the provenance."""
 COLUMNS = ("panel", "series", "x", "y", "value")
 Kind = TypeVar("Kind", bound=Artist)
 
 
 def plotted_data(figure: Figure) -> Table:
-    """Curves, marks, bars, bands and the cells of pictures that can be seen: a row a point.
+    """One row per point of the visible curves, markers, bars, bands and image cells.
 
-    panel: the number of its axes, from 1. series: as in the legend, empty without a name. x, y: in the units of the
-    axes. value: of a picture's cell, and the length of a bar from x, or from y where it stands; NaN for what has
-    none. A band is listed by its corners, once around. Pictures of more than 16,384 cells are left out. Cost: the
-    figure's points.
+    panel: number of the axes, from 1. series: name in the legend, or empty. x, y: in the units of the axes. value: of
+    an image cell, or the length of a bar from x (horizontal) or y (vertical); otherwise NaN. A band is listed by its
+    corners. Images of more than 16,384 cells are omitted. Cost: proportional to the number of points.
     """
     rows: list[tuple[Any, ...]] = []
-    # A colour bar only repeats what the picture says.
+    # A colour bar repeats the data of its image.
     panels = [axes for axes in figure.axes if axes.get_label() != "<colorbar>"]
     for number, axes in enumerate(panels, 1):
         rows += [(number, *row) for part in PARTS for row in part(axes)]
@@ -41,8 +40,8 @@ def plotted_data(figure: Figure) -> Table:
 
 
 def _curves(axes: Axes) -> list[tuple[Any, ...]]:
-    """Lines from side to side are no data, and neither are entries of a legend, which have no points."""
-    lines = [line for line in _seen(axes.lines, Line2D) if line.get_transform() == axes.transData]
+    """Points of lines in data coordinates; reference lines such as those of `axhline` are omitted."""
+    lines = [line for line in _visible(axes.lines, Line2D) if line.get_transform() == axes.transData]
     return [
         (_name(line), float(x), float(y), np.nan)
         for line in lines
@@ -54,15 +53,15 @@ def _curves(axes: Axes) -> list[tuple[Any, ...]]:
 def _marks(axes: Axes) -> list[tuple[Any, ...]]:
     return [
         (_name(marks), float(x), float(y), np.nan)
-        for marks in _seen(axes.collections, PathCollection)
+        for marks in _visible(axes.collections, PathCollection)
         for x, y in np.ma.getdata(marks.get_offsets())
         if np.isfinite(y)
     ]
 
 
 def _ticks(axes: Axes) -> list[tuple[Any, ...]]:
-    """Short lines across, by their middles."""
-    found = _seen(axes.collections, LineCollection)
+    """Midpoints of short line segments."""
+    found = _visible(axes.collections, LineCollection)
     middles = [(_name(lines), np.mean(segment, axis=0)) for lines in found for segment in lines.get_segments()]
     return [(name, float(x), float(y), np.nan) for name, (x, y) in middles]
 
@@ -71,17 +70,17 @@ def _bars(axes: Axes) -> list[tuple[Any, ...]]:
     rows = []
     for bars in axes.containers:
         if isinstance(bars, BarContainer):
-            standing = bars.orientation == "vertical"
-            rows += [(_name(bars), *_bar(bar.get_bbox(), standing)) for bar in _seen(bars.patches, Rectangle)]
+            vertical = bars.orientation == "vertical"
+            rows += [(_name(bars), *_bar(bar.get_bbox(), vertical)) for bar in _visible(bars.patches, Rectangle)]
     return rows
 
 
 def _areas(axes: Axes) -> list[tuple[Any, ...]]:
-    """Boxes as bars that lie, and bands."""
+    """Boxes as horizontal bars, and bands."""
     rows = []
-    for areas in _seen(axes.collections, PolyCollection):
+    for areas in _visible(axes.collections, PolyCollection):
         for corners in (np.asarray(path.vertices) for path in areas.get_paths()):
-            # Four corners and the first again; the least band has three more.
+            # A box has four vertices and the first again; the shortest band has three more.
             if len(corners) == 5:
                 rows.append((_name(areas), *_bar(Bbox([corners.min(axis=0), corners.max(axis=0)]), False)))
             else:
@@ -89,18 +88,18 @@ def _areas(axes: Axes) -> list[tuple[Any, ...]]:
     return rows
 
 
-def _bar(box: Bbox, standing: bool) -> tuple[float, float, float]:
-    """The middle of its foot, and its length."""
-    if standing:
+def _bar(box: Bbox, vertical: bool) -> tuple[float, float, float]:
+    """The centre of the bar's base, and its length."""
+    if vertical:
         return float(box.x0 + box.x1) / 2, float(box.y0), float(box.height)
     return float(box.x0), float(box.y0 + box.y1) / 2, float(box.width)
 
 
 def _cells(axes: Axes) -> list[tuple[Any, ...]]:
     rows = []
-    for image in _seen(axes.images, AxesImage):
+    for image in _visible(axes.images, AxesImage):
         values = np.ma.filled(np.ma.asarray(image.get_array(), np.float64), np.nan)
-        if values.ndim != 2 or values.size > MOST_CELLS:
+        if values.ndim != 2 or values.size > MAX_CELLS:
             continue
         left, right, bottom, top = image.get_extent()
         if image.origin == "upper":
@@ -115,11 +114,11 @@ def _cells(axes: Axes) -> list[tuple[Any, ...]]:
 PARTS = (_curves, _marks, _ticks, _bars, _areas, _cells)
 
 
-def _seen(artists: Iterable[Any], kind: type[Kind]) -> list[Kind]:
+def _visible(artists: Iterable[Any], kind: type[Kind]) -> list[Kind]:
     return [artist for artist in artists if isinstance(artist, kind) and artist.get_visible()]
 
 
 def _name(artist: Any) -> str:
-    """Its name in the legend. Matplotlib's own names begin with an underscore."""
+    """The artist's name in the legend; default labels of Matplotlib begin with an underscore."""
     label = str(artist.get_label())
     return "" if label.startswith("_") else label

@@ -1,4 +1,4 @@
-"""What a saved figure knows of how it was made."""
+"""Provenance stored in figure files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.files import opened
 
 DESCRIPTION = "{http://purl.org/dc/elements/1.1/}description"
 KEYWORDS = re.compile(rb"/Keywords \(((?:[^\\()]|\\.)*)\)", re.DOTALL)
-"""A string in PDF: parentheses and backslashes have a backslash before them."""
+"""A PDF string, in which parentheses and backslashes are escaped by a backslash."""
 
 DAMAGED = (
     ElementTree.ParseError,
@@ -26,28 +26,27 @@ DAMAGED = (
     SyntaxError,
     RecursionError,
 )
-"""What the parsers of SVG, PDF and PNG raise for damaged files."""
+"""Exceptions of the SVG, PDF and PNG parsers for damaged files."""
 
 
 def read_provenance(path: str | Path) -> dict[str, Any]:
-    """The provenance that `save` put into a figure. Raises InputError where there is none, or no figure."""
+    """The provenance that `save` stored in a figure. Raises InputError for files without it or that are no figure."""
     path = Path(path)
     try:
         reader = {".svg": _of_svg, ".pdf": _of_pdf, ".png": _of_png}[path.suffix.lower()]
     except KeyError:
-        raise InputError(f"{path.name} is no figure of this workbench; those end in .svg, .pdf or .png") from None
+        raise InputError(f"{path.name} is no figure of this workbench; use a file in .svg, .pdf or .png") from None
     with opened(path, "figure") as stream:
         try:
             about = reader(stream)
-        # A picture is full of lengths, and a wrong one ends in any of these.
         except DAMAGED:
-            raise InputError(f"{path.name} cannot be read as a figure; it is damaged, or of another kind") from None
+            raise InputError(f"{path.name} cannot be read as a figure; it is damaged or has another format") from None
     try:
         found = json.loads(about)
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise InputError(f"{path.name} says nothing of how it was made; save it with provenance")
+        raise InputError(f"{path.name} has no provenance; save the figure with provenance")
     return found
 
 

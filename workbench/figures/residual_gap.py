@@ -1,4 +1,4 @@
-"""The residual of the recurrence against the true one, for several methods: where they part."""
+"""Plot of the residual gap: recurrence residual and true residual of several methods."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ def residual_gap(
     width: float = 6.5,
     height: float = 3.4,
 ) -> Figure:
-    """Semilogarithmic plot of ||r|| (lines) and ||b - A x|| (marks) against iterations, in one colour a method.
+    """Semilogarithmic plot of ||r|| (lines) and ||b - A x|| (markers) against iterations, one colour per method.
 
-    residuals: by name, the recurrence's norms and the true ones, one an iteration. at: an iteration to point at. Sizes
-    in inches.
+    residuals: by name, recurrence norms and true norms by iteration. at: an iteration to mark. Sizes in inches.
     """
     figure = new_figure(width, height)
     axes = figure.add_subplot()

@@ -1,4 +1,4 @@
-"""Ritz values as they grow with the iterations, beside the exact spectrum."""
+"""Plot of Ritz values against iterations, next to the exact spectrum."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def ritz(
     width: float = 7.5,
     height: float = 3.4,
 ) -> Figure:
-    """Ritz values against the iteration, on a logarithmic axis; lines join the smallest and the largest ones.
+    """Ritz values against iterations on a logarithmic axis; lines join the smallest and the largest ones.
 
-    columns: Ritz values by iteration, ascending; those of the last iteration are drawn larger. exact: positive
-    eigenvalues, drawn as ticks in a strip beside it. last: the right end of the axis. Sizes in inches. Raises
-    InputError when there is no column.
+    columns: ascending Ritz values by iteration; those of the last iteration are drawn larger. exact: positive
+    eigenvalues, drawn as ticks in a strip on the right. last: right end of the axis. Sizes in inches. Raises InputError
+    without a column.
     """
     if not columns:
-        raise InputError("there are no Ritz values to draw; make an iteration first")
+        raise InputError("there are no Ritz values to draw; run at least one iteration")
     figure = new_figure(width, height)
     axes, strip = figure.subplots(1, 2, sharey=True, width_ratios=(9, 1)) if exact is not None else (None, None)
     axes = axes or figure.add_subplot()

@@ -1,4 +1,4 @@
-"""Figures as files for papers: at the width of a column, with text as text, and with all that it took to make them."""
+"""Figure files for papers: column width, searchable text, provenance and data."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ import matplotlib
 from matplotlib.figure import Figure
 
 from workbench.errors import InputError
-from workbench.figures.columns import fitted
+from workbench.figures.columns import resized
 from workbench.figures.plotted_data import Table
 from workbench.files import write
 from workbench.machine.describe import describe_machine
 
 PRINT: dict[Any, Any] = {"svg.fonttype": "none", "pdf.fonttype": 42, "ps.fonttype": 42, "savefig.dpi": 300}
-"""Text in files stays text, so that it can be searched and edited; PDF carries the font as TrueType."""
-PLACES = {"svg": "Description", "pdf": "Keywords", "png": "Description"}
-"""Where each format keeps a long text: metadata of an SVG, Info of a PDF, tEXt of a PNG."""
-_settings = threading.Lock()
-"""Held while Matplotlib's settings, which all threads share, are changed."""
+"""Text stays searchable and editable; PDF embeds the font as TrueType."""
+METADATA_KEYS = {"svg": "Description", "pdf": "Keywords", "png": "Description"}
+"""Matplotlib's metadata key for a long text by format: SVG metadata, PDF Info, PNG tEXt."""
+_rc_lock = threading.Lock()
+"""Guards changes of Matplotlib's rcParams, which all threads share."""
 
 
 def save(
@@ -36,38 +36,40 @@ def save(
     *,
     columns: int | None = None,
 ) -> Path:
-    """Write a figure in the format that the ending names, .svg, .pdf or .png; whole or not at all.
+    """Write a figure atomically as .svg, .pdf or .png, chosen by the suffix of the path.
 
-    provenance: plain data for JSON, such as that of a run; it goes into the file with versions, machine and time, and
-    `read_provenance` reads it back. data: columns of numbers, as from `drawn`; they are written beside the figure as
-    CSV. columns: 1 or 2 of a journal, 85 or 175 mm wide, with text of 7 to 8 points; by default the figure's own size.
-    The figure itself stays as it is. Raises InputError for another format and where the folder cannot be written.
+    provenance: plain data for JSON, such as that of a run; stored in the file together with versions, machine and time,
+    and read back by `read_provenance`. data: columns of numbers, as from `plotted_data`, written to a CSV file of the
+    same name. columns: resize a copy to 1 or 2 journal columns, 85 or 175 mm wide, with text of 7 to 8 points; by
+    default the figure keeps its size.
+
+    Raises InputError for another format and for a folder that cannot be written.
     """
     path = Path(path)
     kind = path.suffix.lstrip(".").lower()
     if kind not in figure.canvas.get_supported_filetypes():
         raise InputError(f"cannot write a picture as {path.name}; use .svg, .pdf or .png")
-    if (provenance is not None or data is not None) and kind not in PLACES:
-        raise InputError(f"cannot keep provenance and data with {path.name}; use .svg, .pdf or .png")
+    if (provenance is not None or data is not None) and kind not in METADATA_KEYS:
+        raise InputError(f"cannot store provenance and data with {path.name}; use .svg, .pdf or .png")
     about = None if provenance is None else json.dumps(stamped(provenance), default=str)
     content = io.BytesIO()
-    shown = figure if columns is None else fitted(figure, columns)
-    with _settings, matplotlib.rc_context(PRINT):
-        shown.savefig(content, format=kind, metadata=None if about is None else {PLACES[kind]: about})
+    printed = figure if columns is None else resized(figure, columns)
+    with _rc_lock, matplotlib.rc_context(PRINT):
+        printed.savefig(content, format=kind, metadata=None if about is None else {METADATA_KEYS[kind]: about})
     if data is not None:
         save_table(data, path.with_suffix(".csv"), about)
     return write(path, content.getvalue())
 
 
 def stamped(provenance: Mapping[str, Any]) -> dict[str, Any]:
-    """Provenance with the time of writing and the machine that wrote, its versions included."""
+    """Provenance with the time of writing, the machine and the versions of packages."""
     return {"written": datetime.now(UTC).isoformat(timespec="seconds"), "writer": describe_machine(), **provenance}
 
 
 def save_table(data: Table, path: Path, about: str | None = None) -> Path:
-    """Write columns of one length as CSV, a comment line with the provenance first; NaN is an empty cell.
+    """Write columns of equal length as CSV, after a comment line with the provenance; NaN becomes an empty cell.
 
-    Raises InputError for columns of several lengths, and where the folder cannot be written.
+    Raises InputError for columns of different lengths and for a folder that cannot be written.
     """
     lengths = {name: len(column) for name, column in data.items()}
     if len(set(lengths.values())) > 1:
@@ -77,6 +79,6 @@ def save_table(data: Table, path: Path, about: str | None = None) -> Path:
         text.write(f"# {about}\n")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(data)
-    # NaN alone differs from itself.
+    # value == value is false for NaN only.
     writer.writerows([value if value == value else "" for value in row] for row in zip(*data.values(), strict=True))
     return write(path, text.getvalue().encode())

@@ -1,4 +1,4 @@
-"""What all pictures share: a colour-blind-safe palette, dashes and markers."""
+"""Common style of figures: a colour-blind-safe palette, dashes and markers."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import io
 
 from matplotlib.figure import Figure
 
-# Okabe and Ito 2008, "Color universal design". Their yellow is left out because it is faint on white; their orange and
-# sky blue are darker here, so that every colour but black, which pages draw in their own ink, has a contrast of 3:1 at
-# least to a light and to a dark page alike.
+# Okabe and Ito 2008, "Color universal design". Their yellow is omitted because it is faint on white; their orange and
+# sky blue are darker here, so that every colour has a contrast of at least 3:1 on light and dark pages. Black is the
+# exception: pages replace it by their text colour.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#c48700", "#4a9bc9", "#000000")
 DASHES = ((), (6.0, 2.0), (2.0, 1.5), (6.0, 2.0, 1.5, 2.0), (10.0, 3.0))
 MARKERS = ("o", "s", "^", "D", "v", "x")
@@ -17,7 +17,7 @@ MARKERS = ("o", "s", "^", "D", "v", "x")
 
 @dataclasses.dataclass(frozen=True)
 class CurveStyle:
-    """How one run is told from another, without colour too. dash: lengths on and off in points; () is solid."""
+    """Colour, dash and marker of a curve. dash: lengths on and off in points; () is solid."""
 
     colour: str
     dash: tuple[float, ...]
@@ -25,7 +25,7 @@ class CurveStyle:
 
     @property
     def linestyle(self) -> str | tuple[float, tuple[float, ...]]:
-        """The dash as Matplotlib takes it."""
+        """The dash as Matplotlib's linestyle."""
         return (0.0, self.dash) if self.dash else "-"
 
 
@@ -37,8 +37,8 @@ def curve_style(index: int) -> CurveStyle:
 CURVES = tuple(curve_style(index) for index in range(35))
 
 
-class Shown(Figure):
-    """A figure that a notebook shows as a picture. IPython knows how to do that only where pyplot was imported."""
+class NotebookFigure(Figure):
+    """A figure that notebooks display without pyplot, which IPython's own formatter needs."""
 
     def _repr_png_(self) -> bytes:
         content = io.BytesIO()
@@ -48,4 +48,4 @@ class Shown(Figure):
 
 def new_figure(width: float, height: float, *, square: bool = False) -> Figure:
     """An empty figure, size in inches; 3.5 is one column of a journal. square: for axes of equal scale."""
-    return Shown(figsize=(width, height), layout="compressed" if square else "constrained")
+    return NotebookFigure(figsize=(width, height), layout="compressed" if square else "constrained")

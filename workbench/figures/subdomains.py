@@ -1,4 +1,4 @@
-"""The coefficient field with the deflation subdomains drawn over it."""
+"""Image of the coefficient field with the boundaries of the deflation subdomains."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.figures.boundaries import boundaries
 from workbench.figures.style import new_figure
 
 LARGE_CONTRAST = 50.0
-"""From this ratio of largest to smallest value on the colours are logarithmic."""
+"""Ratio of the largest to the smallest value from which the colour scale is logarithmic."""
 COEFFICIENT = "coefficient 1/ρ (relative)"
 AXES = "xyz"
 
@@ -29,11 +29,11 @@ def subdomains(
     plane: str = "",
     width: float = 4.2,
 ) -> Figure:
-    """The coefficient per cell as colours, a colour bar, and the boundaries between subdomains.
+    """Image of the coefficient per cell, with a colour bar and the boundaries between subdomains.
 
     grid: (ny, nx) or (nz, ny, nx). coefficient, labels: shape (N,), or None for a constant 1 and for no subdomains.
-    In 3D a section is shown: normal "x", "y" or "z", position in side lengths. bar: what the colours mean. plane:
-    where the section lies, as in y = 0.258; it stands in the title and names the values in `drawn`. width in inches.
+    In 3D a plane is shown: normal "x", "y" or "z", position in side lengths. bar: label of the colour bar. plane:
+    position of the plane, as in y = 0.258, for the title and as the series name in `plotted_data`. width in inches.
     """
     figure = new_figure(width, 0.8 * width, square=True)
     axes = figure.add_subplot()
@@ -46,7 +46,7 @@ def subdomains(
     figure.colorbar(image, ax=axes, label=bar)
     if labels is not None:
         lines = boundaries(section(labels.reshape(grid), normal, position)[0])
-        # One path and not one per segment, which keeps drawings of round subdomains small.
+        # One path for all segments keeps files with round subdomains small.
         path = Path(lines.segments.reshape(-1, 2), np.tile([Path.MOVETO, Path.LINETO], len(lines.segments)))
         axes.add_patch(PathPatch(path, fill=False, edgecolor="#000000", linewidth=1.4, alpha=0.5))
         axes.add_patch(PathPatch(path, fill=False, edgecolor="#ffffff", linewidth=0.6))
@@ -59,7 +59,7 @@ def subdomains(
 
 
 def section(values: np.ndarray, normal: str = "z", position: float = 0.5) -> tuple[np.ndarray, str, str]:
-    """A plane of cells and the names of its two sides: 2D values as they are, 3D values cut normal to x, y or z."""
+    """A plane of cells and the names of its axes: 2D values unchanged, 3D values in a plane normal to x, y or z."""
     if values.ndim == 2:
         return values, "x", "y"
     axis = AXES[::-1].index(normal)
@@ -70,11 +70,11 @@ def section(values: np.ndarray, normal: str = "z", position: float = 0.5) -> tup
 
 
 def is_wide(low: float, high: float) -> bool:
-    """Whether values spread so far that only logarithmic colours show them."""
+    """Whether a range of values needs a logarithmic colour scale."""
     return low > 0 and high / low >= LARGE_CONTRAST
 
 
 def ordinal(number: int) -> str:
-    """2nd, 3rd, 4th, 11th, 21st."""
+    """An ordinal number as text: 2nd, 3rd, 4th, 11th, 21st."""
     ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"

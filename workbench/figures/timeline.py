@@ -1,4 +1,4 @@
-"""Where the time went: lanes side by side over time, a box per kernel, for a window of iterations."""
+"""Timeline of a trace: one lane per device or copy engine, one box per kernel, for a range of iterations."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from workbench.recording import Event, Trace
 
 HATCHES = ("", "////", "....", "xxxx")
 LONGEST_NAME = 44
-MOST_BOXES = 4000
-"""More boxes than a screen has columns show nothing and make a file that no viewer opens quickly."""
-LABELLED = 0.045
-"""A box narrower than this share of the axis has no room for its name."""
+MAX_BOXES = 4000
+"""More boxes than pixel columns are not visible and make files slow to open."""
+MIN_LABELLED_WIDTH = 0.045
+"""Boxes narrower than this fraction of the axis have no label."""
 
 
 def timeline(
@@ -30,13 +30,13 @@ def timeline(
     width: float = 7.5,
     height: float | None = None,
 ) -> Figure:
-    """Boxes on lanes; the trace's label (`measured`, `modelled`, ...) and the machine stand above.
+    """Boxes on lanes, with the trace's label (`measured`, `modelled`, ...) and the machine in the title.
 
-    iterations: first and last, both shown; by default the two in the middle of the trace. Sizes in inches. Raises
-    InputError when nothing was noted in the window, or more than can be seen.
+    iterations: first and last, both included; by default the two in the middle of the trace. Sizes in inches. Raises
+    InputError for iterations without events, or with more than 4000.
     """
     first, last = iterations or _middle(trace)
-    shown = _window(trace, first, last)
+    shown = _events_of(trace, first, last)
     lanes = [lane for lane in LANES if any(event.lane == lane for event in shown)]
     styles = _styles(trace, shown)
     figure = new_figure(width, height or 1.5 + 0.5 * len(lanes) + 0.21 * len(styles))
@@ -60,30 +60,33 @@ def timeline(
     return figure
 
 
-def _window(trace: Trace, first: int, last: int) -> list[Event]:
-    """The events of the iterations asked for."""
+def _events_of(trace: Trace, first: int, last: int) -> list[Event]:
+    """The events of iterations `first` to `last`."""
     numbers = trace.column("iteration")
-    places = np.flatnonzero((numbers >= first) & (numbers <= last))
-    if not places.size:
-        there = f"iterations {numbers.min()} to {numbers.max()}" if numbers.size else "no events"
-        raise InputError(f"nothing was noted in iterations {first} to {last}; the trace holds {there}")
-    if places.size > MOST_BOXES:
+    indices = np.flatnonzero((numbers >= first) & (numbers <= last))
+    if not indices.size:
+        available = f"iterations {numbers.min()} to {numbers.max()}" if numbers.size else "no events"
+        raise InputError(f"there are no events in iterations {first} to {last}; the trace has {available}")
+    if indices.size > MAX_BOXES:
         raise InputError(
-            f"iterations {first} to {last} hold {places.size} events, a timeline shows up to {MOST_BOXES}; "
-            "take fewer iterations, or open the trace in ui.perfetto.dev"
+            f"iterations {first} to {last} have {indices.size} events, a timeline shows up to {MAX_BOXES}; "
+            "choose fewer iterations, or open the trace in ui.perfetto.dev"
         )
-    return [trace[int(place)] for place in places]
+    return [trace[int(index)] for index in indices]
 
 
 def _middle(trace: Trace) -> tuple[int, int]:
-    """Two iterations far from the start, which finds cold caches, and from the end, which checks the residual."""
+    """Two middle iterations: the first ones run with cold caches, the last ones check the true residual."""
     last = int(trace.column("iteration").max()) if trace.count else 0
     return (last // 2, min(last, last // 2 + 1))
 
 
 def _styles(trace: Trace, shown: Sequence[Event]) -> dict[str, tuple[str, str]]:
-    """Colour and hatch of each kernel in the window, the longest there first. They go by the kernel's first appearance
-    in the trace, so that it looks the same in every window, and in the modelled trace as in the measured one."""
+    """Colour and hatch of each kernel shown, longest total time first.
+
+    The style depends on the kernel's first appearance in the trace, so that it is the same for every range of
+    iterations, and for modelled and measured traces.
+    """
     names = list(dict.fromkeys(kernel.name for kernel in trace.kernels))
     seconds: dict[str, float] = {}
     for event in shown:
@@ -113,13 +116,13 @@ def _draw_lane(
             edgecolor="white",
             linewidth=0.5,
         )
-        if event.seconds > LABELLED * span and len(event.name) <= 8:
+        if event.seconds > MIN_LABELLED_WIDTH * span and len(event.name) <= 8:
             ink = "white" if colour in ("#0072b2", "#d55e00", "#009e73", "#000000") and not hatch else "black"
             axes.text(left + length / 2, row, event.name, ha="center", va="center", fontsize="small", color=ink)
 
 
 def _mark_iterations(axes: Axes, shown: Sequence[Event], origin: float, scale: float) -> None:
-    """A line and a number where each iteration begins."""
+    """Draw a line and a number at the start of each iteration."""
     begins: dict[int, float] = {}
     for event in shown:
         begins[event.iteration] = min(event.start, begins.get(event.iteration, event.start))
@@ -140,7 +143,7 @@ def _mark_iterations(axes: Axes, shown: Sequence[Event], origin: float, scale: f
 
 
 def _legend(figure: Figure, styles: dict[str, tuple[str, str]], shown: Sequence[Event]) -> None:
-    """Kernel, its share of the busy time in the window, and how fast it moved its bytes."""
+    """Add a legend: kernel, share of the busy time shown, and bandwidth."""
     total = sum(event.seconds for event in shown) or 1.0
     handles = []
     for name, (colour, hatch) in styles.items():

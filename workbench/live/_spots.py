@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import html
 
-from workbench.analysis.roofline import Spot
+from workbench.analysis.roofline import RooflinePoint
 from workbench.machine.profile import Profile
 
 HEADINGS = ("", "kernel", "calls", "time [ms]", "share", "GB/s", "of the limit", "flop/B", "Gflop/s")
 
 
-def sentence(found: list[Spot], roof: Profile | None) -> str:
+def sentence(found: list[RooflinePoint], roof: Profile | None) -> str:
     """What the kernels do together."""
     seconds, moved = (sum(getattr(spot, what) for spot in found if spot.bytes) for what in ("seconds", "bytes"))
     rate = moved / seconds if seconds > 0 else 0.0
@@ -25,14 +25,14 @@ def sentence(found: list[Spot], roof: Profile | None) -> str:
     return told + "."
 
 
-def table(found: list[Spot], roof: Profile | None) -> str:
+def table(found: list[RooflinePoint], roof: Profile | None) -> str:
     """The numbers of every kernel as an HTML table."""
     head = "".join(f'<th scope="col"{_side(name)}>{name}</th>' for name in HEADINGS)
     rows = "".join(_row(number, spot, roof) for number, spot in enumerate(found, 1))
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
-def _row(number: int, spot: Spot, roof: Profile | None) -> str:
+def _row(number: int, spot: RooflinePoint, roof: Profile | None) -> str:
     limit = (roof.bandwidth.value, roof.flops.value if roof.flops else None) if roof else None
     share = spot.of_roof(*limit) if limit else None
     cells = [

@@ -9,7 +9,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench import registry
-from workbench.analysis.family import Cost, cost
+from workbench.analysis.solver_costs import Cost, solver_cost
 from workbench.errors import InputError
 from workbench.live._closing import close_all
 from workbench.live._rows import row
@@ -76,7 +76,7 @@ class OwnMethod:
 
     def costs(self) -> tuple[Cost, Cost]:
         """What an iteration of the original and one of these lines cost. Raises InputError as `solver`."""
-        return self._cost_of_original(), cost(self.solver(), self._setting)
+        return self._cost_of_original(), solver_cost(self.solver(), self._setting)
 
     def check(self) -> bool:
         """Say whether the lines can run, mark the one that is wrong, and count what an iteration costs."""
@@ -169,7 +169,7 @@ class OwnMethod:
 
     def _cost_of_original(self) -> Cost:
         """Counted from the lines that the editor would show, so that equal lines have equal costs."""
-        shown = cost(UserSolver("original", *self._texts()), self._setting)
+        shown = solver_cost(UserSolver("original", *self._texts()), self._setting)
         return dataclasses.replace(shown, solver=str(self.original.value))
 
     def _fine(self) -> str:

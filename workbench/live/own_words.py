@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 
-from workbench.analysis.family import Cost
+from workbench.analysis.solver_costs import Cost
 from workbench.live.race_words import amount
 
 LANGUAGE = """\

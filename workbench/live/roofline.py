@@ -11,7 +11,7 @@ import ipywidgets as widgets
 from matplotlib.figure import Figure
 
 from workbench import figures
-from workbench.analysis.roofline import Spot, spots
+from workbench.analysis.roofline import RooflinePoint, roofline_points
 from workbench.devices.clock import ACCELERATOR, CPU
 from workbench.errors import InputError
 from workbench.live._spots import sentence, table
@@ -126,7 +126,7 @@ class RooflineView(Watching):
             return
         self._offer_lanes(trace)
         try:
-            found = spots(trace, str(self.lane.value))
+            found = roofline_points(trace, str(self.lane.value))
             roof, note = self._roof()
             self._draw_picture(trace, found, roof)
         except InputError as error:
@@ -149,7 +149,7 @@ class RooflineView(Watching):
         if not self._moving:
             self.show()
 
-    def _draw_picture(self, trace: Trace, found: list[Spot], roof: Profile | None) -> None:
+    def _draw_picture(self, trace: Trace, found: list[RooflinePoint], roof: Profile | None) -> None:
         flops = roof.flops.value if roof and roof.flops else None
         self._figures["roofline"] = figures.roofline(
             found,

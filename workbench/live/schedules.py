@@ -9,8 +9,8 @@ from typing import Any
 import ipywidgets as widgets
 import numpy as np
 
-from workbench.analysis.schedules import METHODS, Expected, all_expected, best, window
-from workbench.analysis.sweep import Numbers, curves, unknowns_up_to
+from workbench.analysis.schedules import METHODS, Expected, all_expected, fastest, slice_iterations
+from workbench.analysis.size_sweep import MachineParameters, curves, unknowns_up_to
 from workbench.devices.dry_run import Sizes
 from workbench.errors import InputError
 from workbench.figures.crossover import crossover
@@ -37,7 +37,7 @@ SLIDERS = {
     "launch": ("latency of a kernel, µs", 0.1, 100, MICRO),
     "memory": ("accelerator's memory, GB", 1, 200, GIGA),
 }
-"""Name in `Numbers`, what it says, lowest and highest value, and the unit in bytes, seconds or bytes per second."""
+"""By name in `MachineParameters`: label, lowest and highest value, unit in bytes, seconds or bytes per second."""
 
 
 class Schedules:
@@ -54,7 +54,7 @@ class Schedules:
                 raise InputError(f"a {kind} is one of {', '.join(known)}, got {name!r}")
         self.like = widgets.Dropdown(options=tuple(HOSTS), value=like, description="start from", style=STYLE)
         self.method = widgets.Dropdown(options=tuple(METHODS), value=method, description="lanes of", style=STYLE)
-        machines = [Numbers.of(machine(name)) for name in HOSTS]
+        machines = [MachineParameters.of(machine(name)) for name in HOSTS]
         self.sliders = {
             name: _slider(text, low, high, [getattr(numbers, name) / unit for numbers in machines])
             for name, (text, low, high, unit) in SLIDERS.items()
@@ -85,9 +85,9 @@ class Schedules:
         display(self.box)
 
     @property
-    def numbers(self) -> Numbers:
+    def numbers(self) -> MachineParameters:
         """The machine that the sliders describe; a loop on the cores costs its bytes alone."""
-        return Numbers(loop=0.0, **{name: self.sliders[name].value * SLIDERS[name][3] for name in SLIDERS})
+        return MachineParameters(loop=0.0, **{name: self.sliders[name].value * SLIDERS[name][3] for name in SLIDERS})
 
     def turn(self, **values: float) -> None:
         """Move sliders by name to the positions nearest to these values, in the units that they show, all at once.
@@ -120,7 +120,7 @@ class Schedules:
         mine = found[name]
         self.message.value = _sentence(name, found)
         if mine.trace is not None:
-            self.lanes.show(window(mine.trace, *ITERATIONS), f"{name}, two iterations")
+            self.lanes.show(slice_iterations(mine.trace, *ITERATIONS), f"{name}, two iterations")
         else:
             self.lanes.clear()
         unknowns = unknowns_up_to(LARGEST, POINTS)
@@ -131,7 +131,7 @@ class Schedules:
         self.picture.value = png.getvalue()
 
     def _start_from(self, name: str, **more: float) -> None:
-        numbers = Numbers.of(machine(name))
+        numbers = MachineParameters.of(machine(name))
         self.turn(**{key: getattr(numbers, key) / unit for key, (_text, _low, _high, unit) in SLIDERS.items()}, **more)
 
 
@@ -151,9 +151,9 @@ def _column(controls: list[Any]) -> widgets.VBox:
 
 def _sentence(name: str, found: dict[str, Expected]) -> str:
     """What the method takes, and which is the fastest."""
-    mine, fastest = found[name], best(found)
-    other = found[fastest].seconds or 0.0
-    ahead = f"the fastest is <b>{fastest}</b> with {1e3 * other:.3g} ms" if fastest != name else "the fastest"
+    mine, quickest = found[name], fastest(found)
+    other = found[quickest].seconds or 0.0
+    ahead = f"the fastest is <b>{quickest}</b> with {1e3 * other:.3g} ms" if quickest != name else "the fastest"
     if mine.seconds is None:
         return f"modelled: <b>{name}</b> cannot run: {mine.why}; {ahead}."
     hidden = hidden_fraction(mine.trace) if mine.trace is not None else None

@@ -11,14 +11,14 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from workbench import figures
-from workbench.analysis.inside import (
-    LONGEST,
+from workbench.analysis.convergence_estimates import (
+    MAX_ITERATIONS,
     Estimates,
     estimates,
     level_conditions,
     nonzero,
     ritz_columns,
-    usable,
+    usable_iterations,
 )
 from workbench.analysis.ritz import iterations_by_bound
 from workbench.analysis.spectra import LARGEST, spectra
@@ -57,7 +57,7 @@ class SpectrumView(Watching):
     ) -> None:
         watched = Watched(run)
         if watched.over and watched.history is not None:
-            usable(watched.history)
+            usable_iterations(watched.history)
         super().__init__(publisher)
         self.watched = watched
         self.exact = dict(exact) if exact is not None else {}
@@ -115,14 +115,14 @@ class SpectrumView(Watching):
             return watched is not None and watched.error
         wanted = not (self.exact or self.why or watched.busy)
         # Beyond the longest there is nothing more to see.
-        return min(watched.history.count - 1, LONGEST + 1), watched.busy, wanted
+        return min(watched.history.count - 1, MAX_ITERATIONS + 1), watched.busy, wanted
 
     def draw(self) -> None:
         watched = self.watched
         if watched is None:
             return
         try:
-            count = usable(watched.history) if watched.history is not None else 0
+            count = usable_iterations(watched.history) if watched.history is not None else 0
         except InputError as error:
             self.message.value = html.escape(str(error))
             return
@@ -191,15 +191,15 @@ class SpectrumView(Watching):
 
     def _draw_levels(self, watched: Watched) -> None:
         if self.exact and not self._levels_drawn:
-            self._figures["levels"] = figures.levels(self.exact, title="exact spectra, level after level")
+            self._figures["levels"] = figures.level_spectra(self.exact, title="exact spectra, level after level")
             paint(self.pictures["levels"], self._figures["levels"])
             self._levels_drawn = True
 
     def _footnotes(self, watched: Watched) -> str:
         notes, history = [self.why] if self.why else [], watched.history
-        if history is not None and history.count - 1 > LONGEST:
-            notes.append(f"Shown are the first {LONGEST:,} iterations.")
-        parted = history.parted_at if history is not None else None
+        if history is not None and history.count - 1 > MAX_ITERATIONS:
+            notes.append(f"Shown are the first {MAX_ITERATIONS:,} iterations.")
+        parted = history.residual_gap_at if history is not None else None
         if parted is not None and parted <= self.slider.value:
             notes.append(
                 f"At iteration {parted} the true residual had left the recurrence's; from there on neither "

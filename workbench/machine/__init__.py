@@ -1,4 +1,4 @@
-"""What this machine is and has. Importing it is cheap; `doctor` measures and asks the drivers."""
+"""Descriptions and performance profiles of machines. Importing it is cheap; `doctor` measures and queries drivers."""
 
 from workbench.machine.describe import describe_machine
 

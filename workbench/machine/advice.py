@@ -1,4 +1,4 @@
-"""What a machine lacks of what the workbench can use, and the commands that would add it."""
+"""Missing software on this machine, and the commands that install it."""
 
 from __future__ import annotations
 
@@ -26,14 +26,15 @@ PYAMGX_STEPS = (
     "{python} -m pip install setuptools Cython numpy",
     "{python} -m pip install --no-build-isolation --no-deps ./pyamgx",
 )
-"""AmgX needs CMake 3.18 or newer, a C++ compiler and the CUDA toolkit; neither package is on an index. pyamgx's
-setup imports NumPy and Cython, which pip's isolated build environment lacks, and finds AmgX by AMGX_DIR and
-AMGX_BUILD_DIR, so all steps are for one shell."""
+"""Build steps for one shell, since pyamgx finds AmgX by the variables AMGX_DIR and AMGX_BUILD_DIR.
+
+Neither package is on an index. AmgX needs CMake 3.18 or newer, a C++ compiler and the CUDA toolkit. The setup of
+pyamgx imports NumPy and Cython, which pip's isolated build environment lacks."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Missing:
-    """One thing that is not there: what it would be for, and the shell commands that would add it."""
+    """A missing component, its purpose, and the shell commands that install it."""
 
     what: str
     why: str
@@ -41,7 +42,7 @@ class Missing:
 
 
 def missing(versions: Versions, opencl: Found, driver: NvidiaDriver | None, cuda: Found) -> tuple[Missing, ...]:
-    """Everything that could be added on this machine; CUDA is named only where an NVIDIA driver answers."""
+    """Everything that could be installed on this machine; CUDA components only with a working NVIDIA driver."""
     found = [*_packages(versions), *_opencl(versions, opencl), *_chromium()]
     if driver is not None:
         found += [*_cuda(driver, cuda), *_pyamgx()]
@@ -49,7 +50,7 @@ def missing(versions: Versions, opencl: Found, driver: NvidiaDriver | None, cuda
 
 
 def install_command(extra: str) -> str:
-    """The pip command that adds an extra ("" for the base) to the running Python, from the checkout if there is one."""
+    """The pip command that installs an extra ("" for none) for this Python, from the checkout if there is one."""
     pip = f"{_short(Path(sys.executable))} -m pip install"
     suffix = f"[{extra}]" if extra else ""
     root = Path(workbench.__file__).resolve().parent.parent
@@ -78,7 +79,7 @@ def _packages(versions: Versions) -> list[Missing]:
 
 
 def _opencl(versions: Versions, opencl: Found) -> list[Missing]:
-    """PyOpenCL without a device: PoCL makes one of the processor."""
+    """PoCL, if PyOpenCL is installed but finds no device."""
     if opencl.devices or None in versions.get("opencl", {"": None}).values():
         return []
     return [Missing("an OpenCL device", opencl.problem, (install_command("opencl"),))]
@@ -113,5 +114,5 @@ def _pyamgx() -> list[Missing]:
 
 
 def _short(path: Path) -> str:
-    """The path as seen from the current folder when it lies there, which is easier to read."""
+    """The path relative to the current folder if it is inside, which is easier to read."""
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)

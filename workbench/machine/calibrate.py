@@ -1,4 +1,4 @@
-"""This machine as a profile: what `retime` needs to know of it, measured here."""
+"""Measurement of this machine's profile for `retime`."""
 
 from __future__ import annotations
 
@@ -20,21 +20,24 @@ from workbench.machine.doctor import triad_array_bytes
 from workbench.machine.profile import Number, Profile
 
 ELEMENTS = 1 << 25
-"""Of each vector of an accelerator's triad, 256 MiB: more than caches hold."""
+"""Length of each vector of an accelerator's triad: 256 MiB, larger than caches."""
 COPIED = 1 << 28
+"""Bytes of a copy between host and accelerator."""
 PRODUCTS = 200
+"""Repetitions of the matrix-vector product that measures the operation rate."""
 
 
 def calibrate(name: str = "this", device: str = "cpu", seconds: float = 1.0) -> Profile:
-    """Measure a device of this machine: the processor, which costs about `seconds` and a quarter of the free memory, or
-    an accelerator, which costs some seconds and a gigabyte of its memory.
+    """Measure a device of this machine.
 
-    Operations are those of a stencil product on vectors that the processor's caches hold: no kernel of the workbench
-    comes near what vendors print, but one whose vectors are at hand is as slow as its arithmetic. Of an accelerator
-    they are left out. Raises InputError for a name that is no word, and for a device that is not there.
+    Cost: for the processor about `seconds` and a quarter of the free memory; for an accelerator a few seconds and 1 GB
+    of its memory. The operation rate of the processor is that of a stencil product with vectors in cache, not the peak
+    that vendors state; for an accelerator it is not measured.
+
+    Raises InputError for an invalid name and for a device that is not available.
     """
     if not re.fullmatch(r"[a-z0-9][a-z0-9._-]*", name):
-        raise InputError(f"a machine's name is lower-case letters, digits, dots and dashes, got {name!r}")
+        raise InputError(f"a machine's name consists of lower-case letters, digits, dots and dashes, got {name!r}")
     made = devices.device(device)
     return _processor(name, seconds) if made.name == "cpu" else _accelerator(name, made)
 
@@ -44,9 +47,7 @@ def _accelerator(name: str, device: Any) -> Profile:
     source = (
         f"{COPIED >> 20} MiB from and to page-locked memory, and {measure.SMALL} bytes; medians of {measure.ROUNDS}"
     )
-    quick = Number(
-        measure.launch_latency(device), "measured", f"{measure.LAUNCHES} launches of next to nothing in a row"
-    )
+    launch = Number(measure.launch_latency(device), "measured", f"{measure.LAUNCHES} consecutive tiny kernels")
     triad = measure.triad_bandwidth(device, ELEMENTS)
     return Profile(
         name=name,
@@ -55,9 +56,9 @@ def _accelerator(name: str, device: Any) -> Profile:
         bandwidth_measured=Number(
             triad,
             "measured",
-            f"triad a = b + 3 c, median of {measure.ROUNDS}, {8 * ELEMENTS} bytes each, 24 an element",
+            f"triad a = b + 3 c, median of {measure.ROUNDS}, {8 * ELEMENTS} bytes each, 24 per element",
         ),
-        launch_latency=quick,
+        launch_latency=launch,
         to_device_bandwidth=Number(to_device[0], "measured", source),
         to_device_latency=Number(to_device[1], "measured", source),
         to_host_bandwidth=Number(to_host[0], "measured", source),
@@ -66,7 +67,7 @@ def _accelerator(name: str, device: Any) -> Profile:
 
 
 def _operations(cache: int | None) -> Number | None:
-    """Operations a second of a 5-point product whose five vectors take a quarter of the last-level cache."""
+    """Operations per second of a 5-point product whose five vectors take a quarter of the last-level cache."""
     if not cache:
         return None
     device = devices.device("cpu")
@@ -79,9 +80,9 @@ def _operations(cache: int | None) -> Number | None:
     product.apply(x, out)
     times = []
     for _ in range(PRODUCTS):
-        begun = time.perf_counter()
+        started = time.perf_counter()
         product.apply(x, out)
-        times.append(time.perf_counter() - begun)
+        times.append(time.perf_counter() - started)
     rate = product.flops / statistics.median(times)
     return Number(rate, "measured", f"5-point products of {n} x {n} unknowns in cache, median of {PRODUCTS}")
 
@@ -90,7 +91,7 @@ def _processor(name: str, seconds: float) -> Profile:
     total, free = processor.memory()
     cache = processor.last_level_cache()
     update = update_bandwidth(seconds, triad_array_bytes(cache, free))
-    told = "the operating system, container limits included"
+    source = "the operating system, container limits included"
     return Profile(
         name=name,
         title=f"{processor.model()}, {update.threads} cores",
@@ -102,9 +103,9 @@ def _processor(name: str, seconds: float) -> Profile:
             f"each, 24 bytes an element; best {update.best:.4g}",
         ),
         launch_latency=Number(
-            launch_latency(), "measured", f"a kernel on all cores that touches a word each, median of {LAUNCHES}"
+            launch_latency(), "measured", f"a kernel on all cores that accesses one word each, median of {LAUNCHES}"
         ),
         flops=_operations(cache),
-        memory_bytes=Number(total, "nominal", told),
-        cache_bytes=Number(cache, "nominal", told) if cache else None,
+        memory_bytes=Number(total, "nominal", source),
+        cache_bytes=Number(cache, "nominal", source) if cache else None,
     )

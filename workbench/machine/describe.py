@@ -1,4 +1,4 @@
-"""The short description of a machine that every run and benchmark stores."""
+"""The machine description stored with every run and benchmark."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ NVIDIA_BOARDS = Path("/proc/driver/nvidia/gpus")
 def describe_machine() -> dict[str, Any]:
     """Plain data for JSON: processor, cores, memory in bytes, system, Python, versions of the installed packages.
 
-    Costs about 10 ms; versions are looked up once. Nothing is measured and neither numba nor a driver is asked. Holds
-    no name of host or user.
+    Contains no host or user name. Nothing is measured, and neither numba nor a driver is called. Cost: about 10 ms;
+    versions are cached.
     """
     total, _ = processor.memory()
     return {
@@ -37,20 +37,20 @@ def describe_machine() -> dict[str, Any]:
 
 @functools.cache
 def _packages() -> dict[str, str]:
-    """Versions of the installed packages. What is imported stays as it is, so one look is enough for a process."""
-    wanted = {name for extra, names in packages.declared().items() if extra != "dev" for name in names}
-    found = packages.versions(tuple(sorted(wanted)))
-    return {name: version for name, version in found.items() if version}
+    """Versions of the installed packages, cached because imported packages do not change within a process."""
+    declared = {name for extra, names in packages.declared().items() if extra != "dev" for name in names}
+    versions = packages.versions(tuple(sorted(declared)))
+    return {name: version for name, version in versions.items() if version}
 
 
 def machine_line() -> str:
-    """The machine in a line, as traces say where they were made. Two machines alike have the same."""
+    """A one-line description of the machine for traces; equal for machines with the same hardware."""
     about = describe_machine()
     return ", ".join([about["cpu"], f"{about['cores_usable']} cores", *about["gpus"]])
 
 
 def nvidia_boards(folder: Path = NVIDIA_BOARDS) -> list[str]:
-    """The names of NVIDIA's boards, as the kernel driver lists them; empty without one."""
+    """Names of NVIDIA GPUs as listed by the kernel driver; empty without one."""
     names = []
     for file in sorted(folder.glob("*/information")):
         for line in file.read_text().splitlines():

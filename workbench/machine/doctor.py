@@ -1,4 +1,4 @@
-"""What this machine has for the workbench, what it lacks and how to add that: the report of `workbench doctor`."""
+"""The report of `workbench doctor`: hardware, devices, packages, and what is missing with install commands."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from workbench.machine import advice, packages, processor
 from workbench.machine.describe import describe_machine
 
 TIMES_CACHE = 4
-"""Each triad array is this many times the last-level cache, so that next to nothing is found there again."""
+"""Size of each triad array in multiples of the last-level cache, so that almost nothing is served from cache."""
 
 SHARE_OF_MEMORY = 8
-"""The three triad arrays together take at most one part in this many of the free memory."""
+"""The three triad arrays together take at most one eighth of the free memory."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """Sizes in bytes, bandwidths in bytes per second; `triad` is None when nothing was measured."""
+    """Findings about this machine: sizes in bytes, bandwidths in bytes per second; `triad` is None if not measured."""
 
     machine: dict[str, Any]
     memory_free: int
@@ -37,7 +37,7 @@ class Report:
         return dataclasses.asdict(self)
 
     def text(self) -> str:
-        """The report for a terminal: aligned, one fact a line, commands on lines of their own."""
+        """The report for a terminal: aligned, one fact per line, commands on separate lines."""
         return "\n".join([*self._machine(), *self._devices(), *self._packages(), *self._missing()])
 
     def _machine(self) -> list[str]:
@@ -93,7 +93,7 @@ class Report:
 
 
 def examine(measure: bool = True) -> Report:
-    """Look the machine over. Costs about 2 s, of which the triad takes half; without `measure` it takes 1 s."""
+    """Examine this machine. Cost: about 2 s, half of it for the triad; 1 s without `measure`."""
     about = describe_machine()
     _, free = processor.memory()
     triad = triad_bandwidth(array_bytes=triad_array_bytes(about["last_level_cache_bytes"], free)) if measure else None
@@ -114,7 +114,7 @@ def examine(measure: bool = True) -> Report:
 
 
 def triad_array_bytes(cache: int | None, free: int) -> int:
-    """The size of each of the triad's three arrays, in bytes: above the cache by far, below the free memory by far."""
+    """The size in bytes of each of the triad's three arrays: much larger than the cache, much less than free memory."""
     wanted = max(DEFAULT_ARRAY_BYTES, TIMES_CACHE * (cache or 0))
     return min(wanted, free // (3 * SHARE_OF_MEMORY))
 
@@ -135,5 +135,5 @@ def _table(facts: dict[str, str]) -> list[str]:
 
 
 def _size(count: int) -> str:
-    """Bytes in the unit that leaves the fewest digits."""
+    """A size in bytes as text, in the unit with the fewest digits."""
     return f"{count / 2**30:.1f} GiB" if count >= 2**30 else f"{count / 2**20:.0f} MiB"

@@ -1,4 +1,4 @@
-"""What a machine can do, as numbers with sources: the profiles in data/machines and those that `calibrate` writes."""
+"""Machine profiles: bandwidths, latencies and peaks with their sources, from data/machines or from `calibrate`."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from workbench.errors import InputError, shown
 from workbench.files import read_bytes
 from workbench.registry import unknown_name
 
-MOST_BYTES = 1 << 16
-"""Of a file with a profile."""
+MAX_BYTES = 1 << 16
+"""Limit for the size of a profile file."""
 KINDS = ("cpu", "gpu")
 BASES = ("nominal", "measured", "assumed")
 QUANTITIES = {
@@ -31,14 +31,14 @@ QUANTITIES = {
     "memory_bytes": "B",
     "cache_bytes": "B",
 }
-"""The fields of a profile that are numbers, and their units. Every one may be missing."""
+"""The optional numeric fields of a profile, and their units."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Number:
-    """A number and where it comes from.
+    """A number with its source.
 
-    basis: `nominal`, what a maker promises, `measured`, or `assumed`, where nobody says; then the source says why so.
+    basis: `nominal`, the vendor's specification; `measured`; or `assumed`, with the reason as source.
     """
 
     value: float
@@ -48,11 +48,11 @@ class Number:
 
 @dataclasses.dataclass(frozen=True)
 class Profile:
-    """A machine for `retime`. Bandwidths in bytes per second, latencies in seconds, sizes in bytes.
+    """The performance of a machine. Bandwidths in bytes per second, latencies in seconds, sizes in bytes.
 
-    bandwidth_measured: of streaming kernels, counted as lines count, each vector once a sweep. flops: double precision
-    per second. launch_latency: what one kernel costs beside its bytes. to_device, to_host: copies between host and
-    accelerator. cache_bytes: the last-level cache.
+    bandwidth_measured: of streaming kernels, with each vector counted once per pass. flops: double-precision operations
+    per second. launch_latency: time of a kernel in addition to its memory traffic. to_device, to_host: copies between
+    host and accelerator. cache_bytes: the last-level cache.
     """
 
     name: str
@@ -72,22 +72,21 @@ class Profile:
 
     @property
     def bandwidth(self) -> Number:
-        """Of the memory: measured where it was, else nominal. Raises InputError where neither is known."""
-        found = self.bandwidth_measured or self.bandwidth_nominal
-        return found or self.needed("bandwidth_nominal")
+        """Memory bandwidth, measured if available, else nominal. Raises InputError if neither is known."""
+        return self.bandwidth_measured or self.bandwidth_nominal or self.required("bandwidth_nominal")
 
-    def needed(self, quantity: str) -> Number:
-        """One number of the profile. Raises InputError with a sentence when it is missing."""
-        found = getattr(self, quantity)
-        if found is None:
+    def required(self, quantity: str) -> Number:
+        """A number of the profile. Raises InputError if it is missing."""
+        number = getattr(self, quantity)
+        if number is None:
             raise InputError(
-                f"the profile {self.name} does not say {quantity.replace('_', ' ')}; "
+                f"the profile {self.name} has no {quantity.replace('_', ' ')}; "
                 f"add [{quantity}] with value, basis and source to a copy of it"
             )
-        return found
+        return number
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, without what is not known."""
+        """Plain data, without unknown quantities."""
         return {name: value for name, value in dataclasses.asdict(self).items() if value not in (None, "")}
 
     def to_toml(self) -> str:
@@ -103,7 +102,7 @@ class Profile:
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any], where: str = "the profile") -> Profile:
-        """The inverse of `to_dict`. Raises InputError that names `where` for anything that is no profile."""
+        """The inverse of `to_dict`. Raises InputError, starting with `where`, for invalid data."""
         known = {field.name for field in dataclasses.fields(cls)}
         for key in plain:
             if key not in known:
@@ -118,29 +117,29 @@ class Profile:
 
 
 def profiles() -> dict[str, Profile]:
-    """The profiles that come with the workbench, by name."""
+    """The profiles shipped with the workbench, by name."""
     return _profiles(data_folder() / "machines")
 
 
 def profile(machine: str) -> Profile:
-    """A profile by name, or from a .toml file that `workbench calibrate` wrote. Raises InputError for any other."""
+    """A profile by name, or from a .toml file written by `workbench calibrate`. Raises InputError for unknown names."""
     if machine.endswith(".toml"):
         return load_profile(Path(machine))
     known = profiles()
     if machine.lower() not in known:
-        raise InputError(f"{unknown_name('machine', machine.lower(), known)}; or give a .toml file of your own")
+        raise InputError(f"{unknown_name('machine', machine.lower(), known)}; or pass the path of a .toml file")
     return known[machine.lower()]
 
 
 def load_profile(path: Path) -> Profile:
-    """A profile from its file. Raises InputError when it is missing or no profile."""
+    """Read a profile file. Raises InputError if it is missing or invalid."""
     try:
-        plain = tomllib.loads(read_bytes(path, MOST_BYTES, "machine profile").decode())
+        plain = tomllib.loads(read_bytes(path, MAX_BYTES, "machine profile").decode())
     except InputError as error:
         raise InputError(f"{error}; `workbench calibrate --output {shown(path)}` writes one") from None
-    # What is nested deeply, or a number of thousands of digits, is no TOML of a profile either.
+    # Deep nesting raises RecursionError, a number with thousands of digits ValueError.
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{shown(path)} is no TOML: {error}") from None
+        raise InputError(f"{shown(path)} is not valid TOML: {error}") from None
     return Profile.from_dict(plain, shown(path))
 
 
@@ -159,10 +158,10 @@ def _number(plain: Any, where: str) -> Number:
     if plain["basis"] not in BASES:
         raise InputError(f"{where}: {unknown_name('basis', str(plain['basis']), BASES)}")
     if not isinstance(plain["source"], str) or not plain["source"].strip():
-        raise InputError(f"{where} must say its source")
+        raise InputError(f"{where} must have a source that is not empty")
     return Number(float(value), plain["basis"], plain["source"])
 
 
 def _text(value: str) -> str:
-    # A JSON string is a basic string of TOML as long as it holds no escape of a surrogate.
+    # A JSON string is a valid TOML basic string unless it contains an escaped surrogate.
     return json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Papers: one file per paper, each table or figure a function that makes the solves and sets print beside ours."""
+"""Reproduction of published tables and figures: each is a function that runs the solves and compares with print."""
 
 from __future__ import annotations
 
@@ -43,10 +43,12 @@ PAPERS: dict[str, dict[str, Target]] = {
 SMALLEST = 16
 
 
-def reproduce(paper: str, target: str, max_n: int = 512, tell: Callable[[str], None] = lambda _: None) -> Reproduction:
-    """Make a table or figure of a paper again with grids of at most `max_n` points per side; `tell` hears what is done.
+def reproduce(
+    paper: str, target: str, max_n: int = 512, progress: Callable[[str], None] = lambda _: None
+) -> Reproduction:
+    """Reproduce a table or figure of a paper with grids of at most `max_n` points per side.
 
-    Raises InputError for an unknown paper or target, with the nearest known one, and for max_n below 16.
+    progress: called with one sentence per step. Raises InputError for an unknown paper or target, and for max_n < 16.
     """
     if paper not in PAPERS:
         raise InputError(unknown_name("paper", paper, PAPERS))
@@ -54,7 +56,7 @@ def reproduce(paper: str, target: str, max_n: int = 512, tell: Callable[[str], N
         raise InputError(unknown_name(f"target of {paper}", target, PAPERS[paper]))
     if max_n < SMALLEST:
         raise InputError(f"max_n must be at least {SMALLEST}, got {max_n}")
-    return PAPERS[paper][target](max_n, tell)
+    return PAPERS[paper][target](max_n, progress)
 
 
 __all__ = ["PAPERS", "Reproduction", "reproduce"]

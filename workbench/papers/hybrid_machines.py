@@ -1,4 +1,4 @@
-"""The machines of the hybrid PIPECG papers as pairs of profiles, and what had to be assumed of them."""
+"""The machines of the hybrid PIPECG papers as pairs of profiles, with the assumptions made."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workbench.machine.profile import Number, Profile, profile
 COPY = Number(
     6e-6,
     "assumed",
-    "assumed as on newer GPUs: 5 to 7 microseconds a cudaMemcpyAsync (Wu et al. 2026, arXiv 2602.21548, section 5.2)",
+    "assumed as on newer GPUs: 5 to 7 microseconds per cudaMemcpyAsync (Wu et al. 2026, arXiv 2602.21548, section 5.2)",
 )
 LAUNCH = Number(9.27e-6, "assumed", "assumed as on the K40, the GPU of the same generation")
 PRINTED_MEMORY = Number(5e9, "nominal", "hybrid_pipecg_v100, experimental setup, as printed; NVIDIA's K40 has 12 GB")
@@ -18,20 +18,20 @@ HOSTS = {"k20m": "xeon-16", "k40": "xeon-16", "v100": "xeon-32", "h200": "xeon-3
 
 NOTES = (
     "Hosts: the papers print '16 core' and '32 core Intel CPU' and no model; two Xeon E5-2670 and two Xeon Gold 6130 "
-    "are assumed, with nominal bandwidths. The H200 is ours, with the V100's host for want of its own.",
-    "Assumed too: 6 microseconds a copy, the K40's launch latency for the K20m, and none for a loop on the cores, so "
-    "that times of a few thousand rows say little.",
-    "The K40 has the 5 GB that the paper prints; NVIDIA's has 12, which would hold all of its Poisson problems.",
+    "are assumed, with nominal bandwidths. The H200 is not in the papers; the V100's host is assumed for it.",
+    "Also assumed: 6 microseconds per copy, the K40's launch latency for the K20m, and no latency for loops on the "
+    "cores, so times for a few thousand rows are unreliable.",
+    "The K40 has the 5 GB that the paper prints; NVIDIA's has 12 GB, which would hold all of its Poisson problems.",
 )
 
 
 def machine(name: str) -> Machine:
-    """One of HOSTS with its host. Raises InputError for an unknown name."""
+    """A GPU of HOSTS with its host. Raises InputError for an unknown name."""
     return Machine(profile(HOSTS.get(name, "xeon-16")), _completed(profile(name)))
 
 
 def _completed(found: Profile) -> Profile:
-    """The profile with what it does not say assumed."""
+    """The profile with assumed values in place of missing ones."""
     return dataclasses.replace(
         found,
         launch_latency=found.launch_latency or LAUNCH,

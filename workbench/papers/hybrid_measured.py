@@ -1,4 +1,4 @@
-"""Tiwari, Vadhiyar: all methods run here, where the systems and the machine allow it."""
+"""Tiwari, Vadhiyar: measured times of all methods on this machine."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from workbench.run import Configuration, Run, Stopping, configure, run_through
 
 SIDES = (16, 32)
 ITERATIONS = 40
-ALONE = ("cg", "pipecg")
-SHARED = ("hybrid1", "hybrid2", "hybrid3")
+ONE_DEVICE = ("cg", "pipecg")
+HYBRID = ("hybrid1", "hybrid2", "hybrid3")
 
 
-def measured(max_n: int, tell: Callable[[str], None]) -> Reproduction:
+def measured(max_n: int, progress: Callable[[str], None]) -> Reproduction:
     """Milliseconds per iteration on the cores, and on an accelerator of this machine if there is one."""
     accelerator, why = default_accelerator()
     rows = []
     for label, problem, parameters in _cases(max_n):
-        tell(f"measured: {label}")
+        progress(f"measured: {label}")
         system = configure(problem, parameters).problem.assemble()
         operator = system.operator
         row: dict[str, Any] = {"system": label, "N": operator.shape[0], "nnz": operator.nnz}
-        for solver in ALONE:
+        for solver in ONE_DEVICE:
             row[f"{solver} cpu"] = _milliseconds(problem, parameters, solver, "cpu", system)
-        for solver in (*ALONE, *SHARED):
+        for solver in (*ONE_DEVICE, *HYBRID):
             name = f"{solver} {accelerator}" if accelerator else f"{solver} accelerator"
             row[name] = _milliseconds(problem, parameters, solver, accelerator, system) if accelerator else None
         rows.append(row)
@@ -39,8 +39,8 @@ def measured(max_n: int, tell: Callable[[str], None]) -> Reproduction:
     notes = [
         f"measured on {about['cpu']}, {about['cores_usable']} cores: medians of up to {ITERATIONS} iterations, in ms.",
         why,
-        f"125-point Poisson problems as assembled matrices, and bcsstk15 where its file is at hand and {ROWS_PER_N} "
-        "max-n is no less than its rows. Other work on this machine makes all of them slower.",
+        "125-point Poisson problems as assembled matrices, and bcsstk15 if its file is available and it has at most "
+        f"{ROWS_PER_N} max-n rows. Other load on this machine increases all times.",
     ]
     return Reproduction("measured", "Milliseconds per iteration, measured", rows, notes)
 

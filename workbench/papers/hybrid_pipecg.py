@@ -1,7 +1,7 @@
-"""Tiwari, Vadhiyar (2020 to 2022), hybrid CPU-GPU pipelined CG: the systems that the two papers solve.
+"""Tiwari, Vadhiyar (2020 to 2022), hybrid CPU-GPU pipelined CG: the test systems of the two papers.
 
-The papers print curves without numbers, so that beside sizes there are only factors to compare with. Iteration counts
-are solves made when they are asked for.
+The papers print curves without numbers, so only sizes and speedups can be compared. Iteration counts come from solves
+run on request.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from workbench.run import Run, Stopping, configure, run_through
 
 Progress = Callable[[str], None]
 ROWS_PER_N = 100
-"""A matrix is solved with if it has at most so many rows for each point a side that max_n allows."""
+"""Matrices with at most ROWS_PER_N max_n rows are solved."""
 POISSON_SIDES = {"4.5M": 165, "5M": 170, "6M": 181, "6.3M": 185, "17.5M": 260, "20M": 271, "25M": 292}
-"""Cells a side, from N = n^3."""
+"""Cells per side, from N = n^3."""
 SMALL_SIDES = (8, 12, 16, 24, 32)
 STOPPING = Stopping(rtol=0.0, atol=1e-5, norm="preconditioned", maxiter=10000)
-"""Absolute, on sqrt((u, u)); see the papers' experimental setup."""
+"""Absolute tolerance for sqrt((u, u)), as in the papers' experimental setup."""
 
 
 def printed() -> dict[str, Any]:
-    """What the papers print."""
+    """The numbers printed in the papers."""
     return tomllib.loads((data_folder() / "papers" / "hybrid_pipecg.toml").read_text(encoding="utf-8"))
 
 
 def real_file(name: str) -> Path | None:
-    """The matrix itself where it can be had without a download: in WORKBENCH_MATRICES, or downloaded before."""
+    """The file of a matrix, if it is in WORKBENCH_MATRICES or was downloaded before; else None."""
     group = catalogue()[name].group
     folder = os.environ.get("WORKBENCH_MATRICES")
     places = [Path(folder) / f"{name}.mtx.gz"] if folder else []
@@ -48,25 +48,25 @@ def real_file(name: str) -> Path | None:
 
 
 def spec_of(name: str) -> str:
-    """The matrix as a problem: its file, or its name in the collection."""
+    """The problem text of a matrix: its file, or its name in the collection."""
     path = real_file(name)
     return str(path) if path and path.name.endswith(".mtx.gz") else f"suitesparse:{name}"
 
 
-def table1(max_n: int, tell: Progress) -> Reproduction:
-    """Rows and non-zeros of all systems: printed, and what the matrix or what stands in for it has."""
+def table1(max_n: int, progress: Progress) -> Reproduction:
+    """Rows and non-zeros of all systems: printed, and of the matrix or its synthetic substitute."""
     rows = []
     for name, size, entries, machines in printed()["matrices"]["rows"]:
-        found_size, found_entries, source = _found(name, max_n, tell)
+        found_size, found_entries, source = _found(name, max_n, progress)
         rows.append(_sizes(name, machines, size, entries, found_size, found_entries, source))
     for name, size, entries, machines in printed()["poisson125"]["rows"]:
         n = POISSON_SIDES[name]
         source = f"poisson125, n = {n}: (5n - 6)^3 entries"
         rows.append(_sizes(f"{name} Poisson", machines, size, entries, n**3, box_nnz((n, n, n), 2), source))
     notes = [
-        "The papers count entries that are stored as zeros; so do we here.",
-        "A stand-in is generated and is not the matrix: its rows are as many, its entries within 2%.",
-        "The larger Poisson matrices have more entries than 32-bit indices can count; they are not assembled here.",
+        "The papers count explicitly stored zeros as entries, and so does this table.",
+        "A stand-in is a synthetic matrix with the same number of rows and, within 2%, of entries.",
+        "The larger Poisson matrices exceed 32-bit indices and are not assembled here.",
     ]
     return Reproduction("table1", "Table 1: systems", rows, notes)
 
@@ -84,36 +84,36 @@ def _sizes(name: str, machines: str, size: int, entries: int, our_size: int, our
     }
 
 
-def _found(name: str, max_n: int, tell: Progress) -> tuple[int, int, str]:
-    """N, entries, and what they are of: the real file, or a stand-in that is built if it is small enough."""
+def _found(name: str, max_n: int, progress: Progress) -> tuple[int, int, str]:
+    """N, entries and their source: the real file, or a stand-in, which is built if it is small enough."""
     entry = catalogue()[name]
     small = ROWS_PER_N * max_n >= entry.N
     if small and real_file(name):
-        tell(f"table 1: {name}, the real file")
+        progress(f"table 1: {name}, the real file")
         operator = problem_from_text(spec_of(name)).assemble().operator
         return operator.shape[0], int(operator.to_csr().indptr[-1]), "the real file"
     stand_in = StandIn(of=name)
     if not small:
         return stand_in.unknowns, stand_in.entries, "a stand-in, not built: larger than --max-n allows"
-    tell(f"table 1: {name}, its stand-in")
+    progress(f"table 1: {name}, its stand-in")
     operator = stand_in.assemble().operator
     return operator.shape[0], int(operator.to_csr().indptr[-1]), "a stand-in, built"
 
 
-def iterations(max_n: int, tell: Progress) -> Reproduction:
-    """Iterations of CG and pipelined CG with Jacobi by the papers' rule, where the real matrix can be had."""
+def iterations(max_n: int, progress: Progress) -> Reproduction:
+    """Iterations of CG and pipelined CG with Jacobi and the papers' stopping rule, for available matrices."""
     rows = []
     for name, size, *_ in printed()["matrices"]["rows"]:
         if size <= ROWS_PER_N * max_n:
-            tell(f"iterations: {name}")
+            progress(f"iterations: {name}")
             rows.append(_counted(name, size, spec_of(name)))
     for n in (side for side in SMALL_SIDES if side <= max_n):
-        tell(f"iterations: poisson125, n = {n}")
+        progress(f"iterations: poisson125, n = {n}")
         rows.append(_counted(f"poisson125, n = {n}", n**3, "poisson125", n=n))
     notes = [
         "As in the papers: x* = 1/sqrt(N), b = A x*, Jacobi, until sqrt((u, u)) <= 1e-5, at most 10000 iterations.",
-        "The papers print no iteration counts. `converged` is our own word: the true residual was computed and agrees.",
-        f"Matrices of at most {ROWS_PER_N} max-n rows; a stand-in would have other counts, so there is none here.",
+        "The papers print no iteration counts. `converged` means that the computed true residual confirms convergence.",
+        f"Matrices of at most {ROWS_PER_N} max-n rows. Stand-ins are not solved, since their counts would differ.",
     ]
     return Reproduction("iterations", "Iterations by the papers' rule", rows, notes)
 
@@ -122,12 +122,12 @@ def _counted(name: str, size: int, problem: str, **parameters: Any) -> dict[str,
     row: dict[str, Any] = {"matrix": name, "N": size, "cg": None, "pipecg": None, "said": ""}
     try:
         system: LinearSystem = configure(problem, parameters).problem.assemble()
-    except InputError as sentence:
-        return {**row, "said": str(sentence)}
-    said = []
+    except InputError as error:
+        return {**row, "said": str(error)}
+    outcomes = []
     for solver in ("cg", "pipecg"):
         chosen = configure(problem, parameters, solver=solver, rhs="ones-scaled", x0="zero", stopping=STOPPING)
         result = run_through(Run(chosen, system))
         row[solver] = result.iterations
-        said.append("converged" if result.converged else f"{solver}: {result.summary['reason']}")
-    return {**row, "said": "; ".join(dict.fromkeys(said))}
+        outcomes.append("converged" if result.converged else f"{solver}: {result.summary['reason']}")
+    return {**row, "said": "; ".join(dict.fromkeys(outcomes))}

@@ -1,4 +1,4 @@
-"""What every reproduced table or figure is: rows with the paper's value beside ours, notes, and a picture."""
+"""The result of reproducing a table or figure: rows with printed and computed values, notes, and a figure."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from workbench.machine.describe import describe_machine
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Reproduction:
-    """One table or figure of a paper, made again.
+    """A reproduced table or figure of a paper.
 
-    rows: plain data, one dictionary a row with the same keys. notes: sentences on what the paper leaves open and on
-    where ours differs and why.
+    rows: plain data, one dictionary per row, all with the same keys. notes: sentences on what the paper does not
+    specify, and on differences and their reasons.
     """
 
     name: str
@@ -25,7 +25,7 @@ class Reproduction:
     figure: Figure | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON, with the machine beside the numbers."""
+        """Plain data for JSON, including a description of the machine."""
         return {
             "name": self.name,
             "title": self.title,
@@ -35,7 +35,7 @@ class Reproduction:
         }
 
     def text(self) -> str:
-        """An aligned table for people."""
+        """An aligned table followed by the notes."""
         names = list(self.rows[0])
         cells = [
             [name.replace("_", " ") for name in names],

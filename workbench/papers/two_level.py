@@ -1,7 +1,7 @@
-"""Gupta, van Gijzen, Vuik 2013, "Efficient Two-Level Preconditioned Conjugate Gradient Method on the GPU": its tables.
+"""Gupta, van Gijzen, Vuik 2013, "Efficient Two-Level Preconditioned Conjugate Gradient Method on the GPU": tables.
 
-Every number of ours is a solve made when it is asked for. What the paper leaves open (boundary conditions, face
-averages, right-hand side, radii, random starts) was settled by experiment and is part of the problems' definitions.
+All computed numbers come from solves run on request. Details that the paper does not specify (boundary conditions, face
+averages, right-hand side, radii, random initial guesses) were determined by experiment and are part of the problems.
 """
 
 from __future__ import annotations
@@ -23,33 +23,33 @@ LEVEL_ONE = {
     "neumann(1)": "neumann:1",
     "neumann(2)": "neumann:2",
 }
-"""The paper's preconditioners and ours."""
+"""Our preconditioners by their names in the paper."""
 FULL_SIZE_3D = 128
 
 Progress = Callable[[str], None]
 
 
 def printed() -> dict[str, Any]:
-    """The numbers as the paper prints them."""
+    """The numbers printed in the paper."""
     return tomllib.loads((data_folder() / "papers" / "two_level_pcg_gpu.toml").read_text())
 
 
 def solved(problem: str, n: int, first: str, second: str, **choices: Any) -> Result:
-    """One solve to 1e-6 of ||b||."""
+    """The result of one solve to ||r|| <= 1e-6 ||b||."""
     return run_through(Run(configure(problem, n=n, preconditioner=first, deflation=second, **choices)))
 
 
 def seeds_for(n: int) -> range:
-    """How many random starts to average over: five up to 512 unknowns a side, three beyond."""
+    """Seeds of the random initial guesses: five up to 512 unknowns per side, three beyond."""
     return range(5 if n <= 512 else 3)
 
 
-def table1(max_n: int, tell: Progress) -> Reproduction:
+def table1(max_n: int, progress: Progress) -> Reproduction:
     """Wall-clock seconds of the 2D problem, 2n stripes, explicit inverse of E."""
     n = min(1024, max_n)
     rows = []
     for name, cpu, gpu in printed()["table1"]["rows"]:
-        tell(f"table 1: {name} at n = {n}")
+        progress(f"table 1: {name} at n = {n}")
         result = solved("two-layer", n, LEVEL_ONE[name], "stripes", coarse="inverse")
         rows.append(
             {
@@ -67,11 +67,11 @@ def table1(max_n: int, tell: Progress) -> Reproduction:
         "Printed times are for n = 1024 on one core of an Intel Q9550 and on a Tesla C2070; ours use all cores here."
     ]
     if n < 1024:
-        notes.append(f"Ours are for n = {n}: compare the order, not the size; --max-n 1024 runs the paper's.")
+        notes.append(f"Ours are for n = {n}: compare the ranking, not the times; --max-n 1024 runs the paper's size.")
     return Reproduction("table1", "Table 1: seconds of the iteration, 2D problem, 2n stripes", rows, notes)
 
 
-def table2(max_n: int, tell: Progress) -> Reproduction:
+def table2(max_n: int, progress: Progress) -> Reproduction:
     """Iterations of the 2D problem, 2n stripes, explicit inverse of E."""
     table = printed()["table2"]
     rows = []
@@ -81,44 +81,44 @@ def table2(max_n: int, tell: Progress) -> Reproduction:
             continue
         for line in table["rows"]:
             name = line[0]
-            tell(f"table 2: {name} at n = {n}")
+            progress(f"table 2: {name} at n = {n}")
             counts = [solved("two-layer", n, LEVEL_ONE[name], "stripes", seed=seed).iterations for seed in seeds_for(n)]
             rows.append(_counted({"n": n, "preconditioner": name}, line[column], counts))
     notes = [
-        "The paper does not print its random starts: ours are the mean and range over several, uniform in [0, 1).",
-        "Its 118 iterations at both 256 and 512 are no smooth function of n in any setting that was tried.",
+        "The paper's random initial guesses are unknown: ours are mean and range over several, uniform in [0, 1).",
+        "It prints 118 iterations for both 256 and 512; no setting that was tried gives equal counts for the two.",
         *_order_notes(rows),
     ]
     return Reproduction("table2", "Table 2: iterations, 2D problem, 2n stripes", rows, notes)
 
 
 def _order_notes(rows: list[dict[str, Any]]) -> list[str]:
-    """Whether the preconditioners rank as printed, size by size; printed ties may fall either way."""
+    """Whether the preconditioners rank as printed, for each n; printed ties may be ranked either way."""
     notes = []
     for n in dict.fromkeys(row["n"] for row in rows):
-        mine = [row for row in rows if row["n"] == n]
+        rows_of_n = [row for row in rows if row["n"] == n]
         swapped = [
             f"{better['preconditioner']} and {worse['preconditioner']}"
-            for better, worse in itertools.permutations(mine, 2)
+            for better, worse in itertools.permutations(rows_of_n, 2)
             if better["printed"] < worse["printed"] and better["ours"] > worse["ours"]
         ]
-        verdict = f"but for {'; '.join(swapped)}" if swapped else "as printed"
+        verdict = f"as printed except for {'; '.join(swapped)}" if swapped else "as printed"
         notes.append(f"Order of the preconditioners at n = {n}: {verdict}.")
     return notes
 
 
-def table3(max_n: int, tell: Progress) -> Reproduction:
+def table3(max_n: int, progress: Progress) -> Reproduction:
     """Three slabs in 3D, 128^3, all-Neumann."""
     cases = [("slabs-3d", {}, line) for line in printed()["table3"]["rows"]]
-    notes = ["128 planes of equal z do nothing for slabs stacked along x: Neumann(2) alone needs as many iterations."]
-    return _three_dimensions("table3", "Table 3: three slabs in 3D", cases, max_n, notes, tell)
+    notes = ["128 planes of equal z have no effect for slabs stacked along x: Neumann(2) alone needs as many."]
+    return _three_dimensions("table3", "Table 3: three slabs in 3D", cases, max_n, notes, progress)
 
 
-def table4(max_n: int, tell: Progress) -> Reproduction:
+def table4(max_n: int, progress: Progress) -> Reproduction:
     """One and eight bubbles in 3D, 128^3, all-Neumann."""
     cases = [("bubbles-3d", {"count": line[0]}, line[1:]) for line in printed()["table4"]["rows"]]
-    notes = ["The paper prints no radii: 0.35 for one bubble and 0.175 for eight are a fit to its counts."]
-    return _three_dimensions("table4", "Table 4: bubbles in 3D", cases, max_n, notes, tell)
+    notes = ["The paper prints no radii: 0.35 for one bubble and 0.175 for eight were fitted to its counts."]
+    return _three_dimensions("table4", "Table 4: bubbles in 3D", cases, max_n, notes, progress)
 
 
 _METHODS = {"DICCG(0)": "ic", "DPCG neumann(2)": "neumann:2"}
@@ -130,13 +130,13 @@ def _three_dimensions(
     cases: Iterable[tuple[str, dict[str, Any], list[Any]]],
     max_n: int,
     notes: list[str],
-    tell: Progress,
+    progress: Progress,
 ) -> Reproduction:
     n = min(FULL_SIZE_3D, max_n)
     rows = []
     for problem, parameters, (method, space, _, iterations, setup, seconds, _) in cases:
         second = "blocks:2" if "block" in space else "planes" if "plane" in space else "stripes"
-        tell(f"{name}: {problem} {parameters or ''}, {method} with {space}")
+        progress(f"{name}: {problem} {parameters or ''}, {method} with {space}")
         results = [solved(problem, n, _METHODS[method], second, seed=seed, **parameters) for seed in (1, 2)]
         row = {**parameters, "method": method, "deflation": space if n == FULL_SIZE_3D else second, "n": n}
         row = _counted(row, iterations, [result.iterations for result in results])
@@ -149,7 +149,7 @@ def _three_dimensions(
 
 
 def _counted(row: dict[str, Any], printed_count: int, counts: list[int]) -> dict[str, Any]:
-    """A row with the printed count, our mean and range, and the mean's deviation from print in percent."""
+    """A row with the printed count, our mean and range, and the deviation of the mean in percent."""
     mean = statistics.mean(counts)
     return {
         **row,

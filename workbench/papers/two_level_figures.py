@@ -1,10 +1,11 @@
-"""Gupta, van Gijzen, Vuik 2013: its figures, from solves made when they are asked for."""
+"""Gupta, van Gijzen, Vuik 2013: figures, from solves run on request."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from workbench.figures.style import curve_style, new_figure
 from workbench.papers.reproduction import Reproduction
@@ -12,9 +13,9 @@ from workbench.papers.two_level import LEVEL_ONE, Progress, solved
 from workbench.run import configure
 
 
-def fig1(max_n: int, tell: Progress) -> Reproduction:
-    """The spectrum of the 16 x 16 two-layer problem: a jump caused by the density contrast."""
-    tell("figure 1: eigenvalues of the 16 x 16 problem")
+def fig1(max_n: int, progress: Progress) -> Reproduction:
+    """The spectrum of the 16 x 16 two-layer problem, with a jump caused by the density contrast."""
+    progress("figure 1: eigenvalues of the 16 x 16 problem")
     matrix = configure("two-layer", n=16).problem.assemble().operator.to_csr().toarray()
     values = np.linalg.eigvalsh(matrix)
     gaps = values[1:] / values[:-1]
@@ -33,42 +34,42 @@ def fig1(max_n: int, tell: Progress) -> Reproduction:
     axes = figure.add_subplot()
     axes.semilogy(np.arange(1, values.size + 1), values, ".", color=curve_style(0).colour, markersize=3)
     axes.set(xlabel="index", ylabel="eigenvalue of A", title="16 x 16 two-layer problem")
-    notes = ["The paper prints the picture alone; it shows the same jump between the two phases."]
+    notes = ["The paper prints only the figure, which shows the same jump between the two phases."]
     return Reproduction("fig1", "Figure 1: spectrum of the two-layer problem", rows, notes, figure)
 
 
-def fig9(max_n: int, tell: Progress) -> Reproduction:
+def fig9(max_n: int, progress: Progress) -> Reproduction:
     """Explicit inverse against triangular solves, block-IC."""
     names = ("block_ic(2n)", "block_ic(4n)", "block_ic(8n)")
     return _coarse_strategies(
-        "fig9", "Figure 9: explicit inverse against triangular solves, block-IC", names, max_n, tell
+        "fig9", "Figure 9: explicit inverse against triangular solves, block-IC", names, max_n, progress
     )
 
 
-def fig10(max_n: int, tell: Progress) -> Reproduction:
+def fig10(max_n: int, progress: Progress) -> Reproduction:
     """Explicit inverse against triangular solves, Neumann(2)."""
     title = "Figure 10: explicit inverse against triangular solves, Neumann(2)"
-    return _coarse_strategies("fig10", title, ("neumann(2)",), max_n, tell)
+    return _coarse_strategies("fig10", title, ("neumann(2)",), max_n, progress)
 
 
-def fig11(max_n: int, tell: Progress) -> Reproduction:
-    """Setup time as a share of the total for triangular solves, over numbers of deflation vectors."""
-    return _setup_shares("fig11", "Figure 11: setup share, triangular solves", "cholesky", max_n, tell)
+def fig11(max_n: int, progress: Progress) -> Reproduction:
+    """Setup time as a share of the total for triangular solves, by number of deflation vectors."""
+    return _setup_shares("fig11", "Figure 11: setup share, triangular solves", "cholesky", max_n, progress)
 
 
-def fig12(max_n: int, tell: Progress) -> Reproduction:
+def fig12(max_n: int, progress: Progress) -> Reproduction:
     """The same for the explicit inverse."""
-    return _setup_shares("fig12", "Figure 12: setup share, explicit inverse", "inverse", max_n, tell)
+    return _setup_shares("fig12", "Figure 12: setup share, explicit inverse", "inverse", max_n, progress)
 
 
 def _coarse_strategies(
-    name: str, title: str, first_levels: tuple[str, ...], max_n: int, tell: Progress
+    name: str, title: str, first_levels: tuple[str, ...], max_n: int, progress: Progress
 ) -> Reproduction:
     sizes = [n for n in (128, 256, 512, 1024) if n <= max(128, max_n)]
     rows: list[dict[str, Any]] = []
     for first in first_levels:
         for n in sizes:
-            tell(f"{name}: {first} at n = {n}")
+            progress(f"{name}: {first} at n = {n}")
             seconds = {
                 coarse: solved("two-layer", n, LEVEL_ONE[first], "stripes", coarse=coarse).iteration_seconds
                 for coarse in ("inverse", "cholesky")
@@ -82,29 +83,34 @@ def _coarse_strategies(
                     "triangular_over_inverse": seconds["cholesky"] / seconds["inverse"],
                 }
             )
+    notes = [
+        "The paper reports a factor of four for Neumann(2) on its GPU, where dense triangular solves are slow.",
+        "Our triangular solve uses a band factorization of E (half-bandwidth 2 for 2n stripes), "
+        "so on a CPU it is faster than the explicit inverse.",
+    ]
+    return Reproduction(name, title, rows, notes, _coarse_strategy_figure(rows, first_levels, sizes))
+
+
+def _coarse_strategy_figure(rows: list[dict[str, Any]], first_levels: tuple[str, ...], sizes: list[int]) -> Figure:
+    """Iteration time against n for each preconditioner and coarse solver."""
     figure = new_figure(3.5, 2.6)
     axes = figure.add_subplot()
     for place, first in enumerate(first_levels):
-        mine = [row for row in rows if row["preconditioner"] == first]
+        of_first = [row for row in rows if row["preconditioner"] == first]
         for style, column in ((curve_style(2 * place), "inverse_s"), (curve_style(2 * place + 1), "triangular_s")):
             label = f"{first}, {'explicit inverse' if column == 'inverse_s' else 'triangular solve'}"
-            seconds = [row[column] for row in mine]
+            seconds = [row[column] for row in of_first]
             axes.loglog(sizes, seconds, marker=style.marker, color=style.colour, linestyle=style.linestyle, label=label)
     axes.set(xlabel="grid points per side n", ylabel="iteration time (s)")
     axes.legend(fontsize=6)
-    notes = [
-        "The paper reports a factor of four for Neumann(2) on its GPU, where dense triangular solves are slow.",
-        "Our triangular solve is that of a band factorization of E (half-bandwidth 2 for 2n stripes), "
-        "so on a CPU it is the faster one.",
-    ]
-    return Reproduction(name, title, rows, notes, figure)
+    return figure
 
 
-def _setup_shares(name: str, title: str, coarse: str, max_n: int, tell: Progress) -> Reproduction:
+def _setup_shares(name: str, title: str, coarse: str, max_n: int, progress: Progress) -> Reproduction:
     n = min(512, max_n)
     rows: list[dict[str, Any]] = []
     for per_row in (1, 2, 4, 8):
-        tell(f"{name}: {per_row * n} vectors at n = {n}")
+        progress(f"{name}: {per_row * n} vectors at n = {n}")
         result = solved("two-layer", n, "neumann:2", f"stripes:{per_row}", coarse=coarse)
         total = result.setup_seconds + result.iteration_seconds
         share = 100 * result.setup_seconds / total
@@ -114,5 +120,5 @@ def _setup_shares(name: str, title: str, coarse: str, max_n: int, tell: Progress
     axes = figure.add_subplot()
     axes.bar([str(row["vectors"]) for row in rows], [row["setup_percent"] for row in rows], color=curve_style(0).colour)
     axes.set(xlabel="deflation vectors", ylabel="setup share of the total (%)", title=f"n = {n}", ylim=(0, 100))
-    notes = ["The paper prints these as pictures, for its CPU and GPU; ours are for all cores of this machine."]
+    notes = ["The paper prints these as figures, for its CPU and GPU; ours are for all cores of this machine."]
     return Reproduction(name, title, rows, notes, figure)

@@ -1,4 +1,4 @@
-"""Problems: bubbly flow and Poisson on boxes, and matrices from files. One file a family, registered on import."""
+"""Problems: bubbly flow and Poisson on boxes, and matrices from files. One file per family, registered on import."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What a problem is: a registered block that assembles a linear system with everything a view needs to draw it."""
+"""Base class of problems, and the linear systems that they assemble."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ import numpy as np
 from workbench.operators import Operator, Size
 from workbench.registry import Block, Value
 
-LONGEST_VALUE, LONGEST = 14, 48
-"""Characters of one value, and of all in brackets, that a label spells out."""
+MAX_VALUE_LENGTH, MAX_LENGTH = 14, 48
+"""Characters of a value, and of all values in brackets, beyond which a label has a digest instead."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class LinearSystem:
-    """A x = b with what is known about its origin.
+    """A linear system A x = b with data on its origin.
 
     operator: A, N x N.
-    b: the problem's own right-hand side, shape (N,); consistent when A is singular.
+    b: the problem's default right-hand side, shape (N,); consistent if A is singular.
     grid: cells per side, (ny, nx) or (nz, ny, nx); None for a matrix from a file.
-    coefficient: 1/rho per cell, or that of the problem's formulas, shape (N,); None where there is none.
-    coefficient_name: what pictures call it; empty for 1/rho.
-    phase: 0 for the surrounding phase, 1.. for each bubble or slab, integer, shape (N,); None where there is none.
+    coefficient: 1/rho per cell, or that of the problem's formulas, shape (N,); None without a coefficient.
+    coefficient_name: label in figures; empty for 1/rho.
+    phase: 0 for the surrounding phase, 1, 2, ... for bubbles or slabs, integer, shape (N,); None without phases.
     constant_nullspace: A times the constant vector is zero (all-Neumann), so x is defined up to a constant.
-    random_start: the problem's own initial guess is uniform random in [0, 1) by seed; otherwise zero.
-    notes: sentences on what was done to the caller's own system, for the provenance.
+    random_start: the default initial guess is uniform random in [0, 1) by seed; otherwise zero.
+    notes: sentences on changes made to a user's system, for the provenance.
     """
 
     operator: Operator
@@ -43,44 +43,43 @@ class LinearSystem:
 
 @dataclasses.dataclass(frozen=True)
 class Problem(Block):
-    """Base of all problems."""
+    """Base class of all problems."""
 
     kind: ClassVar[str] = "problem"
     has_grid: ClassVar[bool] = True
-    """Its systems have a grid, which some second levels need."""
+    """Whether its systems have a grid, which some deflation spaces need."""
     has_phases: ClassVar[bool] = False
-    """Its systems say the phase of each unknown."""
+    """Whether its systems have the phase of each unknown."""
 
     @property
     def label(self) -> str:
         """A short name for titles, legends and file names, as in two-layer:256 [contrast=1e-06].
 
-        Name and size, and in brackets the other parameters that differ from their defaults, so that two problems share
-        a label only if they are equal. What is too long for that is given as `digest`; a matrix from a file goes by its
-        own name.
+        Name and size, and in brackets the other parameters that differ from their defaults, so that only equal problems
+        share a label. Long texts are replaced by their `digest`; a matrix from a file has the name of the file.
         """
-        named = ", ".join(self._differences())
-        if not named:
+        differences = ", ".join(self._differences())
+        if not differences:
             return self.spec
-        return f"{self.spec} [{named if len(named) <= LONGEST else digest(named)}]"
+        return f"{self.spec} [{differences if len(differences) <= MAX_LENGTH else digest(differences)}]"
 
-    def _differences(self, *left_out: str) -> list[str]:
-        """What the label says besides name and size, without the parameters that are left out."""
+    def _differences(self, *excluded: str) -> list[str]:
+        """Parameters that differ from their defaults, except the size and the excluded ones, as texts."""
         size = [declared.name for declared in self.parameters()][:1]
-        return [f"{name}={_short(value)}" for name, value in self.differing.items() if name not in (*size, *left_out)]
+        return [f"{name}={_short(value)}" for name, value in self.differing.items() if name not in (*size, *excluded)]
 
     @property
     def known_size(self) -> Size | None:
-        """The size of A as far as the parameters tell it; None where only assembling does."""
+        """The size of A as determined by the parameters; None if it is known only after assembly."""
         return None
 
     def assemble(self, seed: int = 0) -> LinearSystem:
-        """Build the system. `seed` drives random right-hand sides; geometry seeds are parameters of their own."""
-        raise TypeError(f"problem {self.name} does not say how it is assembled")
+        """Assemble the system. `seed` is for random right-hand sides; geometry seeds are separate parameters."""
+        raise TypeError(f"problem {self.name} does not implement assemble")
 
 
 def digest(text: str) -> str:
-    """# and the first 6 hexadecimal digits of a text's SHA-256: the same text has the same one everywhere."""
+    """# and the first 6 hexadecimal digits of the SHA-256 of a text."""
     return f"#{hashlib.sha256(text.encode()).hexdigest()[:6]}"
 
 
@@ -88,4 +87,4 @@ def _short(value: Value) -> str:
     text = str(value)
     if isinstance(value, float) and float(f"{value:g}") == value:
         text = f"{value:g}"
-    return text if len(text) <= LONGEST_VALUE else digest(text)
+    return text if len(text) <= MAX_VALUE_LENGTH else digest(text)

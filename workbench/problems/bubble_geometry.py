@@ -1,4 +1,4 @@
-"""Where bubbles lie: on a symmetric grid, at random without overlap, or from a list; and painting them onto cells."""
+"""Positions of bubbles (on a grid, random without overlap, or from a list), and the phase of each cell."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ ROUNDING = 1e-12
 CANDIDATES = 64
 ROUNDS = 64
 RANDOM_GAP = 0.1
-"""Distance kept between random bubbles, in radii, so that grid refinement separates them."""
+"""Minimum gap between random bubbles in radii, so that grid refinement separates them."""
 RANDOM_SHARE = 0.8
-"""Default radius of random bubbles over that of bubbles on a grid, so that they find room."""
+"""Ratio of the default radius of random bubbles to that of bubbles on a grid, which leaves space to place them."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Geometry:
     """Bubbles in the unit square or cube, in side lengths.
 
-    centres: shape (k, dimensions), x first; radii: shape (k,). Construction refuses (InputError) bubbles that reach out
-    of the box or overlap, and shapes that do not fit together. Cost: k^2 distances.
+    centres: shape (k, dimensions), x first; radii: shape (k,). Raises InputError for bubbles that extend beyond the box
+    or overlap, and for mismatched shapes. Cost: k^2 distances.
     """
 
     centres: np.ndarray
@@ -40,7 +40,7 @@ class Geometry:
                 raise InputError(f"bubble {k} has radius {radius:g}; a radius must be above 0 and at most 0.5")
             if not (np.all(centre - radius >= -ROUNDING) and np.all(centre + radius <= 1 + ROUNDING)):
                 raise InputError(
-                    f"bubble {k} at {_point(centre)} with radius {radius:g} reaches outside the unit box; "
+                    f"bubble {k} at {_point(centre)} with radius {radius:g} extends beyond the unit box; "
                     "move it inwards or make it smaller"
                 )
         self._check_overlap()
@@ -53,25 +53,28 @@ class Geometry:
                 raise InputError(f"bubbles {near[0] + 1} and {k + 1} overlap; move them apart or make one smaller")
 
     def holds_cells(self, n: int) -> np.ndarray:
-        """Whether each bubble holds the centre of one of n cells a side, bool, shape (k,). Cost: k distances."""
+        """Whether each bubble contains the centre of a cell, for n cells per side; bool, shape (k,).
+
+        Cost: k distances.
+        """
         centres = self.centres * n - 0.5
         nearest = np.clip(np.rint(centres), 0, n - 1)
         return ((centres - nearest) ** 2).sum(axis=1) <= (self.radii * n) ** 2 * (1 + ROUNDING)
 
     def check_cells(self, n: int) -> None:
-        """Raise InputError for a bubble that holds no centre of n cells a side. Cost: k distances."""
+        """Raise InputError for a bubble that contains no cell centre, for n cells per side. Cost: k distances."""
         missed = np.flatnonzero(~self.holds_cells(n))
         if missed.size:
             k = int(missed[0])
             raise InputError(
-                f"bubble {k + 1} with radius {self.radii[k]:g} holds no cell centre of {n} cells a side; "
+                f"bubble {k + 1} with radius {self.radii[k]:g} contains no cell centre of {n} cells per side; "
                 f"use a radius of at least {np.sqrt(self.centres.shape[1]) / (2 * n):.3g} or more cells"
             )
 
     def paint(self, n: int) -> np.ndarray:
-        """The phase of each cell, int32, shape (n, ..., n): 0 outside, 1..k where the centre lies in that bubble.
+        """The phase of each cell, int32, shape (n, ..., n): the number 1..k of the bubble with the cell centre, else 0.
 
-        Raises InputError for a bubble that holds no cell centre. Cost: the bubbles' bounding boxes.
+        Raises InputError for a bubble that contains no cell centre. Cost: the bubbles' bounding boxes.
         """
         self.check_cells(n)
         phase = np.zeros((n,) * self.centres.shape[1], dtype=np.int32)
@@ -80,7 +83,7 @@ class Geometry:
             last = np.minimum(np.floor(centre + radius + ROUNDING * n).astype(int), n - 1)
             axes = [np.arange(low, high + 1) - middle for low, high, middle in zip(first, last, centre, strict=True)]
             squares = np.meshgrid(*(axis**2 for axis in axes[::-1]), indexing="ij", sparse=True)
-            # The margin keeps cells that lie exactly on the rim, so that rounding cannot break a symmetric layout.
+            # The tolerance includes cell centres exactly on the boundary, so that rounding cannot break symmetry.
             inside = sum(squares) <= radius**2 * (1 + ROUNDING)
             box = tuple(slice(low, high + 1) for low, high in zip(first[::-1], last[::-1], strict=True))
             phase[box][inside] = k
@@ -88,7 +91,7 @@ class Geometry:
 
 
 def default_radius(count: int, dimensions: int) -> float:
-    """0.35 over the bubbles per side: 0.35 for 1 bubble, 0.175 for 4 in 2D and for 8 in 3D (fitted to the paper)."""
+    """0.35 divided by the bubbles per side: 0.35 for 1 bubble, 0.175 for 4 in 2D and 8 in 3D (fitted to the paper)."""
     per_side = 1
     while per_side**dimensions < count:
         per_side += 1
@@ -96,25 +99,23 @@ def default_radius(count: int, dimensions: int) -> float:
 
 
 def on_grid(count: int, radius: float, dimensions: int) -> Geometry:
-    """Equal bubbles in the middle of k x .. x k boxes. Raises InputError unless count = k^dimensions and they fit."""
+    """Equal bubbles at the centres of k x .. x k boxes. Raises InputError unless count = k^dimensions and they fit."""
     per_side = round(count ** (1 / dimensions))
     if per_side**dimensions != count:
         allowed = ", ".join(str(k**dimensions) for k in range(1, 5))
         raise InputError(f"a grid of bubbles needs a count of {allowed}, ..., got {count}; use one, or layout random")
     if radius > 0.5 / per_side:
-        raise InputError(
-            f"{count} bubbles on a grid have room for a radius of at most {0.5 / per_side:g}, got {radius:g}"
-        )
+        raise InputError(f"{count} bubbles on a grid need a radius of at most {0.5 / per_side:g}, got {radius:g}")
     middles = (np.arange(per_side) + 0.5) / per_side
     centres = np.array([point[::-1] for point in itertools.product(middles, repeat=dimensions)])
     return Geometry(centres, np.full(count, radius))
 
 
 def at_random(count: int, radius: float, dimensions: int, seed: int) -> Geometry:
-    """Equal bubbles at random (uniform, one after the other, none overlapping); the same seed gives the same bubbles.
+    """Equal bubbles placed one by one, uniformly at random without overlap, independent of the cells.
 
-    They do not depend on the cells. Raises InputError when no room is found, saying how many fitted.
-    Cost: at most 4096 x count^2 distances.
+    Raises InputError with the number of bubbles placed if there is not enough space. Cost: at most 4096 x count^2
+    distances.
     """
     stream = np.random.default_rng(seed)
     centres = np.empty((0, dimensions))
@@ -128,14 +129,14 @@ def at_random(count: int, radius: float, dimensions: int, seed: int) -> Geometry
                 break
         else:
             raise InputError(
-                f"only {placed} of {count} bubbles with radius {radius:g} fitted (geometry_seed {seed}); "
+                f"only {placed} of {count} bubbles with radius {radius:g} could be placed (geometry_seed {seed}); "
                 "use fewer or smaller bubbles, or another seed"
             )
     return Geometry(centres, np.full(count, radius))
 
 
 def from_text(text: str, dimensions: int) -> Geometry:
-    """The bubbles of "x,y,r; x,y,r" or "x,y,z,r; ...". Raises InputError for anything else."""
+    """Parse bubbles written as "x,y,r; x,y,r" or "x,y,z,r; ...". Raises InputError for invalid text."""
     form = "x,y,r" if dimensions == 2 else "x,y,z,r"
     rows = []
     for k, entry in enumerate(filter(None, (part.strip() for part in text.split(";"))), start=1):
@@ -153,7 +154,7 @@ def from_text(text: str, dimensions: int) -> Geometry:
 
 
 def to_text(geometry: Geometry) -> str:
-    """The inverse of `from_text`, digit for digit."""
+    """The inverse of `from_text`, without loss of digits."""
     rows = np.column_stack([geometry.centres, geometry.radii]).tolist()
     return "; ".join(",".join(repr(value) for value in row) for row in rows)
 

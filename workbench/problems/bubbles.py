@@ -1,4 +1,4 @@
-"""Bubbly flow: light bubbles in a heavy fluid, in two and three dimensions."""
+"""Bubbly flow: light bubbles in a heavy fluid, in 2D and 3D."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from workbench.registry import parameter, register
 
 @dataclasses.dataclass(frozen=True)
 class Bubbles(Problem):
-    """What both dimensions share; see `Bubbles2D` and `Bubbles3D`."""
+    """Common base class of `Bubbles2D` and `Bubbles3D`."""
 
     has_phases: ClassVar[bool] = True
     dimensions: ClassVar[int]
@@ -51,7 +51,7 @@ class Bubbles(Problem):
     def from_arrays(cls, centres: ArrayLike, radii: ArrayLike, **values: Any) -> Self:
         """Bubbles from centres, shape (k, dimensions), x first, and radii, shape (k,) or one number for all.
 
-        `values` sets the other parameters. Raises InputError as the text form does.
+        values: the other parameters. Raises InputError for invalid bubbles.
         """
         try:
             points = np.asarray(centres, dtype=np.float64)
@@ -71,20 +71,20 @@ class Bubbles(Problem):
             return on_grid(self.count, self.radius or default, self.dimensions)
         return at_random(self.count, self.radius or RANDOM_SHARE * default, self.dimensions, self.geometry_seed)
 
-    def _differences(self, *left_out: str) -> list[str]:
-        """The geometry in a few words, and of the other parameters those that its layout uses."""
+    def _differences(self, *excluded: str) -> list[str]:
+        """A summary of the geometry, and the other parameters that the layout uses."""
         match self.layout:
             case "list":
                 geometry = self.geometry()
                 count = geometry.radii.size
-                named = [f"{count} bubble{'s' * (count != 1)} {digest(to_text(geometry))}"]
-                left_out = (*left_out, "count", "radius", "geometry_seed")
+                summary = [f"{count} bubble{'s' * (count != 1)} {digest(to_text(geometry))}"]
+                excluded = (*excluded, "count", "radius", "geometry_seed")
             case "random":
-                named = [f"{self.count} at random, seed {self.geometry_seed}"]
-                left_out = (*left_out, "count", "geometry_seed")
+                summary = [f"{self.count} at random, seed {self.geometry_seed}"]
+                excluded = (*excluded, "count", "geometry_seed")
             case _:
-                named, left_out = [], (*left_out, "geometry_seed")
-        return [*named, *super()._differences(*left_out, "layout", "bubbles")]
+                summary, excluded = [], (*excluded, "geometry_seed")
+        return [*summary, *super()._differences(*excluded, "layout", "bubbles")]
 
     @property
     def known_size(self) -> Size:
@@ -100,10 +100,12 @@ class Bubbles(Problem):
 class Bubbles2D(Bubbles):
     """Light bubbles in the unit square: density 1 inside, 1/contrast outside, coefficient 1/rho.
 
-    N = n x n; phase 1..k by bubble, where the cell's centre lies inside. A is scaled by 1/h^2, b is uniform random,
-    minus its mean when all sides are Neumann (then A is singular), x0 uniform random. A Dirichlet wall lies on the
-    cells' faces. Cost: about 7 arrays of N words. Raises InputError for bubbles that leave the square, overlap, find no
-    room or hold no cell centre. Source: the 2D counterpart of Gupta, van Gijzen, Vuik (2012), section 2.
+    N = n x n. Cells with their centre in a bubble have its number 1..k as phase. A is scaled by 1/h^2; x0 is uniform
+    random, and so is b, minus its mean if all sides are Neumann (then A is singular). Dirichlet walls are on cell
+    faces.
+
+    Cost: about 7 arrays of N words. Raises InputError for bubbles that extend beyond the square, overlap, cannot be
+    placed, or contain no cell centre. Source: the 2D counterpart of Gupta, van Gijzen, Vuik (2012), section 2.
     """
 
     name: ClassVar[str] = "bubbles-2d"
@@ -120,11 +122,13 @@ class Bubbles2D(Bubbles):
 class Bubbles3D(Bubbles):
     """Light bubbles in the unit cube: density 1 inside, 1/contrast outside, coefficient 1/rho.
 
-    N = n x n x n; phase 1..k by bubble, where the cell's centre lies inside. A is scaled by 1/h^2, b is uniform random,
-    minus its mean when all sides are Neumann (then A is singular), x0 uniform random. A Dirichlet wall lies on the
-    cells' faces. Cost: about 8 arrays of N words. Raises InputError for bubbles that leave the cube, overlap, find no
-    room or hold no cell centre. Source: Gupta, van Gijzen, Vuik (2012), section 2 and Table 4; radius, b and scale are
-    not printed there and were fitted: radius 0.35 for 1 bubble and 0.175 for 8.
+    N = n x n x n. Cells with their centre in a bubble have its number 1..k as phase. A is scaled by 1/h^2; x0 is
+    uniform random, and so is b, minus its mean if all sides are Neumann (then A is singular). Dirichlet walls are on
+    cell faces.
+
+    Cost: about 8 arrays of N words. Raises InputError for bubbles that extend beyond the cube, overlap, cannot be
+    placed, or contain no cell centre. Source: Gupta, van Gijzen, Vuik (2012), section 2 and Table 4; radius, b and
+    scale are not printed there and were fitted: radius 0.35 for 1 bubble and 0.175 for 8.
     """
 
     name: ClassVar[str] = "bubbles-3d"

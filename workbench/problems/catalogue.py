@@ -1,4 +1,4 @@
-"""The registry of downloadable matrices, `data/matrices.toml`: what is known of each before it is fetched."""
+"""The catalogue of downloadable matrices, `data/matrices.toml`."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from workbench.registry import unknown_name
 class Entry:
     """One matrix of the SuiteSparse collection.
 
-    nnz: entries that are not zero, both triangles; zeros: entries stored as explicit zeros (papers often print the
-    sum). sha256: of the .tar.gz file; empty where unknown.
+    nnz: nonzero entries of both triangles. zeros: explicitly stored zeros (papers often print the sum of both).
+    sha256: of the .tar.gz file; empty if unknown.
     """
 
     name: str
@@ -29,7 +29,7 @@ class Entry:
 
 @functools.cache
 def catalogue() -> dict[str, Entry]:
-    """All entries by name. Raises InputError when the file is missing."""
+    """All entries by name. Raises InputError if the file is missing."""
     path = data_folder() / "matrices.toml"
     try:
         plain = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -39,14 +39,14 @@ def catalogue() -> dict[str, Entry]:
 
 
 def known_entry(text: str) -> Entry | None:
-    """The entry called `name` or `group/name`; None when there is none."""
+    """The entry for `name` or `group/name`, or None."""
     group, _, name = text.rpartition("/")
     entry = catalogue().get(name)
     return entry if entry and group in ("", entry.group) else None
 
 
 def group_and_name(text: str) -> tuple[str, str]:
-    """Group and name of a matrix, registered or written `group/name`. Raises InputError for any other name."""
+    """Group and name of a matrix in the catalogue or written `group/name`. Raises InputError for other texts."""
     entry = known_entry(text)
     if entry:
         return entry.group, entry.name

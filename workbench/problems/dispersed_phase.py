@@ -1,4 +1,4 @@
-"""What the bubbly-flow problems share: a dispersed phase, the pressure equation, a random right-hand side."""
+"""The pressure equation of bubbly flow for a given dispersed phase, with a random right-hand side."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from workbench.problems.sides import is_closed
 
 
 def dispersed_phase_system(phase: np.ndarray, contrast: float, sides: str, seed: int) -> LinearSystem:
-    """The pressure equation on the unit square or cube with b uniform random in [0, 1), x0 uniform random.
+    """The pressure equation on the unit square or cube, with b and x0 uniform random in [0, 1).
 
     phase: integer, shape (n, n) or (n, n, n), above 0 in the dispersed phase. Densities are relative to that phase: 1
-    where phase > 0 and 1/contrast elsewhere, so the coefficient 1/rho is 1 and contrast. A is scaled by 1/h^2, and b
-    loses its mean when all sides are Neumann. Raises InputError for wrong sides or too little memory.
-    Source: Gupta, van Gijzen, Vuik (2012), section 2. The paper prints neither b nor the scale of A, which decide what
-    1e-6 ||b|| asks for; with these, its Tables 3 and 4 are met within 15%. A slab problem at 128^3 starts from ||r0|| =
-    7.4e4 ||b|| and takes 308 iterations with Neu2 alone; densities contrast and 1 would make that 7.4e7 and 398.
+    where phase > 0 and 1/contrast elsewhere, so the coefficient 1/rho is 1 and contrast. A is scaled by 1/h^2, and the
+    mean of b is subtracted if all sides are Neumann. Raises InputError for invalid sides and insufficient memory.
+
+    Source: Gupta, van Gijzen, Vuik (2012), section 2. The paper prints neither b nor the scale of A, which determine
+    how strict 1e-6 ||b|| is; this choice reproduces its Tables 3 and 4 within 15%. A slab problem at 128^3 starts from
+    ||r0|| = 7.4e4 ||b|| and takes 308 iterations with Neu2 alone; densities contrast and 1 would give 7.4e7 and 398.
     """
     n = phase.shape[0]
     coefficient = np.where(phase > 0, 1.0, contrast)
     operator = assemble_diffusion(coefficient, sides, scale=float(n) ** 2)
     closed = is_closed(sides, phase.ndim)
-    # A stream of its own: a random x0 drawn from default_rng(seed) must not equal b.
+    # A separate random stream, since a random x0 drawn from default_rng(seed) must differ from b.
     b = np.random.default_rng([seed, 1]).random(phase.size)
     return LinearSystem(
         operator,

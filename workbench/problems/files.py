@@ -1,4 +1,4 @@
-"""Matrix Market files as problems, and what PROBLEM means on the command line."""
+"""Matrix Market files as problems, and parsing of problem names."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from workbench.registry import find, parameter, register, registered, unknown_na
 class MatrixFile(Problem):
     """A Hermitian matrix from a Matrix Market file: .mtx, .mtx.gz, or a .tar.gz of SuiteSparse; b = 1, x0 = 0.
 
-    Cost: one pass over the text, then about three times 12 bytes an entry. Raises InputError for whatever `read_matrix`
-    and `Matrix` refuse. Source: Boisvert, Pozo, Remington (1996), The Matrix Market Exchange Formats, NISTIR 5935.
+    Cost: one pass over the text, then about 36 bytes per entry. Raises InputError as `read_matrix` and `Matrix` do.
+    Source: Boisvert, Pozo, Remington (1996), The Matrix Market Exchange Formats, NISTIR 5935.
     """
 
     name: ClassVar[str] = "matrix-file"
@@ -46,21 +46,21 @@ class MatrixFile(Problem):
 
 
 def matrix_system(matrix: Matrix) -> LinearSystem:
-    """A x = b with b = 1 in the matrix's own dtype."""
+    """The system A x = b with b = 1 in the dtype of the matrix."""
     return LinearSystem(matrix, np.ones(matrix.shape[0], dtype=matrix.dtype))
 
 
 def problem_from_text(text: str) -> Problem:
-    """The problem of that name: a registered one (`name` or `name:argument`), a matrix file or a SuiteSparse matrix.
+    """Parse a problem: a registered name (`name` or `name:argument`), the path of a matrix file or a SuiteSparse name.
 
-    Raises InputError for a path without a file and for an unknown name, with the nearest known one.
+    Raises InputError for a path without a file and for an unknown name.
     """
     if text.partition(":")[0] in registered("problem"):
         return _problem(text)
-    # What cannot be a path may still be a name.
+    # A text that is not a valid path may still be a name.
     with contextlib.suppress(InputError):
         path = path_of(text)
-        # What is there but is no file, a folder or a pipe, is reported by the reader.
+        # Folders and pipes with the suffix of a matrix file are reported by the reader.
         if path.is_file() or (text.endswith(ENDINGS) and path.exists()):
             return MatrixFile(path=str(path))
     if known_entry(text):

@@ -1,7 +1,7 @@
-"""Formulas of x, y and z such as `1 + 0.5*sin(2*pi*x)*y**2`, checked when they are read and never run as Python.
+"""Safe evaluation of formulas in x, y and z such as `1 + 0.5*sin(2*pi*x)*y**2`, without running them as Python.
 
-The text is parsed with Python's grammar, and every node of the tree must be one of those listed here: numbers, names,
-+ - * / **, comparisons, and/or/not, `this if condition else that`, and calls of the functions in the table.
+The text is parsed with Python's grammar. Only these nodes are allowed: numbers, names, + - * / **, comparisons,
+and/or/not, `this if condition else that`, and calls of the functions in `formula_functions`.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from typing import Any, NoReturn
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.problems.formula_words import ARITHMETIC, COMPARISONS, CONSTANTS, FUNCTIONS, choose
+from workbench.problems.formula_functions import ARITHMETIC, COMPARISONS, CONSTANTS, FUNCTIONS, choose
 from workbench.registry import unknown_name
 
-LONGEST = 500
+MAX_LENGTH = 500
 """Characters."""
-DEEPEST = 100
-"""Operations within one another; a sum of k terms counts k."""
-LARGEST_EXPONENT = 64
-"""For exponents that are numbers: larger ones leave the range of float64 for almost any base."""
+MAX_DEPTH = 100
+"""Nested operations; a sum of k terms counts as k."""
+MAX_EXPONENT = 64
+"""Bound for constant exponents; larger ones overflow float64 for almost any base."""
 FOREIGN = re.compile(r"[^A-Za-z0-9 .+\-*/(),<>=!]")
 FACTOR = re.compile(r"(?<![A-Za-z0-9.])(?>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?=[A-Za-z])")
-"""A number with a letter right behind it."""
+"""A number directly followed by a letter."""
 UNFINISHED = "+-*/(,<>=!"
 HINTS = {"^": "write ** for a power", "[": "use round brackets", "{": "use round brackets", "&": "write and"}
 
@@ -37,12 +37,13 @@ Evaluate = Callable[[Values], Any]
 
 @dataclasses.dataclass(frozen=True)
 class Formula:
-    """A formula that has been checked. Call it with an array for every name: formula(x=x, y=y).
+    """A checked formula. Call it with an array for each name: formula(x=x, y=y).
 
-    The arrays are broadcast against one another, and the values have their common shape, float64. Both sides of a
-    condition are computed; what is not defined is NaN or infinite, without a warning. A comparison counts 1 or 0.
-    Cost: a pass over memory for each operation, on the shape of its operands alone, so axes of shape (1, n) and (n, 1)
-    are cheap where a part depends on one of them.
+    The arrays are broadcast against each other; the result is float64 and has their common shape. Both branches of a
+    condition are evaluated; undefined values are NaN or infinite, without warnings. A comparison is 1 or 0.
+
+    Cost: one pass over memory per operation, on the shape of its operands only; with axes of shape (1, n) and (n, 1),
+    subexpressions in one variable are cheap.
     """
 
     text: str
@@ -51,9 +52,9 @@ class Formula:
 
     @classmethod
     def parse(cls, text: str, names: Sequence[str] = ("x", "y")) -> Formula:
-        """Read a formula of these names. Raises InputError with the column, counted from 1, for whatever is no formula.
+        """Parse a formula in these names. Raises InputError with the column, counted from 1, of a mistake.
 
-        Bounds: 500 characters, 100 operations within one another, 64 for an exponent that is a number.
+        Limits: 500 characters, 100 nested operations, 64 for constant exponents.
         """
         return _parse(text, tuple(names))
 
@@ -69,42 +70,42 @@ class Formula:
 def _parse(text: str, names: tuple[str, ...]) -> Formula:
     if not text.strip():
         raise InputError("the formula is empty; write a number, or a formula such as 1 + x*y")
-    if len(text) > LONGEST:
-        raise InputError(f"the formula has {len(text)} characters, at most {LONGEST} are allowed; make it shorter")
+    if len(text) > MAX_LENGTH:
+        raise InputError(f"the formula has {len(text)} characters, at most {MAX_LENGTH} are allowed; make it shorter")
     if foreign := FOREIGN.search(text):
         character = foreign.group()
-        _refuse(foreign.start(), f"{character!r} has no meaning in a formula", HINTS.get(character, "take it out"))
+        _refuse(foreign.start(), f"{character!r} has no meaning in a formula", HINTS.get(character, "remove it"))
     if factor := FACTOR.search(text):
         _refuse(factor.end(), "a number is followed by a letter", "write * between factors, as 2*x")
     if text.rstrip()[-1] in UNFINISHED:
         _refuse(len(text.rstrip()), "the formula ends too early", f"something must follow {text.rstrip()[-1]}")
-    # Python reads no expression that begins with blanks, and columns count from the user's first character.
+    # Python's parser refuses leading blanks; columns are counted from the first character of the user's text.
     start = len(text) - len(text.lstrip())
     try:
         tree = ast.parse(text[start:], mode="eval")
     except SyntaxError as error:
-        said = "" if error.msg.startswith("invalid syntax") else f" ({error.msg})"
+        detail = "" if error.msg.startswith("invalid syntax") else f" ({error.msg})"
         column = start + max((error.offset or 1) - 1, 0)
-        _refuse(column, f"the formula cannot be read here{said}", "check brackets and operators")
+        _refuse(column, f"the formula cannot be read here{detail}", "check brackets and operators")
     except (ValueError, MemoryError, RecursionError):
         raise InputError("the formula is nested too deeply; use fewer brackets") from None
-    return Formula(text, names, _Reader(names, start).build(tree.body, 0))
+    return Formula(text, names, _Compiler(names, start).build(tree.body, 0))
 
 
-def _refuse(column: int, what: str, way_out: str = "") -> NoReturn:
-    raise InputError(f"column {column + 1}: {what}{'; ' if way_out else ''}{way_out}")
+def _refuse(column: int, what: str, hint: str = "") -> NoReturn:
+    raise InputError(f"column {column + 1}: {what}{'; ' if hint else ''}{hint}")
 
 
-class _Reader:
-    """Turns a tree into nested functions, node by node; whatever is not listed is refused."""
+class _Compiler:
+    """Compiles a syntax tree to nested functions; raises InputError for nodes that are not allowed."""
 
     def __init__(self, names: tuple[str, ...], start: int) -> None:
         self._names = names
         self._start = start
 
     def build(self, node: ast.expr, depth: int) -> Evaluate:
-        if depth > DEEPEST:
-            self._refuse(node, f"more than {DEEPEST} operations lie within one another", "make it shorter")
+        if depth > MAX_DEPTH:
+            self._refuse(node, f"more than {MAX_DEPTH} operations are nested", "make it shorter")
         match node:
             case ast.Constant(value=value):
                 return self._number(node, value)
@@ -130,7 +131,7 @@ class _Reader:
                 return lambda at: choose(condition(at), yes(at), no(at))
             case ast.Call():
                 return self._call(node, depth)
-        self._refuse(node, "this is no part of a formula", "use numbers, names, + - * / **, comparisons and functions")
+        self._refuse(node, "this is not allowed", "use numbers, names, + - * / **, comparisons and functions")
 
     def _number(self, node: ast.expr, value: object) -> Evaluate:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -168,11 +169,11 @@ class _Reader:
             self._refuse(node, "this cannot be called", "write * between factors")
         name = node.func.id
         if name in self._names or name in CONSTANTS:
-            self._refuse(node, f"{name} is no function", f"write {name}*(...) for a product")
+            self._refuse(node, f"{name} is not a function", f"write {name}*(...) for a product")
         if name not in FUNCTIONS:
             self._refuse(node, unknown_name("function", name, FUNCTIONS))
         if node.keywords:
-            self._refuse(node, f"{name} takes no arguments by name", "leave out the =")
+            self._refuse(node, f"{name} takes no keyword arguments", "remove the =")
         act, fewest, most = FUNCTIONS[name]
         if not fewest <= len(node.args) <= most:
             count = fewest if fewest == most else f"{fewest} to {most}"
@@ -185,11 +186,11 @@ class _Reader:
             return
         with np.errstate(all="ignore"):
             size = abs(exponent({}))
-        if not size <= LARGEST_EXPONENT:
-            self._refuse(node, f"this exponent is {size:.3g}", f"at most {LARGEST_EXPONENT} is allowed")
+        if not size <= MAX_EXPONENT:
+            self._refuse(node, f"this exponent is {size:.3g}", f"at most {MAX_EXPONENT} is allowed")
 
-    def _refuse(self, node: ast.expr, what: str, way_out: str = "") -> NoReturn:
-        _refuse(self._start + node.col_offset, what, way_out)
+    def _refuse(self, node: ast.expr, what: str, hint: str = "") -> NoReturn:
+        _refuse(self._start + node.col_offset, what, hint)
 
 
 def _joining(op: ast.boolop) -> Callable[[Any, Any], Any]:

@@ -1,7 +1,7 @@
-"""Reading Matrix Market files with every promise of their header checked, so that no file is silently misread.
+"""Strict reading of Matrix Market files.
 
-SciPy's reader (`scipy.io.mmread`) does the parsing. What it lets pass is checked around it: words too many on a line, a
-fraction in an integer file, a Fortran exponent, an array that ends early, an entry stored above the diagonal or twice.
+SciPy's reader (`scipy.io.mmread`) parses; this module refuses errors that it accepts: surplus words on a line,
+fractions in an integer file, Fortran exponents, truncated arrays, entries above the diagonal, and duplicate entries.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from workbench.problems.number_stream import BLOCK, NumberStream
 ENDINGS = (".mtx", ".mtx.gz", ".tar.gz")
 WORDS_PER_VALUE = {"real": 1, "double": 1, "integer": 1, "unsigned-integer": 1, "complex": 2}
 SYMMETRIES = ("general", "symmetric", "hermitian")
-LONGEST_BANNER = 1 << 10
+MAX_BANNER = 1 << 10
 HEADER_BYTES, HEADER_LINES = 1 << 20, 10_000
-"""What may stand up to the size line, with comments and blank lines: far more than collections write."""
+"""Limits of the header up to the size line, comments and blank lines included; far more than collections use."""
 
 
 def file_stem(path: Path) -> str:
-    """The file's name without its ending."""
+    """The name of a file without its suffixes."""
     for ending in ENDINGS[::-1]:
         if path.name.endswith(ending):
             return path.name.removesuffix(ending)
@@ -41,12 +41,14 @@ def file_stem(path: Path) -> str:
 
 
 def read_matrix(path: Path) -> Matrix:
-    """The matrix of a .mtx or .mtx.gz file, or of NAME/NAME.mtx inside a NAME.tar.gz of the SuiteSparse collection.
+    """Read a matrix from a .mtx or .mtx.gz file, or from NAME/NAME.mtx in a NAME.tar.gz of the SuiteSparse collection.
 
-    Formats: coordinate and array; real, integer and complex; general, symmetric and hermitian. Pattern files (they hold
-    no values) and skew-symmetric ones are refused. The header, comments included, has at most 1 MiB and 10,000 lines.
-    Cost: one pass over the text, then 12 bytes an entry about three times over. Raises InputError with one sentence
-    that names the file and, where known, the line or the entry.
+    Formats: coordinate and array; real, integer and complex; general, symmetric and hermitian. Pattern files, which
+    have no values, and skew-symmetric files are refused. The header has at most 1 MiB and 10,000 lines, comments
+    included.
+
+    Cost: one pass over the text, then about 36 bytes per entry. Raises InputError with the file and, if known, the line
+    or the entry.
     """
     refusal = f"cannot read {shown(path)}"
     with opened(path, "matrix file") as stream:
@@ -60,9 +62,9 @@ def read_matrix(path: Path) -> Matrix:
 
 
 def read_entries(stream: IO[bytes], name: str, refusal: str) -> sparse.csr_array:
-    """What an open file called `name` holds, read to its end, whatever CG makes of such a matrix.
+    """The entries of an open file called `name`, read to its end.
 
-    refusal: how sentences begin. Raises InputError as `read_matrix` does, but not for what `Matrix` refuses.
+    refusal: start of error messages. Raises InputError as `read_matrix` does, except for the checks of `Matrix`.
     """
     if not name.endswith(ENDINGS):
         raise InputError(f"{refusal}: the name of a matrix file ends in {', '.join(ENDINGS)}")
@@ -72,7 +74,7 @@ def read_entries(stream: IO[bytes], name: str, refusal: str) -> sparse.csr_array
     except InputError as error:
         raise InputError(f"{refusal}: {error}") from None
     except EOFError:
-        raise InputError(f"{refusal}: the compressed file is cut short; copy or download it again") from None
+        raise InputError(f"{refusal}: the compressed file is truncated; copy or download it again") from None
     except (gzip.BadGzipFile, zlib.error, tarfile.TarError, ValueError) as error:
         raise InputError(f"{refusal}: the compressed file is damaged ({error})") from None
     except OSError as error:
@@ -83,7 +85,7 @@ def read_entries(stream: IO[bytes], name: str, refusal: str) -> sparse.csr_array
 
 @dataclasses.dataclass(frozen=True)
 class Header:
-    """What the first lines promise."""
+    """The declarations in the first lines; `lines` is their number, `entries` the number of stored entries."""
 
     format: str
     field: str
@@ -94,13 +96,13 @@ class Header:
 
     @property
     def words_per_entry(self) -> int:
-        """Words that one entry takes: two indices in coordinate form, and the value."""
+        """Words per entry: two indices in coordinate format, and one or two for the value."""
         return (2 if self.format == "coordinate" else 0) + WORDS_PER_VALUE[self.field]
 
     def text(self) -> bytes:
-        """The header for SciPy, as many lines long as in the file, so that its line numbers hold.
+        """The header for SciPy, with as many lines as in the file, so that line numbers in messages agree.
 
-        Coordinate files are called general: SciPy then hands over the stored triangle, which can be checked.
+        Coordinate files are declared general, so that SciPy returns the stored triangle, which can then be checked.
         """
         symmetry = self.symmetry if self.format == "array" else "general"
         sizes = [*self.shape, self.entries] if self.format == "coordinate" else self.shape
@@ -110,7 +112,7 @@ class Header:
 
 def _read(stream: IO[bytes]) -> sparse.csr_array:
     header = _read_header(stream)
-    body = NumberStream(stream, header.text(), header.lines, whole="integer" in header.field)
+    body = NumberStream(stream, header.text(), header.lines, integers="integer" in header.field)
     refusal = ""
     try:
         stored = io.mmread(body, spmatrix=False)
@@ -131,9 +133,25 @@ def _read(stream: IO[bytes]) -> sparse.csr_array:
 
 def _read_header(stream: IO[bytes]) -> Header:
     header = _HeaderLines(stream)
-    banner = header.next(LONGEST_BANNER)
+    form, field, symmetry = _read_banner(header)
+    sizes = _read_sizes(header, 3 if form == "coordinate" else 2)
+    lines = header.count
+    shape = (sizes[0], sizes[1])
+    check_shape(shape)
+    full = shape[0] * shape[1] if symmetry == "general" else shape[0] * (shape[0] + 1) // 2
+    entries = sizes[2] if form == "coordinate" else full
+    if entries > full:
+        raise InputError(f"line {lines} declares {entries} entries, but the matrix has at most {full}")
+    if entries < shape[0]:
+        raise InputError(f"line {lines} declares {entries} entries for {shape[0]} rows; CG needs a full diagonal")
+    return Header(form, field, symmetry, shape, entries, lines)
+
+
+def _read_banner(header: _HeaderLines) -> tuple[str, str, str]:
+    """Format, field and symmetry. Raises InputError for values that are invalid or of no use to CG."""
+    banner = header.next(MAX_BANNER)
     words = banner.lower().split()
-    if len(banner) > LONGEST_BANNER or len(words) != 5 or words[0] != "%%matrixmarket":
+    if len(banner) > MAX_BANNER or len(words) != 5 or words[0] != "%%matrixmarket":
         raise InputError(
             "line 1 must be a banner such as '%%MatrixMarket matrix coordinate real symmetric', "
             f"got {banner[:60].strip()!r}"
@@ -144,7 +162,7 @@ def _read_header(stream: IO[bytes]) -> Header:
     if form not in ("coordinate", "array"):
         raise InputError(f"line 1 names the format {form!r}; known: coordinate, array")
     if field == "pattern":
-        raise InputError("the file holds a pattern without values; CG needs numbers, so write real entries")
+        raise InputError("the file is a pattern without values; CG needs numbers, so write real entries")
     if field not in WORDS_PER_VALUE:
         raise InputError(f"line 1 names the field {field!r}; known: {', '.join(WORDS_PER_VALUE)}")
     if symmetry == "skew-symmetric":
@@ -153,19 +171,7 @@ def _read_header(stream: IO[bytes]) -> Header:
         raise InputError(f"line 1 names the symmetry {symmetry!r}; known: {', '.join(SYMMETRIES)}")
     if symmetry == "hermitian" and field != "complex":
         raise InputError(f"line 1 says hermitian of {field} entries; write symmetric, or complex entries")
-    sizes = _read_sizes(header, 3 if form == "coordinate" else 2)
-    lines = header.count
-    shape = (sizes[0], sizes[1])
-    check_shape(shape)
-    whole = shape[0] * shape[1] if symmetry == "general" else shape[0] * (shape[0] + 1) // 2
-    header = Header(form, field, symmetry, shape, sizes[2] if form == "coordinate" else whole, lines)
-    if header.entries > whole:
-        raise InputError(f"line {lines} declares {header.entries} entries, but the matrix has room for {whole}")
-    if header.entries < shape[0]:
-        raise InputError(
-            f"line {lines} declares {header.entries} entries for {shape[0]} rows; CG needs a full diagonal"
-        )
-    return header
+    return form, field, symmetry
 
 
 def _read_sizes(header: _HeaderLines, count: int) -> list[int]:
@@ -175,43 +181,43 @@ def _read_sizes(header: _HeaderLines, count: int) -> list[int]:
         if words and not words[0].startswith("%"):
             if len(words) != count or not all(word.isdecimal() and len(word) < 19 for word in words):
                 what = "rows, columns and entries" if count == 3 else "rows and columns"
-                raise InputError(f"line {header.count} must hold {what} as whole numbers, got {text[:60].strip()!r}")
+                raise InputError(f"line {header.count} must have {what} as integers, got {text[:60].strip()!r}")
             return [int(word) for word in words]
     raise InputError("the file ends before its size line")
 
 
 class _HeaderLines:
-    """The first lines of a stream, `count` so far. Raises InputError where they are more than a header has."""
+    """Reader of header lines, of which `count` were read. Raises InputError beyond the limits of a header."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self.count = 0
         self._stream, self._left = stream, HEADER_BYTES
 
     def next(self, most: int = HEADER_BYTES) -> str:
-        """The next line, empty at the end; one of more than `most` bytes is cut behind the first beyond them."""
+        """The next line, empty at the end of the file; longer lines are truncated to `most` + 1 bytes."""
         line = self._stream.readline(min(most, self._left) + 1)
         self._left -= len(line)
         self.count += 1
         if self._left < 0 or self.count > HEADER_LINES:
             raise InputError(
                 f"no size line within the first {HEADER_BYTES >> 20} MiB and {HEADER_LINES} lines; "
-                "shorten the comments, or check what the file holds"
+                "shorten the comments, or check the format of the file"
             )
         return line.decode("ascii", errors="replace")
 
 
 def _check_words(header: Header, words: int) -> None:
-    """Compare the words of the body with what the header promises."""
+    """Raise InputError unless the number of words in the body agrees with the header."""
     expected = header.entries * header.words_per_entry
     if words < expected:
         raise InputError(
             f"line {header.lines} declares {header.entries} entries, but the file ends after "
-            f"{words // header.words_per_entry}; it is cut short or its header is wrong"
+            f"{words // header.words_per_entry}; it is truncated or its header is wrong"
         )
     if words > expected:
         raise InputError(
             f"{header.entries} entries take {expected} words, but {words} follow line {header.lines}; "
-            "there is something on the lines or after them that does not belong to the matrix"
+            "remove surplus words on the lines or after them"
         )
 
 
@@ -225,10 +231,10 @@ def _assembled(header: Header, stored: sparse.coo_array) -> sparse.csr_array:
     above = np.flatnonzero(columns > rows)
     if above.size:
         raise InputError(
-            f"{_entry(above[0], rows, columns)} lies above the diagonal, though line 1 says {header.symmetry}; "
-            "store the lower triangle only, or say general"
+            f"{_entry(above[0], rows, columns)} is above the diagonal, but line 1 says {header.symmetry}; "
+            "store the lower triangle only, or declare general"
         )
-    # Joined rather than added: adding would drop the explicit zeros that a file may store, and papers count.
+    # Concatenated rather than added, since adding would drop explicitly stored zeros, which papers count.
     below = rows > columns
     mirrored = stored.data[below].conj() if header.symmetry == "hermitian" else stored.data[below]
     places = np.concatenate([rows, columns[below]]), np.concatenate([columns, rows[below]])
@@ -247,7 +253,7 @@ def _entry(place: int, rows: np.ndarray, columns: np.ndarray) -> str:
 
 @contextmanager
 def _unpacked(stream: IO[bytes], name: str) -> Iterator[IO[bytes]]:
-    """The text of the matrix, uncompressed."""
+    """Open the uncompressed text of the matrix."""
     if name.endswith(".mtx"):
         yield stream
     elif name.endswith(".mtx.gz"):
@@ -255,13 +261,13 @@ def _unpacked(stream: IO[bytes], name: str) -> Iterator[IO[bytes]]:
             yield text  # type: ignore[misc]
     else:
         stem = file_stem(Path(name))
-        # Not as r|gz, by which tarfile does not look at the checksum; that stands at the end.
-        with gzip.open(stream, "rb") as whole, tarfile.open(fileobj=whole, mode="r|") as archive:
+        # With mode r|gz, tarfile would not verify the checksum at the end.
+        with gzip.open(stream, "rb") as unzipped, tarfile.open(fileobj=unzipped, mode="r|") as archive:
             for member in archive:
                 if member.name.removeprefix("./") == f"{stem}/{stem}.mtx" and (text := archive.extractfile(member)):
                     yield text
                     break
             else:
-                raise InputError(f"the archive holds no {stem}/{stem}.mtx")
-            while whole.read(BLOCK):
+                raise InputError(f"the archive has no {stem}/{stem}.mtx")
+            while unzipped.read(BLOCK):
                 pass

@@ -1,4 +1,4 @@
-"""A stream of numbers as text, counted and checked in passing: SciPy's reader skips over what follows a number."""
+"""A text stream of numbers that validates and counts words, since SciPy's reader ignores text after a number."""
 
 from __future__ import annotations
 
@@ -9,43 +9,43 @@ import numpy as np
 from workbench.errors import InputError
 
 BLOCK = 1 << 20
-LONGEST_LINE = 1 << 16
+MAX_LINE = 1 << 16
 SPACE, DOT, POWER, OTHER = range(4)
 
 
 class NumberStream:
-    """`header`, then the rest of `stream`, of which every word must be a finite number; `words` counts them.
+    """A readable stream of `header` and the rest of `stream`, in which every word must be a finite number.
 
-    header: the lines that the reader sees in place of those already taken from `stream`; `lines` is their number.
-    whole: whether only whole numbers are allowed. Cost: about 5 ns a byte. Raises InputError with line and word.
+    header: replaces the lines already read from `stream`; lines: their number. integers: allow integers only. words:
+    the number of words read. Cost: about 5 ns per byte. Raises InputError with line and word.
     """
 
-    def __init__(self, stream: IO[bytes], header: bytes, lines: int, *, whole: bool) -> None:
+    def __init__(self, stream: IO[bytes], header: bytes, lines: int, *, integers: bool) -> None:
         self.words = 0
         self._stream = stream
         self._pending = memoryview(header)
         self._line = lines + 1
-        self._what = "a whole number" if whole else "a finite number"
-        self._allowed = _allowed_pairs(whole)
+        self._what = "an integer" if integers else "a finite number"
+        self._allowed = _allowed_pairs(integers)
         self._classes = _byte_classes()
 
     def read(self, size: int) -> bytes:
-        """At most `size` bytes; empty at the end."""
+        """Read at most `size` bytes; empty at the end."""
         if not self._pending:
             self._pending = memoryview(self._next_lines())
-        taken, self._pending = self._pending[:size], self._pending[size:]
-        return bytes(taken)
+        part, self._pending = self._pending[:size], self._pending[size:]
+        return bytes(part)
 
     def drain(self) -> None:
-        """Read what is left, for the count of words."""
+        """Read to the end, so that `words` is complete."""
         while self.read(BLOCK):
             pass
 
     def _next_lines(self) -> bytes:
         block = self._stream.read(BLOCK)
-        rest = self._stream.readline(LONGEST_LINE)
-        if len(rest) == LONGEST_LINE:
-            raise InputError(f"the file holds a line of more than {LONGEST_LINE} characters")
+        rest = self._stream.readline(MAX_LINE)
+        if len(rest) == MAX_LINE:
+            raise InputError(f"the file has a line of more than {MAX_LINE} characters")
         self._check(b"\n" + block + rest + b"\n")
         return block + rest
 
@@ -53,11 +53,11 @@ class NumberStream:
         codes = np.frombuffer(padded, dtype=np.uint8)
         refused = ~self._allowed[codes[:-1].astype(np.uint16) * 256 + codes[1:]]
         classes = self._classes[codes]
-        places = np.flatnonzero(classes != OTHER)
-        before, after = classes[places[:-1]], classes[places[1:]]
-        # Neighbouring bytes cannot show 1.2.3, 1e2.5 or 1e2e3, but neighbouring dots and powers can.
-        again = ((after == DOT) & (before != SPACE)) | ((after == POWER) & (before == POWER))
-        wrong = [*(np.flatnonzero(refused)[:1] + 1), *places[1:][again][:1]]
+        marks = np.flatnonzero(classes != OTHER)
+        before, after = classes[marks[:-1]], classes[marks[1:]]
+        # Pairs of adjacent bytes do not reveal 1.2.3, 1e2.5 or 1e2e3; consecutive dots and exponent marks do.
+        repeated = ((after == DOT) & (before != SPACE)) | ((after == POWER) & (before == POWER))
+        wrong = [*(np.flatnonzero(refused)[:1] + 1), *marks[1:][repeated][:1]]
         if wrong:
             self._refuse(padded, int(min(wrong)))
         spaces = classes == SPACE
@@ -71,11 +71,11 @@ class NumberStream:
         raise InputError(f"line {line}: {word!r} is not {self._what}")
 
 
-def _allowed_pairs(whole: bool) -> np.ndarray:
-    """Which byte may follow which, shape (65536,), at 256 * first + second."""
+def _allowed_pairs(integers: bool) -> np.ndarray:
+    """Whether a byte may follow another, bool, shape (65536,), at index 256 * first + second."""
     space, digit, sign, dot, power = b" \t\r\n", b"0123456789", b"+-", b".", b"eE"
     followers = {space: space + digit + sign, digit: digit + space, sign: digit}
-    if not whole:
+    if not integers:
         followers = {first: second + dot for first, second in followers.items()}
         followers[digit] += power
         followers |= {dot: digit + space + power, power: digit + sign}
@@ -86,7 +86,7 @@ def _allowed_pairs(whole: bool) -> np.ndarray:
 
 
 def _byte_classes() -> np.ndarray:
-    """SPACE, DOT, POWER or OTHER for every byte."""
+    """The class of each byte value: SPACE, DOT, POWER or OTHER; shape (256,)."""
     classes = np.full(256, OTHER, dtype=np.uint8)
     for mark, members in ((SPACE, b" \t\r\n"), (DOT, b"."), (POWER, b"eE")):
         classes[list(members)] = mark

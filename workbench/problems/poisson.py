@@ -76,7 +76,7 @@ class Poisson7(Problem):
 
 @dataclasses.dataclass(frozen=True)
 class _BoxProblem(Problem):
-    """What the box problems share."""
+    """Common base class of the box problems."""
 
     reach: ClassVar[int]
 
@@ -87,7 +87,7 @@ class _BoxProblem(Problem):
         super().__post_init__()
         if self.form == "assembled" and self._box.nnz > MAX_NNZ:
             raise InputError(
-                f"{self.spec} has {self._box.nnz} entries, and 32-bit indices count {MAX_NNZ} at most; "
+                f"{self.spec} has {self._box.nnz} entries, at most {MAX_NNZ} are possible with 32-bit indices; "
                 "use a smaller n, or form=matrix-free"
             )
 
@@ -98,14 +98,14 @@ class _BoxProblem(Problem):
     def assemble(self, seed: int = 0) -> LinearSystem:
         operator, size = self._box, self.n**3
         assembled = self.form == "assembled"
-        way_out = "use a smaller n, or form=matrix-free" if assembled else "use a smaller n"
-        check_memory(WORD * size + self._stored_bytes, self.spec, way_out)
+        hint = "use a smaller n, or form=matrix-free" if assembled else "use a smaller n"
+        check_memory(WORD * size + self._stored_bytes, self.spec, hint)
         b = constant(1, size, np.float64)
         return LinearSystem(Matrix(operator.to_csr()) if assembled else operator, b, grid=operator.grid)
 
     @property
     def _stored_bytes(self) -> int:
-        """Of the matrix."""
+        """Bytes of the matrix."""
         return BYTES_PER_ENTRY * self._box.nnz + 4 * self.n**3 if self.form == "assembled" else 0
 
     @property
@@ -119,10 +119,11 @@ class _BoxProblem(Problem):
 class Poisson27(_BoxProblem):
     """The 27-point operator on an n x n x n grid: diagonal 26, -1 per neighbour; b = 1, x0 = 0.
 
-    N = n^3, nnz = (3n - 2)^3; neighbours outside the box are dropped, so A is weakly diagonally dominant, strictly so
-    in the rows at the boundary, and positive definite. Assembled it takes 12 nnz + 4 N bytes and a product reads them
-    all; matrix-free it takes none, and a product moves 2 N words. Assembled, 32-bit indices end at n = 430. Raises
-    InputError beyond that, and where memory does not suffice.
+    N = n^3, nnz = (3n - 2)^3. Neighbours outside the box are dropped, so A is weakly diagonally dominant, strictly so
+    in the rows at the boundary, and positive definite.
+
+    Cost: assembled, 12 nnz + 4 N bytes, all read by a product; matrix-free, no storage, and a product moves 2 N words.
+    Raises InputError for insufficient memory, and assembled for n > 430, beyond which 32-bit indices overflow.
     Source: the matrix of the HPCG benchmark, Dongarra, Heroux, Luszczek (2016).
     """
 
@@ -136,10 +137,11 @@ class Poisson27(_BoxProblem):
 class Poisson125(_BoxProblem):
     """The 125-point operator on an n x n x n grid: diagonal 124, -1 per neighbour; b = 1, x0 = 0.
 
-    N = n^3, nnz = (5n - 6)^3; neighbours outside the box are dropped, so A is weakly diagonally dominant, strictly so
-    in the rows at the boundary, and positive definite. n = 165 is the paper's 4.5M. Assembled it takes 12 nnz + 4 N
-    bytes and a product reads them all; matrix-free it takes none, and a product moves 2 N words. Assembled, 32-bit
-    indices end at n = 259. Raises InputError beyond that, and where memory does not suffice.
+    N = n^3, nnz = (5n - 6)^3. Neighbours outside the box are dropped, so A is weakly diagonally dominant, strictly so
+    in the rows at the boundary, and positive definite. n = 165 is the paper's 4.5M.
+
+    Cost: assembled, 12 nnz + 4 N bytes, all read by a product; matrix-free, no storage, and a product moves 2 N words.
+    Raises InputError for insufficient memory, and assembled for n > 259, beyond which 32-bit indices overflow.
     Source: Tiwari, Vadhiyar (2022), hybrid pipelined CG, Table 1: sizes and nnz agree; the paper does not print the
     values.
     """

@@ -1,4 +1,4 @@
-"""Poisson problems whose coefficients and right-hand side are formulas, in a square and in a cube."""
+"""Poisson problems with formulas as coefficients and right-hand side, in 2D and 3D."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from workbench.registry import parameter, register
 
 AXES = "xyz"
 CELLS_AT_ONCE = 1 << 18
-"""Formulas are evaluated on so many cells at a time, so that what they compute on the way stays in the cache."""
+"""Formulas are evaluated on blocks of this many cells, so that temporaries stay in cache."""
 COEFFICIENT_HELP = "coefficient of d/dx, a formula of {} such as where(x < 0.5, 1, 1000)"
 OTHER_HELP = "coefficient of d/d{}, a formula; empty for the same as a"
 RIGHT_HELP = "right-hand side, a formula of {}"
 
 
 class PoissonFormulas(Problem):
-    """What both dimensions share; see `PoissonFormulas2D` and `PoissonFormulas3D`, which declare the parameters."""
+    """Common base class of `PoissonFormulas2D` and `PoissonFormulas3D`, which declare the parameters."""
 
     dimensions: ClassVar[int]
     n: int
@@ -41,11 +41,11 @@ class PoissonFormulas(Problem):
 
     @property
     def others(self) -> tuple[str, ...]:
-        """The coefficients of y and z, which are as that of x where they are left empty."""
+        """The parameters for the y and z coefficients; an empty one means that of x."""
         return ("b", "c")[: self.dimensions - 1]
 
     def formula(self, name: str) -> Formula:
-        """The formula of a coefficient, or of "f". Raises InputError that names it and the column of a mistake."""
+        """The formula of a coefficient, or of "f". Raises InputError with its name and the column of a mistake."""
         text = getattr(self, name)
         if name in self.others and not text.strip():
             text = self.a
@@ -56,16 +56,16 @@ class PoissonFormulas(Problem):
 
     @property
     def distinct(self) -> dict[str, tuple[str, ...]]:
-        """The coefficients that differ, each with the names it goes by: {"a": ("a", "b")} where both are the same."""
+        """Groups of equal coefficients by the first name of each: {"a": ("a", "b")} if both are equal."""
         names: dict[Formula, tuple[str, ...]] = {}
         for name in ("a", *self.others):
             names[self.formula(name)] = (*names.get(self.formula(name), ()), name)
-        return {shared[0]: shared for shared in names.values()}
+        return {equal[0]: equal for equal in names.values()}
 
     def values(self, name: str) -> np.ndarray:
         """A coefficient or "f" at the centres of all cells, shape (n, n) or (n, n, n). Cost: one array of N words.
 
-        Raises InputError with the place where a coefficient is not positive and finite, or f is not finite.
+        Raises InputError with the position where a coefficient is not positive and finite, or f is not finite.
         """
         values = self.on_cells(self.formula(name))
         finite = np.isfinite(values)
@@ -84,8 +84,8 @@ class PoissonFormulas(Problem):
         for first in range(0, n, rows):
             axes = {}
             for k in range(dimensions):
-                own = centres[first : first + rows] if k == dimensions - 1 else centres
-                axes[AXES[k]] = own.reshape(-1, *(1,) * k)
+                coordinates = centres[first : first + rows] if k == dimensions - 1 else centres
+                axes[AXES[k]] = coordinates.reshape(-1, *(1,) * k)
             values[first : first + rows] = formula(**axes)
         return values
 
@@ -96,30 +96,32 @@ class PoissonFormulas(Problem):
     def assemble(self, seed: int = 0) -> LinearSystem:
         n, size = self.n, self.n**self.dimensions
         check_memory(8 * (2 * self.dimensions + 3) * size, f"a grid of {size} cells", "use a smaller n")
-        made = {name: self.values(name) for name in self.distinct}
-        along = [made[first] for axis in ("a", *self.others) for first, names in self.distinct.items() if axis in names]
+        values = {name: self.values(name) for name in self.distinct}
+        per_axis = [
+            values[first] for axis in ("a", *self.others) for first, names in self.distinct.items() if axis in names
+        ]
         right = self.values("f")
         closed = is_closed(self.sides, self.dimensions)
         b = right.reshape(-1)
         return LinearSystem(
-            assemble_diffusion(along, self.sides, scale=float(n) ** 2),
+            assemble_diffusion(per_axis, self.sides, scale=float(n) ** 2),
             without_mean(b) if closed else b,
             grid=right.shape,
-            coefficient=along[0].reshape(-1),
+            coefficient=per_axis[0].reshape(-1),
             coefficient_name="coefficient a",
             constant_nullspace=closed,
         )
 
-    def _check(self, name: str, values: np.ndarray, good: np.ndarray, what: str) -> None:
-        """Refuse values that are not all good, with the first of them and where it is."""
-        if good.all():
+    def _check(self, name: str, values: np.ndarray, valid: np.ndarray, what: str) -> None:
+        """Raise InputError with value and position of the first invalid cell, if any."""
+        if valid.all():
             return
-        cell = np.unravel_index(int(np.flatnonzero(~good)[0]), values.shape)
-        place = ", ".join(f"{axis} = {(at + 0.5) / self.n:.4g}" for axis, at in zip(AXES, cell[::-1], strict=False))
-        # The maximum of anything and NaN is NaN.
+        cell = np.unravel_index(int(np.flatnonzero(~valid)[0]), values.shape)
+        point = ", ".join(f"{axis} = {(at + 0.5) / self.n:.4g}" for axis, at in zip(AXES, cell[::-1], strict=False))
+        # max(1e-3, ...) does not help with NaN, since the maximum of a number and NaN is NaN.
         low = name != "f" and values[cell] <= 0
-        way_out = "try max(1e-3, ...) around it" if low else "change the formula there, as where(x < 0.5, ..., 1) does"
-        raise InputError(f"{self.name}: {name} must be {what}, but {name} = {values[cell]:.4g} at {place}; {way_out}")
+        hint = "try max(1e-3, ...) around it" if low else "change the formula there, as where(x < 0.5, ..., 1) does"
+        raise InputError(f"{self.name}: {name} must be {what}, but {name} = {values[cell]:.4g} at {point}; {hint}")
 
 
 @register
@@ -127,11 +129,12 @@ class PoissonFormulas(Problem):
 class PoissonFormulas2D(PoissonFormulas):
     """-d/dx(a du/dx) - d/dy(b du/dy) = f in the unit square, with a, b and f formulas of x and y; x0 = 0.
 
-    N = n x n cells with u at their centres, finite volumes with harmonic means at the faces, scaled by 1/h^2, so u is
-    approximated to order h^2 where a and b are smooth. u = 0 on Dirichlet sides, which lie on the cells' faces, no flux
-    through Neumann sides; where all are Neumann, A is singular and b loses its mean. The coefficient shown is a. Cost:
-    about 7 arrays of N words. Raises InputError with the column of a mistake in a formula, with the place where a or b
-    is not positive, and where memory does not suffice.
+    N = n x n cells with u at their centres; finite volumes with harmonic means at the faces, scaled by 1/h^2. The error
+    is O(h^2) for smooth a and b. u = 0 on Dirichlet sides, which are on cell faces; no flux through Neumann sides. If
+    all sides are Neumann, A is singular and the mean of b is subtracted. Figures show the coefficient a.
+
+    Cost: about 7 arrays of N words. Raises InputError for a mistake in a formula, with its column, for a or b that are
+    not positive, with the position, and for insufficient memory.
     Source: as `assemble_diffusion`, with a coefficient for each axis.
     """
 
@@ -151,11 +154,12 @@ class PoissonFormulas2D(PoissonFormulas):
 class PoissonFormulas3D(PoissonFormulas):
     """-d/dx(a du/dx) - d/dy(b du/dy) - d/dz(c du/dz) = f in the unit cube, all formulas of x, y and z; x0 = 0.
 
-    N = n x n x n cells with u at their centres, finite volumes with harmonic means at the faces, scaled by 1/h^2. u = 0
-    on Dirichlet sides, which lie on the cells' faces, no flux through Neumann sides; where all are Neumann, A is
-    singular and b loses its mean. The coefficient shown is a. Cost: about 9 arrays of N words. Raises InputError with
-    the column of a mistake in a formula, with the place where a coefficient is not positive, and where memory does not
-    suffice.
+    N = n x n x n cells with u at their centres; finite volumes with harmonic means at the faces, scaled by 1/h^2. u = 0
+    on Dirichlet sides, which are on cell faces; no flux through Neumann sides. If all sides are Neumann, A is singular
+    and the mean of b is subtracted. Figures show the coefficient a.
+
+    Cost: about 9 arrays of N words. Raises InputError for a mistake in a formula, with its column, for coefficients
+    that are not positive, with the position, and for insufficient memory.
     Source: as `assemble_diffusion`, with a coefficient for each axis.
     """
 

@@ -1,4 +1,4 @@
-"""Which sides of the box hold the pressure (Dirichlet) and which are walls (Neumann), written as text."""
+"""Boundary conditions of the sides of a box, parsed from text."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ def side_names(dimensions: int) -> tuple[str, ...]:
 
 
 def parse_sides(text: str, dimensions: int) -> dict[str, Boundary]:
-    """The condition on every side: `neumann`, `dirichlet`, or a comma list `side:condition`, the others being Neumann.
+    """The condition on each side, from `neumann`, `dirichlet`, or a comma-separated list of `side:condition`.
 
-    Raises InputError for an unknown side or condition and for a side that is named twice.
+    Sides that are not in the list are Neumann. Raises InputError for an unknown side or condition, and for a side that
+    occurs twice.
     """
     names = side_names(dimensions)
     words = [word.strip() for word in text.split(",")]
@@ -47,7 +48,7 @@ def parse_sides(text: str, dimensions: int) -> dict[str, Boundary]:
 
 
 def is_closed(text: str, dimensions: int) -> bool:
-    """Whether every side is a wall (Neumann), which makes the operator singular."""
+    """Whether all sides are Neumann, which makes the operator singular."""
     return all(boundary is Boundary.NEUMANN for boundary in parse_sides(text, dimensions).values())
 
 

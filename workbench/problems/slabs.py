@@ -21,8 +21,9 @@ class Slabs(Problem):
     """Three slabs stacked along x in the unit cube, the middle one light; all sides Neumann, so A is singular.
 
     N = n x n x n. Density 1 where |x - 0.5| < thickness/2 (phase 1), 1/contrast elsewhere (phase 0). A is scaled by
-    1/h^2, b is uniform random minus its mean, x0 uniform random. Cost: about 8 arrays of N words. Raises InputError for
-    bad parameters and for a slab thinner than the cells.
+    1/h^2, b is uniform random minus its mean, x0 uniform random.
+
+    Cost: about 8 arrays of N words. Raises InputError for invalid parameters and for a slab without cells.
     Source: Gupta, van Gijzen, Vuik (2012), section 2 and Table 3; b and the scale are not printed there and were
     fitted.
     """
@@ -44,12 +45,12 @@ class Slabs(Problem):
         middle = np.abs(2 * np.arange(self.n) + 1 - self.n) < self.thickness * self.n
         if not middle.any():
             raise InputError(
-                f"a slab of thickness {self.thickness:g} holds no cell centre of {self.n} cells a side; "
+                f"a slab of thickness {self.thickness:g} contains no cell centre of {self.n} cells per side; "
                 f"use a thickness above {1 / self.n:g} or more cells"
             )
         if middle.all():
             raise InputError(
-                f"a slab of thickness {self.thickness:g} fills the whole cube of {self.n} cells a side; "
+                f"a slab of thickness {self.thickness:g} fills the cube of {self.n} cells per side; "
                 f"use a thickness of at most {1 - 1 / self.n:g}"
             )
         phase = np.broadcast_to(middle.astype(np.int32), (self.n,) * 3).copy()

@@ -1,4 +1,4 @@
-"""Generated matrices that stand in for large ones of the SuiteSparse collection where those cannot be downloaded."""
+"""Synthetic substitutes for large matrices of the SuiteSparse collection, for use without a download."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.problems.memory import check_memory
 from workbench.problems.thinned_grid import ThinnedGrid
 from workbench.registry import parameter, register
 
-UNKNOWNS_A_NODE = {
+UNKNOWNS_PER_NODE = {
     "bcsstk15": 3,
     "gyro": 3,
     "boneS01": 3,
@@ -24,29 +24,29 @@ UNKNOWNS_A_NODE = {
     "Serena": 3,
     "Queen_4147": 3,
 }
-"""The matrices of the hybrid pipelined CG papers: three displacements a node in solids, one potential in `offshore`."""
-FEWEST = 600
+"""The matrices of the hybrid pipelined CG papers: 3 displacements per node in solids, 1 potential in `offshore`."""
+MIN_UNKNOWNS = 600
 BYTES_PER_ENTRY = 8 + 4
 DEVIATION = 0.02
-"""Of the entries from what is aimed at, as a fraction."""
-ROOM = 1.25
-"""Memory while the matrix is made, in sizes of the matrix."""
+"""Largest relative deviation of the number of entries from the target."""
+MEMORY_FACTOR = 1.25
+"""Peak memory during assembly, in multiples of the matrix."""
 
 
 @register
 @dataclasses.dataclass(frozen=True)
 class StandIn(Problem):
-    """NOT the matrix of that name, but a generated one with its N and, within 2%, its entries; b = 1, x0 = 0.
+    """NOT the named matrix, but a synthetic one with the same N and, within 2%, as many entries; b = 1, x0 = 0.
 
-    Nodes fill a cube of grid points, plane after plane; each is coupled to neighbours in a box around it, from which
-    pairs are dropped at random until the count is right. Couplings are those of elastic bonds, -k (I + d d^T) for a
-    unit vector d along the bond, with k the harmonic mean of two nodes' stiffness, which varies by a factor of 100.
-    The diagonal exceeds the other entries of its row by 1e-3 of their sum, so A is positive definite. Entries, rows and
-    sizes suit measurements of time and memory; iteration counts are not those of the real matrix.
+    Nodes fill a cube of grid points, plane by plane. Each is coupled to neighbours in a box around it, from which pairs
+    are dropped at random until the number of entries is right. Couplings are those of elastic bonds, -k (I + d d^T) for
+    a unit vector d along the bond, with k the harmonic mean of the stiffness of two nodes, which varies by a factor of
+    100. A diagonal entry exceeds the sum of the magnitudes of the others in its row by 1e-3 of it, so A is positive
+    definite. It is meant for measurements of time and memory; iteration counts differ from those of the real matrix.
 
-    The number of entries is the papers', which count stored zeros. Cost: seconds per 10^8 entries, 12 nnz + 4 N bytes,
-    and a quarter of that while it is made. Raises InputError for a scale that leaves fewer than 600 unknowns, and where
-    memory does not suffice.
+    The number of entries is that of the papers, which count stored zeros. Cost: a few seconds per 10^8 entries; 12 nnz
+    + 4 N bytes, plus a quarter of that during assembly. Raises InputError for a scale that leaves fewer than 600
+    unknowns, and for insufficient memory.
     Source: sizes from Tiwari, Vadhiyar (2022), hybrid pipelined CG, Table 1.
     """
 
@@ -54,16 +54,16 @@ class StandIn(Problem):
     title: ClassVar[str] = "STAND-IN for a matrix of the collection (generated, not the real one)"
     has_grid: ClassVar[bool] = False
 
-    of: str = parameter("bcsstk15", "matrix it stands in for", choices=tuple(UNKNOWNS_A_NODE))
+    of: str = parameter("bcsstk15", "matrix it stands in for", choices=tuple(UNKNOWNS_PER_NODE))
     scale: float = parameter(1.0, "fraction of the unknowns", low=1e-4, high=1.0)
     geometry_seed: int = parameter(0, "seed of the pairs dropped and of the stiffness", low=0, high=2**31 - 1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.unknowns < FEWEST:
+        if self.unknowns < MIN_UNKNOWNS:
             raise InputError(
-                f"stand-in: scale {self.scale:g} leaves {self.unknowns} unknowns of {self.of}, at least {FEWEST} are "
-                "needed; use a larger scale"
+                f"stand-in: scale {self.scale:g} leaves {self.unknowns} unknowns of {self.of}, at least {MIN_UNKNOWNS} "
+                "are needed; use a larger scale"
             )
 
     @property
@@ -73,13 +73,13 @@ class StandIn(Problem):
 
     @property
     def unknowns(self) -> int:
-        """N: that of the matrix for scale 1, else a whole number of nodes."""
-        each = UNKNOWNS_A_NODE[self.of]
-        return each * round(catalogue()[self.of].N * self.scale / each)
+        """N: that of the matrix for scale 1, and always a multiple of the unknowns per node."""
+        per_node = UNKNOWNS_PER_NODE[self.of]
+        return per_node * round(catalogue()[self.of].N * self.scale / per_node)
 
     @property
     def entries(self) -> int:
-        """The number of entries aimed at."""
+        """The target for the number of entries."""
         entry = catalogue()[self.of]
         return round((entry.nnz + entry.zeros) * self.unknowns / entry.N)
 
@@ -88,7 +88,7 @@ class StandIn(Problem):
         return Size.of_rows(self.unknowns, round((1 - DEVIATION) * self.entries))
 
     def assemble(self, seed: int = 0) -> LinearSystem:
-        check_memory(round(ROOM * BYTES_PER_ENTRY * self.entries), self.label, "use a smaller scale")
-        each = UNKNOWNS_A_NODE[self.of]
-        grid = ThinnedGrid(self.unknowns // each, each, self.entries, self.geometry_seed)
+        check_memory(round(MEMORY_FACTOR * BYTES_PER_ENTRY * self.entries), self.label, "use a smaller scale")
+        per_node = UNKNOWNS_PER_NODE[self.of]
+        grid = ThinnedGrid(self.unknowns // per_node, per_node, self.entries, self.geometry_seed)
         return LinearSystem(Matrix(grid.to_csr()), np.ones(self.unknowns))

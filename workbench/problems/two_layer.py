@@ -19,13 +19,14 @@ from workbench.registry import parameter, register
 class TwoLayer(Problem):
     """Two fluid layers on the unit square: density 1 below y = 0.5 and `contrast` above, b = 1, x0 random.
 
-    N = n x n. Dirichlet on y = 0 with the wall one whole cell away (the paper's (n + 1) x n grid with one row
-    eliminated), Neumann elsewhere; A is not scaled by 1/h^2. For odd n the middle row belongs to the upper layer.
-    phase 0 is the lower layer, 1 the upper. Cost: about 6 arrays of N words. Raises InputError for bad parameters.
-    Source: Gupta, van Gijzen, Vuik (2012), section 2. The paper leaves open the boundary sides, b, x0 and the scale;
-    these were fitted to its Table 2. The scale: with 2n stripes and Neu1, Neu2 to 1e-6 ||b||, means over seeds 0 to 4
-    are 86, 69 (n = 128) and 127, 103 (n = 256) without 1/h^2, near the printed 76, 61 and 117, 92, but 202, 163 and
-    388, 314 with it.
+    N = n x n. Dirichlet on y = 0 with the wall one cell away from the centres (the paper's (n + 1) x n grid with one
+    row eliminated), Neumann elsewhere; A is not scaled by 1/h^2. For odd n the middle row belongs to the upper layer.
+    Phase 0 is the lower layer, 1 the upper. Cost: about 6 arrays of N words. Raises InputError for invalid parameters.
+
+    Source: Gupta, van Gijzen, Vuik (2012), section 2. The paper does not specify the boundary conditions, b, x0 and the
+    scale of A; they were fitted to its Table 2. For the scale: with 2n stripes and Neu1, Neu2 to 1e-6 ||b||, means over
+    seeds 0 to 4 are 86, 69 (n = 128) and 127, 103 (n = 256) without 1/h^2, near the printed 76, 61 and 117, 92, but
+    202, 163 and 388, 314 with it.
     """
 
     name: ClassVar[str] = "two-layer"

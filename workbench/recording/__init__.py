@@ -1,4 +1,4 @@
-"""Recordings: the history of a run and its file, and the trace of where its time went."""
+"""Recordings: run histories, run files, and traces of kernels and copies."""
 
 from workbench.recording.chrome import load_trace, save_trace
 from workbench.recording.history import COLUMNS, History

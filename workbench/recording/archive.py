@@ -1,4 +1,4 @@
-"""The arrays in a file of NumPy's (.npz), with nothing unpacked or allocated before its size has been looked at."""
+"""Safe reading of NumPy archives (.npz): sizes are checked before anything is unpacked or allocated."""
 
 from __future__ import annotations
 
@@ -12,54 +12,54 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.files import read_array
 
-SMALL, RATIO = 256 << 20, 50
-"""A file may unpack to so many bytes, or to so many times its own size; whole runs take about 5 times, traces 10."""
+MAX_BYTES, MAX_RATIO = 256 << 20, 50
+"""A file may unpack to the larger of MAX_BYTES and MAX_RATIO times its size; runs take about 5 times, traces 10."""
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""What savez and savez_compressed write; others unpack without a bound on what they take at once."""
+"""Compression methods of savez and savez_compressed; the memory that other methods need is not bounded."""
 
 
 def read_arrays(stream: IO[bytes], names: Collection[str]) -> dict[str, np.ndarray]:
-    """Those of the named arrays that the file holds; texts are arrays of shape (). Others are not unpacked.
+    """Those of the named arrays that are in the file; texts are arrays of shape (). Other members are not unpacked.
 
-    Cost: the memory of the arrays, which is bounded by `SMALL` or `RATIO` times the file. Raises InputError for what is
-    no such file, is damaged, or would unpack to more.
+    Memory: that of the arrays, at most `MAX_BYTES` or `MAX_RATIO` times the file size. Raises InputError for a file of
+    another format, a damaged one, and one that would unpack to more.
     """
     try:
         with zipfile.ZipFile(stream) as archive:
-            wanted = {f"{name}.npy": name for name in names}
-            members = [member for member in archive.infolist() if member.filename in wanted]
-            most = max(SMALL, RATIO * os.fstat(stream.fileno()).st_size)
+            requested = {f"{name}.npy": name for name in names}
+            members = [member for member in archive.infolist() if member.filename in requested]
+            limit = max(MAX_BYTES, MAX_RATIO * os.fstat(stream.fileno()).st_size)
             unpacked = sum(member.file_size for member in members)
-            if unpacked > most:
-                raise InputError(f"it would unpack to {unpacked / 1e6:.0f} MB, {most / 1e6:.0f} MB are allowed")
+            if unpacked > limit:
+                raise InputError(f"it would unpack to {unpacked / 1e6:.0f} MB, {limit / 1e6:.0f} MB are allowed")
             _check_directory(archive, stream)
-            return {wanted[member.filename]: _array(archive, member) for member in members}
+            return {requested[member.filename]: _array(archive, member) for member in members}
     except (InputError, MemoryError):
         raise
-    # Bytes that are no archive end in some fifteen kinds of exceptions of zipfile, zlib, NumPy and Python's parser.
+    # For invalid bytes, zipfile, zlib, NumPy and Python's parser raise some fifteen kinds of exceptions.
     except Exception:
-        raise InputError("it is damaged, or of another kind") from None
+        raise InputError("it is damaged or has another format") from None
 
 
 def text_of(array: np.ndarray) -> str:
-    """The text that an array of shape () holds. Raises InputError where it holds none."""
+    """The text in an array of shape (). Raises InputError for other arrays."""
     if array.dtype.kind != "U" or array.shape:
-        raise InputError("it holds numbers where a text should be")
+        raise InputError("it has numbers in place of a text")
     order = "be" if array.dtype.str[0] == ">" else "le"
     try:
         return array.tobytes().decode(f"utf-32-{order}").rstrip("\0")
     except UnicodeDecodeError:
-        raise InputError("it holds a text that cannot be read") from None
+        raise InputError("it has a text that is not valid Unicode") from None
 
 
 def _check_directory(archive: zipfile.ZipFile, stream: IO[bytes]) -> None:
-    """Raise ValueError or BadZipFile where damage could make a part unknown, which would then be taken as not kept."""
+    """Raise ValueError or BadZipFile for a damaged directory, in which members could seem to be missing."""
     stream.seek(archive.start_dir)
-    # A wrong length of one entry swallows those behind it.
+    # A wrong length of one entry hides the entries after it.
     if stream.read().count(b"PK\x01\x02") != len(archive.infolist()):
         raise ValueError
     for member in archive.infolist():
-        # Opening compares the name with the one stored with the content.
+        # Opening compares the name in the directory with the one stored next to the content.
         archive.open(member).close()
 
 
@@ -68,7 +68,7 @@ def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
         raise ValueError
     with archive.open(member) as stream:
         made = read_array(stream, member.file_size)
-        # The checksum is compared at the end.
+        # Reading to the end compares the checksum.
         if stream.read(1):
             raise ValueError
     return made

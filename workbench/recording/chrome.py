@@ -1,4 +1,4 @@
-"""A trace as a file in Chrome's trace-event format, which Perfetto (ui.perfetto.dev) opens, and back.
+"""Traces in Chrome's trace-event format, which Perfetto (ui.perfetto.dev) opens: export and import.
 
 Source: "Trace Event Format", the Chromium project: complete events (X), flow events (s, f) and metadata (M).
 """
@@ -24,8 +24,8 @@ FORMAT = "cg-workbench trace"
 VERSION = 1
 PROCESS = 1
 MICRO = 1e6
-MOST_BYTES = 1 << 31
-"""Of a trace file: some eight million events."""
+MAX_BYTES = 1 << 31
+"""Size limit of a trace file: about eight million events."""
 
 
 def to_chrome(trace: Trace) -> dict[str, Any]:
@@ -36,40 +36,40 @@ def to_chrome(trace: Trace) -> dict[str, Any]:
     for lane, thread in threads.items():
         events.append(_metadata("thread_name", thread, {"name": lane}))
         events.append(_metadata("thread_sort_index", thread, {"sort_index": thread}))
-    placed = sorted(enumerate(trace), key=lambda pair: pair[1].start)
-    earlier = dict(placed)
+    by_start = sorted(enumerate(trace), key=lambda pair: pair[1].start)
+    by_index = dict(by_start)
     flows = 0
-    for place, event in placed:
-        where = {"pid": PROCESS, "tid": threads[event.lane]}
-        events.append({"ph": "X", "name": event.name, "cat": trace.label, **_span(event), **where})
-        events[-1]["args"] = _arguments(place, event)
-        for cause in event.after:
+    for index, event in by_start:
+        thread = {"pid": PROCESS, "tid": threads[event.lane]}
+        events.append({"ph": "X", "name": event.name, "cat": trace.label, **_span(event), **thread})
+        events[-1]["args"] = _arguments(index, event)
+        for dependency in event.after:
             flows += 1
-            source = earlier[cause]
-            arrow = {"name": "waits for", "cat": trace.label, "id": flows}
-            # In the middle of its slice: a flow that begins on the edge belongs to no slice.
-            begins = MICRO * (source.start + source.seconds / 2)
-            events.append({"ph": "s", **arrow, "pid": PROCESS, "tid": threads[source.lane], "ts": begins})
-            events.append({"ph": "f", "bp": "e", **arrow, **where, "ts": MICRO * event.start})
-    about = {"format": FORMAT, "version": VERSION, "label": trace.label, "machine": trace.machine}
-    about |= {"notes": list(trace.notes), "workbench": workbench.__version__}
-    return {"traceEvents": events, "displayTimeUnit": "ms", "otherData": about}
+            source = by_index[dependency]
+            flow = {"name": "waits for", "cat": trace.label, "id": flows}
+            # A flow that starts on the edge of a slice is not bound to the slice, hence the middle.
+            middle = MICRO * (source.start + source.seconds / 2)
+            events.append({"ph": "s", **flow, "pid": PROCESS, "tid": threads[source.lane], "ts": middle})
+            events.append({"ph": "f", "bp": "e", **flow, **thread, "ts": MICRO * event.start})
+    head = {"format": FORMAT, "version": VERSION, "label": trace.label, "machine": trace.machine}
+    head |= {"notes": list(trace.notes), "workbench": workbench.__version__}
+    return {"traceEvents": events, "displayTimeUnit": "ms", "otherData": head}
 
 
 def from_chrome(plain: Any) -> Trace:
-    """The inverse of `to_chrome`. Raises InputError for what was not written by it."""
-    about = plain.get("otherData") if isinstance(plain, dict) else None
-    if not isinstance(about, dict) or about.get("format") != FORMAT:
+    """The inverse of `to_chrome`. Raises InputError for data that it did not write."""
+    head = plain.get("otherData") if isinstance(plain, dict) else None
+    if not isinstance(head, dict) or head.get("format") != FORMAT:
         raise InputError("this is no trace of this workbench; traces are written by `workbench solve --trace`")
-    if read(_Version, about, "head").version > VERSION:
+    if read(_Version, head, "head").version > VERSION:
         raise InputError(
-            f"the trace is of format version {about['version']}, this workbench reads up to {VERSION}; update it"
+            f"the trace is of format version {head['version']}, this workbench reads up to {VERSION}; update it"
         )
     file = read(_File, plain, "trace")
     lanes = {lane.tid: lane.args.name for lane in _of_phase(file, _Lane, "M") if lane.name == "thread_name"}
     events = sorted(_of_phase(file, _Slice, "X"), key=lambda event: event.args.event)
     if [event.args.event for event in events] != list(range(len(events))):
-        raise InputError("the numbers of its events are not those from 0 on")
+        raise InputError("its events are not numbered consecutively from 0")
     made = Trace(file.otherData.machine, file.otherData.label, file.otherData.notes)
     for event in events:
         if event.tid not in lanes:
@@ -81,17 +81,17 @@ def from_chrome(plain: Any) -> Trace:
 
 
 def save_trace(trace: Trace, path: str | Path) -> Path:
-    """Write a trace for Perfetto, about 250 bytes an event. Raises InputError when the folder cannot be written."""
+    """Write a trace for Perfetto, about 250 bytes per event. Raises InputError if the folder cannot be written."""
     return write(Path(path), json.dumps(to_chrome(trace), allow_nan=False).encode())
 
 
 def load_trace(path: str | Path) -> Trace:
-    """Read a trace back. Raises InputError when the file is missing or is no trace of this workbench."""
-    content = read_bytes(path, MOST_BYTES, "trace file")
+    """Read a trace file. Raises InputError if it is missing or is no trace of this workbench."""
+    content = read_bytes(path, MAX_BYTES, "trace file")
     try:
         plain = read_json(content)
     except InputError:
-        raise InputError(f"{shown(path)} is no JSON; traces are written by `workbench solve --trace`") from None
+        raise InputError(f"{shown(path)} is not valid JSON; traces are written by `workbench solve --trace`") from None
     try:
         return from_chrome(plain)
     except InputError as error:
@@ -123,7 +123,7 @@ class _Name:
 
 @dataclasses.dataclass(frozen=True)
 class _Lane:
-    """A metadata event."""
+    """A metadata event that names a thread."""
 
     name: str
     tid: int
@@ -141,7 +141,7 @@ class _Arguments:
 
 @dataclasses.dataclass(frozen=True)
 class _Slice:
-    """A complete event; microseconds."""
+    """A complete event, in microseconds."""
 
     name: str
     tid: int
@@ -151,7 +151,7 @@ class _Slice:
 
 
 def _of_phase(file: _File, kind: type[Kind], phase: str) -> list[Kind]:
-    """The events of a phase. Viewers of traces add events of other phases, and arrows say nothing that is not there."""
+    """The events of a phase; others are ignored, since trace viewers add some and flows repeat `after`."""
     found = (event for event in file.traceEvents if isinstance(event, dict) and event.get("ph") == phase)
     return [read(kind, event, f'event of phase "{phase}"') for event in found]
 
@@ -164,25 +164,25 @@ def _span(event: Event) -> dict[str, float]:
     return {"ts": MICRO * event.start, "dur": MICRO * event.seconds}
 
 
-def _arguments(place: int, event: Event) -> dict[str, Any]:
+def _arguments(index: int, event: Event) -> dict[str, Any]:
     rate = event.bytes / event.seconds / 1e9 if event.bytes and event.seconds > 0 else None
-    known = {"event": place, "iteration": event.iteration, "bytes": event.bytes, "flops": event.flops}
-    # A span too short for a clock has no rate that JSON could hold.
-    known |= {"GB/s": round(rate, 3)} if rate and math.isfinite(rate) else {}
-    return known | ({"after": list(event.after)} if event.after else {})
+    arguments = {"event": index, "iteration": event.iteration, "bytes": event.bytes, "flops": event.flops}
+    # JSON has no infinity, which is the rate of a very short event.
+    arguments |= {"GB/s": round(rate, 3)} if rate and math.isfinite(rate) else {}
+    return arguments | ({"after": list(event.after)} if event.after else {})
 
 
-def _event(written: _Slice, lane: str) -> Event:
-    about = written.args
-    start, seconds = written.ts / MICRO, written.dur / MICRO
-    check_times(about.event, start, start + seconds, about.iteration)
+def _event(slice: _Slice, lane: str) -> Event:
+    arguments = slice.args
+    start, seconds = slice.ts / MICRO, slice.dur / MICRO
+    check_times(arguments.event, start, start + seconds, arguments.iteration)
     return Event(
-        name=written.name,
+        name=slice.name,
         lane=lane,
         start=start,
         end=start + seconds,
-        bytes=about.bytes,
-        flops=about.flops,
-        iteration=about.iteration,
-        after=tuple(about.after),
+        bytes=arguments.bytes,
+        flops=arguments.flops,
+        iteration=arguments.iteration,
+        after=tuple(arguments.after),
     )

@@ -1,4 +1,4 @@
-"""The kernels of a trace as a table: how often, how long, how many bytes, how near the machine's limit."""
+"""Kernel statistics of a trace: calls, time, bytes, bandwidth."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ BETWEEN = "(between kernels)"
 
 
 def kernel_table(trace: Trace, bandwidth: float | None = None) -> list[dict[str, Any]]:
-    """A row per kernel, the longest first, and one for the time in which no lane was at work.
+    """One row per kernel, longest total time first, and one for the time in which all lanes were idle.
 
-    bandwidth: of the machine's memory, bytes per second; with it each row says its fraction of that. A fraction above 1
-    means that caches served a part. Bytes and what follows from them are None where the kernel does not tell.
+    bandwidth: of the machine's memory in bytes per second; with it, rows have their fraction of it, which exceeds 1 if
+    caches served part of the traffic. Bytes and derived values are None if the kernel does not state its bytes.
     """
     events, kernels = trace.rows, list(trace.kernels)
     span = float(events["end"].max() - events["start"].min()) if events.size else 0.0
@@ -24,15 +24,15 @@ def kernel_table(trace: Trace, bandwidth: float | None = None) -> list[dict[str,
     rows = []
     # A kernel that appears with several sizes is one row.
     for name, lane in dict.fromkeys((kernel.name, kernel.lane) for kernel in kernels):
-        mine = [number for number, kernel in enumerate(kernels) if (kernel.name, kernel.lane) == (name, lane)]
-        total = float(seconds[mine].sum())
-        moved = sum(kernels[number].bytes * int(calls[number]) for number in mine)
+        same = [number for number, kernel in enumerate(kernels) if (kernel.name, kernel.lane) == (name, lane)]
+        total = float(seconds[same].sum())
+        moved = sum(kernels[number].bytes * int(calls[number]) for number in same)
         rate = moved / total if moved and total > 0 else None
         rows.append(
             {
                 "kernel": name,
                 "lane": lane,
-                "calls": int(calls[mine].sum()),
+                "calls": int(calls[same].sum()),
                 "seconds": total,
                 "share": total / span if span > 0 else None,
                 "bytes": moved or None,
@@ -41,7 +41,7 @@ def kernel_table(trace: Trace, bandwidth: float | None = None) -> list[dict[str,
             }
         )
     rows.sort(key=lambda row: -row["seconds"])
-    idle = span - covered(events)
+    idle = span - busy_seconds(events)
     empty = {"bytes": None, "GB_per_s": None, "of_bandwidth": None}
     if span > 0:
         share = idle / span
@@ -49,8 +49,8 @@ def kernel_table(trace: Trace, bandwidth: float | None = None) -> list[dict[str,
     return rows
 
 
-def covered(events: np.ndarray) -> float:
-    """Seconds in which at least one lane was at work, from the rows of a trace."""
+def busy_seconds(events: np.ndarray) -> float:
+    """Seconds in which at least one lane was busy, from the rows of a trace."""
     if not events.size:
         return 0.0
     order = np.argsort(events["start"], kind="stable")

@@ -1,4 +1,4 @@
-"""How much of the copies of a trace is hidden behind computing."""
+"""Overlap of copies and computation in a trace."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ COPIES = (TO_DEVICE, TO_HOST)
 
 
 def hidden_fraction(trace: Trace) -> float | None:
-    """The part of the time of all copies in which cores or accelerator computed; None where nothing was copied."""
+    """The fraction of the total copy time that overlaps with computation; None without copies."""
     events = list(trace)
     computing = _merged((event.start, event.end) for event in events if event.lane not in COPIES)
     copying = [(event.start, event.end) for event in events if event.lane in COPIES]
     total = sum(end - start for start, end in copying)
     if total <= 0:
         return None
-    hidden, place = 0.0, 0
+    hidden, first = 0.0, 0
     for start, end in sorted(copying):
-        # Spans that end before this copy begins end before all later ones do.
-        while place < len(computing) and computing[place][1] <= start:
-            place += 1
-        for low, high in computing[place:]:
+        # Intervals that end before this copy starts cannot overlap with later copies either.
+        while first < len(computing) and computing[first][1] <= start:
+            first += 1
+        for low, high in computing[first:]:
             if low >= end:
                 break
             hidden += min(end, high) - max(start, low)
@@ -31,7 +31,7 @@ def hidden_fraction(trace: Trace) -> float | None:
 
 
 def _merged(spans: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The same times as spans that do not touch, in order."""
+    """The union of intervals as disjoint intervals in ascending order."""
     merged: list[tuple[float, float]] = []
     for start, end in sorted(spans):
         if merged and start <= merged[-1][1]:

@@ -1,4 +1,4 @@
-"""A run as a value on disk: one file, versioned, written to a temporary file and renamed."""
+"""Run files: one versioned .npz file per run, written atomically."""
 
 from __future__ import annotations
 
@@ -20,20 +20,19 @@ from workbench.recording.typed import read, read_json
 
 FORMAT = "cg-workbench run"
 VERSION = 1
-WAY_OUT = "runs are written by `workbench solve --save`"
-PRECISIONS = ("f4", "f8", "c8", "c16")
-"""Of solutions."""
+HINT = "runs are written by `workbench solve --save`"
+SOLUTION_TYPES = ("f4", "f8", "c8", "c16")
 MEMBERS = ("head", *COLUMNS, "true_residuals", "solution", "trace")
-"""What a file holds, the last two where they were kept."""
+"""The arrays in a file; the last two are optional."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Record:
-    """Everything that views and exports need of a run, as plain data.
+    """A run as plain data, for views and exports.
 
     summary: the fields that `workbench solve --json` prints, without the residual history.
-    provenance: problem, blocks, versions, machine, device, seed, time of the run.
-    solution: x, shape (N,), when it was kept. trace: where the time went, when the run was traced.
+    provenance: problem, configuration, versions, machine, device, seed, time of the run.
+    solution: x, shape (N,), if it was stored. trace: events, if the run was traced.
     """
 
     summary: dict[str, Any]
@@ -44,7 +43,7 @@ class Record:
 
 
 def save(record: Record, path: str | Path) -> Path:
-    """Write a run to one file, about 56 bytes an iteration. Raises InputError when the folder cannot be written."""
+    """Write a run to a file, about 56 bytes per iteration. Raises InputError if the folder cannot be written."""
     head = {"format": FORMAT, "version": VERSION, "summary": record.summary, "provenance": record.provenance}
     arrays = record.history.to_arrays()
     if record.solution is not None:
@@ -57,25 +56,25 @@ def save(record: Record, path: str | Path) -> Path:
 
 
 def load(path: str | Path) -> Record:
-    """Read a run back. Raises InputError when the file is missing, is no run, is damaged, or is of a later version.
+    """Read a run file, limited in size as in `read_arrays`.
 
-    A file may unpack to 256 MiB, or to 50 times its size, see `read_arrays`.
+    Raises InputError for a missing file, another format, a damaged file, and a later format version.
     """
     with opened(path, "run file") as stream:
         try:
             arrays = read_arrays(stream, MEMBERS)
             head = read_json(text_of(arrays.pop("head"))) if "head" in arrays else None
         except InputError as error:
-            raise InputError(f"{shown(path)} is no run of this workbench: {error}; {WAY_OUT}") from None
+            raise InputError(f"{shown(path)} is no run of this workbench: {error}; {HINT}") from None
     if not isinstance(head, dict) or head.get("format") != FORMAT:
-        raise InputError(f"{shown(path)} is no run of this workbench; {WAY_OUT}")
+        raise InputError(f"{shown(path)} is no run of this workbench; {HINT}")
     try:
         version = read(_Version, head, "head").version
         if version <= VERSION:
             return _record(head, arrays)
     except InputError as error:
         raise InputError(
-            f"{shown(path)} is damaged: {error}; save the run again, or take another copy of the file"
+            f"{shown(path)} is damaged: {error}; save the run again, or use another copy of the file"
         ) from None
     raise InputError(
         f"{shown(path)} is a run of format version {version}, this workbench reads up to {VERSION}; update it"
@@ -83,11 +82,11 @@ def load(path: str | Path) -> Record:
 
 
 def _record(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> Record:
-    """The run, every part of it checked. Raises InputError for a part that cannot be."""
+    """The run, with every part validated. Raises InputError for an invalid part."""
     summary = read(_Summary, head.get("summary"), "summary")
     read(_Provenance, head.get("provenance"), "provenance")
     solution = arrays.pop("solution", None)
-    if solution is not None and (solution.shape != (summary.N,) or solution.dtype.str[1:] not in PRECISIONS):
+    if solution is not None and (solution.shape != (summary.N,) or solution.dtype.str[1:] not in SOLUTION_TYPES):
         raise InputError(
             f"its solution has the shape {solution.shape} of {solution.dtype}, but the run has {summary.N} unknowns"
         )
@@ -109,7 +108,7 @@ class _Problem:
 
 @dataclasses.dataclass(frozen=True)
 class _Summary:
-    """What every summary holds, then what those of earlier versions lack: views read these without asking."""
+    """Required entries of a summary, then those that earlier versions lack; views rely on their types."""
 
     problem: _Problem
     N: int
@@ -146,7 +145,7 @@ class _Configuration:
 
 @dataclasses.dataclass(frozen=True)
 class _Provenance:
-    """What views read of where a run comes from; all of it may be missing."""
+    """The entries of the provenance that views read; all are optional."""
 
     configuration: _Configuration = dataclasses.field(default_factory=_Configuration)
     notes: list[str] = dataclasses.field(default_factory=list)
@@ -155,7 +154,7 @@ class _Provenance:
 
 
 def to_csv(record: Record, path: str | Path) -> Path:
-    """Write the history as CSV: a row an iteration, provenance in comment lines that start with #."""
+    """Write the history as CSV, one row per iteration, with the summary in comment lines that start with #."""
     text = io.StringIO()
     for key, value in record.summary.items():
         text.write(f"# {key}: {json.dumps(value)}\n")

@@ -1,4 +1,4 @@
-"""Where the time of a run went: events on lanes, readable from another thread while they are written."""
+"""Traces: events of kernels and copies on lanes, readable from another thread while they are written."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from workbench.errors import InputError
 from workbench.recording.typed import read
 
 MEASURED, MODELLED, REPLAYED, REHEARSED = LABELS = ("measured", "modelled", "replayed", "rehearsed")
-"""Four words that are never mixed: timed here, computed from a machine's profile, run again from a recording, or noted
-by a schedule that ran on nothing and took no time."""
+"""Origin of the times: timed on this machine; computed from a machine profile; played back from a recording; or absent,
+in a dry run, which records events without computing."""
 
-MOST_ITERATIONS = 2**31 - 1
+MAX_ITERATIONS = 2**31 - 1
 _ROW = np.dtype([("start", np.float64), ("end", np.float64), ("kernel", np.int32), ("iteration", np.int32)])
 
 
 @dataclasses.dataclass(frozen=True)
 class Kernel:
-    """What one kind of event does each time. Bytes and operations are zero where they are not known."""
+    """A kernel or copy: name, lane, and bytes and operations per call, zero if unknown."""
 
     name: str
     lane: str
@@ -34,9 +34,10 @@ class Kernel:
 
 @dataclasses.dataclass(frozen=True)
 class Event:
-    """One thing that ran: start and end in seconds from the trace's origin; after: indices of events it waited for.
+    """One call of a kernel or copy.
 
-    That events of one lane follow one another is understood and not repeated in `after`.
+    start, end: seconds from the trace's origin. after: indices of events that it depends on; the order within a lane is
+    implied and not included.
     """
 
     name: str
@@ -54,11 +55,11 @@ class Event:
 
 
 class Trace:
-    """Events in the order in which they were noted, 24 bytes each.
+    """Events in the order in which they were added, 24 bytes each.
 
-    label: `measured`, `modelled`, `replayed` or `rehearsed`. machine: on what, for people. notes: sentences on what a
-    model had to leave out. One thread adds events, any number read: an event counts only after it is written
-    whole, and growing replaces the array.
+    label: `measured`, `modelled`, `replayed` or `rehearsed`. machine: description for display. notes: limits of a
+    model, as sentences. Thread safety: one thread adds events, any number read; the count is increased after an event
+    is written, and growing replaces the array.
     """
 
     def __init__(self, machine: str = "", label: str = MEASURED, notes: Sequence[str] = ()) -> None:
@@ -67,15 +68,15 @@ class Trace:
         self.machine, self.label, self.notes = machine, label, list(notes)
         self.origin = time.perf_counter()
         self.count = 0
-        """Events so far."""
+        """Number of events."""
         self.kernels: list[Kernel] = []
         self._numbers: dict[Kernel, int] = {}
         self._rows = np.empty(1024, _ROW)
-        # Few events wait for another lane, so a dictionary of those is less than a column of all.
+        # Few events depend on other lanes, so a dictionary takes less memory than a column.
         self._after: dict[int, tuple[int, ...]] = {}
 
     def kernel(self, name: str, lane: str, bytes_moved: int = 0, flops: int = 0) -> int:
-        """The number of a kernel, to be given to `add`. Raises InputError for an unknown lane."""
+        """The number of a kernel, for `add`. Raises InputError for an unknown lane."""
         if lane not in LANES:
             raise InputError(f"a lane is one of {', '.join(LANES)}, got {lane!r}")
         kernel = Kernel(name, lane, int(bytes_moved), int(flops))
@@ -85,44 +86,44 @@ class Trace:
         return number
 
     def add(self, kernel: int, start: float, end: float, iteration: int = 0, after: tuple[int, ...] = ()) -> int:
-        """Note one event and return its index. Costs half a microsecond. Raises InputError for what is no event."""
-        place = self.count
+        """Add an event and return its index. Cost: 0.5 microseconds. Raises InputError for invalid times or `after`."""
+        index = self.count
         if not end >= start:
-            raise InputError(f"event {place} ends at {end} s, before it starts at {start} s")
-        if place == self._rows.size:
+            raise InputError(f"event {index} ends at {end} s, before it starts at {start} s")
+        if index == self._rows.size:
             self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
         if after:
-            if max(after) >= place or min(after) < 0:
-                raise InputError(f"event {place} can only wait for earlier events, got {after}")
-            self._after[place] = after
-        self._rows[place] = (start, end, kernel, iteration)
-        self.count = place + 1
-        return place
+            if max(after) >= index or min(after) < 0:
+                raise InputError(f"event {index} can only wait for earlier events, got {after}")
+            self._after[index] = after
+        self._rows[index] = (start, end, kernel, iteration)
+        self.count = index + 1
+        return index
 
     def append(self, event: Event) -> int:
-        """Note one event given whole; returns its index."""
+        """Add an `Event` and return its index."""
         kernel = self.kernel(event.name, event.lane, event.bytes, event.flops)
         return self.add(kernel, event.start, event.end, event.iteration, tuple(event.after))
 
     def __len__(self) -> int:
         return self.count
 
-    def __getitem__(self, place: int) -> Event:
-        if not 0 <= place < self.count:
-            raise IndexError(f"the trace has {self.count} events, there is no event {place}")
-        start, end, number, iteration = self._rows[place].item()
+    def __getitem__(self, index: int) -> Event:
+        if not 0 <= index < self.count:
+            raise IndexError(f"the trace has {self.count} events, there is no event {index}")
+        start, end, number, iteration = self._rows[index].item()
         kernel = self.kernels[number]
-        after = self._after.get(place, ())
+        after = self._after.get(index, ())
         return Event(kernel.name, kernel.lane, start, end, kernel.bytes, kernel.flops, iteration, after)
 
     def __iter__(self) -> Iterator[Event]:
-        return (self[place] for place in range(self.count))
+        return (self[index] for index in range(self.count))
 
     @property
     def rows(self) -> np.ndarray:
-        """All events so far with the fields start, end, kernel and iteration, shape (count,), read-only.
+        """All events as a read-only structured array with start, end, kernel and iteration, shape (count,).
 
-        While the trace grows, columns that belong together must come from one look at the rows.
+        While the trace grows, take several fields from one returned array, so that they have the same length.
         """
         count = self.count
         view = self._rows[:count].view()
@@ -135,12 +136,12 @@ class Trace:
 
     @property
     def seconds(self) -> float:
-        """From the first start to the last end."""
+        """Seconds from the first start to the last end."""
         rows = self.rows
         return float(rows["end"].max() - rows["start"].min()) if rows.size else 0.0
 
     def busy(self) -> dict[str, float]:
-        """Seconds that each lane was at work, for lanes that were."""
+        """Busy seconds by lane, for lanes with events."""
         rows = self.rows
         lane_of = np.array([LANES.index(kernel.lane) for kernel in self.kernels], dtype=int)
         lanes = lane_of[rows["kernel"]]
@@ -150,25 +151,25 @@ class Trace:
     def rescheduled(
         self, seconds: Callable[[Event], float], machine: str, label: str, notes: Sequence[str] = ()
     ) -> Trace:
-        """The same events, each taking `seconds(event)` and starting as soon as it can.
+        """The same events with durations `seconds(event)`, each starting as early as possible.
 
-        An event starts when the one before it in its lane and all that it waited for have ended. What the host did
-        between events is left out.
+        An event starts when the previous event of its lane and its dependencies have ended. Host work between events
+        is not modelled.
         """
-        made = Trace(machine, label, notes)
-        free: dict[str, float] = dict.fromkeys(LANES, 0.0)
+        trace = Trace(machine, label, notes)
+        lane_free: dict[str, float] = dict.fromkeys(LANES, 0.0)
         ends: list[float] = []
         for event in self:
-            start = max([free[event.lane], *(ends[place] for place in event.after)])
+            start = max([lane_free[event.lane], *(ends[index] for index in event.after)])
             end = start + seconds(event)
-            free[event.lane] = end
+            lane_free[event.lane] = end
             ends.append(end)
-            number = made.kernel(event.name, event.lane, event.bytes, event.flops)
-            made.add(number, start, end, event.iteration, event.after)
-        return made
+            number = trace.kernel(event.name, event.lane, event.bytes, event.flops)
+            trace.add(number, start, end, event.iteration, event.after)
+        return trace
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON: the kernels once, and columns of events."""
+        """Plain data for JSON: a list of kernels, and columns of events."""
         rows = self.rows
         columns = {name: rows[name].tolist() for name in _ROW.names or ()}
         return {
@@ -177,37 +178,38 @@ class Trace:
             "notes": list(self.notes),
             "kernels": [dataclasses.asdict(kernel) for kernel in self.kernels],
             **columns,
-            "after": {str(place): list(after) for place, after in self._after.items()},
+            "after": {str(index): list(after) for index, after in self._after.items()},
         }
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Trace:
-        """The inverse of `to_dict`. Raises InputError for what that did not make."""
-        given = read(_Columns, plain, "trace")
-        made = cls(given.machine, given.label, given.notes)
-        numbers = [made.kernel(kernel.name, kernel.lane, kernel.bytes, kernel.flops) for kernel in given.kernels]
-        columns = (given.start, given.end, given.kernel, given.iteration)
+        """The inverse of `to_dict`. Raises InputError for invalid data."""
+        data = read(_Columns, plain, "trace")
+        trace = cls(data.machine, data.label, data.notes)
+        numbers = [trace.kernel(kernel.name, kernel.lane, kernel.bytes, kernel.flops) for kernel in data.kernels]
+        columns = (data.start, data.end, data.kernel, data.iteration)
         if len(set(map(len, columns))) > 1:
-            raise InputError(f"the columns of its trace have the lengths {', '.join(str(len(own)) for own in columns)}")
-        if not all(0 <= number < len(numbers) for number in given.kernel):
-            raise InputError(f"an event of its trace is of a kernel that is not one of its {len(numbers)}")
-        for place, (start, end, number, iteration) in enumerate(zip(*columns, strict=True)):
-            check_times(place, start, end, iteration)
-            made.add(numbers[number], start, end, iteration, tuple(given.after.get(str(place), ())))
-        return made
+            lengths = ", ".join(str(len(column)) for column in columns)
+            raise InputError(f"the columns of its trace have different lengths: {lengths}")
+        if not all(0 <= number < len(numbers) for number in data.kernel):
+            raise InputError(f"an event of its trace has a kernel number that is not below {len(numbers)}")
+        for index, (start, end, number, iteration) in enumerate(zip(*columns, strict=True)):
+            check_times(index, start, end, iteration)
+            trace.add(numbers[number], start, end, iteration, tuple(data.after.get(str(index), ())))
+        return trace
 
 
-def check_times(place: int, start: float, end: float, iteration: int) -> None:
-    """Raise InputError for an event of a file that cannot have been noted. `Trace.add`, which is fast, trusts these."""
+def check_times(index: int, start: float, end: float, iteration: int) -> None:
+    """Raise InputError for invalid times or iteration of an event from a file; `Trace.add` does not check them."""
     if not (math.isfinite(start) and math.isfinite(end)):
-        raise InputError(f"event {place} starts at {start} s and ends at {end} s, which are not both finite")
-    if not 0 <= iteration <= MOST_ITERATIONS:
-        raise InputError(f"event {place} is of iteration {iteration}, which must be between 0 and {MOST_ITERATIONS}")
+        raise InputError(f"event {index} starts at {start} s and ends at {end} s, which are not both finite")
+    if not 0 <= iteration <= MAX_ITERATIONS:
+        raise InputError(f"event {index} is of iteration {iteration}, which must be between 0 and {MAX_ITERATIONS}")
 
 
 @dataclasses.dataclass(frozen=True)
 class _Columns:
-    """What `Trace.to_dict` makes."""
+    """The plain data of `Trace.to_dict`."""
 
     label: str
     machine: str

@@ -1,4 +1,4 @@
-"""Plain data of a file as typed values: what must be there is said by dataclasses, and checked once, by one reader."""
+"""Validation of plain data from files against dataclasses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.errors import InputError
 
 Kind = TypeVar("Kind")
 LARGEST = 2**63 - 1
-"""Of whole numbers, on both sides of zero: more does not fit into any array."""
+"""Bound for the magnitude of integers, which must fit into arrays."""
 SCALARS: dict[Any, set[type]] = {
     str: {str},
     bool: {bool},
@@ -22,39 +22,39 @@ SCALARS: dict[Any, set[type]] = {
     float: {float, int},
     types.NoneType: {types.NoneType},
 }
-"""What JSON's values may be for each kind."""
-MOST_TOLD = 12
-"""Wrong entries that a sentence names."""
+"""Python types of JSON values that are accepted for each field type."""
+MAX_NAMED = 12
+"""Number of invalid entries that a message names."""
 
 
 def read_json(content: bytes | str) -> Any:
-    """JSON as plain data. Raises InputError for anything else, also for what is nested too deeply."""
+    """Parse JSON. Raises InputError for invalid JSON and for JSON that is nested too deeply."""
     try:
         return json.loads(content)
-    # A number of thousands of digits is a ValueError, and so are wrong bytes.
+    # ValueError covers syntax, encoding and numbers with thousands of digits.
     except (ValueError, RecursionError):
-        raise InputError("it holds no JSON that can be read") from None
+        raise InputError("it is not valid JSON") from None
 
 
 def read(kind: type[Kind], plain: Any, what: str) -> Kind:
-    """Plain data as an instance of a dataclass; entries that it does not have are passed over.
+    """An instance of a dataclass from plain data; unknown entries are ignored.
 
     Fields are str, int, float, bool, Any, other dataclasses, lists and dictionaries of those, and unions with None; a
-    field with a default may be missing. A whole number is a float too, and True is neither. what: the part of the file
-    in sentences. Raises InputError that names the entries that are missing or of another kind.
+    field with a default may be missing. An int is accepted as a float; a bool as neither. what: name of the part of the
+    file for messages. Raises InputError that names missing entries and entries of a wrong type.
     """
-    wrong = list(_wrong(kind, plain, ""))
+    wrong = list(_invalid(kind, plain, ""))
     if wrong == [""]:
         raise InputError(f"its {what} cannot be read")
     if wrong:
-        named = ", ".join(wrong[:MOST_TOLD]) + (" and more" if len(wrong) > MOST_TOLD else "")
+        named = ", ".join(wrong[:MAX_NAMED]) + (" and more" if len(wrong) > MAX_NAMED else "")
         raise InputError(f"in its {what}, {named} cannot be read")
-    return _made(kind, plain)
+    return _instance(kind, plain)
 
 
 @functools.cache
 def _fields(kind: type) -> dict[str, tuple[Any, bool]]:
-    """The type of every field, and whether it may be missing."""
+    """The type of each field and whether it may be missing."""
     hints = typing.get_type_hints(kind)
     missing = dataclasses.MISSING
     return {
@@ -63,45 +63,45 @@ def _fields(kind: type) -> dict[str, tuple[Any, bool]]:
     }
 
 
-def _wrong(kind: Any, value: Any, name: str) -> Iterator[str]:
-    """The names of the entries that are not of their kind; a value of its own has the name that is given."""
+def _invalid(kind: Any, value: Any, name: str) -> Iterator[str]:
+    """Qualified names of missing entries and of entries with a wrong type; `name` itself for a scalar."""
     if not dataclasses.is_dataclass(kind):
-        if not _fit(kind, (value,)):
+        if not _all_valid(kind, (value,)):
             yield name
     elif not isinstance(value, dict):
         yield name
     else:
-        for entry, (own, optional) in _fields(typing.cast(type, kind)).items():
-            whole = f"{name}.{entry}" if name else entry
+        for entry, (entry_kind, optional) in _fields(typing.cast(type, kind)).items():
+            qualified = f"{name}.{entry}" if name else entry
             if entry in value:
-                yield from _wrong(own, value[entry], whole)
+                yield from _invalid(entry_kind, value[entry], qualified)
             elif not optional:
-                yield whole
+                yield qualified
 
 
-def _fit(kind: Any, values: Collection[Any]) -> bool:
-    """Whether all the values are of that kind. Lists may be long, so their parts are looked at together."""
+def _all_valid(kind: Any, values: Collection[Any]) -> bool:
+    """Whether all values are of a type. Collections are checked at once, because lists may be long."""
     inner, origin = typing.get_args(kind), typing.get_origin(kind)
     if kind is Any:
         return True
     if kind in SCALARS:
-        whole = (value for value in values if type(value) is int)
-        return set(map(type, values)) <= SCALARS[kind] and all(abs(value) <= LARGEST for value in whole)
+        integers = (value for value in values if type(value) is int)
+        return set(map(type, values)) <= SCALARS[kind] and all(abs(value) <= LARGEST for value in integers)
     if origin is list:
-        return all(isinstance(value, list) and _fit(inner[0], value) for value in values)
+        return all(isinstance(value, list) and _all_valid(inner[0], value) for value in values)
     if origin is dict:
-        return all(isinstance(value, dict) and _fit(inner[1], value.values()) for value in values)
+        return all(isinstance(value, dict) and _all_valid(inner[1], value.values()) for value in values)
     if origin is types.UnionType:
-        return all(any(_fit(choice, (value,)) for choice in inner) for value in values)
-    return all(next(_wrong(kind, value, "?"), None) is None for value in values)
+        return all(any(_all_valid(choice, (value,)) for choice in inner) for value in values)
+    return all(next(_invalid(kind, value, "?"), None) is None for value in values)
 
 
-def _made(kind: Any, value: Any) -> Any:
-    """The value, known to be of its kind, with dataclasses made of dictionaries."""
+def _instance(kind: Any, value: Any) -> Any:
+    """The validated value, with dictionaries converted to dataclasses."""
     inner = typing.get_args(kind)
     if dataclasses.is_dataclass(kind):
-        made = typing.cast(type, kind)
-        return made(**{name: _made(own, value[name]) for name, (own, _) in _fields(made).items() if name in value})
+        cls, fields = typing.cast(type, kind), _fields(typing.cast(type, kind))
+        return cls(**{name: _instance(own, value[name]) for name, (own, _) in fields.items() if name in value})
     if typing.get_origin(kind) is list and dataclasses.is_dataclass(inner[0]):
-        return [_made(inner[0], part) for part in value]
+        return [_instance(inner[0], part) for part in value]
     return value

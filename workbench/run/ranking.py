@@ -123,5 +123,5 @@ def _reached(lane: Lane, tolerance: float) -> int | None:
 
 
 def _parted(lane: Lane, at: int) -> bool:
-    parted = lane.run.history.parted_at if lane.run is not None else None
+    parted = lane.run.history.residual_gap_at if lane.run is not None else None
     return parted is not None and parted <= at

@@ -35,7 +35,7 @@ def summary_of(run: Run, relative: float, true_relative: float) -> dict[str, Any
         "norm": blocks.stopping.norm,
         "relative_residual": relative,
         "true_relative_residual": true_relative,
-        "parted_at": run.history.parted_at,
+        "parted_at": run.history.residual_gap_at,
         "drift": _largest_drift(run),
         "setup_seconds": run.setup_seconds,
         "iteration_seconds": run.iteration_seconds,

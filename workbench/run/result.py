@@ -17,7 +17,7 @@ class Result:
 
     x: the solution, shape (N,); with zero mean where it is defined up to a constant.
     relative_residual: what the recurrence says, true_relative_residual: ||b - A x||/||b|| computed afresh.
-    history.parted_at is the iteration at which the two were first found apart.
+    history.residual_gap_at is the iteration at which the two were first found apart.
     trace: every kernel of the iterations, where the run was traced; what only looks at the vectors is not in it.
     detail: the iteration and value at which it ended. seconds are wall-clock; setup includes assembling and compiling.
     """

@@ -1,8 +1,8 @@
-"""What an iteration of each solver costs, counted from its lines: nothing here is typed by hand.
+"""The cost of one iteration of each solver, counted from its lines rather than entered by hand.
 
-Products, updates and reductions are the method's own, read from its general text. Vectors, sweeps and bytes are those
-of the program that the planner makes of it for a preconditioner, on a small problem; on stencils they do not depend on
-the size, and the bytes of an assembled matrix follow its entries a row.
+Products, updates and reductions are those of the method's general text. Vectors, passes and bytes are those of the
+fused program for a given preconditioner, planned on a small problem. For stencils they do not depend on the size; for
+an assembled matrix the bytes depend on the entries per row.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from workbench.solvers import Solver
 
 @dataclasses.dataclass(frozen=True)
 class Cost:
-    """One iteration of one solver.
+    """The cost of one iteration of one solver.
 
-    with_a, with_m: products with A and M. updates: vector lines with arithmetic. reductions: how many
-    must follow one another; hidden: for each the operators that can work meanwhile. vectors: stored beside b, x
-    included. sweeps: over memory, products included. bytes_per_unknown: read and written, flops_per_unknown: real
-    floating-point operations, A and M included in both.
+    with_a, with_m: products with A and M. updates: vector updates with arithmetic. reductions: synchronisation points,
+    the longest chain of dependent reductions; hidden: for each the operators that can overlap with it. vectors: stored
+    in addition to b, x included. sweeps: passes over memory, products included. bytes_per_unknown: read and written.
+    flops_per_unknown: real floating-point operations. Bytes and flops include A and M.
     """
 
     solver: str
@@ -50,7 +50,7 @@ class Cost:
 
     @property
     def overlap(self) -> str:
-        """What can go on during the reductions, in words."""
+        """The operators that can overlap with each reduction, as text."""
         return "; ".join(" + ".join(_counted(names)) or "-" for names in self.hidden)
 
 
@@ -58,30 +58,29 @@ PRECISIONS = ("float64", "float32", "complex128", "complex64")
 HEADINGS = ("solver", "A", "M", "updates", "reductions", "overlap with", "vectors", "sweeps", "bytes")
 
 
-def family(
+def solver_costs(
     problem: str = "poisson7", n: int = 8, preconditioner: str = "jacobi", precision: str = "float64"
 ) -> list[Cost]:
-    """The cost of every registered solver for a problem of n unknowns per side, the least traffic first.
+    """Costs of the registered solvers for one device, for a problem with n unknowns per side, least traffic first.
 
-    Those that share work between two devices are left out. Plans programs and runs none. Raises InputError for unknown
-    names.
+    Programs are planned but not run. Raises InputError for unknown names.
     """
     if precision not in PRECISIONS:
         raise InputError(unknown_name("precision", precision, PRECISIONS))
     chosen = configure(problem, n=n, preconditioner=preconditioner)
     setting = set_up(chosen, _in_precision(chosen.problem.assemble(0), np.dtype(precision)))
     solvers = [solver() for solver in registry.registered("solver").values() if issubclass(solver, Solver)]
-    costs = [cost(solver, setting) for solver in solvers if not solver.needs_accelerator]
+    costs = [solver_cost(solver, setting) for solver in solvers if not solver.needs_accelerator]
     return sorted(costs, key=lambda cost: (cost.bytes_per_unknown, cost.solver))
 
 
-def cost(solver: Solver, setting: SolveSetup) -> Cost:
-    """The cost of an iteration of a solver on a system that is set up."""
+def solver_cost(solver: Solver, setting: SolveSetup) -> Cost:
+    """The cost of one iteration of a solver for a given setup."""
     lines = parse(solver.iterate)
     vectors = infer_vectors(lines, ())
     applied = [line.operator for line in lines if isinstance(line, Application)]
     waits = waiting(solver.iterate)
-    # What the solver itself compiles makes its vectors; a second workspace has the two programs to look at.
+    # Vectors are allocated when the solver compiles its lines in one workspace; programs are inspected in a second one.
     space, other = planning_workspace(setting), planning_workspace(setting)
     solver.iterates(space)
     _, iterate = other.lines(*solver.texts(other))
@@ -101,7 +100,7 @@ def cost(solver: Solver, setting: SolveSetup) -> Cost:
 
 
 def table(costs: list[Cost]) -> list[tuple[str, ...]]:
-    """The rows under `HEADINGS`."""
+    """Table rows under `HEADINGS`."""
     return [
         (
             row.solver,
@@ -115,7 +114,7 @@ def table(costs: list[Cost]) -> list[tuple[str, ...]]:
 
 
 def _counted(names: tuple[str, ...]) -> list[str]:
-    """Each name once, with how often it is there."""
+    """Each name once, preceded by its count if it occurs more than once."""
     return [f"{names.count(name)} {name}" if names.count(name) > 1 else name for name in sorted(set(names))]
 
 

@@ -1,11 +1,11 @@
-"""The pictures of what is inside a run hold the numbers that they are given."""
+"""Figures of Ritz values, spectra, estimates, fields and rooflines show the numbers passed to them."""
 
 import numpy as np
 import pytest
 
-from workbench.analysis import Estimates, Spot
+from workbench.analysis import Estimates, RooflinePoint
 from workbench.errors import InputError
-from workbench.figures import error_estimates, field, levels, ritz, roofline, save
+from workbench.figures import error_estimates, field, level_spectra, ritz, roofline, save
 from workbench.figures.field import ceiling
 
 COLUMNS = {1: np.array([4.5]), 2: np.array([1.5, 8.0])}
@@ -15,7 +15,7 @@ def lines(axes):
     return {line.get_label(): line for line in axes.get_lines()}
 
 
-def test_ritz_values_stand_at_their_iterations_beside_the_spectrum():
+def test_ritz_values_by_iteration_and_exact_spectrum():
     axes, strip = ritz(COLUMNS, np.array([1.0, 2.0, 10.0]), last=9).axes
     drawn = lines(axes)
     assert drawn["Ritz values"].get_xydata().tolist() == [[1, 4.5], [2, 1.5], [2, 8]]
@@ -26,8 +26,8 @@ def test_ritz_values_stand_at_their_iterations_beside_the_spectrum():
     assert len(ritz(COLUMNS).axes) == 1
 
 
-def test_what_deflation_removes_is_counted_and_coloured():
-    (axes,) = levels(
+def test_eigenvalues_removed_by_deflation_are_counted_and_coloured():
+    (axes,) = level_spectra(
         {
             "A": np.array([1e-6, 1.0]),
             "M^-1 A": np.array([0.01, 0.02, 0.5, 2.0]),
@@ -41,7 +41,7 @@ def test_what_deflation_removes_is_counted_and_coloured():
     assert "2 below all that deflation leaves" in words
 
 
-def test_estimates_draw_only_what_is_known():
+def test_unknown_estimates_are_not_drawn():
     one = np.array([1.0, 0.1])
     known = Estimates(one, 2 * one, 1.5 * one, 1.0, 3 * one, 4 * one)
     assert {"CG bound, exact κ", "Gauss-Radau, upper bound", "true error"} <= set(lines(error_estimates(known).axes[0]))
@@ -58,7 +58,7 @@ def test_the_cg_bound_of_every_level_is_drawn_from_the_same_start():
 
 
 @pytest.mark.parametrize("logarithmic", [False, True])
-def test_a_field_of_both_signs_parts_at_zero(logarithmic):
+def test_a_field_of_both_signs_is_symmetric_about_zero(logarithmic):
     values = np.array([[-3e-4, 0.0], [1e-7, 1e-5]])
     axes, bar = field(values, "residual", logarithmic=logarithmic, title="after iteration 3").axes
     (image,) = axes.get_images()
@@ -79,10 +79,10 @@ def test_a_field_of_magnitudes_and_one_without_a_grid():
     assert (low, high) == (-1.0, 3.0)
 
 
-SPOTS = [Spot("A", 3, 5.0, 0.9, 10**9, 10**8), Spot("E^-1", 1, 0.5, 0.1, 0, 0)]
+SPOTS = [RooflinePoint("A", 3, 5.0, 0.9, 10**9, 10**8), RooflinePoint("E^-1", 1, 0.5, 0.1, 0, 0)]
 
 
-def test_the_roof_rises_with_the_bandwidth_and_ends_at_the_operations():
+def test_the_roof_is_limited_by_bandwidth_and_peak_operations():
     (axes,) = roofline(SPOTS, 4e9, 1e9, basis="measured", title="kernels").axes
     intensity, rate = axes.get_lines()[0].get_data()
     np.testing.assert_allclose(rate, np.minimum(4 * intensity, 1.0))
@@ -91,8 +91,8 @@ def test_the_roof_rises_with_the_bandwidth_and_ends_at_the_operations():
     assert axes.collections[0].get_offsets().tolist() == [[0.1, 0.02]]
 
 
-def test_the_area_of_a_mark_grows_with_the_time_and_every_kernel_is_in_the_legend():
-    smaller = Spot("A", 3, 5.0, 0.3, 10**9, 10**8)
+def test_marker_areas_grow_with_time_and_all_kernels_are_in_the_legend():
+    smaller = RooflinePoint("A", 3, 5.0, 0.3, 10**9, 10**8)
     sizes = [roofline([spot]).axes[0].collections[0].get_sizes()[0] for spot in (SPOTS[0], smaller)]
     assert sizes[0] > 2 * sizes[1]
     (legend,) = roofline(SPOTS).legends
@@ -101,16 +101,16 @@ def test_the_area_of_a_mark_grows_with_the_time_and_every_kernel_is_in_the_legen
 
 
 @pytest.mark.parametrize("ending", ["svg", "pdf", "png"])
-def test_they_are_written_in_every_format(ending, tmp_path):
+def test_figures_are_written_in_every_format(ending, tmp_path):
     assert save(roofline(SPOTS, 4e9), tmp_path / f"roof.{ending}").stat().st_size > 1000
 
 
-def test_nothing_to_draw_is_a_sentence():
+def test_empty_data_are_refused():
     with pytest.raises(InputError, match="no Ritz values to draw"):
         ritz({})
     with pytest.raises(InputError, match="no spectrum to draw"):
-        levels({})
-    with pytest.raises(InputError, match="none has a place under a roof"):
+        level_spectra({})
+    with pytest.raises(InputError, match="there are no roofline points"):
         roofline(SPOTS[1:])
 
 
@@ -122,6 +122,6 @@ def test_a_field_of_any_value_can_be_drawn(value, logarithmic, tmp_path):
 
 
 @pytest.mark.parametrize("value", [5e-324, 3e-320, 1.7e308])
-def test_there_is_a_ceiling_above_any_number(value):
+def test_ceiling_is_not_below_its_argument(value):
     assert value <= ceiling(value) <= max(10 * value, np.finfo(float).max)
     assert np.isfinite(ceiling(value))

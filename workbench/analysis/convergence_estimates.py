@@ -1,4 +1,4 @@
-"""What was known of a run after its first k iterations: Ritz values, condition numbers, and how far the error was."""
+"""Estimates from the first k iterations of a run: Ritz values, condition numbers, bounds of the error."""
 
 from __future__ import annotations
 
@@ -7,27 +7,26 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from workbench.analysis.errors import lower_bound, upper_bound
+from workbench.analysis.error_bounds import lower_bound, upper_bound
 from workbench.analysis.ritz import cg_bound, ritz_values
 from workbench.errors import InputError
 from workbench.recording import History
 
-LONGEST = 1000
-"""Iterations of which Ritz values are shown. The cost grows with their square, and more columns than pixels show
-nothing."""
-SHARE = 0.999
-"""Of the smallest eigenvalue, for the Gauss-Radau bound, which holds only below the spectrum: rounding may have made
-the computed eigenvalue too large."""
+MAX_ITERATIONS = 1000
+"""Iterations for which Ritz values are computed, since their cost grows quadratically."""
+RADAU_FACTOR = 0.999
+"""Multiple of the computed smallest eigenvalue for the Gauss-Radau bound, which needs a number below the spectrum;
+rounding may have made the computed eigenvalue too large."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Estimates:
-    """||e_k||_A by iteration as seen after iteration k; every column starts at iteration 0.
+    """Estimates of ||e_j||_A from the first k iterations; every array starts at iteration j = 0.
 
-    lower: Hestenes-Stiefel, shape (k - delay + 1,), or empty before there are `delay` iterations. upper: Gauss-Radau,
-    of the same shape; None where no eigenvalue is known. true: shape (k + 1,); None where the solution is not known.
-    bound_so_far: the CG bound with the condition number of the Ritz values; bound: with the exact one, or None. Both
-    are scaled by the error at the start, true or as good as it is known after k iterations (`start`).
+    lower: Hestenes-Stiefel bound, shape (k - delay + 1,), empty for k < delay. upper: Gauss-Radau bound, same shape;
+    None without a known smallest eigenvalue. true: shape (k + 1,); None if the solution is unknown. start: the initial
+    error, true or estimated from k iterations. bound_so_far: the CG bound with the condition number of the Ritz values,
+    shape (k + 1,); bound: with the exact one, or None. Both bounds are scaled by `start`.
     """
 
     lower: np.ndarray
@@ -38,60 +37,60 @@ class Estimates:
     bound: np.ndarray | None
 
 
-def until(history: History, iteration: int) -> History:
-    """The history as it was after an iteration. Costs a copy; the history may grow meanwhile."""
+def history_up_to(history: History, iteration: int) -> History:
+    """A copy of the history up to an iteration, included. The history may grow in another thread meanwhile."""
     arrays = {name: column[: iteration + 1] for name, column in history.to_arrays().items() if name != "true_residuals"}
     confirmed = history.true_residuals
     return History.from_arrays({**arrays, "true_residuals": confirmed[confirmed[:, 0] <= iteration]})
 
 
-def usable(history: History) -> int:
-    """Iterations from the start on that tell Ritz values: before a breakdown, and at most 1000.
+def usable_iterations(history: History) -> int:
+    """The number of leading iterations with usable alpha and beta: up to a breakdown, and at most 1000.
 
     Raises InputError for methods without beta, such as steepest descent.
     """
-    done = min(history.count - 1, LONGEST)
+    done = min(history.count - 1, MAX_ITERATIONS)
     if done < 1:
         return 0
     alpha, beta = history["alpha"][1 : done + 1], history["beta"][1 : done + 1]
-    # The last beta that counts is that of the iteration before.
+    # The Lanczos matrix of k iterations contains beta only up to iteration k - 1.
     good = (alpha > 0) & np.concatenate([[True], beta[:-1] >= 0])
     if np.isnan(beta[0]):
-        raise InputError("this run has no beta, so it tells no Ritz values; take a run of cg")
+        raise InputError("this run has no beta, which Ritz values need; use a run of cg")
     return int(np.argmin(good)) if not good.all() else done
 
 
 def ritz_columns(history: History, iteration: int, most: int = 48) -> dict[int, np.ndarray]:
-    """Ritz values by iteration, ascending, of at most so many iterations up to the one given, evenly spaced.
+    """Ritz values, ascending, of at most `most` evenly spaced iterations up to and including `iteration`.
 
     Cost: O(most k^2) for k iterations. Raises InputError for iterations that the run has not made.
     """
     if iteration < 1 or most < 1:
-        raise InputError(f"Ritz values begin with iteration 1, and one column; got {iteration} and {most}")
+        raise InputError(f"Ritz values need iteration >= 1 and at least 1 column, got {iteration} and {most}")
     every = -(-iteration // most)
     return {k: ritz_values(history, k) for k in range(iteration, 0, -every)}
 
 
 def nonzero(values: np.ndarray) -> np.ndarray:
-    """Eigenvalues, ascending, without those that are zero up to rounding."""
+    """Those of ascending eigenvalues that are not zero up to rounding."""
     return values[values > 10 * values.size * np.finfo(np.float64).eps * values[-1]]
 
 
 def estimates(history: History, iteration: int, delay: int = 4, exact: np.ndarray | None = None) -> Estimates:
-    """What was known of the error after an iteration. delay: iterations that the estimates look ahead.
+    """Estimates of the error from the iterations up to `iteration`.
 
-    exact: the eigenvalues of what CG works on, where they are known; zeros among them do not count. Raises InputError
-    when the run has not made that many iterations.
+    delay: iterations ahead that the bounds use. exact: eigenvalues of the preconditioned operator, if known; zeros are
+    ignored. Raises InputError if the run has made fewer iterations.
     """
-    seen = until(history, iteration)
+    seen = history_up_to(history, iteration)
     values = ritz_values(seen, iteration)
     known = nonzero(exact) if exact is not None else None
     enough = iteration >= delay
     lower = lower_bound(seen, delay) if enough else np.empty(0)
     upper = None
     if known is not None:
-        upper = upper_bound(seen, SHARE * float(known[0]), delay) if enough else np.empty(0)
-    # NaN where a run stopped by another norm did not measure it.
+        upper = upper_bound(seen, RADAU_FACTOR * float(known[0]), delay) if enough else np.empty(0)
+    # A run that stops by another norm does not measure the error and stores NaN.
     true = seen["error"] if np.isfinite(seen["error"]).all() else None
     start = float(true[0]) if true is not None else float(lower_bound(seen, iteration)[0])
     return Estimates(
@@ -105,6 +104,6 @@ def estimates(history: History, iteration: int, delay: int = 4, exact: np.ndarra
 
 
 def level_conditions(spectra: Mapping[str, np.ndarray]) -> dict[str, float]:
-    """The condition number of each spectrum, zeros left out: after deflation the effective one."""
+    """The condition number of each spectrum without its zeros, which after deflation is the effective one."""
     positive = {name: nonzero(values) for name, values in spectra.items()}
     return {name: float(values[-1] / values[0]) for name, values in positive.items()}

@@ -1,4 +1,4 @@
-"""What a run tells as it goes: by hand on diagonal matrices, and against exact spectra and true errors."""
+"""Ritz values and error estimates: by hand on diagonal matrices, and against exact spectra and errors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from workbench.analysis import estimates, ritz_columns, spectra
-from workbench.analysis.inside import nonzero, until, usable
+from workbench.analysis.convergence_estimates import history_up_to, nonzero, usable_iterations
 from workbench.analysis.ritz import cg_bound, iterations_by_bound
 from workbench.errors import InputError
 from workbench.operators import as_operator
@@ -24,9 +24,9 @@ def small(deflation="none", **more):
 def test_ritz_values_of_a_diagonal_matrix_become_its_entries():
     entries = np.array([1.0, 2.0, 5.0, 10.0])
     history = solve(sparse.diags_array(entries).tocsr(), np.ones(4), M="none", rtol=1e-10).history
-    columns = ritz_columns(history, usable(history))
+    columns = ritz_columns(history, usable_iterations(history))
     assert list(columns) == [4, 3, 2, 1]
-    # After one iteration it is the Rayleigh quotient of r = (1, 1, 1, 1).
+    # After one iteration: the Rayleigh quotient of r = (1, 1, 1, 1).
     assert columns[1] == pytest.approx([4.5])
     assert columns[4] == pytest.approx(entries, rel=1e-10)
     # Each column lies between the neighbours of the next one (Cauchy's interlacing).
@@ -35,16 +35,16 @@ def test_ritz_values_of_a_diagonal_matrix_become_its_entries():
         assert np.all(columns[k] < columns[k + 1][1:])
 
 
-def test_columns_are_spread_evenly_and_end_at_the_iteration():
+def test_ritz_columns_are_evenly_spaced_and_end_at_the_iteration():
     _, history = small()
     columns = ritz_columns(history, 20, most=6)
     assert list(columns) == [20, 16, 12, 8, 4]
     assert [values.size for values in columns.values()] == list(columns)
 
 
-def test_the_past_is_what_was_known_then():
+def test_estimates_of_a_shorter_history_use_it_alone():
     _, history = small()
-    early = until(history, 7)
+    early = history_up_to(history, 7)
     assert early.count == 8
     assert early["alpha"][1:].tolist() == history["alpha"][1:8].tolist()
     full = estimates(history, 30, delay=4)
@@ -63,29 +63,29 @@ def test_the_estimates_enclose_the_true_error_before_and_after_deflation(deflati
     assert np.all(found.upper >= true * (1 - 1e-6))
     assert found.start == found.true[0]
     assert np.all(found.true <= found.bound * (1 + 1e-9))
-    # The Ritz values lie inside the spectrum, so their condition number promises more.
+    # The Ritz values lie inside the spectrum, so their condition number gives a smaller bound.
     assert np.all(found.bound_so_far <= found.bound * (1 + 1e-9))
 
 
-def test_before_the_delay_there_are_no_estimates_yet():
+def test_there_are_no_estimates_before_the_delay():
     configuration, history = small()
     found = estimates(history, 3, delay=4, exact=spectra(configuration)["M^-1 A"])
     assert found.lower.size == found.upper.size == 0
     assert found.bound_so_far.size == 4
 
 
-def test_an_unknown_solution_leaves_the_true_error_out():
+def test_the_true_error_is_none_for_an_unknown_solution():
     history = run_through(Run(configure("two-layer", n=12))).history
     found = estimates(history, 20)
     assert found.true is None
     assert found.upper is None
     assert found.bound is None
-    # As good as it is known: the sum over all iterations that were seen.
+    # The initial error is estimated by the sum over all iterations so far.
     energy = history["alpha"][1:21] * history["natural"][:20] ** 2
     assert found.start == pytest.approx(np.sqrt(energy.sum()))
 
 
-def test_zeros_are_told_from_small_eigenvalues():
+def test_small_eigenvalues_are_not_taken_for_zeros():
     assert nonzero(np.array([-1e-17, 1e-16, 1e-9, 1.0])).tolist() == [1e-9, 1.0]
 
 
@@ -98,24 +98,24 @@ def test_spectra_of_a_system_in_memory():
     assert found["M^-1 A"] == pytest.approx(np.ones(3))
 
 
-def test_iterations_after_a_negative_step_do_not_count():
+def test_iterations_after_a_negative_alpha_are_not_usable():
     _, history = small()
     arrays = history.to_arrays()
     arrays["alpha"][6] = -1.0
-    assert usable(type(history).from_arrays(arrays)) == 5
+    assert usable_iterations(type(history).from_arrays(arrays)) == 5
 
 
 def test_steepest_descent_and_wrong_iterations_are_refused():
     history = run_through(Run(configure("poisson5", n=6, solver="sd"))).history
-    with pytest.raises(InputError, match="this run has no beta, so it tells no Ritz values; take a run of cg"):
-        usable(history)
-    with pytest.raises(InputError, match="begin with iteration 1"):
+    with pytest.raises(InputError, match="this run has no beta, which Ritz values need; use a run of cg"):
+        usable_iterations(history)
+    with pytest.raises(InputError, match="need iteration >= 1"):
         ritz_columns(history, 0)
 
 
 @pytest.mark.parametrize("condition", [4.0, 100.0, 1e6])
 @pytest.mark.parametrize("factor", [0.5, 1e-6])
-def test_the_iterations_of_the_bound_are_the_first_that_reach_it(condition, factor):
+def test_iterations_by_bound_is_the_first_iteration_that_reaches_the_factor(condition, factor):
     count = iterations_by_bound(condition, factor)
     bound = cg_bound(condition, count)
     assert bound[count] <= factor * (1 + 1e-9)
@@ -125,7 +125,7 @@ def test_the_iterations_of_the_bound_are_the_first_that_reach_it(condition, fact
         iterations_by_bound(4.0, 2.0)
 
 
-def test_the_bound_of_a_huge_condition_number_is_a_number_and_of_an_infinite_one_a_sentence():
+def test_iterations_by_bound_of_huge_and_infinite_condition_numbers():
     # For a large condition number the rate is 1 - 2/sqrt(condition).
     assert iterations_by_bound(1e36) == pytest.approx(1e18 / 2 * np.log(2e6), rel=1e-9)
     for condition in (np.inf, np.nan):

@@ -1,4 +1,4 @@
-"""What may stand in a formula: its operators, constants and functions, and what each of them computes."""
+"""Operators, constants and functions of formulas."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _largest(*values: Any) -> Any:
 
 
 def choose(condition: Any, yes: Any, no: Any) -> Any:
-    """One or the other, element by element; both have been computed."""
+    """`yes` where the condition is not zero, else `no`, elementwise."""
     return np.where(condition != 0, yes, no)
 
 
@@ -49,4 +49,4 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], int, int]] = {
     "where": (choose, 3, 3),
     "hypot": (np.hypot, 2, 2),
 }
-"""Each function with the fewest and the most arguments it takes; log is the natural one."""
+"""By name: function, minimum and maximum number of arguments; log is the natural logarithm."""

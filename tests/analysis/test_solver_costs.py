@@ -1,4 +1,4 @@
-"""The costs that the planner counts are those that a run really has."""
+"""Counted costs agree with those of runs and with the papers."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from scipy.sparse.linalg import LinearOperator
 import workbench.run  # noqa: F401  registers every block
 from tests.conftest import random_matrix
 from workbench import registry
-from workbench.analysis.family import family
+from workbench.analysis.solver_costs import solver_costs
 from workbench.devices.lines.dependence import waiting
 from workbench.errors import InputError
 from workbench.problems import LinearSystem
@@ -20,12 +20,13 @@ EVERY = sorted(name for name, solver in registry.registered("solver").items() if
 @pytest.fixture(scope="module")
 def costs():
     return {
-        first: {cost.solver: cost for cost in family("slabs-3d", 8, first)} for first in ("jacobi", "neumann:2", "none")
+        first: {cost.solver: cost for cost in solver_costs("slabs-3d", 8, first)}
+        for first in ("jacobi", "neumann:2", "none")
     }
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_products_are_those_that_a_counting_operator_sees(name, costs):
+def test_counted_products_equal_those_of_a_run(name, costs):
     matrix, inverse, calls = random_matrix(40), 1 / random_matrix(40).diagonal(), {"A": 0, "M": 0}
 
     def product(x):
@@ -59,15 +60,15 @@ def test_products_are_those_that_a_counting_operator_sees(name, costs):
 
 @pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("first", ["jacobi", "neumann:2"])
-def test_vectors_and_bytes_are_those_of_the_arrays_that_a_run_holds_and_moves(name, first, costs, monkeypatch):
+def test_counted_vectors_and_bytes_equal_those_of_a_run(name, first, costs, monkeypatch):
     from workbench.devices.cpu.device import Cpu
 
-    moved, plain = [], Cpu.bind_pass
+    moved, original = [], Cpu.bind_pass
 
     def counted(kernel, step, arrays, scalars):
         by_name = dict(zip(dict.fromkeys([*step.loads, *step.stores]), arrays, strict=True))
         size = sum(by_name[name].nbytes for name in (*step.loads, *step.stores))
-        run = plain(kernel, step, arrays, scalars)
+        run = original(kernel, step, arrays, scalars)
         return lambda: (moved.append(size), run())
 
     monkeypatch.setattr(Cpu, "bind_pass", staticmethod(counted))
@@ -92,25 +93,25 @@ def test_reductions_and_overlap_are_those_of_the_papers(costs):
     assert found["pipe-pr-cg"] == (1, "2 A + 2 M")
 
 
-def test_what_pipelined_cg_updates_is_what_its_algorithm_lists(costs):
+def test_pipelined_cg_has_the_updates_of_its_algorithm(costs):
     # Lines 11 to 18 of Algorithm 2 in the paper on hybrid pipelined CG.
     assert costs["neumann:2"]["pipecg"].updates == 8
-    # And all of them are one sweep, beside those of A and M.
+    # All of them are fused into one pass, in addition to those of A and M.
     assert costs["neumann:2"]["pipecg"].sweeps == 3
     assert costs["jacobi"]["pipecg"].sweeps == 2
 
 
-def test_pipelined_cg_moves_at_most_half_as_much_again_as_cg(costs):
+def test_pipelined_cg_moves_at_most_1_5_times_the_bytes_of_cg(costs):
     assert costs["jacobi"]["pipecg"].bytes_per_unknown <= 1.5 * costs["jacobi"]["cg"].bytes_per_unknown
 
 
-def test_a_dot_product_that_steers_nothing_needs_no_reduction():
+def test_an_unused_dot_product_needs_no_reduction():
     assert waiting("s = A(p)\nd = (p, s)\np = p + d*s\nunused = (s, s)").reductions == 1
 
 
 def test_bytes_follow_the_precision():
     double, single = (
-        {cost.solver: cost.bytes_per_unknown for cost in family("poisson7", 6, "jacobi", precision)}
+        {cost.solver: cost.bytes_per_unknown for cost in solver_costs("poisson7", 6, "jacobi", precision)}
         for precision in ("float64", "float32")
     )
     assert double == {name: 2 * value for name, value in single.items()}
@@ -118,4 +119,4 @@ def test_bytes_follow_the_precision():
 
 def test_unknown_precisions_are_refused():
     with pytest.raises(InputError, match="unknown precision 'float16'"):
-        family(precision="float16")
+        solver_costs(precision="float16")

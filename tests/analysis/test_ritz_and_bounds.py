@@ -32,7 +32,7 @@ def test_extreme_ritz_values_become_the_extreme_eigenvalues(first):
     assert effective_condition(result.history) == pytest.approx(exact[-1] / exact[0], rel=2e-3)
 
 
-def test_one_iteration_by_hand():
+def test_the_ritz_value_of_one_iteration_is_one_over_alpha():
     result, _ = finished()
     diagonal, above = lanczos_matrix(result.history, 1)
     assert diagonal.tolist() == [1 / result.history["alpha"][1]]
@@ -77,23 +77,23 @@ def test_the_cg_bound_holds():
 
 
 @pytest.mark.parametrize(
-    ("call", "sentence"),
+    ("call", "message"),
     [
         (lambda history: ritz_values(history, 10**6), "Ritz values need between 1 and"),
         (lambda history: lower_bound(history, 10**6), "needs at least as many iterations"),
         (lambda history: upper_bound(history, -1.0), "needs a positive number below the spectrum"),
     ],
 )
-def test_wrong_questions_are_sentences(call, sentence):
+def test_invalid_arguments_raise_input_errors(call, message):
     result, _ = finished()
-    with pytest.raises(InputError, match=sentence):
+    with pytest.raises(InputError, match=message):
         call(result.history)
 
 
 def test_large_problems_and_other_variants_are_refused():
-    with pytest.raises(InputError, match="stop at 4096 unknowns"):
+    with pytest.raises(InputError, match="at most 4096 unknowns"):
         spectrum(configure("two-layer", n=65))
-    with pytest.raises(InputError, match="variant bnn is not offered"):
+    with pytest.raises(InputError, match="not available for variant bnn"):
         spectrum(configure("two-layer", n=8, deflation="stripes", variant="bnn"))
 
 
