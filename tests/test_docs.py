@@ -4,6 +4,7 @@ import importlib.util
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,24 @@ def test_the_tree_in_the_readme_exists():
         if line.strip():
             name = line.split()[0]
             assert (ROOT / name).exists(), f"README names {name}, which is not there"
+
+
+def test_the_drawing_of_the_layers_is_the_contract():
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    (layers,) = (contract["layers"] for contract in contracts if contract["type"] == "layers")
+    drawing = re.search(r"```text\n(\+-.*?)```", (ROOT / "docs" / "architecture.md").read_text(), re.DOTALL)
+    rows = [re.split(r" {2,}", line.strip("| "))[0] for line in drawing.group(1).splitlines() if line.startswith("| ")]
+    packages = {package for layer in layers for package in layer.split(" | ")}
+    assert [row for row in rows if packages.issuperset(row.split(" | "))] == layers
+
+
+def test_modules_that_the_pages_name_exist():
+    # What how_to_add.md names is to be written by its reader.
+    documents = [page for page in (ROOT / "docs").glob("*.md") if page.name != "how_to_add.md"]
+    for document in [ROOT / "README.md", *documents]:
+        for name in re.findall(r"`(?:workbench/)?((?:[a-z_]+/)+[a-z_]+\.py)`", document.read_text()):
+            places = [ROOT / name, ROOT / "workbench" / name, ROOT / "workbench" / "devices" / name]
+            assert any(place.exists() for place in places), f"{document.name} names {name}, which is not there"
 
 
 def script_of(name):

@@ -33,7 +33,7 @@ class Solver(Block):
 
     A solver sees a workspace with the vectors `b` and `x` (the initial guess, overwritten by the iterates) and the
     operators `A` and `M`, and nothing else: no tolerance, no clock, no device. It yields once after the start and once
-    per iteration. By then the scalars below are up to date, in the notation of docs/notation.md:
+    per iteration. By then the scalars below are up to date, in the notation of docs/glossary.md:
     rr = (r, r), gamma = (r, u), uu = (u, u) with u = M^-1 r, alpha, beta, and delta = (p, A p), which is not positive
     when the method has broken down; x then still holds the last good iterate.
     """
