@@ -13,6 +13,7 @@ import importlib
 import itertools
 import json
 import math
+import operator
 import pkgutil
 from collections.abc import Mapping
 from types import ModuleType
@@ -25,55 +26,92 @@ Value = int | float | str | bool
 
 @dataclasses.dataclass(frozen=True)
 class Parameter:
-    """What is declared about one parameter: its bounds are inclusive, `unit` is empty for pure numbers."""
+    """Declaration of one parameter of a block, or of one setting of a run.
+
+    low, high: inclusive bounds. above: exclusive lower bound. high = infinity admits infinity, which is refused
+    otherwise. unit: empty for pure numbers. empty: what None stands for, in words; without it None is refused.
+    """
 
     name: str
     kind: type
-    default: Value
+    default: Any
     help: str
     low: float | None = None
     high: float | None = None
     unit: str = ""
     choices: tuple[str, ...] = ()
+    above: float | None = None
+    empty: str = ""
 
-    def check(self, owner: str, value: object) -> Value:
-        """Return `value` as `kind`, or raise InputError with a sentence naming value, bound and way out."""
-        converted = self._convert(owner, value)
+    def check(self, value: object, owner: str = "") -> Any:
+        """Return `value` as `kind`. Raises InputError naming the owner, the value and the bound."""
+        if value is None and self.empty:
+            return None
+        prefix = f"{owner}: " if owner else ""
+        converted = self._convert(prefix, value)
         if self.choices and converted not in self.choices:
-            raise InputError(f"{owner}: {unknown_name(self.name, str(converted), self.choices)}")
+            raise InputError(f"{prefix}{unknown_name(self.name, str(converted), self.choices)}")
         if isinstance(converted, (int, float)) and not isinstance(converted, bool):
-            if isinstance(converted, float) and not math.isfinite(converted):
-                raise InputError(f"{owner}: {self.name} must be a finite number, got {value}")
-            if (self.low is not None and converted < self.low) or (self.high is not None and converted > self.high):
-                raise InputError(f"{owner}: {self.name} must be {self.bounds()}, got {value}")
+            if isinstance(converted, float) and not (math.isfinite(converted) or self._may_be_infinite(converted)):
+                raise InputError(f"{prefix}{self.name} must be a finite number, got {value}")
+            if self._out_of_bounds(converted):
+                raise InputError(f"{prefix}{self.name} must be {self.bounds()}, got {value}")
         return converted
 
     def bounds(self) -> str:
-        """The bounds in words, for sentences and help texts."""
+        """The bounds in words, for messages and help texts."""
         if self.choices:
             return f"one of {', '.join(self.choices)}"
-        if self.low is not None and self.high is not None:
-            return f"between {self.low:g} and {self.high:g}"
+        high = None if self.high == math.inf else self.high
+        if self.low is not None and high is not None:
+            return f"between {self.low:g} and {high:g}"
         if self.low is not None:
             return f"at least {self.low:g}"
-        return f"at most {self.high:g}" if self.high is not None else "any value"
+        if self.above is not None:
+            return f"above {self.above:g}" + (f" and at most {high:g}" if high is not None else "")
+        return f"at most {high:g}" if high is not None else "any value"
 
-    def _convert(self, owner: str, value: object) -> Value:
+    @property
+    def about(self) -> str:
+        """Help, bounds and unit in one line, for tooltips and option help. Choices are left to the control."""
+        bounds = "" if self.choices or self.bounds() == "any value" else f"; {self.bounds()}"
+        return f"{self.help}{bounds}" + (f"; in {self.unit}" if self.unit else "")
+
+    def _may_be_infinite(self, number: float) -> bool:
+        return self.high == math.inf and not math.isnan(number)
+
+    def _out_of_bounds(self, number: float) -> bool:
+        return (
+            (self.low is not None and number < self.low)
+            or (self.high is not None and number > self.high)
+            or (self.above is not None and number <= self.above)
+        )
+
+    def _convert(self, prefix: str, value: object) -> Value:
         if self.kind is bool:
             words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
             if str(value).lower() not in words:
-                raise InputError(f"{owner}: {self.name} must be true or false, got {quoted(value)}")
+                raise InputError(f"{prefix}{self.name} must be true or false, got {quoted(value)}")
             return words[str(value).lower()]
         if self.kind is str:
             return str(value)
-        noun = "a whole number" if self.kind is int else "a number"
         given: Any = value
         try:
-            if self.kind is int and isinstance(value, float) and not value.is_integer():
-                raise ValueError
-            return int(given) if self.kind is int else float(given)
+            return _whole_number(given) if self.kind is int else float(given)
         except (TypeError, ValueError, OverflowError):
-            raise InputError(f"{owner}: {self.name} must be {noun}, got {quoted(value)}") from None
+            noun = "a whole number" if self.kind is int else "a number"
+            raise InputError(f"{prefix}{self.name} must be {noun}, got {quoted(value)}") from None
+
+
+def _whole_number(given: Any) -> int:
+    """An int from a text, an integer or a float without a fraction, of Python or NumPy. Raises ValueError, TypeError.
+
+    1e3 is a whole number too, 2.5 is not.
+    """
+    if isinstance(given, str):
+        return int(given)
+    is_whole = getattr(given, "is_integer", None)
+    return int(given) if is_whole and is_whole() else int(operator.index(given))
 
 
 def parameter(
@@ -109,7 +147,7 @@ class Block:
 
     def __post_init__(self) -> None:
         for declared in self.parameters():
-            checked = declared.check(self.name, getattr(self, declared.name))
+            checked = declared.check(getattr(self, declared.name), self.name)
             object.__setattr__(self, declared.name, checked)
 
     @classmethod

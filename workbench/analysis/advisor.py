@@ -92,8 +92,8 @@ class Advice:
 
     def text(self, most: int = 15) -> str:
         """A table of the best pairs."""
-        head = f"{'':3}{'first + second level':34}{'iterations':>11}{'setup':>9}{'iterating':>11}{'in all':>9}  how"
-        lines = [f"{self.problem.label}, rtol {self.rtol:g}: asked for {self.probe_seconds:.1f} s", head]
+        head = f"{'':3}{'first + second level':34}{'iterations':>11}{'setup':>9}{'iterating':>11}{'total':>9}  basis"
+        lines = [f"{self.problem.label}, rtol {self.rtol:g}: probed for {self.probe_seconds:.1f} s", head]
         for place, row in enumerate(self.estimates[:most], 1):
             how = "measured" if row.measured else f"predicted from n = {row.grid_n}"
             lines.append(

@@ -1,4 +1,4 @@
-"""What a machine lacks of what the workbench can use, and the commands that would add it."""
+"""Optional hardware support and packages that a machine lacks, and the commands that install them."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ PYAMGX_STEPS = (
     "{python} -m pip install setuptools Cython numpy",
     "{python} -m pip install --no-build-isolation --no-deps ./pyamgx",
 )
-"""AmgX needs CMake 3.18 or newer, a C++ compiler and the CUDA toolkit; neither package is on an index. pyamgx's
-setup imports NumPy and Cython, which pip's isolated build environment lacks, and finds AmgX by AMGX_DIR and
-AMGX_BUILD_DIR, so all steps are for one shell."""
+"""AmgX needs CMake 3.18 or newer, a C++ compiler and the CUDA toolkit; neither package is on an index. The build of
+pyamgx imports NumPy and Cython, which pip's isolated build environment lacks, and finds AmgX by AMGX_DIR and
+AMGX_BUILD_DIR, so all steps belong in one shell."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Missing:
-    """One thing that is not there: what it would be for, and the shell commands that would add it."""
+    """A missing component: its use, and the shell commands that install it."""
 
     what: str
     why: str
@@ -41,7 +41,7 @@ class Missing:
 
 
 def missing(versions: Versions, opencl: Found, driver: NvidiaDriver | None, cuda: Found) -> tuple[Missing, ...]:
-    """Everything that could be added on this machine; CUDA is named only where an NVIDIA driver answers."""
+    """Everything that can be installed on this machine; CUDA is listed only where an NVIDIA driver responds."""
     found = [*_packages(versions), *_opencl(versions, opencl), *_chromium()]
     if driver is not None:
         found += [*_cuda(driver, cuda), *_pyamgx()]
@@ -49,7 +49,7 @@ def missing(versions: Versions, opencl: Found, driver: NvidiaDriver | None, cuda
 
 
 def install_command(extra: str) -> str:
-    """The pip command that adds an extra ("" for the base) to the running Python, from the checkout if there is one."""
+    """The pip command that installs an extra ("" for the base) into the running Python, from the checkout if any."""
     pip = f"{_short(Path(sys.executable))} -m pip install"
     suffix = f"[{extra}]" if extra else ""
     root = Path(workbench.__file__).resolve().parent.parent
@@ -61,12 +61,14 @@ def install_command(extra: str) -> str:
 def _packages(versions: Versions) -> list[Missing]:
     if not versions:
         command = install_command("lab,opencl")
-        return [Missing("the package's metadata", "the workbench runs from its sources, not installed", (command,))]
+        return [
+            Missing("the package's metadata", "the workbench runs from its sources and is not installed", (command,))
+        ]
     reasons = {
-        packages.BASE: "the workbench does not run without",
-        "lab": "the notebooks and widgets need it",
-        "opencl": "devices other than the processor's own back end need it",
-        "dev": "the tests and checks need it",
+        packages.BASE: "required by the workbench",
+        "lab": "required by notebooks and widgets",
+        "opencl": "required by OpenCL devices",
+        "dev": "required by tests and checks",
     }
     found = []
     for extra, why in reasons.items():
@@ -78,7 +80,7 @@ def _packages(versions: Versions) -> list[Missing]:
 
 
 def _opencl(versions: Versions, opencl: Found) -> list[Missing]:
-    """PyOpenCL without a device: PoCL makes one of the processor."""
+    """PyOpenCL without a device: PoCL provides the processor as one."""
     if opencl.devices or None in versions.get("opencl", {"": None}).values():
         return []
     return [Missing("an OpenCL device", opencl.problem, (install_command("opencl"),))]
@@ -92,7 +94,7 @@ def _chromium() -> list[Missing]:
         command = "apt-get install chromium" if os.geteuid() == 0 else "sudo apt-get install chromium"
     else:
         command = f"{_short(Path(sys.executable))} -m playwright install chromium"
-    return [Missing("chromium", "the tests in the browser need it; `make test` installs it too", (command,))]
+    return [Missing("chromium", "required by browser tests; `make test` installs it too", (command,))]
 
 
 def _cuda(driver: NvidiaDriver, cuda: Found) -> list[Missing]:
@@ -100,7 +102,7 @@ def _cuda(driver: NvidiaDriver, cuda: Found) -> list[Missing]:
         return []
     major, minor = driver.cuda
     if major < 12:
-        why = f"the driver {driver.version} runs CUDA {major}.{minor} at most, and CuPy's wheels need 12 or newer"
+        why = f"driver {driver.version} supports CUDA {major}.{minor} at most, and CuPy's wheels need 12 or newer"
         return [Missing("a newer NVIDIA driver", why, ())]
     return [Missing("CuPy", cuda.problem, (install_command("cuda12" if major == 12 else "cuda13"),))]
 
@@ -109,9 +111,9 @@ def _pyamgx() -> list[Missing]:
     if packages.version("pyamgx"):
         return []
     steps = tuple(step.format(python=_short(Path(sys.executable))) for step in PYAMGX_STEPS)
-    return [Missing("pyamgx", "comparisons with AmgX need it; it is built from source", steps)]
+    return [Missing("pyamgx", "required by comparisons with AmgX; built from source", steps)]
 
 
 def _short(path: Path) -> str:
-    """The path as seen from the current folder when it lies there, which is easier to read."""
+    """The path relative to the current folder if it lies there."""
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)

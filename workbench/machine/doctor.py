@@ -1,4 +1,4 @@
-"""What this machine has for the workbench, what it lacks and how to add that: the report of `workbench doctor`."""
+"""The report of `workbench doctor`: hardware, devices, packages, and how to install what is missing."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from workbench.machine import advice, packages, processor
 from workbench.machine.describe import describe_machine
 
 TIMES_CACHE = 4
-"""Each triad array is this many times the last-level cache, so that next to nothing is found there again."""
+"""Size of each triad array in units of the last-level cache, so that cache hits are negligible."""
 
 SHARE_OF_MEMORY = 8
-"""The three triad arrays together take at most one part in this many of the free memory."""
+"""The three triad arrays together take at most 1/8 of the free memory."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """Sizes in bytes, bandwidths in bytes per second; `triad` is None when nothing was measured."""
+    """Sizes in bytes, bandwidths in bytes per second; `triad` is None if it was not measured."""
 
     machine: dict[str, Any]
     memory_free: int
@@ -37,7 +37,7 @@ class Report:
         return dataclasses.asdict(self)
 
     def text(self) -> str:
-        """The report for a terminal: aligned, one fact a line, commands on lines of their own."""
+        """The report for a terminal: one aligned line per fact, each command on a separate line."""
         return "\n".join([*self._machine(), *self._devices(), *self._packages(), *self._missing()])
 
     def _machine(self) -> list[str]:
@@ -47,10 +47,10 @@ class Report:
             "system": f"{about['os']}, {about['python']}, workbench {about['workbench']}",
             "processor": about["cpu"],
             "cores": cores,
-            "cache": _size(about["last_level_cache_bytes"]) if about["last_level_cache_bytes"] else "not told",
+            "cache": _size(about["last_level_cache_bytes"]) if about["last_level_cache_bytes"] else "unknown",
             "memory": f"{_size(about['memory_bytes'])}, {_size(self.memory_free)} free",
             "bandwidth": self._bandwidth(),
-            "numba": f"{self.threads.count} threads, layer {self.threads.layer or 'not chosen yet'}",
+            "numba": f"{self.threads.count} threads, threading layer {self.threads.layer or 'not yet selected'}",
         }
         return ["Machine", *_table(facts)]
 
@@ -61,21 +61,21 @@ class Report:
         cached = triad.array_bytes < TIMES_CACHE * (self.machine["last_level_cache_bytes"] or 0)
         return (
             f"{triad.median / 1e9:.1f} GB/s median, {triad.best / 1e9:.1f} best of {triad.repeats}; triad a = b + 3 c, "
-            f"{_size(triad.array_bytes)} each, {BYTES_PER_ELEMENT} bytes an element, counted without write-allocate"
-            + ("; too high, the cache holds a part of arrays this small" if cached else "")
+            f"{_size(triad.array_bytes)} each, {BYTES_PER_ELEMENT} bytes per element, counted without write-allocate"
+            + ("; overestimated, the arrays are too small for the cache" if cached else "")
         )
 
     def _devices(self) -> list[str]:
         lines = ["OpenCL", *_accelerators(self.opencl), "CUDA"]
         if self.driver is None:
-            return [*lines, *_table({"driver": "none: nvidia-smi is not there or does not answer"})]
+            return [*lines, *_table({"driver": "none: nvidia-smi is missing or failed"})]
         boards = ", ".join(self.driver.boards)
-        runs = f"{self.driver.version}, runs CUDA up to {self.driver.cuda[0]}.{self.driver.cuda[1]}; {boards}"
+        runs = f"{self.driver.version}, supports CUDA up to {self.driver.cuda[0]}.{self.driver.cuda[1]}; {boards}"
         return [*lines, *_table({"driver": runs}), *_accelerators(self.cuda)]
 
     def _packages(self) -> list[str]:
         if not self.versions:
-            return ["Packages", "  not installed, run from the sources"]
+            return ["Packages", "  not installed; running from the sources"]
         described = {
             extra: ", ".join(f"{name} {version or '(absent)'}" for name, version in sorted(found.items()))
             for extra, found in self.versions.items()
@@ -93,7 +93,7 @@ class Report:
 
 
 def examine(measure: bool = True) -> Report:
-    """Look the machine over. Costs about 2 s, of which the triad takes half; without `measure` it takes 1 s."""
+    """Examine the machine. Costs about 2 s, half of it for the triad; without `measure` about 1 s."""
     about = describe_machine()
     _, free = processor.memory()
     triad = triad_bandwidth(array_bytes=triad_array_bytes(about["last_level_cache_bytes"], free)) if measure else None
@@ -114,7 +114,7 @@ def examine(measure: bool = True) -> Report:
 
 
 def triad_array_bytes(cache: int | None, free: int) -> int:
-    """The size of each of the triad's three arrays, in bytes: above the cache by far, below the free memory by far."""
+    """The size of each of the three triad arrays in bytes: far above the cache, far below the free memory."""
     wanted = max(DEFAULT_ARRAY_BYTES, TIMES_CACHE * (cache or 0))
     return min(wanted, free // (3 * SHARE_OF_MEMORY))
 
@@ -135,5 +135,5 @@ def _table(facts: dict[str, str]) -> list[str]:
 
 
 def _size(count: int) -> str:
-    """Bytes in the unit that leaves the fewest digits."""
+    """A number of bytes in GiB or MiB."""
     return f"{count / 2**30:.1f} GiB" if count >= 2**30 else f"{count / 2**20:.0f} MiB"
