@@ -2,7 +2,7 @@
 
 Dropdowns, the command line, the contract tests, the docs tables and the provenance of a run are generated from here. A
 block is written `name`, `name:argument`, where the argument sets its first parameter (`neumann:2`, `blocks:6`), or
-`name:key=value,key=value` (`hybrid3:share=0.4,fused=no`). Commas within round brackets or "..." belong to the value.
+`name:key=value,key=value` (`hybrid3:share=0.4,fused=no`). Commas within parentheses or "..." belong to the value.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def parameter(
     unit: str = "",
     choices: tuple[str, ...] = (),
 ) -> Any:
-    """Declare a dataclass field of a block: its default, one line of help, inclusive bounds, unit or choices."""
+    """A dataclass field of a block, declared with its default, one line of help, inclusive bounds, unit or choices."""
     about = {
         "kind": type(default),
         "default": default,
@@ -138,12 +138,12 @@ def parameter(
 
 @dataclasses.dataclass(frozen=True)
 class Block:
-    """Base of all registered dataclasses. Constructing one checks every parameter (raises InputError)."""
+    """Base of all registered dataclasses. The constructor checks every parameter and raises InputError."""
 
     kind: ClassVar[str] = ""
     name: ClassVar[str] = ""
     title: ClassVar[str] = ""
-    """One line for menus; the class docstring holds cost and source."""
+    """One line for menus; the class docstring gives cost and source."""
 
     def __post_init__(self) -> None:
         for declared in self.parameters():
@@ -161,7 +161,7 @@ class Block:
 
     @property
     def spec(self) -> str:
-        """The short text that `find` reads back when only the first parameter differs from its default."""
+        """The text `name:argument`, which `find` reads back if only the first parameter differs from its default."""
         declared = self.parameters()
         return f"{self.name}:{getattr(self, declared[0].name)}" if declared else self.name
 
@@ -173,7 +173,7 @@ class Block:
 
     @property
     def text(self) -> str:
-        """The shortest text that `find` reads back as this very block."""
+        """The shortest text that `find` reads back as an equal block."""
         differing = self.differing
         if not differing:
             return self.name
@@ -189,7 +189,7 @@ class Block:
 
     @classmethod
     def create(cls, values: Mapping[str, Any] | None = None) -> Self:
-        """Build from parameter values given by name; unknown names are refused with the nearest known one."""
+        """A block from parameter values by name. Raises InputError with the nearest known name for unknown ones."""
         values = dict(values or {})
         known = [declared.name for declared in cls.parameters()]
         for name in values:
@@ -198,7 +198,7 @@ class Block:
         return cls(**values)
 
     def changed(self, values: Mapping[str, Any]) -> Self:
-        """The same block with some parameters set anew; unknown names are refused as in `create`."""
+        """The same block with some parameters replaced. Raises InputError for unknown names as `create` does."""
         present = {declared.name: getattr(self, declared.name) for declared in self.parameters()}
         return self.create({**present, **values})
 
@@ -209,7 +209,7 @@ _unlisted: dict[tuple[str, str], type[Block]] = {}
 
 
 def register(cls: AnyBlock) -> AnyBlock:
-    """Class decorator: enter a block under its kind and name. Raises ValueError when the name is taken."""
+    """Class decorator: register a block under its kind and name. Raises ValueError if the name is taken."""
     named = _registry.setdefault(cls.kind, {})
     if cls.name in named and named[cls.name].__qualname__ != cls.__qualname__:
         raise ValueError(f"two blocks of kind {cls.kind} are named {cls.name}")
@@ -218,7 +218,7 @@ def register(cls: AnyBlock) -> AnyBlock:
 
 
 def register_unlisted(cls: AnyBlock) -> AnyBlock:
-    """Class decorator: a block that `from_dict` reads back, but that no menu offers, since it is made in code."""
+    """Class decorator: a block that is made in code only; `from_dict` reads it back, but menus do not list it."""
     _unlisted[cls.kind, cls.name] = cls
     return cls
 
@@ -234,7 +234,7 @@ def registered(kind: str) -> dict[str, type[Block]]:
 
 
 def lookup(kind: str, name: str) -> type[Block]:
-    """The block class of that name; an unknown name raises InputError and suggests the nearest."""
+    """The block class of that name. Raises InputError with the nearest known name for unknown ones."""
     named = _registry.get(kind, {})
     if name not in named:
         raise InputError(unknown_name(kind, name, named))
@@ -242,7 +242,7 @@ def lookup(kind: str, name: str) -> type[Block]:
 
 
 def find(kind: str, spec: str, **values: Any) -> Block:
-    """The block that `name`, `name:argument` or `name:key=value,...` describes; `values` set parameters by name."""
+    """The block described by `name`, `name:argument` or `name:key=value,...`; `values` set parameters by name."""
     name, colon, argument = spec.partition(":")
     cls = lookup(kind, name)
     if colon:
@@ -254,7 +254,7 @@ def find(kind: str, spec: str, **values: Any) -> Block:
 
 
 def as_block(kind: str, given: Any) -> Block:
-    """A block of a kind, or the one that a text describes. Raises InputError for anything else."""
+    """A block of the given kind, from the block itself or from its text. Raises InputError for anything else."""
     if isinstance(given, str):
         return find(kind, given)
     if isinstance(given, Block) and given.kind == kind:
@@ -264,8 +264,8 @@ def as_block(kind: str, given: Any) -> Block:
 
 
 def _by_name(cls: type[Block], argument: str) -> dict[str, str]:
-    """Parameter values by name from what stands behind the colon."""
-    # A path with = in it is no name of a parameter.
+    """Parameter values by name from the text after the colon."""
+    # A path may contain =, a parameter name cannot be a path.
     if not ("=" in argument and argument.partition("=")[0].strip().isidentifier()):
         return {cls.parameters()[0].name: argument}
     values = {}
@@ -280,7 +280,7 @@ def _by_name(cls: type[Block], argument: str) -> dict[str, str]:
 
 
 def _parts(argument: str) -> list[str]:
-    """Cut at the commas that stand neither in round brackets nor in quotes."""
+    """Split at the commas that are neither in parentheses nor in quotes."""
     cuts, depth, quoted, escaped = [-1], 0, False, False
     for place, character in enumerate(argument):
         if escaped or (quoted and character == "\\"):
@@ -295,7 +295,7 @@ def _parts(argument: str) -> list[str]:
 
 
 def _quoted(value: Value) -> str:
-    """A value as it stands behind key=, in quotes where it holds what would end it."""
+    """A value as the text after key=, in quotes where it contains delimiters."""
     text = str(value)
     return json.dumps(text) if any(mark in text for mark in ',"()') or text != text.strip() else text
 
@@ -316,7 +316,7 @@ def from_dict(plain: Mapping[str, Any]) -> Block:
 
 
 def unknown_name(what: str, given: str, known: Any) -> str:
-    """The sentence for a name that is not known: the nearest known one, or the list."""
+    """The message for an unknown name: the nearest known one, or the list."""
     names = [str(name) for name in known]
     near = difflib.get_close_matches(given, names, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(names) or 'none'}"
@@ -324,7 +324,7 @@ def unknown_name(what: str, given: str, known: Any) -> str:
 
 
 def load_package(package: ModuleType) -> None:
-    """Import every module of a package, so that each registers its blocks: one new file is a new block."""
+    """Import every module of a package, so that each registers its blocks and a new file adds a block."""
     for module in pkgutil.iter_modules(package.__path__):
         importlib.import_module(f"{package.__name__}.{module.name}")
 

@@ -75,9 +75,7 @@ BLOCKS = _by_name(
 another version of links."""
 
 RUN = _by_name(
-    Parameter(
-        "device", str, "cpu", "device: cpu, opencl, opencl:<number or name>, cuda, cuda:<number> or auto"
-    ),
+    Parameter("device", str, "cpu", "device: cpu, opencl, opencl:<number or name>, cuda, cuda:<number> or auto"),
     Size(
         "memory_limit",
         int,
