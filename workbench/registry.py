@@ -2,7 +2,7 @@
 
 Dropdowns, the command line, the contract tests, the docs tables and the provenance of a run are generated from here. A
 block is written `name`, `name:argument`, where the argument sets its first parameter (`neumann:2`, `blocks:6`), or
-`name:key=value,key=value` (`hybrid3:share=0.4,fused=no`). Commas within round brackets or "..." belong to the value.
+`name:key=value,key=value` (`hybrid3:share=0.4,fused=no`). Commas within parentheses or "..." belong to the value.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import importlib
 import itertools
 import json
 import math
+import operator
 import pkgutil
 from collections.abc import Mapping
 from types import ModuleType
@@ -25,55 +26,92 @@ Value = int | float | str | bool
 
 @dataclasses.dataclass(frozen=True)
 class Parameter:
-    """What is declared about one parameter: its bounds are inclusive, `unit` is empty for pure numbers."""
+    """Declaration of one parameter of a block, or of one setting of a run.
+
+    low, high: inclusive bounds. above: exclusive lower bound. high = infinity admits infinity, which is refused
+    otherwise. unit: empty for pure numbers. empty: what None stands for, in words; without it None is refused.
+    """
 
     name: str
     kind: type
-    default: Value
+    default: Any
     help: str
     low: float | None = None
     high: float | None = None
     unit: str = ""
     choices: tuple[str, ...] = ()
+    above: float | None = None
+    empty: str = ""
 
-    def check(self, owner: str, value: object) -> Value:
-        """Return `value` as `kind`, or raise InputError with a sentence naming value, bound and way out."""
-        converted = self._convert(owner, value)
+    def check(self, value: object, owner: str = "") -> Any:
+        """Return `value` as `kind`. Raises InputError naming the owner, the value and the bound."""
+        if value is None and self.empty:
+            return None
+        prefix = f"{owner}: " if owner else ""
+        converted = self._convert(prefix, value)
         if self.choices and converted not in self.choices:
-            raise InputError(f"{owner}: {unknown_name(self.name, str(converted), self.choices)}")
+            raise InputError(f"{prefix}{unknown_name(self.name, str(converted), self.choices)}")
         if isinstance(converted, (int, float)) and not isinstance(converted, bool):
-            if isinstance(converted, float) and not math.isfinite(converted):
-                raise InputError(f"{owner}: {self.name} must be a finite number, got {value}")
-            if (self.low is not None and converted < self.low) or (self.high is not None and converted > self.high):
-                raise InputError(f"{owner}: {self.name} must be {self.bounds()}, got {value}")
+            if isinstance(converted, float) and not (math.isfinite(converted) or self._may_be_infinite(converted)):
+                raise InputError(f"{prefix}{self.name} must be a finite number, got {value}")
+            if self._out_of_bounds(converted):
+                raise InputError(f"{prefix}{self.name} must be {self.bounds()}, got {value}")
         return converted
 
     def bounds(self) -> str:
-        """The bounds in words, for sentences and help texts."""
+        """The bounds in words, for messages and help texts."""
         if self.choices:
             return f"one of {', '.join(self.choices)}"
-        if self.low is not None and self.high is not None:
-            return f"between {self.low:g} and {self.high:g}"
+        high = None if self.high == math.inf else self.high
+        if self.low is not None and high is not None:
+            return f"between {self.low:g} and {high:g}"
         if self.low is not None:
             return f"at least {self.low:g}"
-        return f"at most {self.high:g}" if self.high is not None else "any value"
+        if self.above is not None:
+            return f"above {self.above:g}" + (f" and at most {high:g}" if high is not None else "")
+        return f"at most {high:g}" if high is not None else "any value"
 
-    def _convert(self, owner: str, value: object) -> Value:
+    @property
+    def about(self) -> str:
+        """Help, bounds and unit in one line, for tooltips and option help. Choices are left to the control."""
+        bounds = "" if self.choices or self.bounds() == "any value" else f"; {self.bounds()}"
+        return f"{self.help}{bounds}" + (f"; in {self.unit}" if self.unit else "")
+
+    def _may_be_infinite(self, number: float) -> bool:
+        return self.high == math.inf and not math.isnan(number)
+
+    def _out_of_bounds(self, number: float) -> bool:
+        return (
+            (self.low is not None and number < self.low)
+            or (self.high is not None and number > self.high)
+            or (self.above is not None and number <= self.above)
+        )
+
+    def _convert(self, prefix: str, value: object) -> Value:
         if self.kind is bool:
             words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
             if str(value).lower() not in words:
-                raise InputError(f"{owner}: {self.name} must be true or false, got {quoted(value)}")
+                raise InputError(f"{prefix}{self.name} must be true or false, got {quoted(value)}")
             return words[str(value).lower()]
         if self.kind is str:
             return str(value)
-        noun = "a whole number" if self.kind is int else "a number"
         given: Any = value
         try:
-            if self.kind is int and isinstance(value, float) and not value.is_integer():
-                raise ValueError
-            return int(given) if self.kind is int else float(given)
+            return _whole_number(given) if self.kind is int else float(given)
         except (TypeError, ValueError, OverflowError):
-            raise InputError(f"{owner}: {self.name} must be {noun}, got {quoted(value)}") from None
+            noun = "a whole number" if self.kind is int else "a number"
+            raise InputError(f"{prefix}{self.name} must be {noun}, got {quoted(value)}") from None
+
+
+def _whole_number(given: Any) -> int:
+    """An int from a text, an integer or a float without a fraction, of Python or NumPy. Raises ValueError, TypeError.
+
+    1e3 is a whole number too, 2.5 is not.
+    """
+    if isinstance(given, str):
+        return int(given)
+    is_whole = getattr(given, "is_integer", None)
+    return int(given) if is_whole and is_whole() else int(operator.index(given))
 
 
 def parameter(
@@ -85,7 +123,7 @@ def parameter(
     unit: str = "",
     choices: tuple[str, ...] = (),
 ) -> Any:
-    """Declare a dataclass field of a block: its default, one line of help, inclusive bounds, unit or choices."""
+    """A dataclass field of a block, declared with its default, one line of help, inclusive bounds, unit or choices."""
     about = {
         "kind": type(default),
         "default": default,
@@ -100,16 +138,16 @@ def parameter(
 
 @dataclasses.dataclass(frozen=True)
 class Block:
-    """Base of all registered dataclasses. Constructing one checks every parameter (raises InputError)."""
+    """Base of all registered dataclasses. The constructor checks every parameter and raises InputError."""
 
     kind: ClassVar[str] = ""
     name: ClassVar[str] = ""
     title: ClassVar[str] = ""
-    """One line for menus; the class docstring holds cost and source."""
+    """One line for menus; the class docstring gives cost and source."""
 
     def __post_init__(self) -> None:
         for declared in self.parameters():
-            checked = declared.check(self.name, getattr(self, declared.name))
+            checked = declared.check(getattr(self, declared.name), self.name)
             object.__setattr__(self, declared.name, checked)
 
     @classmethod
@@ -123,7 +161,7 @@ class Block:
 
     @property
     def spec(self) -> str:
-        """The short text that `find` reads back when only the first parameter differs from its default."""
+        """The text `name:argument`, which `find` reads back if only the first parameter differs from its default."""
         declared = self.parameters()
         return f"{self.name}:{getattr(self, declared[0].name)}" if declared else self.name
 
@@ -135,7 +173,7 @@ class Block:
 
     @property
     def text(self) -> str:
-        """The shortest text that `find` reads back as this very block."""
+        """The shortest text that `find` reads back as an equal block."""
         differing = self.differing
         if not differing:
             return self.name
@@ -151,7 +189,7 @@ class Block:
 
     @classmethod
     def create(cls, values: Mapping[str, Any] | None = None) -> Self:
-        """Build from parameter values given by name; unknown names are refused with the nearest known one."""
+        """A block from parameter values by name. Raises InputError with the nearest known name for unknown ones."""
         values = dict(values or {})
         known = [declared.name for declared in cls.parameters()]
         for name in values:
@@ -160,7 +198,7 @@ class Block:
         return cls(**values)
 
     def changed(self, values: Mapping[str, Any]) -> Self:
-        """The same block with some parameters set anew; unknown names are refused as in `create`."""
+        """The same block with some parameters replaced. Raises InputError for unknown names as `create` does."""
         present = {declared.name: getattr(self, declared.name) for declared in self.parameters()}
         return self.create({**present, **values})
 
@@ -171,7 +209,7 @@ _unlisted: dict[tuple[str, str], type[Block]] = {}
 
 
 def register(cls: AnyBlock) -> AnyBlock:
-    """Class decorator: enter a block under its kind and name. Raises ValueError when the name is taken."""
+    """Class decorator: register a block under its kind and name. Raises ValueError if the name is taken."""
     named = _registry.setdefault(cls.kind, {})
     if cls.name in named and named[cls.name].__qualname__ != cls.__qualname__:
         raise ValueError(f"two blocks of kind {cls.kind} are named {cls.name}")
@@ -180,7 +218,7 @@ def register(cls: AnyBlock) -> AnyBlock:
 
 
 def register_unlisted(cls: AnyBlock) -> AnyBlock:
-    """Class decorator: a block that `from_dict` reads back, but that no menu offers, since it is made in code."""
+    """Class decorator: a block that is made in code only; `from_dict` reads it back, but menus do not list it."""
     _unlisted[cls.kind, cls.name] = cls
     return cls
 
@@ -196,7 +234,7 @@ def registered(kind: str) -> dict[str, type[Block]]:
 
 
 def lookup(kind: str, name: str) -> type[Block]:
-    """The block class of that name; an unknown name raises InputError and suggests the nearest."""
+    """The block class of that name. Raises InputError with the nearest known name for unknown ones."""
     named = _registry.get(kind, {})
     if name not in named:
         raise InputError(unknown_name(kind, name, named))
@@ -204,7 +242,7 @@ def lookup(kind: str, name: str) -> type[Block]:
 
 
 def find(kind: str, spec: str, **values: Any) -> Block:
-    """The block that `name`, `name:argument` or `name:key=value,...` describes; `values` set parameters by name."""
+    """The block described by `name`, `name:argument` or `name:key=value,...`; `values` set parameters by name."""
     name, colon, argument = spec.partition(":")
     cls = lookup(kind, name)
     if colon:
@@ -216,7 +254,7 @@ def find(kind: str, spec: str, **values: Any) -> Block:
 
 
 def as_block(kind: str, given: Any) -> Block:
-    """A block of a kind, or the one that a text describes. Raises InputError for anything else."""
+    """A block of the given kind, from the block itself or from its text. Raises InputError for anything else."""
     if isinstance(given, str):
         return find(kind, given)
     if isinstance(given, Block) and given.kind == kind:
@@ -226,8 +264,8 @@ def as_block(kind: str, given: Any) -> Block:
 
 
 def _by_name(cls: type[Block], argument: str) -> dict[str, str]:
-    """Parameter values by name from what stands behind the colon."""
-    # A path with = in it is no name of a parameter.
+    """Parameter values by name from the text after the colon."""
+    # A path may contain =, a parameter name cannot be a path.
     if not ("=" in argument and argument.partition("=")[0].strip().isidentifier()):
         return {cls.parameters()[0].name: argument}
     values = {}
@@ -242,7 +280,7 @@ def _by_name(cls: type[Block], argument: str) -> dict[str, str]:
 
 
 def _parts(argument: str) -> list[str]:
-    """Cut at the commas that stand neither in round brackets nor in quotes."""
+    """Split at the commas that are neither in parentheses nor in quotes."""
     cuts, depth, quoted, escaped = [-1], 0, False, False
     for place, character in enumerate(argument):
         if escaped or (quoted and character == "\\"):
@@ -257,7 +295,7 @@ def _parts(argument: str) -> list[str]:
 
 
 def _quoted(value: Value) -> str:
-    """A value as it stands behind key=, in quotes where it holds what would end it."""
+    """A value as the text after key=, in quotes where it contains delimiters."""
     text = str(value)
     return json.dumps(text) if any(mark in text for mark in ',"()') or text != text.strip() else text
 
@@ -278,7 +316,7 @@ def from_dict(plain: Mapping[str, Any]) -> Block:
 
 
 def unknown_name(what: str, given: str, known: Any) -> str:
-    """The sentence for a name that is not known: the nearest known one, or the list."""
+    """The message for an unknown name: the nearest known one, or the list."""
     names = [str(name) for name in known]
     near = difflib.get_close_matches(given, names, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(names) or 'none'}"
@@ -286,7 +324,7 @@ def unknown_name(what: str, given: str, known: Any) -> str:
 
 
 def load_package(package: ModuleType) -> None:
-    """Import every module of a package, so that each registers its blocks: one new file is a new block."""
+    """Import every module of a package, so that each registers its blocks and a new file adds a block."""
     for module in pkgutil.iter_modules(package.__path__):
         importlib.import_module(f"{package.__name__}.{module.name}")
 

@@ -148,8 +148,8 @@ WRONG = {
     "n too small": (["two-layer", "--n", "1"], "n must be between 4 and 46340, got 1"),
     "n no number": (["two-layer", "--n", "many"], "n must be a whole number, got 'many'"),
     "order too large": (["poisson5", "--preconditioner", "neumann:99"], "order must be between 1 and 16, got 99"),
-    "rtol no number": (["poisson5", "--rtol", "small"], "--rtol"),
-    "rtol negative": (["poisson5", "--rtol", "-1"], "rtol must be a finite number of at least 0"),
+    "rtol no number": (["poisson5", "--rtol", "small"], "argument --rtol: rtol must be a number, got 'small'"),
+    "rtol negative": (["poisson5", "--rtol", "-1"], "argument --rtol: rtol must be at least 0, got -1"),
     "radius out of bounds": (["bubbles-2d", "--param", "radius=0.9"], "radius must be between 0 and 0.5"),
     "bubble outside": (
         ["bubbles-2d", "--param", "layout=list", "--param", "bubbles=0.9,0.5,0.3"],

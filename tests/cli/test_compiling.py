@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 
-from workbench.cli.common import CompilingLine
+from workbench.cli.common import CompilationNotice
 
 COMMAND = [sys.executable, "-m", "workbench.cli", "solve", "poisson5", "--n", "8", "--json"]
 LINE = "workbench: compiling kernels for this machine, once; this takes some seconds\n"
@@ -41,7 +41,7 @@ class Terminal(io.StringIO):
 
 
 def test_on_a_terminal_the_line_is_taken_away_when_nothing_is_compiled_any_more(monkeypatch):
-    terminal, line = Terminal(), CompilingLine()
+    terminal, line = Terminal(), CompilationNotice()
     monkeypatch.setattr("sys.stderr", terminal)
     line(None)
     assert not terminal.getvalue()

@@ -28,7 +28,7 @@ def test_sizes(text, expected):
 
 @pytest.mark.parametrize("text", ["", "MB", "-1MB", "1 parsec", "1e6"])
 def test_what_is_no_size(text):
-    with pytest.raises(InputError, match="a size is a number, with KB"):
+    with pytest.raises(InputError, match="a size is a number of bytes"):
         read_size(text)
 
 

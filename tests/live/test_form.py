@@ -107,7 +107,7 @@ def test_a_limit_of_memory_has_a_unit(form):
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
-        ("memory_limit", "much", "a size is a number, with KB"),
+        ("memory_limit", "much", "a size is a number of bytes"),
         ("rtol", "small", "rtol must be a number, got 'small'"),
         ("rtol", "-1", "rtol must be at least 0"),
         ("rtol", "0", "rtol and atol are both 0"),

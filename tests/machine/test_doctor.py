@@ -50,21 +50,21 @@ def test_a_measured_bandwidth_says_how_it_was_counted(report):
     machine = {**report.machine, "last_level_cache_bytes": 32 << 20}
     shown = line(dataclasses.replace(report, triad=triad, machine=machine).text(), "bandwidth")
     assert "42.0 GB/s median, 43.5 best of 52" in shown
-    assert "24 bytes an element, counted without write-allocate" in shown
-    assert "too high" not in shown
+    assert "24 bytes per element, counted without write-allocate" in shown
+    assert "overestimated" not in shown
 
 
 def test_arrays_too_small_for_the_cache_are_reported(report):
     triad = Triad(median=1e9, best=1e9, repeats=5, array_bytes=64 << 20, threads=2)
     machine = {**report.machine, "last_level_cache_bytes": 256 << 20}
-    assert "too high" in line(dataclasses.replace(report, triad=triad, machine=machine).text(), "bandwidth")
+    assert "overestimated" in line(dataclasses.replace(report, triad=triad, machine=machine).text(), "bandwidth")
 
 
 def test_a_gpu_is_shown_with_its_driver(report):
     gpu = Accelerator("CUDA", "NVIDIA H200", "GPU", 141 << 30, True, "compute capability 9.0")
     driver = NvidiaDriver("570.1", (12, 8), ("NVIDIA H200",))
     text = dataclasses.replace(report, cuda=Found((gpu,)), driver=driver).text()
-    assert "570.1, runs CUDA up to 12.8; NVIDIA H200" in line(text, "driver")
+    assert "570.1, supports CUDA up to 12.8; NVIDIA H200" in line(text, "driver")
     assert "NVIDIA H200: GPU, 141.0 GiB, fp64; CUDA, compute capability 9.0" in text
 
 

@@ -90,7 +90,7 @@ def test_complex_vectors_make_a_complex_system(which):
     assert result.reason is Reason.CONVERGED
     assert result.x.dtype == np.complex128
     assert residual(A, b, result.x) <= 1e-6
-    assert any("the system was made complex128" in note for note in result.provenance["notes"])
+    assert any("the system was promoted to complex128" in note for note in result.provenance["notes"])
 
 
 def test_a_real_linear_operator_and_a_real_m_take_complex_vectors():

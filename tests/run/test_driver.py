@@ -232,8 +232,8 @@ def test_callbacks_see_every_iteration():
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"rtol": -1}, "rtol must be a finite number of at least 0, got -1"),
-        ({"rtol": float("nan")}, "rtol must be a finite number of at least 0, got nan"),
+        ({"rtol": -1}, "rtol must be at least 0, got -1"),
+        ({"rtol": float("nan")}, "rtol must be a finite number, got nan"),
         ({"rtol": 0, "atol": 0}, "rtol and atol are both 0"),
         ({"norm": "residul"}, "unknown norm 'residul'; did you mean residual"),
         ({"maxiter": -1}, "maxiter must be at least 0, got -1"),

@@ -13,12 +13,11 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from workbench import cli, registry
-from workbench.cli.solving import _configuration
+from workbench.cli.solving import configuration_of
 from workbench.errors import InputError
 from workbench.run import Configuration, Stopping, configure, user_solver
-from workbench.run.configuration import RHS, STARTS
 from workbench.run.in_memory import InMemoryProblem
-from workbench.run.link_codec import LONGEST, MOST_BYTES, STANDARD
+from workbench.run.link_codec import LONGEST, MOST_BYTES
 from workbench.run.share_link import (
     from_link,
     load_configuration,
@@ -27,7 +26,7 @@ from workbench.run.share_link import (
     to_link,
     to_python,
 )
-from workbench.run.stopping import Norm
+from workbench.settings import BLOCKS, RUN, Norm
 
 TEXTS = {
     "sides": st.sampled_from(["neumann", "dirichlet", "x-:dirichlet,y+:dirichlet"]),
@@ -78,12 +77,12 @@ STOPPINGS = st.builds(
 )
 CONFIGURATIONS = st.builds(
     Configuration,
-    **{kind: block_of(kind) for kind in ("problem", *STANDARD)},
+    **{kind: block_of(kind) for kind in ("problem", *BLOCKS)},
     device=st.sampled_from(["cpu", "auto", "opencl:side by side", "cuda:1"]),
     memory_limit=st.none() | st.integers(1, 2**50),
     stopping=st.just(Stopping()) | STOPPINGS,
-    rhs=st.sampled_from(RHS),
-    x0=st.sampled_from(STARTS),
+    rhs=st.sampled_from(RUN["rhs"].choices),
+    x0=st.sampled_from(RUN["x0"].choices),
     seed=st.integers(0, 2**64),
 )
 MANY = settings(
@@ -94,7 +93,7 @@ MANY = settings(
 def by_command(text):
     words = shlex.split(text)
     assert words[0] == "workbench"
-    return _configuration(cli._parser().parse_args(words[1:]))
+    return configuration_of(cli._parser().parse_args(words[1:]))
 
 
 def by_python(text):
@@ -170,20 +169,20 @@ GOOD = to_link(configure("two-layer", n=64))
     [
         ("two-layer", "a link begins with cgw1., got 'two-layer'"),
         ("cgw7.abc", "the link is of version 7, this workbench reads version 1"),
-        ("cgw1.", "the link is cut short"),
-        (GOOD[:-4], "the link is cut short"),
+        ("cgw1.", "the link is truncated"),
+        (GOOD[:-4], "the link is truncated"),
         (GOOD[:12] + "A" + GOOD[13:], "damaged"),
         (GOOD + "é", "damaged"),
-        (GOOD + "AAAA", "cut short, or has more behind it"),
+        (GOOD + "AAAA", "truncated or has trailing characters"),
         ("cgw1." + "A" * LONGEST, f"at most {LONGEST} are allowed"),
         (packed([1]), "the link holds no configuration"),
-        (packed({}), "does not say its problem"),
+        (packed({}), "the configuration has no problem"),
         (packed({"problem": "nosuch"}), "unknown problem 'nosuch'"),
         (packed({"problem": GOOD}), "unknown problem"),
         (packed({"problem": ["two-layer", {"m": 3}]}), "unknown parameter 'm'"),
         (packed({"problem": ["two-layer", {"n": [3]}]}), "n must be a whole number"),
         (packed({"problem": ["two-layer", {"n": 10**400}]}), "n must be between 4 and 46340"),
-        (packed({"problem": ["two-layer", 3]}), "does not say the parameters of its problem"),
+        (packed({"problem": ["two-layer", 3]}), "has no parameters for its problem"),
         (packed({"problem": ["two-layer", {}, {}]}), "a block is its name"),
         (packed({"problem": "two-layer", "solver": "jacobi"}), "unknown solver 'jacobi'"),
         (packed({"problem": "two-layer", "sede": 3}), "unknown entry 'sede'; did you mean seed?"),
@@ -193,8 +192,8 @@ GOOD = to_link(configure("two-layer", n=64))
         (packed({"problem": "two-layer", "device": 1}), "device cannot be '1'"),
         (packed({"problem": "two-layer", "stopping": {"rtol": None}}), "rtol cannot be 'None'"),
         (packed({"problem": "two-layer", "stopping": {"rtol": 10**400}}), "rtol"),
-        (packed({"problem": "two-layer", "stopping": {"never": 1}}), "when it stops"),
-        (packed({"problem": "two-layer", "stopping": 3}), "when it stops"),
+        (packed({"problem": "two-layer", "stopping": {"never": 1}}), "stopping criteria"),
+        (packed({"problem": "two-layer", "stopping": 3}), "stopping criteria"),
         (packed({"problem": "poisson-2d", "solver": "cg", "x0": "one"}), "unknown x0 'one'"),
     ],
 )

@@ -112,5 +112,5 @@ def test_only_cg_begins_anew_when_the_residuals_have_parted(solver, restarts):
 
 
 def test_true_every_must_be_an_iteration_or_more():
-    with pytest.raises(InputError, match="true_every must be at least 1 iteration, got 0"):
+    with pytest.raises(InputError, match="true_every must be at least 1, got 0"):
         Stopping(true_every=0)

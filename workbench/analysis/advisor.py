@@ -95,7 +95,7 @@ class Advice:
 
     def text(self, max_rows: int = 15) -> str:
         """A table of the best pairs."""
-        head = f"{'':3}{'first + second level':34}{'iterations':>11}{'setup':>9}{'iterating':>11}{'total':>9}  how"
+        head = f"{'':3}{'first + second level':34}{'iterations':>11}{'setup':>9}{'iterating':>11}{'total':>9}  basis"
         lines = [f"{self.problem.label}, rtol {self.rtol:g}: probed for {self.probe_seconds:.1f} s", head]
         for rank, row in enumerate(self.estimates[:max_rows], 1):
             how = "measured" if row.measured else f"predicted from n = {row.grid_n}"

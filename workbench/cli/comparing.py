@@ -8,26 +8,28 @@ import json
 from typing import Any
 
 from workbench.cli.common import CONVERGED
+from workbench.cli.options import setting
+from workbench.settings import BLOCKS
 
 
 def add(verbs: Any) -> None:
     """Add the command."""
-    family = verbs.add_parser("family", help="what an iteration of each solver costs, counted from its lines")
+    family = verbs.add_parser("family", help="cost of one iteration of each solver, counted from its lines")
     family.add_argument("--problem", default="poisson7", help="a registered problem with n (default poisson7)")
     family.add_argument(
-        "--n", type=int, default=8, help="unknowns per side (default 8; on stencils it does not matter)"
+        "--n", type=int, default=8, help="unknowns per side (default 8; without effect on the counts of stencils)"
     )
-    family.add_argument("--preconditioner", default="jacobi", metavar="BLOCK", help="first level (default jacobi)")
+    setting(family, BLOCKS["preconditioner"], default=BLOCKS["preconditioner"].default)
     family.add_argument("--precision", default="float64", help="float64 (default), float32, complex128 or complex64")
     family.add_argument("--json", action="store_true", help="print JSON")
     family.set_defaults(command=_family)
 
 
-def _family(chosen: argparse.Namespace) -> int:
+def _family(options: argparse.Namespace) -> int:
     from workbench.analysis.solver_costs import HEADINGS, solver_costs, table
 
-    costs = solver_costs(chosen.problem, chosen.n, chosen.preconditioner, chosen.precision)
-    if chosen.json:
+    costs = solver_costs(options.problem, options.n, options.preconditioner, options.precision)
+    if options.json:
         print(json.dumps([dataclasses.asdict(cost) for cost in costs]))
         return CONVERGED
     rows = [HEADINGS, *table(costs)]

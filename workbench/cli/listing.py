@@ -1,4 +1,4 @@
-"""`workbench blocks`, `workbench doctor` and `workbench show`: what is there, and what was."""
+"""`workbench blocks`, `workbench doctor` and `workbench show`."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ def add(verbs: Any) -> None:
     listing = verbs.add_parser("blocks", help="list the registered blocks and their parameters")
     listing.add_argument("--json", action="store_true", help="print JSON")
     listing.set_defaults(command=_blocks)
-    doctor = verbs.add_parser("doctor", help="what this machine has, and what would add what it lacks")
+    doctor = verbs.add_parser("doctor", help="devices and packages of this machine, and how to install missing ones")
     doctor.add_argument("--json", action="store_true", help="print JSON")
     doctor.set_defaults(command=_doctor)
     show = verbs.add_parser("show", help="print the summary of a saved run, or export it as CSV")
     show.add_argument("file", help="a run written by `workbench solve --save`")
-    show.add_argument("--csv", metavar="FILE", help="write the history as CSV")
+    show.add_argument("--csv", metavar="FILE", help="write the convergence history as CSV")
     show.set_defaults(command=_show)
 
 
-def _blocks(chosen: argparse.Namespace) -> int:
-    # Importing the runs registers every block.
+def _blocks(options: argparse.Namespace) -> int:
+    # Importing workbench.run registers every block.
     import workbench.run  # noqa: F401
     from workbench.registry import catalogue
 
     listed = catalogue()
-    if chosen.json:
+    if options.json:
         print(json.dumps(listed))
         return CONVERGED
     for kind, entries in listed.items():
@@ -41,20 +41,20 @@ def _blocks(chosen: argparse.Namespace) -> int:
     return CONVERGED
 
 
-def _doctor(chosen: argparse.Namespace) -> int:
+def _doctor(options: argparse.Namespace) -> int:
     from workbench.machine.doctor import examine
 
     report = examine(measure=True)
-    print(json.dumps(report.to_dict()) if chosen.json else report.text())
+    print(json.dumps(report.to_dict()) if options.json else report.text())
     return CONVERGED
 
 
-def _show(chosen: argparse.Namespace) -> int:
+def _show(options: argparse.Namespace) -> int:
     from workbench.recording import load, to_csv
 
-    record = load(chosen.file)
-    if chosen.csv:
-        print(to_csv(record, chosen.csv))
+    record = load(options.file)
+    if options.csv:
+        print(to_csv(record, options.csv))
     else:
         print_summary(record.summary, record.provenance.get("notes", []))
     return CONVERGED

@@ -3,75 +3,50 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 import time
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli.common import (
-    CONVERGED,
-    NOT_CONVERGED,
-    finite,
-    parameters,
-    print_summary,
-    problem_arguments,
-)
+from workbench.cli.common import CONVERGED, NOT_CONVERGED, finite, print_summary
+from workbench.cli.options import chosen, parameters, problem_arguments, setting
 from workbench.cli.streams import StatusLine
+from workbench.settings import BLOCKS, RUN, STOPPING
 
 if TYPE_CHECKING:
-    from workbench.run import Configuration
+    from workbench.run import Configuration, Result
 
 PROGRESS_SECONDS = 0.1
-RULES = ("rtol", "atol", "norm", "maxiter", "max_seconds", "stagnation", "check_every", "true_every")
 
 
 def add(verbs: Any) -> None:
     """Add the command."""
-    solve = verbs.add_parser("solve", help="solve a problem and print how it went")
+    solve = verbs.add_parser("solve", help="solve a linear system and print a summary")
     problem_arguments(solve)
-    add = solve.add_argument
-    add("--preconditioner", metavar="BLOCK", help="first level, as neumann:2 (default jacobi)")
-    add("--deflation", metavar="BLOCK", help="second level, as stripes or blocks:6 (default none)")
-    add("--coarse", metavar="BLOCK", help="coarse solver, inverse or cholesky (default)")
-    add("--variant", metavar="BLOCK", help="how the two levels combine: def1 (default), a-def2, ...")
-    add("--solver", metavar="BLOCK", help="the method (default cg)")
-    add("--device", help="cpu (default), opencl, opencl:<number or name>, cuda, cuda:<number>, or auto")
-    add("--memory-limit", metavar="BYTES", help="of the device's memory, as 100MB or 2GiB (default all)")
-    add(
-        "--check-every",
-        type=int,
-        metavar="N",
-        help="iterations between checks on an accelerator (default: adaptive)",
-    )
-    add("--true-every", type=int, metavar="N", help="compute b - A x every N iterations for the history")
-    add("--rtol", type=float, help="stop at this fraction of ||b|| (default 1e-6)")
-    add("--atol", type=float, help="or at this norm (default 0)")
-    add(
-        "--norm",
-        help="residual (default), preconditioned, natural, or error with --rhs ones-scaled",
-    )
-    add("--maxiter", type=int, metavar="N", help="iteration limit (default 10 times the unknowns)")
-    add("--stagnation", type=int, metavar="N", help="give up after N iterations without progress (default 5000)")
-    add("--max-seconds", type=float, metavar="S", help="limit of iteration time in seconds")
-    add("--rhs", help="problem (default), ones, ones-scaled (b = A x*, x* = 1/sqrt(N)) or random")
-    add("--x0", help="problem (default), zero or random")
-    add("--seed", type=int, help="seed of all randomness (default 0)")
-    add("--json", action="store_true", help="print one JSON object")
-    add("--save", metavar="FILE", help="write the run to one file")
-    add("--trace", metavar="FILE", help="write where the time went as JSON that ui.perfetto.dev opens")
+    for declared in (*BLOCKS.values(), *RUN.values(), *STOPPING.values()):
+        setting(solve, declared)
+    solve.add_argument("--json", action="store_true", help="print one JSON object")
+    solve.add_argument("--save", metavar="FILE", help="write the run to one file")
+    solve.add_argument("--trace", metavar="FILE", help="write kernel timings as JSON for ui.perfetto.dev")
     solve.set_defaults(command=_solve)
 
 
-def _solve(chosen: argparse.Namespace) -> int:
-    # Imported here because numba takes a second to import and the other commands need none of it.
+def configuration_of(options: argparse.Namespace) -> Configuration:
+    """The configuration to run: a link or saved configuration is complete, and options replace what they name."""
+    from workbench.run import configure
+
+    settings = chosen(options, (*BLOCKS, *RUN))
+    return configure(options.problem, parameters(options), stopping=chosen(options, STOPPING), **settings)
+
+
+def _solve(options: argparse.Namespace) -> int:
+    # Imported here because importing numba takes a second, and other commands do not need it.
     from workbench.recording import save, save_trace
     from workbench.run import Run
 
-    configuration = _configuration(chosen)
-    run = Run(configuration, trace=chosen.trace is not None)
+    run = Run(configuration_of(options), trace=options.trace is not None)
     progress = _Progress()
     try:
-        # Not as a callback, for which an accelerator would have to stop after every iteration.
+        # No callback, because an accelerator would have to synchronize after every iteration.
         while run.step():
             progress(run)
         result = run.result()
@@ -79,16 +54,12 @@ def _solve(chosen: argparse.Namespace) -> int:
         run.cancel()
         result = run.result()
     progress.clear()
-    if chosen.save:
-        save(result.record(), chosen.save)
+    if options.save:
+        save(result.record(), options.save)
     if result.trace is not None:
-        save_trace(result.trace, chosen.trace)
-    if chosen.json:
-        plain = {**result.summary, "residual_history": result.history["residual"].tolist()}
-        plain["problem"] = configuration.problem.name
-        plain["parameters"] = configuration.problem.to_dict()["parameters"]
-        plain["notes"] = result.provenance["notes"]
-        print(json.dumps(finite(plain)))
+        save_trace(result.trace, options.trace)
+    if options.json:
+        print(json.dumps(finite(_plain(run.configuration, result))))
     else:
         print_summary(result.summary, result.provenance["notes"])
         if result.trace is not None:
@@ -96,20 +67,20 @@ def _solve(chosen: argparse.Namespace) -> int:
     return CONVERGED if result.converged else NOT_CONVERGED
 
 
-def _configuration(chosen: argparse.Namespace) -> Configuration:
-    """What is to be run: a link or a saved configuration says all of it, and options replace what they name."""
-    from workbench.run import configure, read_size
-
-    limit = None if chosen.memory_limit is None else read_size(chosen.memory_limit)
-    names = ("solver", "preconditioner", "deflation", "coarse", "variant", "device", "rhs", "x0", "seed")
-    given = {name: getattr(chosen, name) for name in names}
-    configuration = configure(chosen.problem, parameters(chosen), memory_limit=limit, **given)
-    rules = {name: getattr(chosen, name) for name in RULES if getattr(chosen, name) is not None}
-    return dataclasses.replace(configuration, stopping=dataclasses.replace(configuration.stopping, **rules))
+def _plain(configuration: Configuration, result: Result) -> dict[str, Any]:
+    """The summary, the problem, the residual history and the notes as plain data."""
+    problem = configuration.problem
+    return {
+        **result.summary,
+        "residual_history": result.history["residual"].tolist(),
+        "problem": problem.name,
+        "parameters": problem.to_dict()["parameters"],
+        "notes": result.provenance["notes"],
+    }
 
 
 def _print_kernels(trace: Any) -> None:
-    """Where the time went, a line a kernel, the longest first."""
+    """Print the time of each kernel, longest first."""
     from workbench.recording import kernel_table
 
     print(f"\n{trace.label} on {trace.machine}")
@@ -120,7 +91,7 @@ def _print_kernels(trace: Any) -> None:
 
 
 class _Progress:
-    """One line on a terminal, rewritten at most ten times a second; silent elsewhere."""
+    """A status line on a terminal, updated at most ten times a second."""
 
     def __init__(self) -> None:
         self._line = StatusLine()
@@ -131,10 +102,8 @@ class _Progress:
         if not self._line.shown or now < self._next:
             return
         self._next = now + PROGRESS_SECONDS
-        norm = run.history[run.configuration.stopping.norm][-1]
-        self._line.say(
-            f"iteration {run.iterations}, {run.configuration.stopping.norm} norm {norm:.3e} of {run.threshold:.3e}"
-        )
+        name = run.configuration.stopping.norm
+        self._line.show(f"iteration {run.iterations}, {name} norm {run.history[name][-1]:.3e} of {run.threshold:.3e}")
 
     def clear(self) -> None:
-        self._line.say("")
+        self._line.show("")

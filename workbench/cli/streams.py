@@ -1,4 +1,4 @@
-"""Standard streams as a shell may leave them: closed, full, without a reader, or in an encoding of few characters."""
+"""Standard streams that may be closed, full, without a reader, or of an encoding that lacks characters."""
 
 from __future__ import annotations
 
@@ -10,47 +10,47 @@ from typing import TextIO
 
 
 def make_usable() -> None:
-    """Put /dev/null where standard input, output or error is closed, and let every text be printed.
+    """Open /dev/null for each closed standard stream, and let every text be printed.
 
-    A file that is opened later would otherwise take the number of the closed stream, and get what libraries print.
+    Otherwise the next file to be opened would get the descriptor of the closed stream, and what libraries print there.
     """
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            # The lowest free number is taken, which is this one.
+            # open takes the lowest free descriptor, which is this one.
             os.open(os.devnull, os.O_RDWR)
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
-        # A path may hold bytes that are no text, and a terminal may know ASCII only.
+        # Paths may hold undecodable bytes, and a terminal may be limited to ASCII.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
-def tell(what: str) -> None:
-    """Say a sentence on standard error; do nothing where it is closed."""
+def log(message: str) -> None:
+    """Print a message on standard error; do nothing where it is closed."""
     try:
-        print(f"workbench: {what}", file=sys.stderr, flush=True)
+        print(f"workbench: {message}", file=sys.stderr, flush=True)
     except OSError:
-        give_up(sys.stderr)
+        discard(sys.stderr)
 
 
-def give_up(stream: TextIO) -> None:
-    """Let what a stream still holds go to /dev/null, so that Python does not fail with it when it ends."""
+def discard(stream: TextIO) -> None:
+    """Redirect a stream, and what it has buffered, to /dev/null, so that flushing at exit does not fail."""
     with contextlib.suppress(OSError, ValueError), open(os.devnull, "wb") as nowhere:
         os.dup2(nowhere.fileno(), stream.fileno())
 
 
 class StatusLine:
-    """One line on a terminal that is rewritten; silent where standard error is no terminal, or is one no more."""
+    """A line on a terminal that is overwritten by each update; nothing where standard error is no terminal."""
 
     def __init__(self) -> None:
         self.shown = sys.stderr.isatty()
 
-    def say(self, text: str) -> None:
-        """Put a text in place of the last one; an empty one clears the line."""
+    def show(self, text: str) -> None:
+        """Replace the text; an empty one clears the line."""
         if not self.shown:
             return
         try:
@@ -58,4 +58,4 @@ class StatusLine:
             sys.stderr.flush()
         except OSError:
             self.shown = False
-            give_up(sys.stderr)
+            discard(sys.stderr)

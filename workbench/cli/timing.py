@@ -1,4 +1,4 @@
-"""`workbench calibrate` and `workbench retime`: this machine as a profile, and a traced run on another one."""
+"""`workbench calibrate` and `workbench retime`: measured machine profiles, and traces modelled on other machines."""
 
 from __future__ import annotations
 
@@ -8,49 +8,51 @@ from pathlib import Path
 from typing import Any
 
 from workbench.cli.common import CONVERGED, finite
-from workbench.cli.streams import tell
+from workbench.cli.options import setting
+from workbench.cli.streams import log
 from workbench.errors import InputError
+from workbench.settings import RUN
 
 
 def add(verbs: Any) -> None:
     """Add the commands."""
-    calibrate = verbs.add_parser("calibrate", help="measure this machine into a profile for retime")
-    calibrate.add_argument("--name", default="this", help="what to call it (default this)")
-    calibrate.add_argument("--device", default="cpu", help="cpu (default), opencl, cuda, ...")
-    calibrate.add_argument("--output", metavar="FILE", help="write the profile here, as .toml")
+    calibrate = verbs.add_parser("calibrate", help="measure a profile of this machine, for retime")
+    calibrate.add_argument("--name", default="this", help="name of the profile (default this)")
+    setting(calibrate, RUN["device"], default=RUN["device"].default)
+    calibrate.add_argument("--output", metavar="FILE", help="write the profile to this .toml file")
     calibrate.add_argument("--json", action="store_true", help="print JSON")
     calibrate.set_defaults(command=_calibrate)
-    retime = verbs.add_parser("retime", help="what a traced run would take on another machine")
+    retime = verbs.add_parser("retime", help="model the times of a traced run on another machine")
     retime.add_argument("file", help="a trace written by `workbench solve --trace`")
-    retime.add_argument("--machine", required=True, help="v100, k40, ... or a .toml file that calibrate wrote")
-    retime.add_argument("--accelerator", metavar="MACHINE", help="the machine for what ran on an accelerator")
+    retime.add_argument("--machine", required=True, help="v100, k40, ... or a .toml file written by calibrate")
+    retime.add_argument("--accelerator", metavar="MACHINE", help="machine that replaces the accelerator")
     retime.add_argument("--output", metavar="FILE", help="write the modelled trace, for Perfetto")
     retime.add_argument("--json", action="store_true", help="print JSON")
     retime.set_defaults(command=_retime)
 
 
-def _calibrate(chosen: argparse.Namespace) -> int:
+def _calibrate(options: argparse.Namespace) -> int:
     from workbench.files import write
     from workbench.machine.calibrate import calibrate
 
-    if chosen.output and not chosen.output.endswith(".toml"):
-        raise InputError(f"a profile is a .toml file, got {chosen.output}")
-    profile = calibrate(chosen.name, chosen.device)
-    if chosen.output:
-        write(Path(chosen.output), profile.to_toml().encode())
-        tell(f"the profile is in {chosen.output}")
-    print(json.dumps(profile.to_dict()) if chosen.json else profile.to_toml(), end="\n" if chosen.json else "")
+    if options.output and not options.output.endswith(".toml"):
+        raise InputError(f"--output takes a .toml file, got {options.output}")
+    profile = calibrate(options.name, options.device)
+    if options.output:
+        write(Path(options.output), profile.to_toml().encode())
+        log(f"wrote the profile to {options.output}")
+    print(json.dumps(profile.to_dict()) if options.json else profile.to_toml(), end="\n" if options.json else "")
     return CONVERGED
 
 
-def _retime(chosen: argparse.Namespace) -> int:
+def _retime(options: argparse.Namespace) -> int:
     from workbench.machine.profile import profile
     from workbench.machine.retime import compare, retime
     from workbench.recording import kernel_table, load_trace, save_trace
 
-    trace = load_trace(chosen.file)
-    accelerator = profile(chosen.accelerator) if chosen.accelerator else None
-    modelled = retime(trace, profile(chosen.machine), accelerator)
+    trace = load_trace(options.file)
+    accelerator = profile(options.accelerator) if options.accelerator else None
+    modelled = retime(trace, profile(options.machine), accelerator)
     rows = compare(trace, modelled)
     predicted = {(row["kernel"], row["lane"]): row["seconds"] for row in kernel_table(modelled)}
     kernels = [
@@ -61,9 +63,9 @@ def _retime(chosen: argparse.Namespace) -> int:
         }
         for row in kernel_table(trace)
     ]
-    if chosen.output:
-        save_trace(modelled, chosen.output)
-    if chosen.json:
+    if options.output:
+        save_trace(modelled, options.output)
+    if options.json:
         about = {trace.label: trace.machine, "modelled": modelled.machine, "lanes": rows}
         about |= {"kernels": kernels, "notes": modelled.notes}
         print(json.dumps(finite(about)))
@@ -72,9 +74,9 @@ def _retime(chosen: argparse.Namespace) -> int:
     print(f"{trace.label + ', ms':>14}{modelled.label + ', ms':>14}{'ratio':>8}")
     for name, table in (("kernel", kernels), ("lane", rows)):
         for row in table:
-            given, wanted = 1e3 * row[trace.label], 1e3 * row["modelled"]
-            ratio = f"{wanted / given:8.3f}" if given > 0 else " " * 8
-            print(f"{given:14.3f}{wanted:14.3f}{ratio}  {row[name]}")
+            measured, modelled_ms = 1e3 * row[trace.label], 1e3 * row["modelled"]
+            ratio = f"{modelled_ms / measured:8.3f}" if measured > 0 else " " * 8
+            print(f"{measured:14.3f}{modelled_ms:14.3f}{ratio}  {row[name]}")
         print()
     for number, note in enumerate(modelled.notes, 1):
         print(f"note {number}  {note}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import ipywidgets as widgets
@@ -16,12 +16,9 @@ from workbench.live._closing import close_all
 from workbench.live.field_messages import FieldMessages
 from workbench.problems import Problem
 from workbench.registry import Block, Parameter, lookup, registered
-from workbench.run import Configuration, Norm, read_size
+from workbench.run import Configuration, Norm
 from workbench.run.compatibility import unmet
-from workbench.run.configuration import RHS, STARTS
-
-SECOND_LEVEL = ("coarse", "variant")
-"""Kinds of block that have a meaning only with deflation."""
+from workbench.settings import BLOCKS, RUN, SECOND_LEVEL, STOPPING, settings_of
 
 Changed = Callable[[], None]
 
@@ -29,24 +26,15 @@ WIDE = {"width": "100%", "min_width": "0"}
 STYLE = {"description_width": "104px"}
 
 NEEDS_SOLUTION = "norm error needs a known solution; use the right-hand side ones-scaled"
-RTOL = Parameter("rtol", float, 1e-6, "relative tolerance: stop when the norm is below rtol times that of b", low=0.0)
-MAXITER = Parameter("maxiter", int, 0, "iteration limit; empty for 10 N, at least 1000", low=0)
-SEED = Parameter("seed", int, 0, "seed of all that is random: right-hand side and start", low=0)
-NORM = Parameter("norm", str, "residual", "what is compared with the tolerance", choices=tuple(n.value for n in Norm))
-RHS_FIELD = Parameter("rhs", str, "problem", "right-hand side; ones-scaled is A x* with x* = 1/sqrt(N)", choices=RHS)
-START = Parameter("x0", str, "problem", "where the iteration starts", choices=STARTS)
+SHOWN = ("norm", "rtol", "maxiter")
+"""The stopping criteria that have a field."""
 
 
 def field(parameter: Parameter) -> Any:
     """The control for one parameter. Bounds are not forced on it: a wrong value is told in words where it is read."""
-    about = parameter.help
-    if parameter.low is not None or parameter.high is not None:
-        about += f"; {parameter.bounds()}"
-    if parameter.unit:
-        about += f"; in {parameter.unit}"
     common: dict[str, Any] = {
         "description": parameter.name.replace("_", " "),
-        "tooltip": about,
+        "tooltip": parameter.about,
         "style": dict(STYLE),
         "layout": dict(WIDE),
     }
@@ -54,19 +42,21 @@ def field(parameter: Parameter) -> Any:
         return widgets.Dropdown(options=parameter.choices, value=parameter.default, **common)
     if parameter.kind is bool:
         return widgets.Checkbox(value=parameter.default, **common)
-    if parameter.kind is int:
+    if parameter.kind is int and not parameter.empty:
         return widgets.IntText(value=parameter.default, continuous_update=False, **common)
     # Text and not FloatText: 1e-06 stays as it is written, and what is no number can be told.
     return widgets.Text(
         value=as_text(parameter.default),
         continuous_update=False,
-        placeholder=parameter.unit or parameter.help,
+        placeholder=parameter.empty or parameter.unit or parameter.help,
         **common,
     )
 
 
 def as_text(value: object) -> str:
-    """A value as one types it, with all its digits."""
+    """A value as one types it, with all its digits; None is empty."""
+    if value is None:
+        return ""
     if not isinstance(value, float):
         return str(value)
     short = f"{value:g}"
@@ -152,7 +142,7 @@ class BlockFields:
         for declared in self.cls.parameters():
             control = self.fields[declared.name]
             try:
-                declared.check(self.cls.name, _read(control, declared.name))
+                declared.check(_read(control, declared.name), self.cls.name)
             except InputError as error:
                 found[control] = str(error)
         self._messages.wrong(found)
@@ -185,18 +175,12 @@ class Form:
         self._noticed = ("", "")
         # No change is reported while the form is half built.
         self._loading, self._altered = True, False
-        chosen = {item.name: getattr(configuration, item.name) for item in dataclasses.fields(configuration)}
         self.blocks = {
-            kind: BlockFields(kind, self._notify, block.name, with_title=kind == "problem")
-            for kind, block in chosen.items()
-            if isinstance(block, Block)
+            kind: BlockFields(kind, self._notify, getattr(configuration, kind).name, with_title=kind == "problem")
+            for kind in ("problem", *BLOCKS)
         }
-        settings = [NORM, RTOL, MAXITER, RHS_FIELD, START, SEED, device_parameter(configuration.device)]
-        self.settings = {setting.name: field(setting) for setting in settings if setting is not MAXITER}
-        self.settings["maxiter"] = _optional("maxiter", "10 N", MAXITER.help)
-        self.settings["memory_limit"] = _optional(
-            "memory limit", "all, or 100MB", "memory of the device that a run may use"
-        )
+        declared = {**RUN, **STOPPING, "device": device_parameter(configuration.device)}
+        self.settings = {name: field(declared[name]) for name in (*RUN, *SHOWN)}
         self._fill(configuration)
         for control in self.settings.values():
             control.observe(lambda _change: self._notify(), "value")
@@ -211,7 +195,7 @@ class Form:
                 self.settings["device"],
                 self.settings["memory_limit"],
                 _group("Stopping"),
-                *(self.settings[name] for name in ("norm", "rtol", "maxiter")),
+                *(self.settings[name] for name in SHOWN),
             ]
         )
         self.box.add_class("wb-form")
@@ -225,14 +209,8 @@ class Form:
         chosen: dict[str, Any] = {kind: fields.block() for kind, fields in self.blocks.items()}
         read = {name: self._setting(name) for name in self.settings}
         # What the form has no field for stays as it was loaded.
-        stopping = dataclasses.replace(
-            self._stopping,
-            norm=str(read["norm"]),
-            rtol=read["rtol"],
-            maxiter=read["maxiter"],
-        )
-        chosen |= {name: read[name] for name in ("memory_limit", "device", "rhs", "x0", "seed")}
-        return Configuration(**chosen, stopping=stopping)
+        stopping = self._stopping.changed({name: read[name] for name in SHOWN})
+        return Configuration(**chosen, **{name: read[name] for name in RUN}, stopping=stopping)
 
     def load(self, configuration: Configuration) -> None:
         """Show a configuration; `changed` is called once, where it differs from what is shown."""
@@ -247,18 +225,8 @@ class Form:
 
     def _setting(self, name: str) -> Any:
         """What a field around the blocks says. Raises InputError for a wrong value."""
-        value = self.settings[name].value
-        text = str(value).strip()
-        match name:
-            case "rtol":
-                return float(RTOL.check("stopping", value))
-            case "maxiter":
-                return int(MAXITER.check("stopping", text)) if text else None
-            case "memory_limit":
-                return read_size(text) if text else None
-            case "seed":
-                return int(SEED.check("run", value))
-        return str(value)
+        declared, value = {**RUN, **STOPPING}[name], self.settings[name].value
+        return declared.check(None if declared.empty and not str(value).strip() else value)
 
     def _fill(self, configuration: Configuration) -> None:
         for kind, fields in self.blocks.items():
@@ -268,18 +236,9 @@ class Form:
         if configuration.device not in device.options:
             # Another machine may have it; this one says so when the run starts.
             device.options = (*device.options, configuration.device)
-        values: Mapping[str, Any] = {
-            "norm": stopping.norm,
-            "rtol": as_text(stopping.rtol),
-            "maxiter": "" if stopping.maxiter is None else str(stopping.maxiter),
-            "rhs": configuration.rhs,
-            "x0": configuration.x0,
-            "seed": configuration.seed,
-            "device": configuration.device,
-            "memory_limit": "" if configuration.memory_limit is None else str(configuration.memory_limit),
-        }
+        values = {**settings_of(configuration, RUN), **settings_of(stopping, STOPPING)}
         for name, control in self.settings.items():
-            control.value = values[name]
+            control.value = as_text(values[name]) if isinstance(control, widgets.Text) else values[name]
 
     def _notify(self) -> None:
         # While it is being filled, the form shows half of one configuration and half of another.
@@ -342,24 +301,12 @@ class Form:
 def device_parameter(asked_for: str) -> Parameter:
     """The devices of this machine, and the one that the caller has named, such as opencl:1."""
     choices = tuple(dict.fromkeys([*devices.names(), asked_for]))
-    return Parameter("device", str, choices[0], "where arithmetic runs: the devices of this machine", choices=choices)
+    return dataclasses.replace(RUN["device"], default=choices[0], choices=choices)
 
 
 def _check_listed(kind: str, name: str) -> None:
     if name not in registered(kind):
         raise InputError(f"{name} is no {kind} that the form offers; run it by configure({kind}=...) or in a RaceView")
-
-
-def _optional(name: str, empty: str, about: str) -> widgets.Text:
-    """A field that may be left empty, which then means `empty`."""
-    return widgets.Text(
-        description=name,
-        placeholder=empty,
-        continuous_update=False,
-        tooltip=about,
-        style=dict(STYLE),
-        layout=dict(WIDE),
-    )
 
 
 def _group(title: str) -> widgets.HTML:

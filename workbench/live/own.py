@@ -99,11 +99,7 @@ class OwnMethod:
         """Race the lines against the original from the start, beside a view of its own; None where they are wrong."""
         if not self.check():
             return None
-        chosen = {
-            name: getattr(self.base, name) for name in ("preconditioner", "deflation", "coarse", "variant", "device")
-        }
-        chosen |= {name: getattr(self.base, name) for name in ("rhs", "x0", "seed", "stopping", "memory_limit")}
-        lanes = [configure(self.base.problem, solver=solver, **chosen) for solver in (self._original(), self.solver())]
+        lanes = [dataclasses.replace(self.base, solver=solver) for solver in (self._original(), self.solver())]
         before, self.view = self.view, RaceView(*lanes, folder=self.folder)
         self._race.children = (self.view.box,)
         if before is not None:

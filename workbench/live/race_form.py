@@ -7,11 +7,11 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from workbench.live.form import SECOND_LEVEL, BlockFields, device_parameter, field
+from workbench.live.form import BlockFields, device_parameter, field
 from workbench.registry import Block, registered
 from workbench.run import Configuration, Norm, configure
+from workbench.settings import BLOCKS, METHOD, SECOND_LEVEL
 
-KINDS = ("solver", "preconditioner", "deflation", "coarse", "variant")
 SHARED = {
     "problem": "problem",
     "rhs": "right-hand side",
@@ -47,14 +47,14 @@ def aim_of(lane: Configuration, other: Configuration) -> Configuration:
 
 def moved(lane: Configuration, base: Configuration) -> Configuration:
     """A lane's method and device, and all else as in another configuration."""
-    return dataclasses.replace(base, device=lane.device, **{kind: getattr(lane, kind) for kind in KINDS})
+    return dataclasses.replace(base, **{name: getattr(lane, name) for name in METHOD})
 
 
 class LaneForm:
     """A dropdown and fields for each kind of block, and the device."""
 
     def __init__(self, base: Configuration) -> None:
-        self.fields = {kind: BlockFields(kind, self._grey_out, _offered(kind, base).name) for kind in KINDS}
+        self.fields = {kind: BlockFields(kind, self._grey_out, _offered(kind, base).name) for kind in BLOCKS}
         self.device = field(device_parameter(base.device))
         self.box = widgets.HBox([*(fields.box for fields in self.fields.values()), widgets.VBox([self.device])])
         self.box.add_class("wb-adding")

@@ -25,7 +25,7 @@ HEADINGS = (
 )
 SHORT = {
     Reason.CONVERGED: "converged",
-    Reason.CONSISTENT: "converged for b less its mean",
+    Reason.CONSISTENT: "converged for b minus its mean",
     Reason.CANCELLED: "stopped by the user",
 }
 

@@ -16,7 +16,7 @@ from workbench.live._closing import close_all
 from workbench.live._worker import LatestOnly
 from workbench.live.controls import button
 from workbench.live.export import PICTURES, make_folder, slug
-from workbench.live.form import SECOND_LEVEL, Form
+from workbench.live.form import Form
 from workbench.live.save_bar import SaveBar
 from workbench.live.sorttable import SortTable
 from workbench.live.status import StatusLine
@@ -30,6 +30,7 @@ from workbench.run import MACHINE, Configuration, Result, Stopping, Sweep, sweep
 from workbench.run.cancellation import GRACE
 from workbench.run.sweep_files import to_csv, to_json
 from workbench.run.sweeping import Row, combinations
+from workbench.settings import SECOND_LEVEL
 
 KEPT = 100
 """Runs that can be looked into, without their solutions; a sweep may have thousands."""

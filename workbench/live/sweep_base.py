@@ -10,7 +10,8 @@ from workbench.errors import InputError
 from workbench.problems import Problem
 from workbench.registry import Block, registered
 from workbench.run import Configuration, Stopping, configure
-from workbench.run.sweeping import CHOICES, combinations
+from workbench.run.sweeping import combinations
+from workbench.settings import BLOCKS, RUN
 
 
 def suggestion(base: Configuration) -> dict[str, list[Any]]:
@@ -32,7 +33,7 @@ def base_of(problem: str | Problem | Configuration | None, stopping: Stopping | 
 
 def fixed(base: Configuration, over: Mapping[str, Sequence[Any]]) -> tuple[Problem, dict[str, Any]]:
     """The problem of a sweep, and what else stays the same in it, as `configure` takes it."""
-    names = [name for name in (*CHOICES, "memory_limit", "stopping") if name not in over]
+    names = [name for name in (*BLOCKS, *RUN, "stopping") if name not in over]
     return base.problem, {name: getattr(base, name) for name in names}
 
 

@@ -11,13 +11,11 @@ import ipywidgets as widgets
 from workbench import devices
 from workbench.errors import InputError
 from workbench.live.controls import button
-from workbench.live.form import RHS_FIELD, SEED, START, Changed, as_text
+from workbench.live.form import Changed, as_text
 from workbench.problems import Problem
 from workbench.registry import Block, Parameter, registered, unknown_name
-from workbench.run.sweeping import CHOICES
+from workbench.settings import BLOCKS, RUN, SWEEP_AXES
 
-KINDS = ("solver", "preconditioner", "deflation", "coarse", "variant")
-SETTINGS = {"rhs": RHS_FIELD, "x0": START, "seed": SEED}
 ADD = "add …"
 BARE = {"description_width": "initial"}
 
@@ -38,7 +36,7 @@ class Choices:
     @property
     def names(self) -> tuple[str, ...]:
         """All that can be varied: the parameters of the problem, and what is around it."""
-        return (*(declared.name for declared in self.problem.parameters()), *CHOICES)
+        return (*(declared.name for declared in self.problem.parameters()), *SWEEP_AXES)
 
     def load(self, problem: Problem, over: Mapping[str, Sequence[Any]]) -> None:
         """Show these choices, of a sweep over this problem."""
@@ -65,7 +63,7 @@ class Choices:
     def add(self) -> None:
         """One more row, for the first choice that is not varied yet."""
         taken = {row.name.value for row in self.rows}
-        free = next((name for name in (*KINDS, *self.names) if name not in taken), None)
+        free = next((name for name in (*BLOCKS, *self.names) if name not in taken), None)
         if free is not None:
             self._set([*self.rows, self._row(free, "")])
             self._changed()
@@ -120,15 +118,15 @@ class ChoiceRow:
         words = split(str(self.text.value))
         if not words:
             raise InputError(f"{name} has no value yet; write some with commas between, or take {name} away")
-        declared = _declared(name, problem)
-        if declared is not None:
-            return [declared.check(problem.name if name not in SETTINGS else "sweep", word) for word in words]
         if name == "device":
             known = devices.names()
             for word in words:
                 if word.partition(":")[0] not in {device.partition(":")[0] for device in known}:
                     raise InputError(unknown_name("device", word, known))
-        return words
+        declared = _declared(name, problem)
+        if declared is None:
+            return words
+        return [declared.check(word, "sweep" if name in RUN else problem.name) for word in words]
 
     def offer(self, names: Sequence[str], problem: Problem) -> None:
         """Say what can be varied, and what of the present choice is known by name."""
@@ -186,14 +184,14 @@ def _written(values: Sequence[Any]) -> str:
 
 
 def _declared(name: str, problem: Problem) -> Parameter | None:
-    """What is declared of a choice that is a plain value; None for blocks and devices."""
+    """The declaration of a choice that is a plain value; None for blocks."""
     of_problem = {declared.name: declared for declared in problem.parameters()}
-    return of_problem.get(name, SETTINGS.get(name))
+    return of_problem.get(name, RUN.get(name))
 
 
 def _known(name: str, problem: Problem) -> tuple[tuple[str, ...], str]:
     """The values of a choice that have names, and what may be written."""
-    if name in KINDS:
+    if name in BLOCKS:
         return tuple(registered(name)), "names, with parameters after a colon, as in neumann:2"
     if name == "device":
         return devices.names(), "devices of this machine"
@@ -201,6 +199,4 @@ def _known(name: str, problem: Problem) -> tuple[tuple[str, ...], str]:
     if declared is None:
         return (), ""
     words = declared.choices or (("true", "false") if declared.kind is bool else ())
-    unit = f", in {declared.unit}" if declared.unit else ""
-    bounds = "" if declared.choices or declared.bounds() == "any value" else f"; {declared.bounds()}"
-    return words, f"{declared.help}{bounds}{unit}"
+    return words, declared.about

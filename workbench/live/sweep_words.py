@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from workbench.run.sweeping import Row
+from workbench.settings import METHOD
 
 VALUES = {
     "iterations": "iterations",
@@ -26,8 +27,6 @@ COLUMNS = {
 }
 """What the table shows next to the choices: its heading and, where it has one, its unit."""
 UNITS = (("s", 1.0), ("ms", 1e3), ("µs", 1e6))
-METHOD = ("solver", "preconditioner", "deflation", "coarse", "variant", "device")
-"""Choices between which a sweep decides; all others make another system, which must not be compared."""
 
 
 def spent(row: Row, value: str) -> float:

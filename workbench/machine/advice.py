@@ -62,12 +62,14 @@ def install_command(extra: str) -> str:
 def _packages(versions: Versions) -> list[Missing]:
     if not versions:
         command = install_command("lab,opencl")
-        return [Missing("the package's metadata", "the workbench runs from its sources, not installed", (command,))]
+        return [
+            Missing("the package's metadata", "the workbench runs from its sources and is not installed", (command,))
+        ]
     reasons = {
-        packages.BASE: "the workbench does not run without",
-        "lab": "the notebooks and widgets need it",
-        "opencl": "devices other than the processor's own back end need it",
-        "dev": "the tests and checks need it",
+        packages.BASE: "required by the workbench",
+        "lab": "required by notebooks and widgets",
+        "opencl": "required by OpenCL devices",
+        "dev": "required by tests and checks",
     }
     found = []
     for extra, why in reasons.items():
@@ -93,7 +95,7 @@ def _chromium() -> list[Missing]:
         command = "apt-get install chromium" if os.geteuid() == 0 else "sudo apt-get install chromium"
     else:
         command = f"{_short(Path(sys.executable))} -m playwright install chromium"
-    return [Missing("chromium", "the tests in the browser need it; `make test` installs it too", (command,))]
+    return [Missing("chromium", "required by browser tests; `make test` installs it too", (command,))]
 
 
 def _cuda(driver: NvidiaDriver, cuda: Found) -> list[Missing]:
@@ -101,7 +103,7 @@ def _cuda(driver: NvidiaDriver, cuda: Found) -> list[Missing]:
         return []
     major, minor = driver.cuda
     if major < 12:
-        why = f"the driver {driver.version} runs CUDA {major}.{minor} at most, and CuPy's wheels need 12 or newer"
+        why = f"driver {driver.version} supports CUDA {major}.{minor} at most, and CuPy's wheels need 12 or newer"
         return [Missing("a newer NVIDIA driver", why, ())]
     return [Missing("CuPy", cuda.problem, (install_command("cuda12" if major == 12 else "cuda13"),))]
 
@@ -110,7 +112,7 @@ def _pyamgx() -> list[Missing]:
     if packages.version("pyamgx"):
         return []
     steps = tuple(step.format(python=_short(Path(sys.executable))) for step in PYAMGX_STEPS)
-    return [Missing("pyamgx", "comparisons with AmgX need it; it is built from source", steps)]
+    return [Missing("pyamgx", "required by comparisons with AmgX; built from source", steps)]
 
 
 def _short(path: Path) -> str:

@@ -47,10 +47,10 @@ class Report:
             "system": f"{about['os']}, {about['python']}, workbench {about['workbench']}",
             "processor": about["cpu"],
             "cores": cores,
-            "cache": _size(about["last_level_cache_bytes"]) if about["last_level_cache_bytes"] else "not told",
+            "cache": _size(about["last_level_cache_bytes"]) if about["last_level_cache_bytes"] else "unknown",
             "memory": f"{_size(about['memory_bytes'])}, {_size(self.memory_free)} free",
             "bandwidth": self._bandwidth(),
-            "numba": f"{self.threads.count} threads, layer {self.threads.layer or 'not chosen yet'}",
+            "numba": f"{self.threads.count} threads, threading layer {self.threads.layer or 'not yet selected'}",
         }
         return ["Machine", *_table(facts)]
 
@@ -61,21 +61,21 @@ class Report:
         cached = triad.array_bytes < TIMES_CACHE * (self.machine["last_level_cache_bytes"] or 0)
         return (
             f"{triad.median / 1e9:.1f} GB/s median, {triad.best / 1e9:.1f} best of {triad.repeats}; triad a = b + 3 c, "
-            f"{_size(triad.array_bytes)} each, {BYTES_PER_ELEMENT} bytes an element, counted without write-allocate"
-            + ("; too high, the cache holds a part of arrays this small" if cached else "")
+            f"{_size(triad.array_bytes)} each, {BYTES_PER_ELEMENT} bytes per element, counted without write-allocate"
+            + ("; overestimated, the arrays are too small for the cache" if cached else "")
         )
 
     def _devices(self) -> list[str]:
         lines = ["OpenCL", *_accelerators(self.opencl), "CUDA"]
         if self.driver is None:
-            return [*lines, *_table({"driver": "none: nvidia-smi is not there or does not answer"})]
+            return [*lines, *_table({"driver": "none: nvidia-smi is missing or failed"})]
         boards = ", ".join(self.driver.boards)
-        runs = f"{self.driver.version}, runs CUDA up to {self.driver.cuda[0]}.{self.driver.cuda[1]}; {boards}"
+        runs = f"{self.driver.version}, supports CUDA up to {self.driver.cuda[0]}.{self.driver.cuda[1]}; {boards}"
         return [*lines, *_table({"driver": runs}), *_accelerators(self.cuda)]
 
     def _packages(self) -> list[str]:
         if not self.versions:
-            return ["Packages", "  not installed, run from the sources"]
+            return ["Packages", "  not installed; running from the sources"]
         described = {
             extra: ", ".join(f"{name} {version or '(absent)'}" for name, version in sorted(found.items()))
             for extra, found in self.versions.items()

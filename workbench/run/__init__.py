@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from workbench.errors import InputError, quoted
 from workbench.preconditioners import Preconditioner
-from workbench.run.configuration import Configuration, configure, read_size
+from workbench.run.configuration import Configuration, configure
 from workbench.run.driver import Run
 from workbench.run.in_memory import InMemoryProblem, as_deflation, as_preconditioner, system_of
 from workbench.run.races import Lane, Race
@@ -21,6 +21,7 @@ from workbench.run.session import Session, State
 from workbench.run.snapshots import Quantity, Snapshot, SnapshotRequests
 from workbench.run.stopping import Norm, Reason, Stopping
 from workbench.run.sweeping import Sweep, sweep
+from workbench.settings import BLOCKS, RUN, read_size
 from workbench.solvers import Solver, user_solver
 
 __all__ = [
@@ -57,16 +58,18 @@ def solve(
     b: np.ndarray,
     x0: np.ndarray | None = None,
     *,
-    rtol: float = 1e-6,
-    atol: float = 0.0,
-    maxiter: int | None = None,
-    norm: str = "residual",
-    solver: str | Solver = "cg",
-    M: str | Preconditioner | Callable[[np.ndarray], np.ndarray] | LinearOperator | np.ndarray | None = "jacobi",
-    deflation: Any = "none",
-    coarse: str = "cholesky",
-    variant: str = "def1",
-    device: str = "cpu",
+    rtol: float = Stopping.rtol,
+    atol: float = Stopping.atol,
+    maxiter: int | None = Stopping.maxiter,
+    norm: str = Stopping.norm,
+    solver: str | Solver = BLOCKS["solver"].default,
+    M: str | Preconditioner | Callable[[np.ndarray], np.ndarray] | LinearOperator | np.ndarray | None = BLOCKS[
+        "preconditioner"
+    ].default,
+    deflation: Any = BLOCKS["deflation"].default,
+    coarse: str = BLOCKS["coarse"].default,
+    variant: str = BLOCKS["variant"].default,
+    device: str = RUN["device"].default,
     callback: Callable[[Run], None] | None = None,
     trace: bool = False,
 ) -> Result:

@@ -1,4 +1,4 @@
-"""Which second levels suit a problem, known before anything is assembled."""
+"""Compatibility of second levels and problems, checked before assembly."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from workbench.problems import Problem
 
 
 def unmet(problem: type[Problem] | Problem, deflation: type[Deflation] | Deflation) -> str:
-    """What a deflation needs and a problem does not have, in words; empty where the two go together.
+    """The requirement of a deflation that a problem does not meet, as a sentence; empty if the two are compatible.
 
-    Only what the two kinds of block declare. Parameters may still be wrong, such as more parts than cells.
+    Checks the declared requirements alone. Parameters may still be wrong, such as more parts than cells.
     """
     if deflation.needs_phases and not problem.has_phases:
         return f"deflation {deflation.name} needs phases, which {problem.name} does not have"

@@ -1,4 +1,4 @@
-"""What the caller holds in memory, as blocks of a run: a system, a preconditioner, deflation vectors."""
+"""In-memory inputs as blocks of a run: a system, a preconditioner, deflation vectors."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from workbench.registry import as_block
 
 @dataclasses.dataclass(frozen=True)
 class InMemoryProblem(Problem):
-    """A and b that the caller holds in memory; it cannot be assembled again from its provenance."""
+    """A and b given in memory, which provenance cannot reproduce."""
 
     name: ClassVar[str] = "given"
     title: ClassVar[str] = "a system given in memory"
 
     def assemble(self, seed: int = 0) -> LinearSystem:
-        raise InputError("this run solved a system held in memory; pass the matrix again, or save it as a .mtx file")
+        raise InputError("this run solved a system given in memory; pass the matrix again, or save it as a .mtx file")
 
 
 @dataclasses.dataclass(frozen=True)
 class InMemoryPreconditioner(Preconditioner):
-    """M^-1 as a function of the caller's that maps r, shape (N,), to M^-1 r. It must be Hermitian positive definite.
+    """M^-1 as a user-supplied function that maps r, shape (N,), to M^-1 r; M must be Hermitian positive definite.
 
-    linear: the SciPy LinearOperator whose product it is; without one, `action` is the function.
+    linear: a SciPy LinearOperator that is used instead of `action`.
     """
 
     name: ClassVar[str] = "given"
@@ -45,26 +45,26 @@ class InMemoryPreconditioner(Preconditioner):
     linear: linalg.LinearOperator | None = None
 
     def function(self, size: int, dtype: np.dtype) -> HostFunction:
-        """M^-1 on vectors of a system, what it returns checked."""
+        """M^-1 on vectors of a system, with checks of the returned vectors."""
         if self.linear is not None:
             return matvec_function(self.linear, "M", dtype)
         return HostFunction("M", self.action, size, dtype)
 
     def check_symmetric(self, size: int, dtype: np.dtype) -> None:
-        """Raise InputError where (M^-1 x, y) and (x, M^-1 y) differ for two random vectors. Costs two calls."""
+        """Raise InputError if (M^-1 x, y) and (x, M^-1 y) differ for two random vectors. Costs two applications."""
         rng = np.random.default_rng(0)
         x, y = (rng.standard_normal(size).astype(dtype) for _ in range(2))
         if dtype.kind == "c":
             x, y = (vector + 1j * rng.standard_normal(size).astype(dtype) for vector in (x, y))
         function = self.function(size, dtype)
-        # The function may return one buffer again and again.
+        # The function may return the same buffer each time.
         Mx, My = (np.array(function(vector)) for vector in (x, y))
         left, right = np.vdot(Mx, y).item(), np.vdot(x, My).item()
         largest = np.linalg.norm(Mx) * np.linalg.norm(y) + np.linalg.norm(x) * np.linalg.norm(My)
         if not abs(left - right) <= np.sqrt(np.finfo(dtype).eps) * largest:
             raise InputError(
                 f"the preconditioner is not symmetric: (M^-1 x, y) = {left:.6g} and (x, M^-1 y) = {right:.6g} for two "
-                "random vectors; CG needs a symmetric positive definite one, or use solver fcg"
+                "random vectors; CG needs a symmetric positive definite M, or use solver fcg"
             )
 
     def setup(self, operator: Operator, device: Any) -> Any:
@@ -73,9 +73,9 @@ class InMemoryPreconditioner(Preconditioner):
 
 
 def as_preconditioner(M: Any, size: int) -> Preconditioner:
-    """M for N = `size` unknowns: a name, a block, None for none, a function, a LinearOperator or a matrix near A^-1.
+    """M for N = `size` unknowns: a name, a block, None for none, a function, or a LinearOperator or matrix near A^-1.
 
-    Raises InputError for anything else, and for a matrix or LinearOperator of another shape.
+    Raises InputError for other types, and for a matrix or LinearOperator of another shape.
     """
     if M is None or isinstance(M, (str, Preconditioner)):
         return cast(Preconditioner, as_block("preconditioner", "none" if M is None else M))
@@ -97,16 +97,16 @@ def as_preconditioner(M: Any, size: int) -> Preconditioner:
 
 
 def as_deflation(Z: Any) -> Deflation:
-    """A second level: a name, a block, None for none, or the caller's own Z."""
+    """A second level: a name, a block, None for none, or user-supplied Z."""
     if Z is None or isinstance(Z, (str, Deflation)):
         return cast(Deflation, as_block("deflation", "none" if Z is None else Z))
     return InMemoryDeflation(Z)
 
 
 def system_of(A: Any, b: Any, x0: Any = None) -> tuple[LinearSystem, np.ndarray | None]:
-    """A x = b and x0 in one precision that holds all three, as SciPy promotes them; a note says what was promoted.
+    """A x = b and x0 in their common dtype, as SciPy promotes them; a note of the system records a promotion.
 
-    A float32 matrix with a float64 b makes a float64 system, a real matrix with a complex b or x0 a complex one. Raises
+    A float32 matrix with a float64 b gives a float64 system, a real matrix with a complex b or x0 a complex one. Raises
     InputError as `as_operator` and `workbench.arrays.finite_vector` do.
     """
     operator = as_operator(A)
@@ -116,14 +116,14 @@ def system_of(A: Any, b: Any, x0: Any = None) -> tuple[LinearSystem, np.ndarray 
     dtype = common_dtype(operator.dtype, *(b,) if x0 is None else (b, x0))
     notes = ()
     if dtype != operator.dtype:
-        notes = (f"A is {operator.dtype}, but b or x0 is not: the system was made {dtype}",)
+        notes = (f"A is {operator.dtype}, but b or x0 is not: the system was promoted to {dtype}",)
         operator = operator.astype(dtype)
     return LinearSystem(operator, b.astype(dtype, copy=False), notes=notes), x0
 
 
 @dataclasses.dataclass(frozen=True)
 class InMemoryDeflation(Deflation):
-    """The user's own Z: labels of shape (N,), or vectors of shape (N, d), dense or sparse."""
+    """User-supplied Z: labels of shape (N,), or vectors of shape (N, d), dense or sparse."""
 
     name: ClassVar[str] = "given"
     title: ClassVar[str] = "vectors given in memory"

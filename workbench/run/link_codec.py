@@ -1,105 +1,109 @@
-"""A configuration's plain data as a short text for links, without what is standard, and back; saved ones from files."""
+"""Encoding of configurations as share links, which hold only what differs from the defaults; reading of saved files."""
 
 from __future__ import annotations
 
 import base64
 import binascii
-import dataclasses
 import json
 import re
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from workbench.data_files import path_of
 from workbench.errors import InputError
 from workbench.files import read_bytes
-from workbench.registry import lookup, unknown_name
-from workbench.run.plain import NUMBERS, WHOLE_NUMBERS
-from workbench.run.stopping import Stopping
-
-STANDARD = {"solver": "cg", "preconditioner": "jacobi", "deflation": "none", "coarse": "cholesky", "variant": "def1"}
-"""The blocks of a run that says nothing else. Links leave them out, so another choice here needs another version."""
-SETTINGS: dict[str, Any] = {"device": "cpu", "memory_limit": None, "rhs": "problem", "x0": "problem", "seed": 0}
-STOPPING = dataclasses.asdict(Stopping())
+from workbench.registry import Parameter, lookup, unknown_name
+from workbench.settings import BLOCKS, RUN, STOPPING, differing
 
 PREFIX = "cgw1."
 LINK = re.compile(r"\s*cgw(\d+)\.")
 LONGEST = 1 << 16
-"""Characters of a link."""
+"""Largest length of a link, in characters."""
 MOST_BYTES = 1 << 18
-"""Of what a link unpacks to and of a file: a thousand bubbles take a tenth of it."""
+"""Largest size of an unpacked link and of a saved file; a thousand bubbles need a tenth of it."""
 ENDING = ".cg.json"
 AGAIN = "copy the whole text again"
 
 
 def is_shared(text: str) -> bool:
-    """Whether a text is a link, or names a saved configuration."""
+    """Whether a text is a share link or the path of a saved configuration."""
     return bool(LINK.match(text)) or text.strip().endswith(ENDING)
 
 
 def read_shared(text: str) -> dict[str, Any]:
-    """The plain data of a link or of a saved file, all of it. Raises InputError for whatever is neither."""
+    """The complete plain data of a share link or saved file. Raises InputError for any other text."""
     return _checked(expand(_unpacked(text)) if LINK.match(text) else _from_file(path_of(text.strip())))
 
 
 def pack(plain: Mapping[str, Any]) -> str:
-    """A link of the plain data of `Configuration.to_dict`: a version, then compressed JSON in URL-safe base64."""
+    """The share link of the plain data of `Configuration.to_dict`: a version, then compressed JSON in URL-safe base64.
+
+    Raises InputError where the JSON or the link is too long.
+    """
     content = json.dumps(shorten(plain), separators=(",", ":")).encode()
     if len(content) > MOST_BYTES:
         raise InputError(
-            f"a link holds at most {MOST_BYTES} bytes, this problem takes {len(content)}; save it as a file"
+            f"a link holds at most {MOST_BYTES} bytes, this configuration needs {len(content)}; save it as a file"
         )
     text = PREFIX + base64.urlsafe_b64encode(zlib.compress(content, 9)).decode().rstrip("=")
     if len(text) > LONGEST:
-        raise InputError(f"a link has at most {LONGEST} characters, this one takes {len(text)}; save it as a file")
+        raise InputError(f"a link has at most {LONGEST} characters, this one has {len(text)}; save it as a file")
     return text
 
 
 def shorten(plain: Mapping[str, Any]) -> dict[str, Any]:
-    """Only what differs from what is standard: a block is its name, or its name and the parameters that differ."""
+    """The entries that differ from the defaults: a block is its name, or its name and the parameters that differ."""
     short: dict[str, Any] = {}
-    for kind in ("problem", *STANDARD):
+    for kind in ("problem", *BLOCKS):
         name, values = plain[kind]["name"], plain[kind]["parameters"]
         defaults = {declared.name: declared.default for declared in lookup(kind, name).parameters()}
-        differing = {key: value for key, value in values.items() if value != defaults[key]}
-        if differing or name != STANDARD.get(kind):
-            short[kind] = [name, differing] if differing else name
-    short |= {name: plain[name] for name, standard in SETTINGS.items() if plain[name] != standard}
-    stopping = {name: value for name, value in plain["stopping"].items() if value != STOPPING[name]}
+        changed = {key: value for key, value in values.items() if value != defaults[key]}
+        if changed or name != _default_block(kind):
+            short[kind] = [name, changed] if changed else name
+    short |= differing(plain, RUN)
+    stopping = differing(plain["stopping"], STOPPING)
     return short | ({"stopping": stopping} if stopping else {})
 
 
 def expand(short: Mapping[str, Any]) -> dict[str, Any]:
-    """The inverse of `shorten`. Raises InputError for a name that no configuration has."""
-    known = ("problem", *STANDARD, *SETTINGS, "stopping")
+    """The inverse of `shorten`. Raises InputError for names that no configuration has."""
+    known = ("problem", *BLOCKS, *RUN, "stopping")
     for name in short:
         if name not in known:
             raise InputError(unknown_name("entry", name, known))
-    plain: dict[str, Any] = {}
-    for kind in ("problem", *STANDARD):
-        given = short.get(kind, STANDARD.get(kind))
-        if isinstance(given, list) and len(given) != 2:
-            raise InputError(f"a block is its name, or its name and parameters, got {len(given)} entries; {AGAIN}")
-        name, values = given if isinstance(given, list) else (given, {})
-        plain[kind] = {"kind": kind, "name": name, "parameters": values}
+    blocks = {kind: _expanded_block(kind, short.get(kind, _default_block(kind))) for kind in ("problem", *BLOCKS)}
+    settings = {name: short.get(name, declared.default) for name, declared in RUN.items()}
     given = short.get("stopping", {})
-    stopping = {**STOPPING, **given} if isinstance(given, dict) else given
-    return {**plain, **{name: short.get(name, standard) for name, standard in SETTINGS.items()}, "stopping": stopping}
+    defaults = {name: declared.default for name, declared in STOPPING.items()}
+    stopping = {**defaults, **given} if isinstance(given, dict) else given
+    return {**blocks, **settings, "stopping": stopping}
+
+
+def _default_block(kind: str) -> str | None:
+    """The name of the default block; a problem has none."""
+    return BLOCKS[kind].default if kind in BLOCKS else None
+
+
+def _expanded_block(kind: str, given: Any) -> dict[str, Any]:
+    if isinstance(given, list) and len(given) != 2:
+        raise InputError(f"a block is its name, or its name and parameters, got {len(given)} entries; {AGAIN}")
+    name, values = given if isinstance(given, list) else (given, {})
+    return {"kind": kind, "name": name, "parameters": values}
 
 
 def _unpacked(text: str) -> dict[str, Any]:
-    """The JSON in a link. Line breaks that mail programs put in do no harm."""
+    """The JSON of a link. White space, such as line breaks inserted by mail programs, is ignored."""
     text = "".join(text.split())
     found = LINK.match(text)
     if found and found.group(1) != PREFIX[3:-1]:
         raise InputError(
-            f"the link is of version {found.group(1)[:9]}, this workbench reads version 1; use a newer one"
+            f"the link is of version {found.group(1)[:9]}, this workbench reads version 1; use a newer workbench"
         )
     if len(text) > LONGEST:
         raise InputError(
-            f"the link has {len(text)} characters, at most {LONGEST} are allowed; save the problem as a file"
+            f"the link has {len(text)} characters, at most {LONGEST} are allowed; save the configuration as a file"
         )
     body = text[len(PREFIX) :]
     unpacking = zlib.decompressobj()
@@ -109,9 +113,11 @@ def _unpacked(text: str) -> dict[str, Any]:
     except (binascii.Error, ValueError, zlib.error):
         raise InputError(f"the link is damaged; {AGAIN}") from None
     if len(content) > MOST_BYTES:
-        raise InputError(f"the link unpacks to more than {MOST_BYTES} bytes, which no configuration takes")
+        raise InputError(
+            f"the link unpacks to more than {MOST_BYTES} bytes, more than any configuration needs; {AGAIN}"
+        )
     if not unpacking.eof or unpacking.unused_data:
-        raise InputError(f"the link is cut short, or has more behind it; {AGAIN}")
+        raise InputError(f"the link is truncated or has trailing characters; {AGAIN}")
     return _parsed(content, "the link")
 
 
@@ -119,7 +125,7 @@ def _from_file(path: Path) -> dict[str, Any]:
     content = read_bytes(path, MOST_BYTES, "saved configuration")
     plain = _parsed(content, str(path))
     if plain.get("format") != PREFIX[:-1] or not isinstance(plain.get("configuration"), dict):
-        raise InputError(f"{path} is no saved configuration of version 1; choose a file that Save problem has written")
+        raise InputError(f"{path} is no saved configuration of version 1; choose a file written by Save problem")
     return plain["configuration"]
 
 
@@ -134,30 +140,32 @@ def _parsed(content: bytes, what: str) -> dict[str, Any]:
 
 
 def _checked(plain: dict[str, Any]) -> dict[str, Any]:
-    """The same, if every entry is there and of its kind; values are checked where they are used."""
-    for kind in ("problem", *STANDARD):
+    """The same data if every entry is present and of its JSON type; bounds are checked by `Configuration`."""
+    for kind in ("problem", *BLOCKS):
         block = plain.get(kind)
         if not (isinstance(block, dict) and isinstance(block.get("name"), str)):
-            raise InputError(f"the configuration does not say its {kind}; {AGAIN}")
+            raise InputError(f"the configuration has no {kind}; {AGAIN}")
         if not isinstance(block.get("parameters"), dict):
-            raise InputError(f"the configuration does not say the parameters of its {kind}; {AGAIN}")
-        # A block of another kind must not slip in, nor one that is made in code.
+            raise InputError(f"the configuration has no parameters for its {kind}; {AGAIN}")
+        # Blocks of another kind, and blocks that are made in code only, are refused here.
         lookup(kind, block["name"])
         block["kind"] = kind
     stopping = plain.get("stopping")
-    if not isinstance(stopping, dict) or set(stopping) != set(STOPPING) or not set(SETTINGS) <= set(plain):
-        raise InputError(f"the configuration does not say all of when it stops and where it runs; {AGAIN}")
-    for name, standard in {**SETTINGS, **STOPPING}.items():
-        value = (stopping if name in STOPPING else plain)[name]
-        if not ((value is None and standard is None) or _kind(name)(value)):
-            raise InputError(f"the configuration's {name} cannot be {str(value)[:40]!r}; {AGAIN}")
+    if not isinstance(stopping, dict) or set(stopping) != set(STOPPING) or not set(RUN) <= set(plain):
+        raise InputError(f"the configuration lacks stopping criteria or run settings, or has unknown ones; {AGAIN}")
+    for values, settings in ((plain, RUN), (stopping, STOPPING)):
+        for name, declared in settings.items():
+            if not _has_type(values[name], declared):
+                raise InputError(f"the configuration's {name} cannot be {str(values[name])[:40]!r}; {AGAIN}")
     return plain
 
 
-def _kind(name: str) -> Callable[[Any], bool]:
-    """What a setting may be; True and False are whole numbers to Python, but not to us."""
-    if name in WHOLE_NUMBERS:
-        return lambda value: type(value) is int
-    if name in NUMBERS:
-        return lambda value: isinstance(value, float) or (type(value) is int and abs(value) < 2**53)
-    return lambda value: isinstance(value, str)
+def _has_type(value: Any, declared: Parameter) -> bool:
+    """Whether a JSON value has the declared type. Booleans are no integers here."""
+    if value is None:
+        return bool(declared.empty)
+    if declared.kind is int:
+        return type(value) is int
+    if declared.kind is float:
+        return isinstance(value, float) or (type(value) is int and abs(value) < 2**53)
+    return isinstance(value, str)

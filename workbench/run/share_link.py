@@ -1,8 +1,7 @@
-"""A configuration as a value to hand on: as Python, as a command, as a link, as a file. All of them lead back to it."""
+"""Exports of a configuration that read back as an equal one: Python text, command, share link, saved file."""
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 import shlex
@@ -14,11 +13,12 @@ from workbench.data_files import path_of
 from workbench.errors import InputError
 from workbench.files import write
 from workbench.run.configuration import Configuration
-from workbench.run.link_codec import ENDING, LINK, PREFIX, SETTINGS, STANDARD, STOPPING, pack, read_shared
+from workbench.run.link_codec import ENDING, LINK, PREFIX, pack, read_shared
+from workbench.settings import BLOCKS, RUN, STOPPING, differing, settings_of
 
 
 def to_python(configuration: Configuration) -> str:
-    """Python text that sets `configuration` to an equal one. Raises InputError for what is held in memory."""
+    """Python text that assigns an equal configuration. Raises InputError for in-memory blocks."""
     _check_registered(configuration)
     stopping = _stopping(configuration)
     given = [_literal(configuration.problem.name)]
@@ -31,7 +31,7 @@ def to_python(configuration: Configuration) -> str:
 
 
 def to_command(configuration: Configuration) -> str:
-    """The `workbench solve` command that runs it, quoted for a POSIX shell. Raises InputError as `to_python` does."""
+    """The `workbench solve` command of the run, quoted for a POSIX shell. Raises InputError for in-memory blocks."""
     _check_registered(configuration)
     words = ["workbench", "solve", configuration.problem.name]
     for name, value in configuration.problem.differing.items():
@@ -43,18 +43,18 @@ def to_command(configuration: Configuration) -> str:
 
 
 def to_link(configuration: Configuration) -> str:
-    """A text of letters, digits, - and _ behind `cgw1.`, which holds all that differs from the defaults.
+    """A share link: `cgw1.`, then letters, digits, - and _ that encode all that differs from the defaults.
 
-    Raises InputError for what is held in memory, and for more than 65536 characters.
+    Raises InputError for in-memory blocks, and for links of more than 65536 characters.
     """
     _check_registered(configuration)
     return pack(configuration.to_dict())
 
 
 def from_link(text: str) -> Configuration:
-    """The configuration of a link, checked like any other input. Raises InputError with one sentence for bad text.
+    """The configuration of a share link, checked like any other input. Raises InputError for bad text.
 
-    Nothing is run, read or fetched. What a link unpacks to is bounded by 256 KiB.
+    Decoding runs, reads and fetches nothing; the unpacked size is bounded by 256 KiB.
     """
     if not LINK.match(text):
         raise InputError(f"a link begins with {PREFIX}, got {text.strip()[:20]!r}; copy the whole text")
@@ -62,7 +62,10 @@ def from_link(text: str) -> Configuration:
 
 
 def save_configuration(configuration: Configuration, path: str | Path) -> Path:
-    """Write it as JSON, whole or not at all; returns the path, which ends with .cg.json. Raises InputError."""
+    """Write a configuration as JSON, atomically; returns the path, which ends with .cg.json.
+
+    Raises InputError for in-memory blocks and for paths that cannot be written.
+    """
     _check_registered(configuration)
     path = path_of(path)
     if not path.name:
@@ -74,7 +77,7 @@ def save_configuration(configuration: Configuration, path: str | Path) -> Path:
 
 
 def load_configuration(path: str | Path) -> Configuration:
-    """What `save_configuration` wrote. Raises InputError for any other file."""
+    """The configuration that `save_configuration` wrote. Raises InputError for any other file."""
     if not str(path).strip().endswith(ENDING):
         raise InputError(f"a saved configuration ends with {ENDING}, got {path}; choose another file")
     return Configuration.from_dict(read_shared(str(path)))
@@ -85,7 +88,7 @@ def _keywords(values: dict[str, Any]) -> list[str]:
 
 
 def _literal(value: Any) -> str:
-    """A value as Python text, in double quotes where that needs no more escapes."""
+    """A value as Python text, in double quotes where they need no additional escapes."""
     if isinstance(value, float) and math.isinf(value):
         return 'float("inf")'
     text = repr(value)
@@ -93,25 +96,25 @@ def _literal(value: Any) -> str:
 
 
 def _blocks(configuration: Configuration) -> dict[str, str]:
-    """The blocks besides the problem that are not the standard ones, as `find` reads them."""
-    texts = {kind: getattr(configuration, kind).text for kind in STANDARD}
-    return {kind: text for kind, text in texts.items() if text != STANDARD[kind]}
+    """The blocks besides the problem that are not the default ones, as texts that `registry.find` reads."""
+    return differing({kind: getattr(configuration, kind).text for kind in BLOCKS}, BLOCKS)
 
 
 def _settings(configuration: Configuration) -> dict[str, Any]:
-    values = {name: getattr(configuration, name) for name in SETTINGS}
-    return {name: value for name, value in values.items() if value != SETTINGS[name]}
+    return differing(settings_of(configuration, RUN), RUN)
 
 
 def _stopping(configuration: Configuration) -> dict[str, Any]:
-    values = dataclasses.asdict(configuration.stopping)
-    return {name: value for name, value in values.items() if value != STOPPING[name]}
+    return differing(settings_of(configuration.stopping, STOPPING), STOPPING)
 
 
 def _check_registered(configuration: Configuration) -> None:
-    for kind in ("problem", *STANDARD):
+    for kind in ("problem", *BLOCKS):
         block = getattr(configuration, kind)
         if getattr(block, "own_lines", False):
-            raise InputError("a method of one's own is not written down here; save a run of it, which holds its lines")
+            raise InputError(
+                "a user-defined method cannot be written as a link, a command or a file; save a run of it, which holds "
+                "its lines"
+            )
         if registry.registered(kind).get(block.name) is not type(block):
             raise InputError(f"the {kind} is held in memory and cannot be written down; save it as a file first")

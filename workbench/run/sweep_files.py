@@ -1,4 +1,4 @@
-"""Files of sweeps: a table as CSV, or everything as JSON; both say where the rows come from."""
+"""Sweeps as files: a CSV table or one JSON object, both with provenance."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.run.sweeping import Sweep
 
 
 def to_csv(sweep: Sweep, path: str | Path) -> Path:
-    """Write a row a run, provenance in comment lines that start with #. Raises InputError where that fails."""
+    """Write one row per run, and the provenance in comment lines that start with #. Raises InputError on failure."""
     text = io.StringIO()
     for key, value in {**sweep.provenance, "cancelled": sweep.cancelled}.items():
         text.write(f"# {key}: {json.dumps(value)}\n")
@@ -25,12 +25,12 @@ def to_csv(sweep: Sweep, path: str | Path) -> Path:
 
 
 def to_json(sweep: Sweep, path: str | Path) -> Path:
-    """Write over, rows, cancelled and provenance as one object. Raises InputError where that fails."""
+    """Write over, rows, cancelled and provenance as one object. Raises InputError on failure."""
     return write(Path(path), json.dumps(plain(sweep), indent=1).encode())
 
 
 def plain(sweep: Sweep) -> dict[str, Any]:
-    """The sweep for JSON, which has no NaN and no infinity; both become null."""
+    """The sweep with null for NaN and infinity, which JSON lacks."""
     whole = sweep.to_dict()
     rows = [{name: _finite(value) for name, value in row.items()} for row in whole["rows"]]
     return {**whole, "rows": rows}

@@ -18,9 +18,8 @@ from workbench.run.driver import Run
 from workbench.run.result import Result
 from workbench.run.run_queue import QueueSlot, RunQueue
 from workbench.run.stopping import Reason, Stopping
+from workbench.settings import SWEEP_AXES
 
-CHOICES = ("solver", "preconditioner", "deflation", "coarse", "variant", "device", "rhs", "x0", "seed")
-"""What of a configuration can be swept beside the parameters of its problem."""
 OUTCOME = (
     "N",
     "nnz",
@@ -84,10 +83,10 @@ def sweep(
 ) -> Sweep:
     """Run the cartesian product of the values in `over`, the last name varying fastest.
 
-    over: values by name, such as {"n": [64, 128], "deflation": ["none", "stripes"]}; names are `CHOICES` or parameters
-    of the problem. choices: what stays the same, as in `configure`. cancelled is asked between iterations and between
-    the parts of a setup; the run under way then ends and has its row, as with Ctrl-C. The setup of the first run of a
-    method includes compiling it. taken: called with each result; the sweep itself keeps none. turn: the
+    over: values by name, such as {"n": [64, 128], "deflation": ["none", "stripes"]}; names are `SWEEP_AXES` or
+    parameters of the problem. choices: what stays the same, as in `configure`. cancelled is asked between iterations
+    and between the parts of a setup; the run under way then ends and has its row, as with Ctrl-C. The setup of the
+    first run of a method includes compiling it. taken: called with each result; the sweep itself keeps none. turn: the
     queue in which each run waits for its turn, by default none. Raises InputError for unknown names and wrong values
     before anything runs; a combination that cannot be solved has a row that says why.
     """
@@ -140,7 +139,7 @@ def combinations(
     points = list(itertools.islice(itertools.product(*over.values()), MOST_RUNS + 1))
     if len(points) > MOST_RUNS:
         raise InputError(f"a sweep has at most {MOST_RUNS} runs; give fewer values")
-    parameters = [name for name in over if name not in CHOICES]
+    parameters = [name for name in over if name not in SWEEP_AXES]
     made = []
     for point in points:
         chosen = dict(zip(over, point, strict=True))

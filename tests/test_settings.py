@@ -1,0 +1,97 @@
+"""Settings are declared once: dataclasses, options, links and the form agree with the declarations."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import math
+import zlib
+
+import pytest
+
+from workbench import cli
+from workbench.cli.options import described
+from workbench.errors import InputError
+from workbench.registry import Parameter, registered
+from workbench.run import Configuration, Stopping, configure
+from workbench.run.share_link import from_link, to_link
+from workbench.settings import BLOCKS, RUN, STOPPING, SWEEP_AXES, read_size
+
+ALL = {**BLOCKS, **RUN, **STOPPING}
+
+
+def test_dataclasses_have_the_declared_fields_and_defaults():
+    assert {field.name: field.default for field in dataclasses.fields(Stopping)} == {
+        name: declared.default for name, declared in STOPPING.items()
+    }
+    names = {field.name for field in dataclasses.fields(Configuration)}
+    assert names == {"problem", *BLOCKS, *RUN, "stopping"}
+    plain = configure("poisson5").to_dict()
+    assert list(plain) == ["problem", *BLOCKS, *RUN, "stopping"]
+    assert list(plain["stopping"]) == list(STOPPING)
+
+
+@pytest.mark.parametrize("kind", BLOCKS)
+def test_default_blocks_are_registered(kind):
+    assert BLOCKS[kind].default in registered(kind)
+    assert kind in SWEEP_AXES
+
+
+def test_every_setting_is_an_option_of_solve_with_its_help(capsys):
+    with pytest.raises(SystemExit):
+        cli._parser().parse_args(["solve", "--help"])
+    printed = "".join(capsys.readouterr().out.split())
+    for name, declared in ALL.items():
+        assert f"--{name.replace('_', '-')}" in printed
+        assert "".join(described(declared).split()) in printed
+
+
+def test_a_link_holds_the_settings_in_the_declared_order():
+    """Links of version 1: the text of a configuration does not change."""
+    stopping = Stopping(true_every=3, rtol=1e-3, norm="natural", max_seconds=math.inf)
+    link = to_link(
+        configure("poisson5", seed=2, device="auto", variant="a-def2", solver="pipecg", x0="zero", stopping=stopping)
+    )
+    body = link.removeprefix("cgw1.")
+    text = zlib.decompress(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4))).decode()
+    assert text == (
+        '{"problem":"poisson5","solver":"pipecg","variant":"a-def2","device":"auto","x0":"zero","seed":2,'
+        '"stopping":{"rtol":0.001,"norm":"natural","max_seconds":Infinity,"true_every":3}}'
+    )
+    assert from_link(link).stopping == stopping
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("max_seconds", 0, "max_seconds must be above 0, got 0"),
+        ("max_seconds", math.nan, "max_seconds must be a finite number, got nan"),
+        ("atol", math.inf, "atol must be a finite number, got inf"),
+        ("stagnation", 0, "stagnation must be at least 1, got 0"),
+        ("check_every", 10_001, "check_every must be between 1 and 10000, got 10001"),
+        ("stagnation", None, "stagnation must be a whole number, got None"),
+        ("memory_limit", 2**63 + 1, "memory_limit must be between 1 byte and 8 EiB"),
+        ("maxiter", 2.5, "maxiter must be a whole number, got 2.5"),
+    ],
+)
+def test_values_out_of_bounds_are_refused(name, value, sentence):
+    with pytest.raises(InputError, match=sentence):
+        ALL[name].check(value)
+
+
+def test_conversion_reads_texts_and_keeps_none_where_it_has_a_meaning():
+    assert [ALL["maxiter"].check(value) for value in (None, "5", 1e3)] == [None, 5, 1000]
+    assert ALL["max_seconds"].check("inf") == math.inf
+    assert ALL["memory_limit"].check("2GiB") == read_size("2GiB") == 2**31
+
+
+def test_stopping_criteria_are_replaced_by_name():
+    base = Stopping(rtol=1e-3, maxiter=7)
+    assert base.changed({"rtol": "1e-4"}) == Stopping(rtol=1e-4, maxiter=7)
+    with pytest.raises(InputError, match="unknown stopping criterion 'rtoll'; did you mean rtol?"):
+        base.changed({"rtoll": 1})
+
+
+def test_bounds_in_words():
+    declared = Parameter("x", float, 1.0, "a length", above=0, high=2, unit="m")
+    assert declared.about == "a length; above 0 and at most 2; in m"

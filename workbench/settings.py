@@ -1,0 +1,167 @@
+"""The settings of a run, each declared once: name, default, bounds, unit and help.
+
+Command-line options, form fields, share links, saved configurations, sweep axes, provenance and the checks of
+`Configuration` and `Stopping` derive from these declarations. The order of the entries is the order in links and files.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from workbench.errors import InputError, quoted
+from workbench.registry import Parameter, Value
+
+LARGEST_SIZE = 2**63
+"""Bytes; more than any machine can address."""
+
+
+class Norm(enum.StrEnum):
+    """Norms that can be compared with the tolerance."""
+
+    RESIDUAL = "residual"
+    """||r||"""
+    PRECONDITIONED = "preconditioned"
+    """sqrt((u, u)) with u = M^-1 r"""
+    NATURAL = "natural"
+    """sqrt((r, u))"""
+    ERROR = "error"
+    """The A-norm of the error, where the solution is known. Costs one more matrix-vector product per iteration."""
+
+
+class Size(Parameter):
+    """A number of bytes; texts such as 100MB or 2GiB are converted."""
+
+    def bounds(self) -> str:
+        """The bounds in units of memory."""
+        return f"between {self.low} byte and {LARGEST_SIZE // 2**60} EiB"
+
+    def _convert(self, prefix: str, value: object) -> Value:
+        return read_size(value) if isinstance(value, str) else super()._convert(prefix, value)
+
+
+def read_size(text: str) -> int:
+    """Bytes from a text such as 100MB, 2GiB or 4096. Raises InputError for any other text."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?", text.strip(), re.IGNORECASE)
+    if not found:
+        raise InputError(
+            "a size is a number of bytes, optionally with a unit KB, MB, GB, TB, KiB, MiB, GiB or TiB, "
+            f"got {quoted(text)}; write for example 100MB"
+        )
+    number, prefix, binary = found.groups()
+    size = float(number) * (1024 if binary else 1000) ** (" KMGT".index(prefix.upper() or " "))
+    if size > LARGEST_SIZE:
+        raise InputError(
+            f"a size is at most {LARGEST_SIZE // 2**60} EiB, got {quoted(text)}; leave it out for no limit"
+        )
+    return int(size)
+
+
+def _by_name(*declared: Parameter) -> Mapping[str, Parameter]:
+    return {parameter.name: parameter for parameter in declared}
+
+
+BLOCKS = _by_name(
+    Parameter("solver", str, "cg", "iterative method, such as cg, pipecg or hybrid3"),
+    Parameter("preconditioner", str, "jacobi", "first level, such as neumann:2"),
+    Parameter("deflation", str, "none", "second level, such as stripes or blocks:6"),
+    Parameter("coarse", str, "cholesky", "solver of the coarse system, such as inverse"),
+    Parameter("variant", str, "def1", "combination of the two levels, such as a-def2"),
+)
+"""The kinds of registered block that make up a method. Share links leave defaults out: another default here needs
+another version of links."""
+
+RUN = _by_name(
+    Parameter("device", str, "cpu", "device: cpu, opencl, opencl:<number or name>, cuda, cuda:<number> or auto"),
+    Size(
+        "memory_limit",
+        int,
+        None,
+        "device memory that a run may use, such as 100MB or 2GiB",
+        low=1,
+        high=LARGEST_SIZE,
+        empty="all",
+    ),
+    Parameter(
+        "rhs",
+        str,
+        "problem",
+        "right-hand side; ones is b = 1, ones-scaled is b = A x* with x* = 1/sqrt(N), random is uniform in [0, 1)",
+        choices=("problem", "ones", "ones-scaled", "random"),
+    ),
+    Parameter(
+        "x0",
+        str,
+        "problem",
+        "initial guess; random is uniform in [0, 1)",
+        choices=("problem", "zero", "random"),
+    ),
+    Parameter("seed", int, 0, "seed of all random numbers: problem, right-hand side, initial guess", low=0),
+)
+"""The other settings of a configuration, besides its stopping criteria."""
+
+STOPPING = _by_name(
+    Parameter("rtol", float, 1e-6, "relative tolerance: stop at norm <= max(rtol ||b||, atol)", low=0),
+    Parameter("atol", float, 0.0, "absolute tolerance: stop at norm <= max(rtol ||b||, atol)", low=0),
+    Parameter(
+        "norm",
+        str,
+        Norm.RESIDUAL.value,
+        "norm that is compared with the tolerance; error, the A-norm of the error, needs rhs ones-scaled",
+        choices=tuple(norm.value for norm in Norm),
+    ),
+    Parameter("maxiter", int, None, "iteration limit", low=0, empty="10 N, at least 1000"),
+    Parameter(
+        "max_seconds", float, None, "limit of iteration time", above=0, high=math.inf, unit="s", empty="no limit"
+    ),
+    Parameter("stagnation", int, 5000, "iterations without a new smallest norm after which the run ends", low=1),
+    Parameter(
+        "check_every",
+        int,
+        None,
+        "iterations between two convergence checks on an accelerator",
+        low=1,
+        high=10_000,
+        empty="adaptive",
+    ),
+    Parameter(
+        "true_every",
+        int,
+        None,
+        "iterations between two true residuals b - A x in the history",
+        low=1,
+        empty="only to confirm convergence",
+    ),
+)
+"""The stopping criteria, and how often residuals are computed to judge them."""
+
+METHOD = (*BLOCKS, "device")
+"""What distinguishes the methods compared on one system."""
+
+SECOND_LEVEL = ("coarse", "variant")
+"""The kinds of block that have no effect without deflation."""
+
+SWEEP_AXES = tuple(name for name in (*BLOCKS, *RUN) if name != "memory_limit")
+"""Settings that a sweep can vary, in addition to the parameters of its problem."""
+
+
+def check_settings(owner: Any, declared: Mapping[str, Parameter]) -> None:
+    """Replace fields of a frozen dataclass by checked Python values, which JSON and repr write and read back exactly.
+
+    Raises InputError for the first value that is not of its type or out of bounds.
+    """
+    for name, parameter in declared.items():
+        object.__setattr__(owner, name, parameter.check(getattr(owner, name)))
+
+
+def settings_of(owner: Any, declared: Mapping[str, Parameter]) -> dict[str, Any]:
+    """The values of the declared fields of a dataclass, by name."""
+    return {name: getattr(owner, name) for name in declared}
+
+
+def differing(values: Mapping[str, Any], declared: Mapping[str, Parameter]) -> dict[str, Any]:
+    """The values that differ from the declared defaults, in the declared order."""
+    return {name: values[name] for name, parameter in declared.items() if values[name] != parameter.default}
