@@ -8,8 +8,8 @@ import workbench.run  # noqa: F401  registers every block
 from tests.conftest import random_matrix
 from workbench import registry
 from workbench.analysis.solver_costs import solver_costs
-from workbench.devices.lines.dependence import waiting
 from workbench.errors import InputError
+from workbench.lines.dependence import waiting
 from workbench.problems import LinearSystem
 from workbench.run import Run, Stopping, configure
 from workbench.run.in_memory import InMemoryPreconditioner, InMemoryProblem

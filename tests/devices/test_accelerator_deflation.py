@@ -8,7 +8,7 @@ from scipy import linalg, sparse
 
 from workbench.devices.accelerator import deflation
 from workbench.devices.coarse import Banded, Dense
-from workbench.devices.lines.reference import accumulator
+from workbench.lines.types import accumulator
 
 DTYPES = ("float32", "float64", "complex64", "complex128")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from workbench.devices.lines import LinesError
-from workbench.devices.lines.reference import evaluate
+from workbench.lines.interpret import evaluate
 
 DTYPES = ("float32", "float64", "complex64", "complex128")
 SIZES = (1, 7, 16385, 50021)

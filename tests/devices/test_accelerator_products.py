@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 
 from tests.conftest import box_stencil, random_matrix
-from workbench.devices.lines.reference import accumulator
 from workbench.devices.series import TermByTerm
+from workbench.lines.types import accumulator
 from workbench.operators import Box, Stencil
 from workbench.preconditioners.base import ElementWise
 

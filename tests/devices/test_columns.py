@@ -8,7 +8,7 @@ import pytest
 from workbench.devices.cpu import Cpu
 from workbench.devices.cpu.columns import STRIP
 from workbench.devices.cpu.threads import CHUNK, WORTH_SHARING
-from workbench.devices.lines.reference import accumulator
+from workbench.lines.types import accumulator
 
 CPU = Cpu()
 SHAPES = [(1, 1), (3, 7), (2, STRIP + 1), (5, 3 * CHUNK + 11), (2, WORTH_SHARING + 3), (0, 9)]

@@ -9,7 +9,7 @@ from scipy import sparse
 from workbench.devices.cpu import Cpu
 from workbench.devices.cpu.csr import ENTRIES_PER_CHUNK, CsrProduct, CsrTerm
 from workbench.devices.cpu.threads import WORTH_SHARING
-from workbench.devices.lines.reference import accumulator
+from workbench.lines.types import accumulator
 
 CPU = Cpu()
 DTYPES = ("float32", "float64", "complex64", "complex128")

@@ -18,8 +18,10 @@ from workbench.devices.cuda.persistent import Launch, fit_together, meetings, so
 from workbench.devices.cuda.runtime import LAYOUT
 from workbench.devices.kernels import box, deflation, passes, plane_slice, products, scalars, tiles, wavefront
 from workbench.devices.kernels.prelude import END, prelude
-from workbench.devices.lines.language import Formula, parse
-from workbench.devices.lines.plan import Pass, plan
+from workbench.lines.parse import parse
+from workbench.lines.schedule import Pass, plan
+from workbench.lines.shapes import infer
+from workbench.lines.types import Formula
 from workbench.operators import Matrix
 
 NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
@@ -59,9 +61,9 @@ def kernels(dtype):
     names = {"u", "t", "x", "k"}
     (step,) = plan(parse(BODY), names, names - {"u"}, {})
     assert isinstance(step, Pass)
-    yield passes.body(step, names, SLOTS, dtype)
+    yield passes.body(step, infer(parse(BODY), names), SLOTS, dtype)
     lines = [line for line in parse(SCALARS) if isinstance(line, Formula)]
-    yield passes.finish([(0, 2), (1, 3)], lines, SLOTS, LAYOUT.accumulator(dtype))
+    yield passes.finish([(0, 2), (1, 3)], lines, infer(lines, ()), SLOTS, LAYOUT.accumulator(dtype))
 
 
 needs_nvcc = pytest.mark.skipif(not NVCC, reason="nvcc, the CUDA compiler, is not on this machine")

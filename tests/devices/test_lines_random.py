@@ -21,10 +21,11 @@ from scipy import sparse
 
 from workbench.devices.cpu import Cpu
 from workbench.devices.lines import Workspace
-from workbench.devices.lines.language import Application, Dot, parse
-from workbench.devices.lines.reference import accumulator, evaluate
+from workbench.devices.lines.function import Lines
 from workbench.devices.lines.stepwise import StepByStep
-from workbench.devices.lines.workspace import Lines
+from workbench.lines.interpret import evaluate
+from workbench.lines.parse import parse
+from workbench.lines.types import Application, Binary, Call, Dot, Name, Negation, Number, Selection, accumulator, walk
 
 DTYPES = ("float32", "float64", "complex64", "complex128")
 SIZES = (1, 2, 7, 16383, 16384, 16385, 3 * 16384 + 5)
@@ -218,7 +219,7 @@ class PlanDevice(StepByStep):
     def overlap(self, a, b):
         return np.shares_memory(a, b)
 
-    def compile_pass(self, step, vectors, slots, dtype):
+    def compile_pass(self, step, shapes, slots, dtype):
         return slots
 
     def bind_pass(self, slots, step, arrays, scalars):
@@ -229,8 +230,8 @@ class PlanDevice(StepByStep):
 
         def run():
             for line in step.scalars:
-                used = {name: number(name) for name in line.names} | {"some": np.zeros(1, arrays_dtype)}
-                evaluate(f"{line.target} = {ast.unparse(line.expression)}", used)
+                used = {name: number(name) for name in line.reads} | {"some": np.zeros(1, arrays_dtype)}
+                evaluate(f"{line.target} = {line.expression}", used)
                 scalars[slots[line.target]] = used[line.target]
             seen = {name: bound[name].copy() for name in step.loads}
             dots = {}
@@ -240,9 +241,9 @@ class PlanDevice(StepByStep):
                     evaluate("total = (left, right)", used)
                     dots[line.target] = used["total"]
                 else:
-                    used = {name: seen[name] if name in seen else number(name) for name in line.names}
+                    used = {name: seen[name] if name in seen else number(name) for name in line.reads}
                     used |= {"target": np.zeros(size, arrays_dtype)}
-                    evaluate(f"target = {ast.unparse(line.expression)}", used)
+                    evaluate(f"target = {line.expression}", used)
                     seen[line.target] = used["target"]
             for name in step.stores:
                 bound[name][:] = seen[name]
@@ -347,37 +348,37 @@ class UnboundedError(Exception):
 def magnitude(node, values, sizes):
     """|value| of a formula if nothing cancelled: each rounding in it changes the value by at most eps times this."""
     match node:
-        case ast.Name(id=name):
+        case Name(name=name):
             return sizes[name]
-        case ast.Constant(value=value):
+        case Number(value=value):
             return abs(value)
-        case ast.BinOp(op=ast.Add() | ast.Sub()):
+        case Binary(sign="+" | "-"):
             return magnitude(node.left, values, sizes) + magnitude(node.right, values, sizes)
-        case ast.BinOp(op=ast.Mult()):
+        case Binary(sign="*"):
             return magnitude(node.left, values, sizes) * magnitude(node.right, values, sizes)
-        case ast.BinOp():
+        case Binary():
             # |a/b| (1 + da/a + db/b), with da and db proportional to the magnitudes of a and b.
             top, bottom = magnitude(node.left, values, sizes), magnitude(node.right, values, sizes)
             divisor = np.abs(value_of(node.right, values))
             if not np.all(bottom < 1e3 * divisor):
                 raise UnboundedError
             return top / divisor * (1 + bottom / divisor)
-        case ast.UnaryOp():
+        case Negation():
             return magnitude(node.operand, values, sizes)
-        case ast.Call(func=ast.Name(id="sqrt")):
-            inside = node.args[0]
+        case Call(function="sqrt"):
+            inside = node.argument
             return magnitude(inside, values, sizes) / np.sqrt(np.abs(value_of(inside, values)))
-        case ast.Call():
-            return magnitude(node.args[0], values, sizes)
-        case ast.IfExp():
-            return np.maximum(magnitude(node.body, values, sizes), magnitude(node.orelse, values, sizes))
-    raise AssertionError(ast.unparse(node))
+        case Call():
+            return magnitude(node.argument, values, sizes)
+        case Selection():
+            return np.maximum(magnitude(node.body, values, sizes), magnitude(node.otherwise, values, sizes))
+    raise AssertionError(node)
 
 
 def value_of(node, values):
-    used = {name.id: values[name.id] for name in ast.walk(node) if isinstance(name, ast.Name) and name.id in values}
+    used = {part.name: values[part.name] for part in walk(node) if isinstance(part, Name)}
     used |= {"some": np.zeros(1, complex)} if not any(np.ndim(value) for value in used.values()) else {}
-    evaluate(f"result = {ast.unparse(node)}", used)
+    evaluate(f"result = {node}", used)
     return used["result"]
 
 

@@ -9,7 +9,7 @@ from scipy import sparse
 from workbench.devices.cpu import memory, threads
 from workbench.devices.cpu.neumann import SweptSeries, WaveSeries, stencil_series
 from workbench.devices.cpu.neumann_text import BLOCK
-from workbench.devices.lines.reference import accumulator
+from workbench.lines.types import accumulator
 
 # Per number of dimensions: sides of one cell; fewer cells than a block, about one, and several blocks in one chunk;
 # several chunks on one core; and chunks on all cores, the last ones with a reach of many blocks.

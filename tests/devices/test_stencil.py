@@ -11,7 +11,7 @@ from scipy import sparse
 from workbench.devices.cpu import Cpu
 from workbench.devices.cpu.stencil import StencilProduct
 from workbench.devices.cpu.threads import CHUNK, WORTH_SHARING
-from workbench.devices.lines.reference import accumulator
+from workbench.lines.types import accumulator
 
 CPU = Cpu()
 # Grids as (.., y, x): sides of one cell, odd sides, fewer rows than the largest stride reaches over.

@@ -11,7 +11,7 @@ from workbench.devices.cpu import Cpu
 from workbench.devices.cpu.coarse_rows import alike
 from workbench.devices.cpu.subdomains import LONGEST_SEGMENT
 from workbench.devices.cpu.threads import CHUNK, WORTH_SHARING
-from workbench.devices.lines.reference import accumulator
+from workbench.lines.types import accumulator
 from workbench.operators import Matrix, Stencil
 
 CPU = Cpu()

@@ -95,7 +95,7 @@ def test_no_menu_offers_it():
         ("previous = gamma", "b = p", "iteration, line 4: b is the right-hand side"),
         ("previous = gamma", "α = gamma", "iteration, line 4: α is not written in ASCII"),
         ("previous = gamma", "M_x = r", "iteration, line 4: M_x may be confused with the operators"),
-        ("s = A(p)", "w = p + p\n        s = A(p)", "iteration, line 1: 'w = p + p' sets w, which nobody reads"),
+        ("s = A(p)", "w = p + p\n        s = A(p)", "iteration, line 1: 'w = p + p' sets w, which no line reads"),
         ("s = A(p)", "s = A(p)\n" * 300, "at most 200 lines"),
         ("s = A(p)", ("s = p" + " + p" * 100 + "\n        ") * 60, "iteration: a text has at most 20,000 characters"),
         ("s = A(p)", "s = " + "p + " * 200 + "p", "iteration, line 1: a line has at most 500 characters"),

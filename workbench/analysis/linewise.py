@@ -1,4 +1,4 @@
-"""A method line by line: what holds after any line of any iteration, by the meaning of the lines in NumPy."""
+"""A method line by line: the values after any line of any iteration, by the reference interpreter in NumPy."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.lines.kinds import infer_vectors
-from workbench.devices.lines.language import Line, parse
-from workbench.devices.lines.reference import evaluate_line
 from workbench.errors import InputError
+from workbench.lines.interpret import evaluate_line
+from workbench.lines.parse import parse
+from workbench.lines.shapes import infer
+from workbench.lines.types import Line
 from workbench.preconditioners import ElementWise
 from workbench.run import Configuration
 from workbench.run.setup import SolveSetup, set_up
@@ -41,7 +42,7 @@ class Walk:
             raise InputError(f"stepping keeps every vector, so it takes up to {LARGEST} unknowns, not {unknowns}")
         self.setting: SolveSetup = set_up(configuration, system)
         self.start, self.iterate = parse(solver.start), parse(solver.iterate)
-        self._vectors = infer_vectors((*self.start, *self.iterate), ("b", "x"))
+        self._shapes = infer((*self.start, *self.iterate), ("b", "x"))
         self._operators = {"A": self._function(self.setting.A), "M": self._function(_applied(self.setting))}
         to_host = self.setting.device.to_host
         self._given: Values = {"b": to_host(self.setting.seen_b).copy(), "x": to_host(self.setting.x).copy()}
@@ -88,7 +89,7 @@ class Walk:
         held = [dict(self._ends[iteration - 1] if iteration else self._given)]
         for line in self.lines(iteration):
             values = dict(held[-1])
-            evaluate_line(line, self._vectors, values, self._operators)
+            evaluate_line(line, self._shapes, values, self._operators)
             held.append(values)
         return held
 

@@ -7,16 +7,16 @@ an assembled matrix the bytes depend on the entries per row.
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 
 import numpy as np
 
 from workbench import registry
-from workbench.devices.lines.dependence import waiting
-from workbench.devices.lines.kinds import infer_vectors
-from workbench.devices.lines.language import Application, Formula, parse
 from workbench.errors import InputError
+from workbench.lines.dependence import waiting
+from workbench.lines.parse import parse
+from workbench.lines.shapes import infer_vectors
+from workbench.lines.types import Application, Binary, Formula, walk
 from workbench.operators import Stencil, as_operator
 from workbench.problems import LinearSystem
 from workbench.registry import unknown_name
@@ -119,7 +119,7 @@ def _counted(names: tuple[str, ...]) -> list[str]:
 
 
 def _computes(line: Formula) -> bool:
-    return any(isinstance(node, ast.BinOp) for node in ast.walk(line.expression))
+    return any(isinstance(node, Binary) for node in walk(line.expression))
 
 
 def _in_precision(system: LinearSystem, dtype: np.dtype) -> LinearSystem:

@@ -1,26 +1,25 @@
-"""The texts of a method of one's own, checked: what is wrong with them, in a sentence, and in which line."""
+"""Checks of the texts of a user's own method: what is wrong with them, in a sentence, and in which line."""
 
 from __future__ import annotations
 
-import ast
 import re
 import textwrap
 from collections.abc import Iterator
 
 import numpy as np
 
-from workbench.devices.lines import LinesError, Workspace
+from workbench.devices.lines import Workspace
 from workbench.devices.lines.counting import CountingDevice
-from workbench.devices.lines.kinds import infer_vectors
-from workbench.devices.lines.language import Dot, Formula, operands, parse
+from workbench.lines.parse import parse
+from workbench.lines.shapes import infer_vectors
+from workbench.lines.types import Dot, Formula, LinesError
 
 MOST_LINES, LONGEST, LARGEST = 200, 500, 20_000
-"""Lines of a text, characters of a line and of a text: far more than any paper has, and nothing that takes long."""
+"""Lines of a text, characters of a line and of a text: far more than any paper has, and checked in milliseconds."""
 WATCHED = {"rr": "(r, r)", "gamma": "(r, u)", "uu": "(u, u)", "delta": "(p, s)"}
 """The scalars by which a run is judged, and what they mean."""
 SCALARS = (*WATCHED, "alpha", "beta")
 """What a run records of every iteration, each a number."""
-_QUOTED = re.compile(r"""line ('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
 _TARGET = re.compile(r"\s*(\w+)\s*=")
 
 
@@ -48,7 +47,7 @@ def check(start: str, iterate: str) -> None:
         try:
             parse(text)
         except LinesError as error:
-            raise _located(error, {part: text}) from None
+            raise _located(error, part) from None
         except (RecursionError, MemoryError):
             raise UserLinesError("a formula is nested too deeply; split it into several lines", part) from None
     _check_names(texts)
@@ -58,7 +57,7 @@ def check(start: str, iterate: str) -> None:
     try:
         Workspace(CountingDevice(), 1, np.dtype(float), vectors=vectors, operators=operators).lines(start, iterate)
     except LinesError as error:
-        raise _located(error, texts) from None
+        raise _located(error, tuple(texts)[error.program]) from None
     _check_reports(texts)
 
 
@@ -89,11 +88,11 @@ def _check_scalars(texts: dict[str, str]) -> None:
     vectors = infer_vectors((line for text in texts.values() for line in parse(text)), ("b", "x"))
     for part, text in texts.items():
         for line in parse(text):
-            taken = set(() if isinstance(line, Formula) else operands(line)) & set(SCALARS)
-            made = not isinstance(line, Dot) and vectors.intersection(operands(line)) - {line.target}
+            taken = set(() if isinstance(line, Formula) else line.reads) & set(SCALARS)
+            made = not isinstance(line, Dot) and vectors.intersection(line.reads) - {line.target}
             for name in sorted(taken | ({line.target} & set(SCALARS) if made else set())):
-                sentence = f"line {line.text!r} uses {name} as a vector; it is a number"
-                raise _located(LinesError(sentence), {part: text})
+                sentence = f"{line.text!r} uses {name} as a vector; it is a number"
+                raise UserLinesError(sentence, part, line.place.line)
 
 
 def _check_reports(texts: dict[str, str]) -> None:
@@ -117,13 +116,7 @@ def _targets(texts: dict[str, str]) -> Iterator[tuple[str, int, str]]:
                 yield part, number, found[1]
 
 
-def _located(error: LinesError, texts: dict[str, str]) -> UserLinesError:
-    """The error with the place of the line that it quotes: the first that reads like it."""
+def _located(error: LinesError, part: str) -> UserLinesError:
+    """The error of a line of one of the two texts."""
     sentence = str(error).replace("; give it as an array to keep it", "; read it, or delete the line")
-    if found := _QUOTED.match(sentence):
-        quoted = ast.literal_eval(found[1]).splitlines()[:1]
-        for part, text in texts.items():
-            for number, line in enumerate(text.splitlines(), 1):
-                if quoted and line.strip().startswith(quoted[0]):
-                    return UserLinesError(sentence, part, number)
-    return UserLinesError(sentence, next(iter(texts)))
+    return UserLinesError(sentence, part, error.line)

@@ -24,7 +24,8 @@ from workbench.devices.cpu.sparse_inverse import inverse_factor
 from workbench.devices.kernels import scalars as scalar_kernels
 from workbench.devices.kernels.plane_slice import WINDOW
 from workbench.devices.kernels.prelude import ROOM, STOP, prelude
-from workbench.devices.lines.workspace import Lines, Workspace
+from workbench.devices.lines.function import Lines
+from workbench.devices.lines.workspace import Workspace
 from workbench.devices.plane_slice import PlaneSlice
 from workbench.devices.series import TermByTerm
 

@@ -1,4 +1,4 @@
-"""Dot products that stay on the device: what every group left, to be added up by whoever needs them."""
+"""Dot products that stay on the device, as one partial sum per group."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import numpy as np
 
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.kernels import passes
-from workbench.devices.lines import kinds, plan
-from workbench.devices.lines.language import parse
+from workbench.lines import schedule
+from workbench.lines.parse import parse
+from workbench.lines.shapes import infer
+from workbench.lines.types import tall_names
 
 
 class Dots:
@@ -26,25 +28,25 @@ class Dots:
 
 
 class OnePass:
-    """Paper lines that make one pass over vectors given at each call; dot products are left as `Dots`, three of them.
+    """Paper lines of one pass over vectors given at each call; its dot products, three of them, are left as `Dots`.
 
-    Nothing is kept of the vectors, so that helpers can live as long as the device.
+    Keeps no reference to the vectors, so that an object can live as long as the device.
     """
 
     def __init__(
         self, device: Any, text: str, names: tuple[str, ...], operators: Mapping[str, Any] | None = None
     ) -> None:
         self._device, self._names = device, names
-        lines = plan.inline(parse(text), operators or {})
+        lines = schedule.inline(parse(text), operators or {})
         self._factors = {
-            plan.factor_name(name, factor): vector
+            schedule.factor_name(name, factor): vector
             for name, operator in (operators or {}).items()
             for factor, vector in operator.factors.items()
         }
         given = {*names, *self._factors}
-        self._vectors = kinds.infer_vectors(lines, given)
-        (step,) = plan.plan(lines, self._vectors, given, {})
-        assert isinstance(step, plan.Pass)
+        self._shapes = infer(lines, given)
+        (step,) = schedule.plan(lines, tall_names(self._shapes), given, {})
+        assert isinstance(step, schedule.Pass)
         self._step = step
         self._kernels: dict[np.dtype, Any] = {}
         self._dots: tuple[Any, Dots | None] = (None, None)
@@ -55,7 +57,7 @@ class OnePass:
     def prepare(self, dtype: np.dtype) -> None:
         """Compile for vectors of this dtype, which else the first application does."""
         if dtype not in self._kernels:
-            text = passes.body(self._step, self._vectors, {}, dtype)
+            text = passes.body(self._step, self._shapes, {}, dtype)
             scalars = self._device.scalars(0, self._device.wide(dtype))
             self._kernels[dtype] = self._device.kernel(text, "body", dtype), scalars
 

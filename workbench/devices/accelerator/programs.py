@@ -1,43 +1,45 @@
-"""Programs of paper lines on an accelerator: sweeps, and small kernels between them that add up and evaluate scalars.
+"""Programs of paper lines on an accelerator: passes, and between them small kernels that add up and evaluate scalars.
 
-The scalar lines before a pass are evaluated where the sums of the step before it are added up: an iteration needs no
-launch for them, and the host reads nothing.
+The scalar lines before a pass are evaluated by the kernel that adds up the sums of the previous step: an iteration
+needs no launch for them, and the host reads nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from workbench.devices.accelerator.runtime import Runtime
 from workbench.devices.kernels import passes
-from workbench.devices.lines import plan
-from workbench.devices.lines.stepwise import DOT_PLACES
+from workbench.lines.entries import slot_of
+from workbench.lines.schedule import DOT_PLACES, Apply, Pass, Step
+from workbench.lines.types import Formula, Shapes, Solve
 
 RECORDED_AT = 3
 
 
 def bind_steps(
-    device: Any, steps: Sequence[plan.Step], workspace: Any, vectors: Collection[str], kernels: dict[Any, Any]
+    device: Any, steps: Sequence[Step], workspace: Any, shapes: Shapes, kernels: dict[Any, Any]
 ) -> list[Callable[[], None]]:
-    """What to call for each step to launch it on the vectors that the workspace holds now."""
+    """One callable per step, which launches it on the vectors that the workspace holds now."""
     runs: list[Callable[[], None]] = []
-    first = steps[0].scalars if steps and isinstance(steps[0], plan.Pass) else ()
-    before = _finish(device, workspace, kernels, -1, [], first)
+    first = steps[0].scalars if steps and isinstance(steps[0], Pass) else ()
+    before = _finish(device, workspace, shapes, kernels, -1, [], first)
     for place, step in enumerate(steps):
         later = steps[place + 1] if place + 1 < len(steps) else None
-        after = later.scalars if isinstance(later, plan.Pass) else ()
-        if isinstance(step, plan.Apply):
+        after = later.scalars if isinstance(later, Pass) else ()
+        if isinstance(step, Apply):
             sums = [(DOT_PLACES[which], workspace.slots[name]) for name, which in step.dots]
-            finish = _finish(device, workspace, kernels, place, sums, after)
+            finish = _finish(device, workspace, shapes, kernels, place, sums, after)
             runs.append(_application(device, workspace, step, finish))
             continue
-        sums = [(k, workspace.slots[dot.target]) for k, dot in enumerate(step.dots)]
-        finish = _finish(device, workspace, kernels, place, sums, after)
+        made = passes.sums_of(step, shapes)
+        sums = [(k, slot_of(one.target, workspace.slots, shapes)) for k, one in enumerate(made)]
+        finish = _finish(device, workspace, shapes, kernels, place, sums, after)
         if step.body:
-            runs.append(_sweep(device, workspace, step, vectors, kernels, place, finish))
+            runs.append(_pass(device, workspace, step, shapes, kernels, place, finish))
         else:
             runs.append(_launch(device, finish, workspace.scalars, workspace.scalars, 0))
     if before:
@@ -54,10 +56,10 @@ def _both(one: Callable[[], None], two: Callable[[], None]) -> Callable[[], None
 
 
 class Repeated:
-    """Launches that are made once an iteration, as one call where the runtime can record them.
+    """The launches of one iteration, as one call where the runtime can record them.
 
-    `record` records them before the first call; otherwise they are recorded at the third, since recording costs as much
-    as launching some dozen times.
+    `record` records them before the first call; otherwise the third call does, since recording costs as much as some
+    dozen launches.
     """
 
     def __init__(self, runtime: Runtime, runs: list[Callable[[], None]]) -> None:
@@ -83,7 +85,13 @@ class Repeated:
 
 
 def _finish(
-    device: Any, workspace: Any, kernels: dict[Any, Any], place: int, sums: list[tuple[int, int]], after: Sequence[Any]
+    device: Any,
+    workspace: Any,
+    shapes: Shapes,
+    kernels: dict[Any, Any],
+    place: int,
+    sums: list[tuple[int, int]],
+    after: Sequence[Formula | Solve],
 ) -> Any:
     """The kernel that adds up and evaluates, or None where there is neither."""
     if not sums and not after:
@@ -91,12 +99,13 @@ def _finish(
     key = ("finish", place)
     if key not in kernels:
         wide = device.wide(workspace.dtype)
-        kernels[key] = device.kernel(passes.finish(sums, after, workspace.slots, wide), "finish", workspace.dtype)
+        text = passes.finish(sums, after, shapes, workspace.slots, wide)
+        kernels[key] = device.kernel(text, "finish", workspace.dtype)
     return kernels[key]
 
 
-def _application(device: Any, workspace: Any, step: plan.Apply, finish: Any) -> Callable[[], None]:
-    operator, scalars = workspace.operators[step.operator], workspace.scalars
+def _application(device: Any, workspace: Any, step: Apply, finish: Any) -> Callable[[], None]:
+    operator, scalars = workspace.operator(step), workspace.scalars
     x, out, wanted = workspace.vector(step.argument), workspace.vector(step.target), bool(step.dots)
 
     def run() -> None:
@@ -108,17 +117,17 @@ def _application(device: Any, workspace: Any, step: plan.Apply, finish: Any) -> 
     return run
 
 
-def _sweep(
+def _pass(
     device: Any,
     workspace: Any,
-    step: plan.Pass,
-    vectors: Collection[str],
+    step: Pass,
+    shapes: Shapes,
     kernels: dict[Any, Any],
     place: int,
     finish: Any,
 ) -> Callable[[], None]:
     if place not in kernels:
-        text = passes.body(step, vectors, workspace.slots, workspace.dtype)
+        text = passes.body(step, shapes, workspace.slots, workspace.dtype)
         kernels[place] = device.kernel(text, "body", workspace.dtype)
     kernel, size, scalars = kernels[place], workspace.size, workspace.scalars
     arrays = [workspace.vector(name) for name in passes.arrays_of(step)]
@@ -127,7 +136,7 @@ def _sweep(
         partial = ()
     else:
         count = device.layout.groups_for(size)
-        room = device.empty((len(step.dots), count), device.wide(workspace.dtype))
+        room = device.empty((len(passes.sums_of(step, shapes)), count), device.wide(workspace.dtype))
         after = _launch(device, finish, scalars, room, count)
         partial = (room,)
 

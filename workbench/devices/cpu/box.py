@@ -13,7 +13,7 @@ import numpy as np
 
 from workbench.devices.cpu import generated, memory
 from workbench.devices.cpu.threads import cores, launch, prepare
-from workbench.devices.lines.reference import accumulator
+from workbench.lines.types import accumulator
 
 IN_CACHE = 512 * 1024
 """Bytes of the planes of a strip that a sum along z reaches: half of a core's own cache on common processors."""

@@ -11,7 +11,7 @@ from numba import njit
 from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.threads import launch, prepare
 from workbench.devices.cpu.work_stealing import lanes, shared
-from workbench.devices.lines.reference import accumulator
+from workbench.lines.types import accumulator
 
 ENTRIES_PER_CHUNK = 65536
 

@@ -21,11 +21,12 @@ from workbench.devices.cpu.sparse_inverse import FactorizedInverse, inverse_fact
 from workbench.devices.cpu.stencil import StencilProduct
 from workbench.devices.cpu.subdomains import CompactColumns, Subdomains
 from workbench.devices.cpu.triangular import CsrFactor, StencilFactor
-from workbench.devices.lines.reference import accumulator
+from workbench.devices.lines.function import Lines
 from workbench.devices.lines.stepwise import StepByStep
-from workbench.devices.lines.workspace import Lines, Workspace
+from workbench.devices.lines.workspace import Workspace
 from workbench.devices.rows import Rows
 from workbench.errors import InputError
+from workbench.lines.types import accumulator
 from workbench.scaling import norm
 
 

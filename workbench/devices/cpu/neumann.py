@@ -10,7 +10,7 @@ from workbench.devices.cpu import generated, neumann_text
 from workbench.devices.cpu.memory import vector
 from workbench.devices.cpu.neumann_text import ALIGNED, BLOCK
 from workbench.devices.cpu.threads import cores, launch, prepare
-from workbench.devices.lines.reference import accumulator
+from workbench.lines.types import accumulator
 
 MOST_LEVELS = 3
 """Terms in one wave; each further one makes chunks longer and recomputes more at their ends."""

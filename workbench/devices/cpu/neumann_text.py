@@ -13,7 +13,7 @@ import dataclasses
 import numpy as np
 
 from workbench.devices.cpu.generated import over
-from workbench.devices.lines.reference import accumulator
+from workbench.lines.types import accumulator
 
 BLOCK = 2048
 """Rows a level advances at a time: 16 KiB of doubles, so that a few levels and bands share a core's own caches."""

@@ -7,7 +7,7 @@ import numpy as np
 from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.threads import chunks_of, launch, prepare
 from workbench.devices.cpu.work_stealing import lanes, shared
-from workbench.devices.lines.reference import accumulator
+from workbench.lines.types import accumulator
 
 
 class ChebyshevStep:

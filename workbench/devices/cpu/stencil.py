@@ -14,7 +14,7 @@ import numpy as np
 from workbench.devices.cpu import generated
 from workbench.devices.cpu.subdomains import Subdomains
 from workbench.devices.cpu.threads import chunks_of, launch, prepare
-from workbench.devices.lines.reference import accumulator
+from workbench.lines.types import accumulator
 
 SUMS = ("xy", "yy", "xx")
 RUNS = "bounds, labels, cuts, groups, sums, coarse"

@@ -14,7 +14,7 @@ from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.csr import as_unsigned
 from workbench.devices.cpu.threads import CHUNK, chunks_of, launch, prepare
 from workbench.devices.cpu.work_stealing import lanes, shared
-from workbench.devices.lines.reference import accumulator
+from workbench.lines.types import accumulator
 
 LONGEST_SEGMENT = 2048
 """Rows of a segment: its part of w and x stays in a first-level cache while the columns pass over it."""

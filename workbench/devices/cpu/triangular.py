@@ -21,7 +21,7 @@ from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.csr import as_unsigned
 from workbench.devices.cpu.threads import cores, launch, prepare
 from workbench.devices.cpu.work_stealing import lanes, shared
-from workbench.devices.lines.reference import accumulator
+from workbench.lines.types import accumulator
 
 TILE = 256
 """Most unknowns of a row that are worked on in one step."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,11 @@ import numpy as np
 from workbench.devices.dry_run.products import Cut, Sizes, parts
 from workbench.devices.dry_run.runtime import Nothing, Unfilled
 from workbench.devices.kernels.prelude import ROOM
-from workbench.devices.lines import plan
 from workbench.devices.lines.workspace import Workspace
 from workbench.devices.pair.lanes import AcceleratorSide, CpuSide, Lanes, Link, Part
 from workbench.devices.pair.split import SUMS
+from workbench.lines import schedule
+from workbench.lines.types import Shapes
 
 
 class Side:
@@ -37,10 +38,10 @@ class Side:
         self._launch()
 
     def bind_steps(
-        self, steps: Sequence[plan.Step], workspace: Any, vectors: Collection[str], kernels: dict[int, Any]
+        self, steps: Sequence[schedule.Step], workspace: Any, shapes: Shapes, kernels: dict[int, Any]
     ) -> list[Callable[[], None]]:
         """One call a step that runs nothing. The vectors that the steps would work on are made, to be counted."""
-        for name in plan.touched(steps):
+        for name in schedule.touched(steps):
             workspace.vector(name)
         return [self._launch if _launches(step, first=step is steps[0]) else _nothing for step in steps]
 
@@ -126,9 +127,9 @@ class SplitWorkspace(Workspace):
         )
 
 
-def _launches(step: plan.Step, *, first: bool) -> bool:
+def _launches(step: schedule.Step, *, first: bool) -> bool:
     """Scalar lines on an accelerator are evaluated where the sums of the step before them are added up."""
-    return isinstance(step, plan.Apply) or bool(step.body) or first
+    return isinstance(step, schedule.Apply) or bool(step.body) or first
 
 
 def _nothing() -> None:

@@ -1,6 +1,7 @@
-"""Paper lines: the lines of an algorithm as text, checked, planned into few passes and compiled once per device."""
+"""Paper lines on a device: programs bound to memory, and run step by step or as a function of arrays."""
 
-from workbench.devices.lines.language import LinesError
-from workbench.devices.lines.workspace import Compiled, Workspace
+from workbench.devices.lines.compiled import Compiled
+from workbench.devices.lines.workspace import Workspace
+from workbench.lines import LinesError
 
 __all__ = ["Compiled", "LinesError", "Workspace"]

@@ -1,17 +1,18 @@
-"""A device that runs nothing: programs are planned and their vectors are there to be counted, no kernel is compiled."""
+"""A device that plans and counts programs without compiling or running a kernel."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from workbench.devices.lines import plan
+from workbench.lines.schedule import Step, touched
+from workbench.lines.types import Shapes
 
 
 class CountingDevice:
-    """Just what a workspace needs to plan. Calling a program that is bound here does nothing."""
+    """The methods that a workspace needs to plan. Calling a program that is bound here does nothing."""
 
     def scalars(self, count: int, dtype: np.dtype) -> np.ndarray:
         return np.zeros(count, dtype)
@@ -20,10 +21,10 @@ class CountingDevice:
         return np.zeros(size, dtype)
 
     def bind_steps(
-        self, steps: Sequence[plan.Step], workspace: Any, vectors: Collection[str], kernels: dict[int, Any]
+        self, steps: Sequence[Step], workspace: Any, shapes: Shapes, kernels: dict[int, Any]
     ) -> list[Callable[[], None]]:
-        """Make the vectors that the steps would work on."""
-        for name in plan.touched(steps):
+        """Allocate the vectors that the steps would work on."""
+        for name in touched(steps):
             workspace.vector(name)
         return []
 

@@ -1,47 +1,46 @@
-"""How a device runs a program step by step: each pass and each application by itself."""
+"""Step-by-step execution of a program: one call per pass and per operator application."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from workbench.devices.lines import plan
-
-DOT_PLACES = {"xy": 0, "yy": 1, "xx": 2}
+from workbench.lines.schedule import DOT_PLACES, Apply, Step
+from workbench.lines.types import Shapes
 
 
 class StepByStep:
-    """For devices whose kernels evaluate scalar lines themselves: `compile_pass` and `bind_pass` do the rest."""
+    """For devices whose kernels evaluate scalar lines themselves; they define `compile_pass` and `bind_pass`."""
 
     compile_pass: Callable[..., Any]
     bind_pass: Callable[..., Callable[[], None]]
 
     def bind_steps(
         self,
-        steps: Sequence[plan.Step],
+        steps: Sequence[Step],
         workspace: Any,
-        vectors: Collection[str],
+        shapes: Shapes,
         kernels: dict[int, Any],
     ) -> list[Callable[[], None]]:
-        """What to call for each step to run the program on the arrays that the workspace holds now.
+        """One callable per step, on the arrays that the workspace holds now.
 
-        kernels: those compiled before, by place; new ones are added.
+        kernels: those compiled before, by the step's index; new ones are added.
         """
         runs = []
         for place, step in enumerate(steps):
-            if isinstance(step, plan.Apply):
+            if isinstance(step, Apply):
                 targets = [(workspace.slots[name], DOT_PLACES[which]) for name, which in step.dots]
                 x, out = workspace.vector(step.argument), workspace.vector(step.target)
-                runs.append(_application(workspace.operators[step.operator], x, out, workspace.scalars, targets))
+                runs.append(_application(workspace.operator(step), x, out, workspace.scalars, targets))
                 continue
             if place not in kernels:
-                kernels[place] = self.compile_pass(step, vectors, workspace.slots, workspace.dtype)
+                kernels[place] = self.compile_pass(step, shapes, workspace.slots, workspace.dtype)
             arrays = [workspace.vector(name) for name in dict.fromkeys([*step.loads, *step.stores])]
             runs.append(self.bind_pass(kernels[place], step, arrays, workspace.scalars))
         return runs
 
     def together(self, runs: list[Callable[[], None]], workspace: Any) -> list[Callable[[], None]]:
-        """The same calls, or fewer that do the same; here nothing is gained by that."""
+        """The same calls; here nothing is gained by merging them."""
         return runs
 
 

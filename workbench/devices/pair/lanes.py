@@ -21,7 +21,8 @@ import numpy as np
 from workbench.devices.accelerator.runtime import Runtime, Vector
 from workbench.devices.accelerator.streams import Signal
 from workbench.devices.clock import ACCELERATOR, CPU, TO_DEVICE, TO_HOST
-from workbench.devices.lines.workspace import Compiled, Workspace
+from workbench.devices.lines.compiled import Compiled
+from workbench.devices.lines.workspace import Workspace
 from workbench.devices.pair.clock import HybridClock, Noted
 
 

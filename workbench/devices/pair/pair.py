@@ -12,10 +12,10 @@ from workbench.devices.accelerator.device import Accelerator
 from workbench.devices.clock import Clock, Recorder
 from workbench.devices.cpu import Cpu, memory
 from workbench.devices.cpu.device import Watch
-from workbench.devices.lines.plan import Inlined
 from workbench.devices.lines.workspace import Workspace
 from workbench.devices.pair.clock import HybridClock
 from workbench.devices.pair.lanes import AcceleratorSide, CpuSide, Lanes, Link, Part
+from workbench.lines.schedule import Inlined
 
 
 @dataclasses.dataclass(frozen=True)

@@ -15,12 +15,12 @@ from workbench.devices.clock import Clock, Recorder
 from workbench.devices.cpu import Cpu, memory
 from workbench.devices.cpu.csr_part import CsrPart
 from workbench.devices.cpu.device import Watch
-from workbench.devices.lines.plan import Inlined
 from workbench.devices.lines.workspace import Workspace
 from workbench.devices.pair.clock import HybridClock
 from workbench.devices.pair.lanes import AcceleratorSide, CpuSide, Lanes, Link, Part
 from workbench.devices.pair.pair import ElementWise
 from workbench.errors import InputError
+from workbench.lines.schedule import Inlined
 
 SUMS = ("gamma", "omega", "uu", "rr")
 """Dot products whose parts both sides make: `gamma_part` is a side's own, the cores call the other's `gamma_there`."""

@@ -1,19 +1,20 @@
-"""What a method's lines wait for: the reductions of an iteration, and the products that can go on meanwhile.
+"""Data dependence of a method's lines: the reductions of an iteration, and the operators that can overlap with them.
 
-A dot product is known only after a reduction over all processors, so what matters on many of them is how many
-reductions of an iteration must follow one another. That is read off the lines: a few iterations are written out, and
-every value remembers all it was made of.
+A dot product is known only after a reduction over all processors, so the number of reductions that must follow one
+another in an iteration decides how a method scales. It follows from the lines: a few iterations are unrolled, and every
+value records all values that it depends on.
 """
 
 from __future__ import annotations
 
 import dataclasses
 
-from workbench.devices.lines.kinds import infer_vectors
-from workbench.devices.lines.language import Application, Dot, Line, operands, parse
+from workbench.lines.parse import parse
+from workbench.lines.shapes import infer_vectors
+from workbench.lines.types import Application, Dot, Line
 
 ITERATIONS = 6
-"""Enough for the chains to settle; the looked-at iteration lies in the middle."""
+"""Enough for the chains to settle; the iteration that is counted lies in the middle."""
 MIDDLE = 3
 
 
@@ -27,21 +28,21 @@ class Waiting:
 
 @dataclasses.dataclass(frozen=True)
 class _Value:
-    """One line of one iteration: `made_of` are all values before it that it depends on, itself included."""
+    """One line of one iteration: `depends_on` are all values before it that it is computed from, itself included."""
 
     line: Line
     iteration: int
     depth: int
-    """Dot products on the longest way here."""
-    made_of: frozenset[int]
+    """Dot products on the longest path to this value."""
+    depends_on: frozenset[int]
 
 
 def waiting(text: str) -> Waiting:
     """The reductions of one iteration of a program and what may overlap with each."""
-    values = _written_out(parse(text))
+    values = _unrolled(parse(text))
     vectors = infer_vectors([value.line for value in values], ())
     last = [value for value in values if value.iteration == ITERATIONS - 1]
-    steering = frozenset[int]().union(*(value.made_of for value in last if value.line.target in vectors))
+    steering = frozenset[int]().union(*(value.depends_on for value in last if value.line.target in vectors))
     before, after = (_depth(values, iteration, vectors) for iteration in (MIDDLE - 1, MIDDLE))
     # Dot products as deep as each other share a reduction, though they may stand in lines of two iterations.
     groups = [
@@ -51,16 +52,16 @@ def waiting(text: str) -> Waiting:
     return Waiting(after - before, tuple(_independent(values, group) for group in groups))
 
 
-def _written_out(lines: tuple[Line, ...]) -> list[_Value]:
+def _unrolled(lines: tuple[Line, ...]) -> list[_Value]:
     values: list[_Value] = []
     newest: dict[str, int] = {}
     for iteration in range(ITERATIONS):
         for line in lines:
-            read = [values[newest[name]] for name in operands(line) if name in newest]
+            read = [values[newest[name]] for name in line.reads if name in newest]
             depth = max((value.depth for value in read), default=0) + isinstance(line, Dot)
-            made_of = frozenset({len(values)}).union(*(value.made_of for value in read))
+            depends_on = frozenset({len(values)}).union(*(value.depends_on for value in read))
             newest[line.target] = len(values)
-            values.append(_Value(line, iteration, depth, made_of))
+            values.append(_Value(line, iteration, depth, depends_on))
     return values
 
 
@@ -70,9 +71,9 @@ def _depth(values: list[_Value], iteration: int, vectors: frozenset[str]) -> int
 
 def _independent(values: list[_Value], group: set[int]) -> tuple[str, ...]:
     """The operators that neither make what the dot products of a group read, nor need what they give."""
-    needed = frozenset[int]().union(*(values[place].made_of for place in group))
+    needed = frozenset[int]().union(*(values[place].depends_on for place in group))
     return tuple(
         value.line.operator
         for place, value in enumerate(values)
-        if isinstance(value.line, Application) and place not in needed and not value.made_of & group
+        if isinstance(value.line, Application) and place not in needed and not value.depends_on & group
     )

@@ -1,4 +1,4 @@
-"""Which names are vectors, and the sentence for each way in which names, shapes and dtypes do not fit together."""
+"""The shapes of names, and the sentence for each way in which names, shapes and dtypes do not fit together."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from workbench.devices.cpu import Cpu
-from workbench.devices.lines import LinesError, kinds
-from workbench.devices.lines.language import parse
 from workbench.devices.lines.workspace import SCALARS
+from workbench.lines.parse import parse
+from workbench.lines.shapes import check, infer, infer_vectors
+from workbench.lines.types import SCALAR, VECTOR, LinesError, block, small
 
 CPU = Cpu()
 
@@ -36,7 +37,7 @@ def vector(size=4, dtype=np.float64):
 
 
 def inferred(text, given=()):
-    return kinds.infer_vectors(parse(text), given)
+    return infer_vectors(parse(text), given)
 
 
 def test_vectors_are_those_given_and_what_is_made_of_them():
@@ -109,7 +110,9 @@ def test_shapes_must_be_equal():
     assert refusal("x = x + y", x=vector(4), y=vector(5)) == (
         "vector y has shape (5,), the others (4,); all must be equal"
     )
-    assert refusal("x = 2*x", x=np.ones((2, 3))) == "vector x has shape (2, 3), the others (6,); all must be equal"
+    assert refusal("x = 2*x", x=np.ones((2, 3, 1))) == (
+        "vector x has shape (2, 3, 1), the others (2,); all must be equal"
+    )
 
 
 def test_dtypes_must_be_equal():
@@ -166,10 +169,10 @@ def test_a_read_only_array_may_be_read_but_not_written():
 
 def test_a_result_that_nobody_reads_is_refused():
     assert refusal("x = 2*x\nt = x + 1", x=vector()) == (
-        "line 't = x + 1' sets t, which nobody reads; give it as an array to keep it"
+        "line 't = x + 1' sets t, which no line reads; give it as an array to keep it"
     )
     assert refusal("s = A(x)", operators={"A": Doubling()}, x=vector()) == (
-        "line 's = A(x)' sets s, which nobody reads; give it as an array to keep it"
+        "line 's = A(x)' sets s, which no line reads; give it as an array to keep it"
     )
 
 
@@ -236,3 +239,53 @@ def test_an_element_wise_operator_may_use_the_functions_of_the_language():
     x = np.zeros(4)
     CPU.lines("x = M(y)", operators={"M": root})(x=x, y=vector())
     np.testing.assert_allclose(x, 1, rtol=1e-15)
+
+
+BLOCK_CG = """
+    S = A(P)
+    delta = (P, S)
+    alpha = solve(delta, gamma)
+    X = X + P@alpha
+    R = R - S@alpha
+    U = M(R)
+    previous = gamma
+    gamma = (R, U)
+    beta = solve(previous, gamma)
+    P = U + P@beta
+"""
+
+
+def test_one_text_has_the_shapes_of_its_arrays():
+    shapes = infer(parse(BLOCK_CG), {name: block(3) for name in "XPR"})
+    assert {name for name, shape in shapes.items() if shape == block(3)} == set("XPRSU")
+    assert {shapes[name] for name in ("alpha", "beta", "gamma", "delta", "previous")} == {small(3, 3)}
+    shapes = infer(parse(BLOCK_CG), "XPR")
+    assert {shapes[name] for name in "XPRSU"} == {VECTOR}
+    assert {shapes[name] for name in ("alpha", "beta", "gamma", "delta", "previous")} == {SCALAR}
+
+
+def test_blocks_of_two_widths_meet_in_a_small_matrix():
+    shapes = infer(parse("g = (X, Y)\nZ = X@g"), {"X": block(2), "Y": block(5)})
+    assert shapes["g"] == small(2, 5)
+    assert shapes["Z"] == block(5)
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "sentence"),
+    [
+        ("Z = X + Y", 5, "combines an N x 2 block vector with an N x 3 block vector element by element"),
+        ("Z = X@g", 5, "multiplies an N x 2 block vector by a 3 x 3 matrix"),
+        ("Z = X + x@g", 9, "multiplies a vector by a 3 x 3 matrix"),
+        ("h = solve(g, k)", 1, "solves with a 3 x 3 matrix for a 2 x 2 matrix"),
+        ("h = (X, x)", 1, "has the operands an N x 2 block vector and a vector"),
+        ("x = X + x", 1, "assigns an N x 2 block vector to x, a vector; rename it"),
+        ("h = g + k", 5, "combines a 3 x 3 matrix with a 2 x 2 matrix"),
+    ],
+)
+def test_shapes_that_do_not_fit_are_refused_with_their_place(text, column, sentence):
+    given = {"X": block(2), "Y": block(3), "x": VECTOR, "g": small(3, 3), "k": small(2, 2)}
+    lines = parse(f"Y = 2*Y\n{text}")
+    with pytest.raises(LinesError) as refusal:
+        check([lines], infer(lines, given), given, ())
+    assert sentence in str(refusal.value)
+    assert (refusal.value.line, refusal.value.column) == (2, column)

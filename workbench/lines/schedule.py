@@ -1,22 +1,26 @@
-"""From lines to steps: the fewest passes over memory that keep the order of the lines.
+"""The schedule of a program: the fewest passes over memory that keep the order of the lines.
 
-Lines are taken in order. A vector line or dot product joins the pass under way unless it needs a dot product of that
-very pass, which is known only when the pass is over. An operator ends the pass under way; dot products of its argument
-and its result that follow at once are taken from its own kernel. A vector that no other program reads before writing is
-local: it lives in registers, and is stored only when a later step needs it and computing it again would read more.
+Lines are taken in order. A vector line or dot product joins the current pass unless it needs a dot product of that same
+pass, which is known only at its end. An operator ends the current pass; dot products of its argument and its result
+that follow immediately are computed by its own kernel. A vector that no program reads before writing it is local: it
+is kept in registers, and is stored only when a later step needs it and recomputing it would read more.
 """
 
 from __future__ import annotations
 
-import ast
 import dataclasses
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
-from workbench.devices.lines.language import Application, Dot, Formula, Line
+from workbench.lines.parse import parse_expression
+from workbench.lines.types import Application, Binary, Dot, Formula, Line, LinesError, Solve, renamed, walk
 
 RECOMPUTE_LIMIT = 2
-"""Storing and reading back moves three words (write, fetch on write, read); up to two more reads are less."""
+"""Storing and reading back moves three words (write, fetch on write, read); up to two further reads cost less."""
+
+
+DOT_PLACES = {"xy": 0, "yy": 1, "xx": 2}
+"""The dot products of an operator's argument x and result y, and where each is found among those that it returns."""
 
 
 @runtime_checkable
@@ -36,9 +40,9 @@ class Inlined(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class Pass:
-    """One sweep over memory: `scalars` are computed before it, `body` for every element, dot products over all."""
+    """One pass over memory: `scalars` are computed before it, `body` for every row, dot products over all rows."""
 
-    scalars: tuple[Formula, ...]
+    scalars: tuple[Formula | Solve, ...]
     body: tuple[Formula | Dot, ...]
     loads: tuple[str, ...]
     stores: tuple[str, ...]
@@ -87,7 +91,10 @@ def plan(
     *,
     fuse: bool = True,
 ) -> tuple[Step, ...]:
-    """The steps of a program. `persistent` vectors keep their values from call to call and are always stored.
+    """The steps of a program.
+
+    vectors: the names with a row per unknown, block vectors included. persistent: those of them that keep their values
+    from call to call and are always stored.
 
     offers: which of xy, yy and xx each operator computes along with its product, by the operator's name.
     With fuse=False every vector line and dot product is a pass of its own and every vector is stored.
@@ -105,7 +112,7 @@ class _Draft:
     """A step under construction: an operator application, or a pass when `application` is None."""
 
     application: Application | None = None
-    scalars: list[Formula] = dataclasses.field(default_factory=list)
+    scalars: list[Formula | Solve] = dataclasses.field(default_factory=list)
     body: list[Formula | Dot] = dataclasses.field(default_factory=list)
     operator_dots: list[tuple[str, str]] = dataclasses.field(default_factory=list)
 
@@ -117,7 +124,7 @@ class _Draft:
     @property
     def names_read(self) -> set[str]:
         """All names that the formulas of the body read."""
-        return {name for line in self.body if isinstance(line, Formula) for name in line.names}
+        return {name for line in self.body if isinstance(line, Formula) for name in line.reads}
 
     def vectors_read(self, vectors: Collection[str]) -> tuple[str, ...]:
         """Vectors that the step needs from memory: read before it writes them, in order."""
@@ -126,8 +133,7 @@ class _Draft:
         read: dict[str, None] = {}
         written: set[str] = set()
         for line in self.body:
-            names = line.names if isinstance(line, Formula) else (line.left, line.right)
-            read.update((name, None) for name in names if name in vectors and name not in written)
+            read.update((name, None) for name in line.reads if name in vectors and name not in written)
             if isinstance(line, Formula):
                 written.add(line.target)
         return tuple(read)
@@ -153,12 +159,12 @@ def _group(
             drafts.append(_Draft(application=line))
         elif isinstance(line, Dot) and last and fuse and (which := _operator_dot(last.application, line, offers)):
             last.operator_dots.append((line.target, which))
-        elif isinstance(line, Formula) and line.target not in vectors:
+        elif isinstance(line, Formula | Solve) and line.target not in vectors:
             if last is None or last.application or not _may_precede(line, last):
                 drafts.append(_Draft(scalars=[line]))
             else:
                 last.scalars.append(line)
-        else:
+        elif not isinstance(line, Solve):
             if last is None or last.application or not _may_join(line, last) or (last.body and not fuse):
                 last = _Draft()
                 drafts.append(last)
@@ -166,15 +172,15 @@ def _group(
     return drafts
 
 
-def _may_precede(line: Formula, draft: _Draft) -> bool:
+def _may_precede(line: Formula | Solve, draft: _Draft) -> bool:
     """A scalar line may be computed before a pass under way if it needs nothing of it and changes nothing it read."""
-    return not (draft.pending.intersection(line.names) or line.target in draft.names_read | draft.pending)
+    return not (draft.pending.intersection(line.reads) or line.target in draft.names_read | draft.pending)
 
 
 def _may_join(line: Formula | Dot, draft: _Draft) -> bool:
     if isinstance(line, Dot):
         return line.target not in draft.pending | draft.names_read
-    return not draft.pending.intersection(line.names)
+    return not draft.pending.intersection(line.reads)
 
 
 def _operator_dot(application: Application | None, dot: Dot, offers: Mapping[str, Collection[str]]) -> str | None:
@@ -201,7 +207,7 @@ def _recompute(drafts: list[_Draft], vectors: Collection[str], persistent: Colle
             continue
         for name in draft.vectors_read(vectors):
             if name not in persistent and (formula := _same_formula(name, position, drafts, vectors, persistent)):
-                more = set(formula.names).intersection(vectors) - set(draft.vectors_read(vectors))
+                more = set(formula.reads).intersection(vectors) - set(draft.vectors_read(vectors))
                 if len(more) <= (0 if name in stored_anyway else RECOMPUTE_LIMIT):
                     draft.body.insert(0, formula)
 
@@ -221,10 +227,15 @@ def _same_formula(
     changed = changed.union(*(set(draft.vectors_written) | draft.scalars_written for draft in between))
     changed |= {line.target for line in drafts[position].scalars}
     in_memory = set(persistent) | {draft.application.target for draft in drafts[:position] if draft.application}
-    operands = set(formula.names) if isinstance(formula, Formula) else set()
+    operands = set(formula.reads) if isinstance(formula, Formula) else set()
     if name in operands or operands & changed or not operands.intersection(vectors) <= in_memory:
         return None
-    return formula if isinstance(formula, Formula) else None
+    return formula if isinstance(formula, Formula) and not _multiplies(formula) else None
+
+
+def _multiplies(formula: Formula) -> bool:
+    """Whether a formula multiplies by a small matrix, which costs more than reading its result back."""
+    return any(isinstance(node, Binary) and node.sign == "@" for node in walk(formula.expression))
 
 
 def _step(drafts: list[_Draft], position: int, vectors: Collection[str], persistent: Collection[str]) -> Step:
@@ -258,13 +269,52 @@ def _inlined(line: Line, operators: Mapping[str, object]) -> Line:
     if not isinstance(operator, Inlined):
         return line
     names = {"v": line.argument, **{factor: factor_name(line.operator, factor) for factor in operator.factors}}
-    expression = ast.parse(operator.formula, mode="eval").body
-    for node in ast.walk(expression):
-        if isinstance(node, ast.Name):
-            node.id = names.get(node.id, node.id)
-    return Formula(line.target, expression, line.text)
+    expression = renamed(parse_expression(operator.formula), names)
+    return Formula(line.target, expression, line.text, line.place)
 
 
 def factor_name(operator: str, factor: str) -> str:
     """The name under which a vector of an inlined operator is known to the lines."""
     return f"{operator}_{factor}"
+
+
+def written(steps: Iterable[Step]) -> set[str]:
+    """The vectors that steps change."""
+    return {name for step in steps for name in ((step.target,) if isinstance(step, Apply) else step.stores)}
+
+
+def read_first(lines: Iterable[Line], vectors: Collection[str]) -> set[str]:
+    """Vectors that a program reads before it writes them: they carry over from call to call."""
+    read: set[str] = set()
+    known: set[str] = set()
+    for line in lines:
+        read |= {name for name in line.reads if name in vectors and name not in known}
+        known.add(line.target)
+    return read
+
+
+def repeatable(lines: Iterable[Line], steps: Sequence[Step], vectors: Collection[str]) -> bool:
+    """Whether applying the operators once more, without any pass between, leaves every vector as it is."""
+    applications = [step for step in steps if isinstance(step, Apply)]
+    applied = {step.target for step in applications}
+    if any(applied.intersection(step.stores) for step in steps if isinstance(step, Pass)):
+        return False
+    carried = read_first(lines, vectors)
+    return not any(
+        step.target in carried and step.argument in written(steps[place:])
+        for place, step in enumerate(steps)
+        if isinstance(step, Apply)
+    )
+
+
+def refuse_lost(programs: Sequence[Sequence[Line]], vectors: Collection[str], persistent: Collection[str]) -> None:
+    """Raise LinesError for a line that sets a vector which no line reads and the caller does not hold."""
+    kept = {name for lines in programs for line in lines for name in line.reads}.union(persistent)
+    for number, line in ((k, line) for k, lines in enumerate(programs) for line in lines):
+        if line.target in vectors and line.target not in kept:
+            error = LinesError(
+                f"line {line.text!r} sets {line.target}, which no line reads; give it as an array to keep it",
+                line.place,
+            )
+            error.program = number
+            raise error

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from workbench.devices.lines import Workspace
-from workbench.devices.lines.language import Dot
-from workbench.devices.lines.plan import Apply, Pass
 from workbench.devices.lines.stepwise import StepByStep
+from workbench.lines.schedule import Apply, Pass
+from workbench.lines.types import Dot
 
 N = 10
 # The loop of preconditioned CG (Saad 2003, Algorithm 9.1) with the update of x put off until that of p.
@@ -49,7 +49,7 @@ class Paper(StepByStep):
     def zeros(self, size, dtype):
         return np.zeros(size, dtype)
 
-    def compile_pass(self, step, vectors, slots, dtype):
+    def compile_pass(self, step, shapes, slots, dtype):
         return None
 
     def bind_pass(self, kernel, step, arrays, scalars):

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 import warnings
 
 import pytest
 
-from workbench.devices.lines.language import Application, Dot, Formula, LinesError, parse
 from workbench.errors import InputError
+from workbench.lines.parse import parse
+from workbench.lines.types import Application, Binary, Dot, Formula, LinesError, Solve
 
 OUTSIDE = (
-    "is outside the language; it has + - * /, sqrt, abs, conj, a dot product (a, b), an operator A(p) "
-    "and a if b > c else d"
+    "is outside the language; it has + - * / @, sqrt, abs, conj, a dot product (a, b), an operator A(p), "
+    "solve(a, b) and a if b > c else d"
 )
 DOT = "a dot product is written (a, b) with two vector names"
 
@@ -53,7 +53,9 @@ REFUSED = {
     "x = y**2": f"line 'x = y**2': 'y ** 2' {OUTSIDE}",
     "x = y % 2": f"line 'x = y % 2': 'y % 2' {OUTSIDE}",
     "x = y // 2": f"line 'x = y // 2': 'y // 2' {OUTSIDE}",
-    "x = A @ y": f"line 'x = A @ y': 'A @ y' {OUTSIDE}",
+    "x = solve(a)": "line 'x = solve(a)': a small system is solved by solve(a, b) with two names, which gives a^-1 b",
+    "x = 1 + solve(a, b)": "line 'x = 1 + solve(a, b)': solve must stand alone on its line, as in "
+    "alpha = solve(delta, gamma)",
     "x = y[0]": f"line 'x = y[0]': 'y[0]' {OUTSIDE}",
     "x = y.real": f"line 'x = y.real': 'y.real' {OUTSIDE}",
     "x = 2j*y": f"line 'x = 2j*y': '2j' {OUTSIDE}",
@@ -109,9 +111,9 @@ def test_the_kinds_of_lines():
     assert (dot.target, dot.left, dot.right, dot.text) == ("delta", "p", "s", "delta = (p, s)")
     assert isinstance(scalar, Formula)
     assert scalar.target == "alpha"
-    assert set(scalar.names) == {"gamma", "delta"}
+    assert set(scalar.reads) == {"gamma", "delta"}
     assert isinstance(vector, Formula)
-    assert (vector.target, vector.names, vector.text) == ("x", ("x", "alpha", "p"), "x = x + alpha*p")
+    assert (vector.target, vector.reads, vector.text) == ("x", ("x", "alpha", "p"), "x = x + alpha*p")
 
 
 def test_a_dot_product_needs_no_parentheses_and_two_lines_may_share_a_row():
@@ -124,21 +126,21 @@ def test_a_dot_product_needs_no_parentheses_and_two_lines_may_share_a_row():
 def test_a_formula_may_span_rows_inside_parentheses():
     (line,) = parse("x = (x +\n     y)")
     assert isinstance(line, Formula)
-    assert set(line.names) == {"x", "y"}
+    assert set(line.reads) == {"x", "y"}
 
 
 def test_functions_are_no_names():
     (line,) = parse("x = sqrt(abs(y)) + conj(z) - +y")
     assert isinstance(line, Formula)
-    assert sorted(line.names) == ["y", "z"]
-    assert isinstance(line.expression, ast.BinOp)
+    assert sorted(line.reads) == ["y", "z"]
+    assert isinstance(line.expression, Binary)
 
 
 @pytest.mark.parametrize("sign", ["<", "<=", ">", ">="])
 def test_all_four_comparisons_belong_to_the_language(sign):
     (line,) = parse(f"x = y if y {sign} 2*a else -y")
     assert isinstance(line, Formula)
-    assert set(line.names) == {"y", "a"}
+    assert set(line.reads) == {"y", "a"}
 
 
 def test_the_text_of_a_line_is_what_was_written():
@@ -151,3 +153,43 @@ def test_python_warns_of_nothing_while_one_types():
         warnings.simplefilter("always")
         assert parse("a = 1 if g > 0else 0")
     assert not seen
+
+
+def test_block_lines():
+    solve, product = parse("alpha = solve(delta, gamma)\nX = X + P@alpha")
+    assert isinstance(solve, Solve)
+    assert solve.reads == ("delta", "gamma")
+    assert isinstance(product, Formula)
+    assert product.reads == ("X", "P", "alpha")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column"),
+    [
+        ("x = y**2", 1, 5),
+        ("\n    x = y\n    y = α + y**2", 3, 13),
+        ("x = (y +\n     sqrt)", 2, 6),
+        ("x = y\ns = A(2*x)", 2, 7),
+        ("x = y\n  \ud800", 2, 3),
+        ("x = y\nx = (y", 2, 5),
+    ],
+)
+def test_a_refusal_knows_line_and_column(text, line, column):
+    with pytest.raises(LinesError) as refusal:
+        parse(text)
+    assert (refusal.value.line, refusal.value.column) == (line, column)
+
+
+def test_nodes_are_equal_wherever_they_stand():
+    (first,), (_, second) = parse("x = x + a*y"), parse("z = y\nx = x + a*y")
+    assert first == second
+    assert hash(first) == hash(second)
+    assert first.place != second.place
+
+
+def test_the_text_of_an_expression_parses_into_it():
+    (line,) = parse("x = -(a + 2*y)/sqrt(y) - (y if a <= 1e-3 else x@b)")
+    assert isinstance(line, Formula)
+    (again,) = parse(f"x = {line.expression}")
+    assert isinstance(again, Formula)
+    assert again.expression == line.expression
