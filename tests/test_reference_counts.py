@@ -123,7 +123,7 @@ def test_a_tolerance_that_pipelined_cg_does_not_reach_is_not_called_converged(re
     assert pipelined.reason in (Reason.INACCURATE, Reason.ROUNDING, Reason.STAGNATED)
     assert "true residual" in pipelined.detail
     assert pipelined.true_relative_residual > 1e-12
-    assert pipelined.history.parted_at is not None
+    assert pipelined.history.residual_gap_at is not None
 
 
 @pytest.mark.parametrize(("order", "printed_as"), [(1, "neumann(1)"), (2, "neumann(2)")])

@@ -19,7 +19,7 @@ def view():
 
 
 def relative(run):
-    return run.history["residual"] / np.linalg.norm(run.setting.b)
+    return run.history["residual"] / np.linalg.norm(run.setup.b)
 
 
 def finished(**choices):
@@ -168,7 +168,7 @@ def test_the_page_learns_who_may_still_come_in_and_who_has_parted(view, page_of,
     assert told[1]["open"]
     assert told[1]["parted"] == -1
     history = view.curves[1].history
-    assert told[2]["parted"] == (-1 if history.parted_at is None else history.parted_at)
+    assert told[2]["parted"] == (-1 if history.residual_gap_at is None else history.residual_gap_at)
 
 
 def test_two_views_share_nothing():

@@ -143,11 +143,11 @@ def test_while_a_run_goes_on_painting_waits_its_turn_and_no_spectrum_is_computed
 def test_a_recurrence_that_parted_from_the_truth_is_told():
     stopping = Stopping(rtol=1e-11, true_every=5)
     result = run_through(Run(configure("two-layer", n=24, solver="pipecg", stopping=stopping)))
-    assert result.history.parted_at is not None
+    assert result.history.residual_gap_at is not None
     view = SpectrumView(result)
-    sentence = f"At iteration {result.history.parted_at} the true residual had left"
+    sentence = f"At iteration {result.history.residual_gap_at} the true residual had left"
     assert sentence in view.message.value
-    view.slider.value = result.history.parted_at - 1
+    view.slider.value = result.history.residual_gap_at - 1
     assert sentence not in view.message.value
 
 

@@ -59,4 +59,4 @@ def test_no_problem_is_said_to_need_more_than_it_does(accelerator, name):
     run = Run(configuration)
     size = configuration.problem.known_size
     assert size is not None
-    assert 0 < size.nbytes + 4 * size.unknowns * size.dtype.itemsize <= run.setting.device.budget.used
+    assert 0 < size.nbytes + 4 * size.unknowns * size.dtype.itemsize <= run.setup.device.budget.used

@@ -50,7 +50,7 @@ def test_what_does_not_fit_is_refused_before_it_is_assembled(name, monkeypatch):
 
 def test_a_system_that_is_given_counts_as_it_is():
     system = find("problem", "poisson5", n=4).assemble()
-    assert Run(configure("poisson5", n=8192, memory_limit=10_000), system).setting.operator is system.operator
+    assert Run(configure("poisson5", n=8192, memory_limit=10_000), system).setup.operator is system.operator
 
 
 def test_what_the_parameters_do_not_tell_is_none():

@@ -32,6 +32,12 @@ def test_a_run_comes_back_whole(record, tmp_path):
     assert os.listdir(tmp_path) == ["first.run"]
 
 
+def test_a_summary_of_an_earlier_version_is_read_with_the_names_of_this_one(record, tmp_path):
+    earlier = {key: value for key, value in record.summary.items() if key != "residual_gap_at"} | {"parted_at": 7}
+    back = load(save(dataclasses.replace(record, summary=earlier), tmp_path / "earlier.run"))
+    assert back.summary == {**record.summary, "residual_gap_at": 7}
+
+
 def test_the_csv_holds_every_iteration(record, tmp_path):
     path = to_csv(record, tmp_path / "first.csv")
     lines = path.read_text().splitlines()

@@ -16,7 +16,7 @@ ENDLESS = Stopping(rtol=1e-300, maxiter=10**9, stagnation=10**9)
 
 
 def looked(run, quantity):
-    look = run.looks.ask(quantity, np.array)
+    look = run.snapshots.request(quantity, np.array)
     run.serve_snapshots()
     assert look.done
     return look
@@ -37,7 +37,7 @@ def until(condition, seconds=10.0):
 
 
 def matrix(run):
-    return run.setting.operator.to_csr()
+    return run.setup.operator.to_csr()
 
 
 @pytest.mark.parametrize("deflation", ["none", "stripes:2"])
@@ -72,9 +72,9 @@ def test_looking_changes_nothing(deflation):
     watched.step()
     np.testing.assert_array_equal(plain.history["residual"], watched.history["residual"])
     np.testing.assert_array_equal(plain.x, watched.x)
-    assert plain.looks.count == 0
-    assert plain.looks.seconds == 0.0
-    assert watched.looks.seconds > 0
+    assert plain.snapshots.count == 0
+    assert plain.snapshots.seconds == 0.0
+    assert watched.snapshots.seconds > 0
 
 
 def test_the_error_needs_a_known_solution():
@@ -94,7 +94,7 @@ def test_a_singular_system_is_seen_with_zero_mean():
 
 def test_a_mistake_in_a_cut_is_told_and_the_run_goes_on(caplog):
     run = stepped()
-    look = run.looks.ask(Quantity.SOLUTION, lambda vector: vector.reshape(3, 3))
+    look = run.snapshots.request(Quantity.SOLUTION, lambda vector: vector.reshape(3, 3))
     assert run.step()
     assert look.done
     assert look.values is None
@@ -112,7 +112,9 @@ def test_the_thread_that_iterates_takes_the_look_of_a_session(paused):
         until(lambda: session.state is State.PAUSED)
         time.sleep(0.05)
     names = []
-    look = session.run.looks.ask(Quantity.SOLUTION, lambda x: names.append(threading.current_thread().name) or x[:4])
+    look = session.run.snapshots.request(
+        Quantity.SOLUTION, lambda x: names.append(threading.current_thread().name) or x[:4]
+    )
     until(lambda: look.done)
     assert names == ["workbench-solve"]
     assert look.values.shape == (4,)
@@ -131,7 +133,7 @@ def test_a_look_asked_for_while_the_run_is_at_work_is_taken(work):
             lock.acquire()
 
         def __exit__(self, *_about):
-            self.look = run.looks.ask(Quantity.SOLUTION, np.array)
+            self.look = run.snapshots.request(Quantity.SOLUTION, np.array)
             asker = threading.Thread(target=run.serve_snapshots)
             asker.start()
             asker.join()
@@ -156,7 +158,7 @@ def test_a_run_that_has_ended_is_seen_from_its_x(singular):
     if singular:
         configuration = configure("bubbles-2d", n=16, sides="neumann", rhs="random", stopping=Stopping(rtol=1e-3))
     run = Run(configuration)
-    assert run.setting.singular == singular
+    assert run.setup.singular == singular
     result = run_through(run)
     system = configuration.problem.assemble()
     x, words = at_rest(configuration, system, result.x, Quantity.SOLUTION)
@@ -197,7 +199,7 @@ class Narrow:
 @pytest.mark.parametrize("quantity", [Quantity.RESIDUAL, Quantity.SOLUTION, Quantity.ERROR])
 def test_an_accelerator_copies_no_more_than_a_window_shows(accelerator, quantity):
     run = stepped(device=accelerator.spec)
-    seen = run.looks.ask(quantity, Narrow())
+    seen = run.snapshots.request(quantity, Narrow())
     run.serve_snapshots()
     np.testing.assert_array_equal(seen.values, Narrow.window(looked(run, quantity).values))
 
@@ -213,6 +215,6 @@ class Either(Narrow):
 @pytest.mark.parametrize("solver", ["hybrid1", "hybrid2", "hybrid3"])
 def test_runs_on_two_devices_are_looked_at_through_windows(accelerator, solver, quantity):
     run = stepped(device=accelerator.spec, solver=solver)
-    seen = run.looks.ask(quantity, Either())
+    seen = run.snapshots.request(quantity, Either())
     run.serve_snapshots()
     np.testing.assert_array_equal(seen.values, Either.window(looked(run, quantity).values))

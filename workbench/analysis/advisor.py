@@ -249,10 +249,10 @@ def _ask_whole(
 
 def _coarse_seconds(run: Run) -> float:
     """What one coarse solve takes, 0 without a second level."""
-    projection = run.setting.projection
+    projection = run.setup.projection
     if projection is None:
         return 0.0
-    right = run.setting.device.array(np.ones(projection.count), np.dtype(np.float64))
+    right = run.setup.device.array(np.ones(projection.count), np.dtype(np.float64))
     times = []
     for _ in range(3):
         begun = time.perf_counter()

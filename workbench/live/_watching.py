@@ -89,7 +89,7 @@ class Watched:
         """N, or None before it is known."""
         if isinstance(self.given, (Result, Record)):
             return int(self.given.summary["N"])
-        return self.run.setting.operator.shape[0] if self.run else None
+        return self.run.setup.operator.shape[0] if self.run else None
 
     @property
     def device(self) -> str:
@@ -111,7 +111,7 @@ class Watched:
         A run that has ended is described for the CPU, since its own device may not be here.
         """
         if isinstance(self.given, (Session, Run)):
-            return self.given.configuration, self.run.setting.system if self.run else None
+            return self.given.configuration, self.run.setup.system if self.run else None
         try:
             made = Configuration.from_dict(self.given.provenance["configuration"])
             return dataclasses.replace(made, device="cpu", memory_limit=None), None

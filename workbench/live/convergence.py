@@ -20,7 +20,7 @@ from workbench.live._stream import PAINTS, PERIOD, RATE, Again, Publisher, pace_
 from workbench.live._view import StreamView
 from workbench.recording import History, Record
 from workbench.registry import unknown_name
-from workbench.run import Lane, Norm, Run, Session, State
+from workbench.run import Norm, RaceEntry, Run, Session, State
 
 MOST_SAMPLES = 1 << 18
 """Samples in one message, a megabyte; what is left goes with the next."""
@@ -38,7 +38,7 @@ class Curve:
     key: int
     label: str
     style: int
-    session: Session | Lane | None = None
+    session: Session | RaceEntry | None = None
     history: History | None = None
     norm_of_b: float = 1.0
     tolerance: float = 0.0
@@ -113,7 +113,7 @@ class Curve:
     @property
     def parted(self) -> int:
         """The iteration at which the true residual was found to have parted from the recurrence's, -1 for none."""
-        parted = None if self.history is None else self.history.parted_at
+        parted = None if self.history is None else self.history.residual_gap_at
         return -1 if parted is None else parted
 
     @property
@@ -262,7 +262,7 @@ class ConvergenceView(StreamView):
         self._mark(tolerance)
         self.publisher.wake()
 
-    def watch(self, session: Session | Lane, label: str = "") -> Curve:
+    def watch(self, session: Session | RaceEntry, label: str = "") -> Curve:
         """Follow a run, started or not, beside those that are there; its label is by default that of its blocks."""
         configuration = session.configuration
         label = label or configuration.label

@@ -33,7 +33,7 @@ class RacePlayer:
         # The line first: it is what answers a button.
         self.status.say(*self._words(race, system))
         over = race.begun and not race.alive
-        self.start.disabled = race.alive or not race.lanes
+        self.start.disabled = race.alive or not race.entries
         self.start.description = "Start again" if over else "Start"
         self.start.tooltip = STARTS[self.start.description]
         self.again.description = f"Run again to {as_text(tolerance)}"
@@ -43,7 +43,7 @@ class RacePlayer:
 
     def _words(self, race: Race, system: str) -> tuple[str, str, str]:
         """The sentence, its tone and the state that it stands for."""
-        lanes = race.lanes
+        lanes = race.entries
         running = race.alive and not race.held
         if self.complaint:
             return self.complaint, "bad", "running" if running else "idle"

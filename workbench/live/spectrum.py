@@ -199,7 +199,7 @@ class SpectrumView(Watching):
         notes, history = [self.why] if self.why else [], watched.history
         if history is not None and history.count - 1 > LONGEST:
             notes.append(f"Shown are the first {LONGEST:,} iterations.")
-        parted = history.parted_at if history is not None else None
+        parted = history.residual_gap_at if history is not None else None
         if parted is not None and parted <= self.slider.value:
             notes.append(
                 f"At iteration {parted} the true residual had left the recurrence's; from there on neither "

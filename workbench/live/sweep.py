@@ -118,7 +118,7 @@ class SweepView:
         What cannot be interrupted ends in the background, and the sweep can be run again once it has.
         """
         self._cancel.set()
-        MACHINE.poke()
+        MACHINE.wake()
         threading.Timer(GRACE, self._tell_of_background).start()
 
     def rebase(self, configuration: Configuration) -> None:
@@ -280,8 +280,8 @@ class SweepView:
         self.status.say(f"{self._title}: running, {self._done()}", "busy", "running")
         problem, same = fixed(self.base, over)
         try:
-            asked = {"progress": self._progress, "taken": self._keep, "cancelled": self._cancel.is_set}
-            result = sweep(problem, over, turn=MACHINE, **asked, **same)
+            asked = {"progress": self._progress, "on_result": self._keep, "cancelled": self._cancel.is_set}
+            result = sweep(problem, over, queue=MACHINE, **asked, **same)
             self.result = result
             self._show()
             self.map.painter.wait(60)

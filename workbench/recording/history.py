@@ -14,8 +14,8 @@ known (else NaN), the scalars alpha and beta (real parts; NaN at the start), ||Z
 measured (else NaN), and the seconds of iteration time so far."""
 
 
-PARTED = 2.0
-"""A true residual above this times the recurrence's tells that the two have parted."""
+RESIDUAL_GAP = 2.0
+"""The ratio ||b - A x|| / ||r|| above which there is a residual gap."""
 
 
 class History:
@@ -72,14 +72,14 @@ class History:
         return np.array(self._true, dtype=np.float64).reshape(-1, 2)
 
     @property
-    def parted_at(self) -> int | None:
-        """The first iteration at which b - A x was computed afresh and found above `PARTED` times the recurrence's r.
+    def residual_gap_at(self) -> int | None:
+        """The first iteration with a measured residual gap: ||b - A x||, recomputed, above `RESIDUAL_GAP` times ||r||.
 
-        None where that never was; how close it is depends on how often the true residual was computed.
+        None without one; true residuals are measured only at some iterations, so that the gap may have opened earlier.
         """
         residual = self["residual"]
         for iteration, true_residual in self._true:
-            if iteration < residual.size and true_residual > PARTED * residual[iteration]:
+            if iteration < residual.size and true_residual > RESIDUAL_GAP * residual[iteration]:
                 return iteration
         return None
 

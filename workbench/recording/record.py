@@ -25,6 +25,8 @@ PRECISIONS = ("f4", "f8", "c8", "c16")
 """Of solutions."""
 MEMBERS = ("head", *COLUMNS, "true_residuals", "solution", "trace")
 """What a file holds, the last two where they were kept."""
+EARLIER_KEYS = {"parted_at": "residual_gap_at"}
+"""Keys of a summary as earlier versions wrote them, and their names now."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -84,7 +86,8 @@ def load(path: str | Path) -> Record:
 
 def _record(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> Record:
     """The run, every part of it checked. Raises InputError for a part that cannot be."""
-    summary = read(_Summary, head.get("summary"), "summary")
+    plain = _with_present_keys(head.get("summary"))
+    summary = read(_Summary, plain, "summary")
     read(_Provenance, head.get("provenance"), "provenance")
     solution = arrays.pop("solution", None)
     if solution is not None and (solution.shape != (summary.N,) or solution.dtype.str[1:] not in PRECISIONS):
@@ -93,7 +96,14 @@ def _record(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> Record:
         )
     text = arrays.pop("trace", None)
     trace = None if text is None else Trace.from_dict(read_json(text_of(text)))
-    return Record(head["summary"], head["provenance"], History.from_arrays(arrays), solution, trace)
+    return Record(plain, head["provenance"], History.from_arrays(arrays), solution, trace)
+
+
+def _with_present_keys(summary: Any) -> Any:
+    """A summary with the keys of this version; anything but a dictionary as it is."""
+    if not isinstance(summary, dict):
+        return summary
+    return {EARLIER_KEYS.get(key, key): value for key, value in summary.items()}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,7 +137,7 @@ class _Summary:
     converged: bool = False
     norm: str = ""
     true_relative_residual: float | None = None
-    parted_at: int | None = None
+    residual_gap_at: int | None = None
     drift: float | None = None
     setup_seconds: float = 0.0
     iteration_seconds: float = 0.0

@@ -13,7 +13,7 @@ from workbench.preconditioners import Preconditioner
 from workbench.run.configuration import Configuration, configure, read_size
 from workbench.run.driver import Run
 from workbench.run.in_memory import InMemoryProblem, as_deflation, as_preconditioner, system_of
-from workbench.run.races import Lane, Race
+from workbench.run.races import Race, RaceEntry
 from workbench.run.recycling import RitzKeeper
 from workbench.run.result import Result
 from workbench.run.run_queue import MACHINE, QueueSlot, RunQueue
@@ -26,11 +26,11 @@ from workbench.solvers import Solver, user_solver
 __all__ = [
     "MACHINE",
     "Configuration",
-    "Lane",
     "Norm",
     "Quantity",
     "QueueSlot",
     "Race",
+    "RaceEntry",
     "Reason",
     "Result",
     "RitzKeeper",

@@ -1,4 +1,4 @@
-"""How many iterations an accelerator makes before the host looks at their norms again."""
+"""The check interval: how many iterations an accelerator makes before the host reads their norms."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import math
 import numpy as np
 
 GROWTH = 4
-"""Far from the target a batch is this many times as long as the one before: few looks, whenever the run ends."""
+"""Largest ratio of two consecutive batches; geometric growth keeps the checks few, however long the run is."""
 SECONDS = 0.02
-"""Longer batches gain nothing: a look takes a quarter of a millisecond. Pictures and the turns of a race come between
-two looks, and should not wait."""
+"""Longest batch, in seconds. A check takes 0.25 ms, so that longer ones gain nothing, and snapshots and time slices
+of a race wait for the end of a batch."""
 
 
 def next_batch(
@@ -23,16 +23,16 @@ def next_batch(
     seconds: float,
     may_end_in: float = math.inf,
 ) -> int:
-    """Iterations until the next look.
+    """Iterations until the next check of the norms.
 
-    norms: of all iterations so far, the start included, shape (count,). target: the norm at which the host wants to
-    look. before: the length of the last batch, 0 at the start. seconds: what an iteration takes, 0 where that is not
-    known. may_end_in: iterations after which the run may end for another reason; these are not exceeded.
+    norms: of all iterations so far, the start included, shape (count,). target: the norm at which the host checks
+    the true residual. before: the length of the last batch, 0 at the start. seconds: of one iteration, 0 if unknown.
+    may_end_in: iterations after which the run may end for another reason, an upper bound of the result.
 
-    The device stops by itself at the iteration that meets the target, so a batch that is too long costs launches that
-    do nothing, and one that is too short costs a look more. So a batch reaches to where the norm would meet the target
-    if it kept falling as fast as it ever did on average, in whole multiples of `least`: CG converges faster towards
-    its end, and looking too early costs less there than the launches.
+    The device stops by itself at the iteration that meets the target, so a batch that is too long costs empty launches,
+    and one that is too short costs one check more. A batch therefore ends where the norm would meet the target at the
+    fastest average rate so far, rounded down to multiples of `least`: CG converges faster towards its end, where an
+    early check costs less than the launches.
     """
     longest = min(most, GROWTH * before if before else least, remaining(norms, target, before))
     if seconds > 0:
@@ -44,8 +44,8 @@ def next_batch(
 def remaining(norms: np.ndarray, target: float, window: int) -> float:
     """Iterations until a norm meets the target at the fastest of three average rates, inf where it does not fall.
 
-    The rates are those of the last `window` iterations, of the second half of all and of all of them. Cost: three looks
-    at the array, however long it is.
+    The rates are those of the last `window` iterations, of the second half of all and of all of them. Cost: three
+    entries of the array, whatever its length.
     """
     last = norms.size - 1
     if last < 1 or not 0 < target < norms[-1] < math.inf:

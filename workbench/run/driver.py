@@ -23,7 +23,7 @@ from workbench.run.judge import Judge, Row
 from workbench.run.measures import Measures
 from workbench.run.report import provenance_of, summary_of
 from workbench.run.result import Result
-from workbench.run.setup import SolveSetup, set_up
+from workbench.run.setup import SolveSetup, prepare
 from workbench.run.snapshots import SnapshotRequests
 from workbench.run.stopping import Norm, Reason
 from workbench.run.tracing import noting, start_trace
@@ -62,25 +62,25 @@ class Run:
         self.detail = ""
         self.iteration_seconds = 0.0
         self.started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        self.setting: SolveSetup = set_up(configuration, system, x0, stopped)
-        self.deflation_vectors = self.setting.projection.count if self.setting.projection else 0
-        self.entries = self.setting.operator.nnz
+        self.setup: SolveSetup = prepare(configuration, system, x0, stopped)
+        self.deflation_vectors = self.setup.projection.count if self.setup.projection else 0
+        self.entries = self.setup.operator.nnz
         """Non-zero entries of A, None where they are not known; counted now, so that nobody who stops waits for it."""
         self._stopping = configuration.stopping
         self._norm = Norm(self._stopping.norm)
-        if self._norm is Norm.ERROR and self.setting.exact is None:
+        if self._norm is Norm.ERROR and self.setup.exact is None:
             raise InputError("norm error needs a known solution; use the right-hand side ones-scaled")
-        self._limit = self._stopping.limit(self.setting.operator.shape[0])
-        self._measures: Any = Measures(self.setting)
-        self._judge = Judge(configuration, self.setting, self._measures, self.history, self._limit)
+        self._limit = self._stopping.limit(self.setup.operator.shape[0])
+        self._measures: Any = Measures(self.setup)
+        self._judge = Judge(configuration, self.setup, self._measures, self.history, self._limit)
         if not math.isfinite(self.norm_of_b):
             raise InputError("||b|| is above 1.8e308, the largest number there is; scale b down")
         self._next_drift = 0
-        self.looks = SnapshotRequests()
+        self.snapshots = SnapshotRequests()
         """Looks at the vectors, taken after the step that is under way."""
         self._at_work = threading.Lock()
         self._pace, self._made = 0.0, 0
-        self.trace, self._clock = start_trace(self.setting) if trace else (None, None)
+        self.trace, self._clock = start_trace(self.setup) if trace else (None, None)
         self._generator = self._fresh_recurrence()
         self.setup_seconds = time.perf_counter() - begun
 
@@ -97,9 +97,9 @@ class Run:
         device was lost and x with it.
         """
         if self.reason is Reason.DEVICE_LOST:
-            return np.full(self.setting.operator.shape[0], np.nan, self.setting.operator.dtype)
+            return np.full(self.setup.operator.shape[0], np.nan, self.setup.operator.dtype)
         x = self._measures.returned_x()
-        return x if self.reason is not None or self.setting.singular else np.array(x)
+        return x if self.reason is not None or self.setup.singular else np.array(x)
 
     def cancel(self) -> None:
         """End the run at the user's wish; the result so far stays. A run that has ended stays as it ended."""
@@ -109,12 +109,12 @@ class Run:
     @property
     def norm_of_b(self) -> float:
         """||b||."""
-        return self.setting.unscaled_norm(self._judge.norm_of_b)
+        return self.setup.unscaled_norm(self._judge.norm_of_b)
 
     @property
     def threshold(self) -> float:
         """The norm at which the run ends."""
-        return self.setting.unscaled_norm(self._judge.tolerance)
+        return self.setup.unscaled_norm(self._judge.tolerance)
 
     def step(self, most: int | None = None) -> bool:
         """Do one iteration (the first call: the start), or up to `most` at once. False when the run has ended.
@@ -131,9 +131,9 @@ class Run:
     def serve_snapshots(self) -> None:
         """Take the looks that wait, unless the run is at work, which takes them when it is done."""
         # Again once the lock is free: whoever asked while it was held could not take them.
-        while self.looks and self._at_work.acquire(blocking=False):
+        while self.snapshots and self._at_work.acquire(blocking=False):
             try:
-                self.looks.take(self)
+                self.snapshots.take(self)
             except DeviceError as lost:
                 self._lose(lost)
             finally:
@@ -166,7 +166,7 @@ class Run:
                 self._clock.iteration = self.history.count + ahead
                 self._watch.make(self._generator, 1)
         else:
-            self._watch.make(self._generator, count, alike=self.setting.solver.alike)
+            self._watch.make(self._generator, count, alike=self.setup.solver.alike)
         rows = self._rows()
         seconds = self._pace = (time.perf_counter() - begun) / rows.count
         for place in range(self._record_at_once(rows, seconds), rows.count):
@@ -184,11 +184,11 @@ class Run:
     def _lose(self, lost: DeviceError) -> None:
         """End with the device, and let go of the run's memory there; the next run asks for the device anew."""
         self.reason, self.detail = Reason.DEVICE_LOST, f"at iteration {self.iterations}: {lost}"
-        self.setting.release()
+        self.setup.release()
         self._judge.release()
         self._generator, self.workspace = iter(()), None
         self._watch = self._rows = self._measures = self._clock = None
-        devices.forget(self.setting.device.runtime)
+        devices.forget(self.setup.device.runtime)
 
     def _batch(self, most: int | None) -> int:
         """Iterations until the next look: 1 at the start, never more than are left or than are over soon."""
@@ -212,9 +212,9 @@ class Run:
             left = (self._stopping.max_seconds - self.iteration_seconds) / self._pace
         return next_batch(
             self.history[self._norm.value],
-            self.setting.unscaled_norm(self._judge.confirm_below),
+            self.setup.unscaled_norm(self._judge.confirm_below),
             before=self._made if self.iterations else 0,
-            least=self.setting.device.check_every,
+            least=self.setup.device.check_every,
             most=self._watch.every,
             seconds=self._pace,
             may_end_in=min(stalled, left),
@@ -250,21 +250,21 @@ class Run:
 
     def _fresh_recurrence(self) -> Iterator[None]:
         """The recurrence from the present x, compiled but not yet started."""
-        setting = self.setting
-        self.workspace: Any = setting.device.workspace(
-            setting.b.size,
-            setting.b.dtype,
-            vectors={"b": setting.seen_b, "x": setting.x},
-            operators={"A": setting.A, "M": setting.M},
+        setup = self.setup
+        self.workspace: Any = setup.device.workspace(
+            setup.b.size,
+            setup.b.dtype,
+            vectors={"b": setup.solver_b, "x": setup.x},
+            operators={"A": setup.A, "M": setup.M},
             clock=self._clock,
         )
-        generator = setting.solver.iterates(self.workspace)
-        every = self._stopping.check_every or setting.device.longest_batch
+        generator = setup.solver.iterates(self.workspace)
+        every = self._stopping.check_every or setup.device.longest_batch
         # The A-norm of the error takes a product with x as it is after every iteration, and a solver that decides by
         # itself would decide once more after the device has stopped.
-        alone = self._norm is Norm.ERROR or not setting.solver.alike
-        self._watch: Any = setting.device.watch(self.workspace, 1 if alone else every)
-        self._watch.prepare(_SQUARES.get(self._norm, ""), alike=setting.solver.alike)
+        alone = self._norm is Norm.ERROR or not setup.solver.alike
+        self._watch: Any = setup.device.watch(self.workspace, 1 if alone else every)
+        self._watch.prepare(_SQUARES.get(self._norm, ""), alike=setup.solver.alike)
         self._rows: Any = self._clock.reading(self._watch.rows) if self._clock else self._watch.rows
         return generator
 
@@ -282,7 +282,7 @@ class Run:
         improving = at - found <= self._stopping.stagnation
         if not np.all(within & improving & (rows.column("delta") > 0) & (rows.column("gamma") > 0)):
             return 0
-        columns = {name: self.setting.unscaled_norm(column) for name, column in columns.items()}
+        columns = {name: self.setup.unscaled_norm(column) for name, column in columns.items()}
         columns |= {name: rows.column(name) for name in ("alpha", "beta")}
         self.history.extend(**columns, seconds=self.iteration_seconds + seconds * np.arange(1, rows.count))
         self.iteration_seconds += seconds * (rows.count - 1)
@@ -305,7 +305,7 @@ class Run:
         if drift_is_due:
             self._next_drift = self.history.count + DRIFT_EVERY
         self.history.append(
-            **{name: self.setting.unscaled_norm(value) for name, value in norms.items()},
+            **{name: self.setup.unscaled_norm(value) for name, value in norms.items()},
             alpha=math.nan if first else scalar("alpha"),
             beta=math.nan if first else scalar("beta"),
             seconds=self.iteration_seconds,
@@ -333,7 +333,7 @@ class Run:
         if not often or (iteration % often and self.reason is None):
             return
         if iteration not in self.history.true_residuals[-1:, 0]:
-            self.history.confirm(iteration, self.setting.unscaled_norm(self._measures.true_residual()))
+            self.history.confirm(iteration, self.setup.unscaled_norm(self._measures.true_residual()))
 
     def relative(self, norm: float) -> float:
         """A norm over ||b||, or as it is where b = 0."""

@@ -50,14 +50,14 @@ class Judge:
     """
 
     def __init__(
-        self, configuration: Configuration, setting: SolveSetup, measures: Measures, history: History, limit: int
+        self, configuration: Configuration, setup: SolveSetup, measures: Measures, history: History, limit: int
     ) -> None:
         self._stopping, self._advice = configuration.stopping, configuration.coarse.advice
-        self._setting, self._history, self._limit = setting, history, limit
+        self._setup, self._history, self._limit = setup, history, limit
         self._measures: Any = measures
         self._norm = Norm(self._stopping.norm)
         self._scale, self.norm_of_b = measures.references(self._norm)
-        self.tolerance = max(self._stopping.rtol * self._scale, setting.scaled_norm(self._stopping.atol))
+        self.tolerance = max(self._stopping.rtol * self._scale, setup.scaled_norm(self._stopping.atol))
         """The norm at which the run ends."""
         self.confirm_below = self.tolerance
         """The norm at which the true residual is measured next."""
@@ -67,7 +67,7 @@ class Judge:
         """Whether to restart the recurrence from the present x because of the residual gap."""
         self._restarts = 0
         self._first = 0.0
-        self._kept: Any = BestIterate(setting.device, setting.x)
+        self._kept: Any = BestIterate(setup.device, setup.x)
 
     @property
     def divergence(self) -> float:
@@ -87,7 +87,7 @@ class Judge:
         if row.iteration == 0:
             self._first = row.norm
         if last:
-            self._kept.see(row.norm, row.iteration, self._setting.x)
+            self._kept.update(row.norm, row.iteration, self._setup.x)
 
     def verdict(self, row: Row, workspace: Any, *, last: bool) -> Ending | None:
         """Whether the run ends with the newest row, and why. Only the last row of a batch can be confirmed."""
@@ -114,23 +114,23 @@ class Judge:
         if row.gamma <= 0:
             return self._breakdown(f"(r, M^-1 r) = {row.gamma:.6g} at iteration {iteration}", workspace)
         if norm > self.divergence:
-            unscaled = self._setting.unscaled_norm(norm)
+            unscaled = self._setup.unscaled_norm(norm)
             return Reason.DIVERGED, f"the {self._norm.value} norm is {unscaled:.3g} at iteration {iteration}"
         if norm < self.best[0]:
             self.best = (norm, iteration)
         elif iteration - self.best[1] > self._stopping.stagnation:
-            smallest = self._setting.unscaled_norm(self.best[0])
+            smallest = self._setup.unscaled_norm(self.best[0])
             return Reason.STAGNATED, f"the smallest norm, {smallest:.3g}, was at iteration {self.best[1]}"
         return None
 
     def _confirm(self, row: Row) -> Ending | None:
         """The recurrence says converged: ask the true residual before saying so."""
         true_residual = self._measures.verified_residual()
-        self._history.confirm(row.iteration, self._setting.unscaled_norm(true_residual))
+        self._history.confirm(row.iteration, self._setup.unscaled_norm(true_residual))
         # Other norms than the residual's cannot be had from the true residual without another product with M; there the
         # two residuals must agree.
         allowed = self.tolerance if self._norm is Norm.RESIDUAL else AGREEMENT * row.residual
-        solver = self._setting.solver
+        solver = self._setup.solver
         if true_residual <= allowed or (self._norm is Norm.ERROR and math.isfinite(true_residual)):
             return self._converged(true_residual, allowed, f"at iteration {row.iteration}")
         if row.norm > RESIDUAL_GAP * self.tolerance:
@@ -147,8 +147,8 @@ class Judge:
 
     def _converged(self, true_residual: float, allowed: float, at: str) -> Ending:
         """CONVERGED, or CONSISTENT where b was changed so that a solution exists."""
-        of_given = math.hypot(true_residual, self._setting.removed)
-        if not self._setting.removed or of_given <= allowed:
+        of_given = math.hypot(true_residual, self._setup.removed)
+        if not self._setup.removed or of_given <= allowed:
             return Reason.CONVERGED, at
         given = f"for the b that was given, ||b - A x|| is {self.relative(of_given):.3g} of ||b||"
         return Reason.CONSISTENT, f"{at}; {given}"
@@ -158,10 +158,10 @@ class Judge:
 
         Rounding alone can do that, so both dot products are recomputed before the matrix is blamed.
         """
-        solver = self._setting.solver
+        solver = self._setup.solver
         if solver.own_lines:
             return Reason.OWN_LINES, detail
-        found = diagnose(self._setting, workspace)
+        found = diagnose(self._setup, workspace)
         if str(found) and not (solver.measures_energies and found.reason is Reason.INDEFINITE):
             detail += f" by the recurrence; recomputed, {found}"
         if found.reason is Reason.ROUNDING:
@@ -174,10 +174,10 @@ class Judge:
         def drifted() -> float:
             return self._measures.drift(workspace) / float(self._history["residual"][-1] or math.nan)
 
-        detail += suspects(reason, self._setting, drifted, self._advice)
+        detail += suspects(reason, self._setup, drifted, self._advice)
         reason, detail = self._with_best(reason, detail, iteration)
-        if self._setting.exponent and not np.isfinite(self._measures.returned_x()).all():
-            detail += f"; x overflows {self._setting.b.dtype}, so scale A or b"
+        if self._setup.exponent and not np.isfinite(self._measures.returned_x()).all():
+            detail += f"; x overflows {self._setup.b.dtype}, so scale A or b"
         return reason, detail
 
     def _with_best(self, reason: Reason, detail: str, iteration: int) -> Ending:
@@ -189,7 +189,7 @@ class Judge:
         deteriorated = best * DETERIORATED < present or not math.isfinite(present)
         if not (deteriorated and math.isfinite(best)):
             return reason, detail
-        self._setting.x = kept.x
+        self._setup.x = kept.x
         if self._norm is Norm.RESIDUAL and self._measures.verified_residual() <= self.tolerance:
             at = f"with the x of iteration {kept.iteration}; rounding made later ones worse"
             return self._converged(best, self.tolerance, at)

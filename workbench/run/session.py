@@ -55,7 +55,7 @@ class Session:
         *,
         trace: bool = False,
         on_end: Callable[[Session], None] | None = None,
-        turn: RunQueue | None = MACHINE,
+        queue: RunQueue | None = MACHINE,
     ) -> None:
         self.configuration = configuration
         self.run: Run | None = None
@@ -69,22 +69,22 @@ class Session:
         self._changing = threading.Lock()
         self._go = threading.Event()
         self._single = threading.Event()
-        self._wish = CancelToken()
-        self._turn = QueueSlot(turn if turn is not None else RunQueue())
+        self._token = CancelToken()
+        self._slot = QueueSlot(queue if queue is not None else RunQueue())
         self._held_after_setup = False
         self._thread = threading.Thread(target=self._work, name="workbench-solve", daemon=True)
 
     @property
     def state(self) -> State:
         state = self._state
-        if state in (State.QUEUED, State.SETUP, State.RUNNING) and self._wish.overdue:
+        if state in (State.QUEUED, State.SETUP, State.RUNNING) and self._token.overdue:
             return State.DONE
         if state is State.QUEUED:
             return State.QUEUED if self._may_set_up else State.PAUSED
-        if state is State.RUNNING and not self._wish.made:
+        if state is State.RUNNING and not self._token.cancelled:
             if not self._go.is_set():
                 return State.PAUSED
-            return State.RUNNING if self._turn.held else State.QUEUED
+            return State.RUNNING if self._slot.held else State.QUEUED
         return state
 
     @property
@@ -95,22 +95,22 @@ class Session:
     @property
     def ending(self) -> bool:
         """It was wished to end and has not yet, which takes `GRACE` seconds at most."""
-        return self._wish.made and self.alive
+        return self._token.cancelled and self.alive
 
     @property
     def steady(self) -> bool:
         """It iterates, and goes on until it has converged or somebody wishes something."""
-        return self.state is State.RUNNING and not (self._wish.made or self._single.is_set())
+        return self.state is State.RUNNING and not (self._token.cancelled or self._single.is_set())
 
     @property
     def lingering(self) -> bool:
         """It counts as stopped, but what was under way goes on in the background; `result` may come with its end."""
-        return self._wish.overdue and self._state in (State.SETUP, State.RUNNING)
+        return self._token.overdue and self._state in (State.SETUP, State.RUNNING)
 
     @property
     def ahead(self) -> int:
         """How many have or get the machine before this one, while it is queued."""
-        return self._turn.ahead
+        return self._slot.ahead
 
     def when_over(self, act: Callable[[], object]) -> None:
         """Call this in the worker thread when all has ended, after `on_end`; at once if it has."""
@@ -129,13 +129,13 @@ class Session:
                 if not paused:
                     self._go.set()
                 # Here and not in the thread: who is started first comes first.
-                self._turn.ask()
+                self._slot.enqueue()
                 self._thread.start()
 
     def pause(self) -> None:
         """Hold the run, and let the next one in the queue begin."""
         self._go.clear()
-        self._turn.poke()
+        self._slot.wake()
 
     def resume(self) -> None:
         """Let a held run go on, at the end of the queue; a single step that is under way goes on too."""
@@ -151,7 +151,7 @@ class Session:
     def stop(self) -> None:
         """End the run; what was computed stays."""
         with self._changing:
-            self._wish.make()
+            self._token.cancel()
             if self._state is State.IDLE:
                 self._state, self.error = State.DONE, STOPPED_EARLY
             elif self._state is State.QUEUED:
@@ -159,7 +159,7 @@ class Session:
             elif self._state is State.SETUP:
                 self.error = STOPPED_IN_SETUP
         self._go.set()
-        self._turn.poke()
+        self._slot.wake()
 
     def wait(self, timeout: float | None = None) -> Result:
         """Wait for the end and return the result. Interrupting the wait stops the run.
@@ -184,13 +184,13 @@ class Session:
         # Under the lock, so that one that ends meanwhile does not stand in the queue for ever.
         with self._changing:
             if self._state in (State.QUEUED, State.SETUP, State.RUNNING):
-                self._turn.ask()
+                self._slot.enqueue()
                 self._go.set()
 
     def _join(self, timeout: float | None) -> None:
         """Wait for the thread; a setup that was stopped leaves nothing to wait for."""
         if self._thread.ident is not None:
-            self._thread.join(GRACE if self._wish.made and self.run is None else timeout)
+            self._thread.join(GRACE if self._token.cancelled and self.run is None else timeout)
 
     def _work(self) -> None:
         state = State.DONE
@@ -202,12 +202,12 @@ class Session:
         # function of the user's raises may be no Exception.
         except BaseException as error:
             # What somebody did not want any more has not failed.
-            if not (self._wish.made and self.run is None):
+            if not (self._token.cancelled and self.run is None):
                 self.error, state = sentence_of(error), State.FAILED
         finally:
             with self._changing:
                 self._state = state
-                self._turn.give_back()
+                self._slot.release()
         if self._on_end:
             self._on_end(self)
         for act in self._hearers:
@@ -216,13 +216,13 @@ class Session:
     def _set_up_and_iterate(self) -> None:
         self._wait_until(lambda: self._may_set_up)
         self._enter(State.SETUP)
-        run = Run(self.configuration, self._system, trace=self._trace, stopped=lambda: self._wish.made)
+        run = Run(self.configuration, self._system, trace=self._trace, stopped=lambda: self._token.cancelled)
         self._enter(State.RUNNING, run)
         going = True
         while going:
             # A run that is held is looked at by this thread too.
             self._wait_until(self._go.is_set, meanwhile=run.serve_snapshots)
-            if self._wish.made:
+            if self._token.cancelled:
                 run.cancel()
                 break
             going = run.step(1 if self._single.is_set() else None)
@@ -238,16 +238,16 @@ class Session:
     def _enter(self, state: State, run: Run | None = None) -> None:
         """The next state, unless somebody has wished for the end: then `stop` has said already what was stopped."""
         with self._changing:
-            if self._wish.made:
+            if self._token.cancelled:
                 raise StoppedError
             self.run, self._state = run, state
 
     def _wait_until(self, wanted: Callable[[], bool], meanwhile: Callable[[], object] = lambda: None) -> None:
         """Until the run is wanted and has the turn, or is to end. While it is not wanted the turn is others'."""
-        while not self._wish.made:
+        while not self._token.cancelled:
             if not wanted():
-                self._turn.give_back()
-                while not (self._wish.made or self._go.wait(LOOK_EVERY)):
+                self._slot.release()
+                while not (self._token.cancelled or self._go.wait(LOOK_EVERY)):
                     meanwhile()
-            elif self._turn.held or self._turn.take(unless=lambda: self._wish.made or not wanted()):
+            elif self._slot.held or self._slot.acquire(unless=lambda: self._token.cancelled or not wanted()):
                 return

@@ -1,4 +1,4 @@
-"""Setting up a run: the system on a device, both levels of the preconditioner, right-hand side and start."""
+"""The setup of a solve: system, right-hand side, starting vector, preconditioner and deflation on a device."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from workbench.scaling import is_extreme, magnitude, norm, scaled, scaled_number
 from workbench.solvers import MethodTraits, Solver
 
 NULL_TOLERANCE = 1e-12
-"""A maps the constant vector to zero when no entry of A 1 exceeds this times the largest diagonal entry."""
-DOUBT = 2.0
+"""A is taken to map the constant vector to zero if no entry of A 1 exceeds this times the largest diagonal entry."""
+SAFETY = 2.0
 """Safety factor of the test ||A 1|| > sqrt(N) tolerance, for rounding in any precision."""
 
 
@@ -35,11 +35,12 @@ DOUBT = 2.0
 class SolveSetup:
     """Everything that a solver's workspace is made of.
 
-    solver is the method that runs, which is another than the configuration's where that one chose. A is the operator
-    it sees (P A under deflation) and b what goes with it (P b); `bound` and `b` are the system itself, M both levels
-    and first_level the first alone. b, x and exact, the solution where it is known, are vectors on the device, those of
-    the system times 2^-exponent. removed: the norm of what was taken from b to make a singular system consistent, as b
-    is scaled. notes: sentences about what was changed on the way, for the provenance.
+    solver: the method that runs; it differs from the configuration's where that one selects another. A: the solver's
+    operator (P A under deflation); solver_b: its right-hand side (P b). bound, b: the system itself. M: both levels of
+    the preconditioner; first_level: the first alone. b, x and exact, the solution if it is known, are vectors on the
+    device, those of the system times 2^-exponent. removed: the norm of the component removed from b, as scaled, to make
+    a singular system consistent. entries: stored entries of A, None if unknown. deflation_vectors: their number, 0
+    without deflation. notes: sentences on what was changed or chosen, for the provenance.
     """
 
     system: LinearSystem
@@ -57,19 +58,23 @@ class SolveSetup:
     variant: Variant
     singular: bool
     exact: Any
+    entries: int | None
+    deflation_vectors: int
     notes: list[str]
 
     @property
     def operator(self) -> Operator:
+        """A of the system, on the host."""
         return self.system.operator
 
     @property
     def A(self) -> Any:
+        """The operator that the solver applies."""
         return self.projection if self.projection and self.variant.projects_system else self.bound
 
     @property
-    def seen_b(self) -> Any:
-        """The right-hand side that the solver sees."""
+    def solver_b(self) -> Any:
+        """The right-hand side of the system that the solver iterates on."""
         if self.projection is None or not self.variant.projects_system:
             return self.b
         projected = self.device.copy(self.b)
@@ -77,24 +82,24 @@ class SolveSetup:
         return projected
 
     def unscaled_norm(self, norm: Any) -> Any:
-        """A norm of the scaled system, or an array of them, as one of the system that was given."""
+        """A norm of the scaled system, or an array of norms, in terms of the original system."""
         if not self.exponent:
             return norm
         with np.errstate(over="ignore", under="ignore"):
             return np.ldexp(norm, self.exponent)
 
     def scaled_norm(self, norm: float) -> float:
-        """A norm of the system that was given as one of the scaled system."""
+        """A norm of the original system in terms of the scaled one."""
         return scaled_number(norm, -self.exponent)
 
     def release(self) -> None:
-        """Let go of all that lies on the device."""
+        """Drop all references to memory of the device."""
         self.bound = self.M = self.first_level = self.b = self.x = self.exact = self.projection = None
         if isinstance(self.device, Split):
             self.device.release()
 
     def solution(self, x: Any) -> Any:
-        """The solution that an iterate stands for: x itself, or Q b + P^T x in a new vector."""
+        """The solution that belongs to an iterate: x itself, or Q b + P^T x in a new vector."""
         x = self.device.whole(x)
         if self.projection is None or not self.variant.projects_system:
             return x
@@ -103,34 +108,35 @@ class SolveSetup:
         return finished
 
 
-def set_up(
+def prepare(
     configuration: Configuration,
     system: LinearSystem | None = None,
     x0: np.ndarray | None = None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> SolveSetup:
-    """Assemble (unless a system is given) and put everything in place. Raises InputError for what cannot be solved.
+    """Assemble the system, unless it is given, and set up everything on the device.
 
-    stopped: asked before each part that may take long; raises StoppedError once it is true.
+    stopped: cancellation request, tested before each part that may take long. Raises InputError for what cannot be
+    solved, StoppedError once `stopped` returns True.
     """
 
-    def go_on() -> None:
+    def check_stopped() -> None:
         if stopped():
             raise StoppedError
 
     device = devices.device(configuration.device).limited(configuration.memory_limit)
-    suits = MethodTraits(_element_wise(configuration), deflated=configuration.deflation.name != "none")
+    traits = MethodTraits(_element_wise(configuration), deflated=configuration.deflation.name != "none")
     configuration.preconditioner.check(device)
-    configuration.solver.check(device, suits)
+    configuration.solver.check(device, traits)
     size = configuration.problem.known_size if system is None else None
     if size is not None:
-        # Assembling what does not fit would take its time for nothing.
+        # A system that does not fit must not be assembled first.
         configuration.solver.check_room(device, size)
     system = system or configuration.problem.assemble(configuration.seed)
-    go_on()
+    check_stopped()
     operator = system.operator
     device.need(operator.dtype)
-    choice = configuration.solver.chosen(device, operator, suits, profile)
+    choice = configuration.solver.chosen(device, operator, traits, profile)
     solver, device = choice.solver, choice.device
     bound = operator.bind(device)
     singular = system.constant_nullspace or _maps_constant_to_zero(operator, bound, device)
@@ -148,20 +154,20 @@ def set_up(
         notes.append(f"b and x were scaled by 2^{-exponent} while iterating, so that dot products stay in range")
     removed = 0.0
     if singular:
-        b, removed = _made_consistent(b, exponent, notes)
+        b, removed = _make_consistent(b, exponent, notes)
     if not entries(b).any() and configuration.stopping.atol == 0:
         start = constant(0, b.size, operator.dtype)
         notes.append("b is zero, so x = 0; give atol above 0 to watch another start converge to it")
-    go_on()
+    check_stopped()
     b, x = device.array(b, operator.dtype), device.copy(device.array(start, operator.dtype))
     if solver.checks_symmetry and isinstance(configuration.preconditioner, InMemoryPreconditioner):
         configuration.preconditioner.check_symmetric(operator.shape[0], operator.dtype)
     first_level = M = configuration.preconditioner.setup(operator, device)
     notes += getattr(M, "notes", ())
-    given = DeflationContext(operator, bound, M, device, system.grid, system.phase, singular, configuration.seed)
-    go_on()
-    space = configuration.deflation.space(given)
-    go_on()
+    context = DeflationContext(operator, bound, M, device, system.grid, system.phase, singular, configuration.seed)
+    check_stopped()
+    space = configuration.deflation.space(context)
+    check_stopped()
     projection = None
     if space is not None:
         projection = Projection(operator, bound, space, configuration.coarse, device)
@@ -171,7 +177,7 @@ def set_up(
         applied = device.applied(M) if isinstance(M, ElementWise) else M
         both = configuration.variant.precondition(projection, applied, device)
         M = M if both is applied else both
-    go_on()
+    check_stopped()
     return SolveSetup(
         system=system,
         solver=solver,
@@ -188,24 +194,27 @@ def set_up(
         variant=configuration.variant,
         singular=singular,
         exact=exact,
+        # Counted here, since a report must not delay the end of a run.
+        entries=operator.nnz,
+        deflation_vectors=projection.count if projection else 0,
         notes=notes,
     )
 
 
 def on_cores(configuration: Configuration, system: LinearSystem) -> tuple[Any, np.ndarray, np.ndarray | None, bool]:
-    """A ready for products on the cores, b, the solution where it is known, and whether A maps constants to zero.
+    """A bound to the CPU, b, the solution if it is known, and whether A maps constants to zero.
 
-    What a run on any device solves, for looks at it after it has ended. Raises InputError as `set_up` does.
+    For snapshots of a run that has ended, on whatever device. Raises InputError as `prepare` does.
     """
     device = devices.device("cpu")
     bound = system.operator.bind(device)
     b, exact = _right_hand_side(configuration, system, bound, device)
     singular = system.constant_nullspace or _maps_constant_to_zero(system.operator, bound, device)
-    return bound, _made_consistent(b, 0, [])[0] if singular else b, exact, singular
+    return bound, _make_consistent(b, 0, [])[0] if singular else b, exact, singular
 
 
 def _element_wise(configuration: Configuration) -> bool:
-    """M acts element by element, a second level that wraps it included."""
+    """Whether M, including a second level that wraps it, acts element by element."""
     wrapped = configuration.deflation.name != "none" and not configuration.variant.projects_system
     return configuration.preconditioner.element_wise and not wrapped
 
@@ -213,7 +222,7 @@ def _element_wise(configuration: Configuration) -> bool:
 def _right_hand_side(
     configuration: Configuration, system: LinearSystem, bound: Any, device: Any
 ) -> tuple[np.ndarray, Any]:
-    """b in host memory, and on the device the solution where it is known by construction."""
+    """b in host memory, and the solution on the device if it is known by construction."""
     size, dtype = system.operator.shape[0], system.operator.dtype
     match configuration.rhs:
         case "ones":
@@ -239,7 +248,7 @@ def _exponent(b: np.ndarray, start: np.ndarray, bound: Any, device: Any) -> int:
     if len(vectors) == 2:
         product = device.zeros(b.size, b.dtype)
         bound.apply(device.array(start, b.dtype), product)
-        # NaN, as of infinity less infinity, must not be lost.
+        # NaN, as from infinity - infinity, must be kept.
         found = float(np.maximum(found, magnitude(device.to_host(product))))
     if not np.isfinite(found):
         raise InputError("A x0 overflows; start from a smaller x0, or from zero")
@@ -247,16 +256,17 @@ def _exponent(b: np.ndarray, start: np.ndarray, bound: Any, device: Any) -> int:
 
 
 def _norm(values: np.ndarray, device: Any) -> float:
-    """||v||, or a smaller number that is not zero where squares underflow on the device."""
+    """||v||, or a positive lower bound where the squares underflow on the device."""
     if constant_of(values) is not None:
         return magnitude(entries(values)) * math.sqrt(values.size)
     return device.norm(device.array(values, values.dtype)) or magnitude(values)
 
 
-def _made_consistent(b: np.ndarray, exponent: int, notes: list[str]) -> tuple[np.ndarray, float]:
-    """A singular system with the constants in its null space has a solution only if b sums to zero.
+def _make_consistent(b: np.ndarray, exponent: int, notes: list[str]) -> tuple[np.ndarray, float]:
+    """Project b onto the range of an A whose null space is the constants, where b must sum to zero.
 
-    Returns b with zero mean and the norm of what was removed; notes give the mean times 2^exponent.
+    Returns b with zero mean and the norm of the removed component; notes give the mean times 2^exponent. Raises
+    InputError for a constant b.
     """
     mean = b.mean(dtype=np.result_type(b.dtype, np.float64))
     length, removed = norm(b), float(abs(mean)) * math.sqrt(b.size)
@@ -275,6 +285,7 @@ def _made_consistent(b: np.ndarray, exponent: int, notes: list[str]) -> tuple[np
 
 
 def _start(configuration: Configuration, system: LinearSystem, x0: np.ndarray | None) -> np.ndarray:
+    """x0 in host memory, shape (N,)."""
     size, dtype = system.operator.shape[0], system.operator.dtype
     if x0 is not None:
         return np.array(cast(vector(x0, "x0", size), dtype, "x0"))
@@ -292,7 +303,7 @@ def _maps_constant_to_zero(operator: Operator, bound: Any, device: Any) -> bool:
         most = NULL_TOLERANCE * largest(operator.diagonal())
     except InputError:
         most = NULL_TOLERANCE
-    # The largest entry is no smaller than the root of the mean square, and that is had without fetching the vector.
-    if device.norm(product) > DOUBT * most * np.sqrt(size):
+    # The root mean square is a lower bound of the largest entry and needs no transfer of the vector.
+    if device.norm(product) > SAFETY * most * np.sqrt(size):
         return False
     return largest(device.to_host(product)) <= most

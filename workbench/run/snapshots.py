@@ -92,7 +92,7 @@ class SnapshotRequests:
     def __bool__(self) -> bool:
         return bool(self._waiting)
 
-    def ask(self, quantity: Quantity, cut: Cut) -> Snapshot:
+    def request(self, quantity: Quantity, cut: Cut) -> Snapshot:
         """Ask for a look; returns at once, and the look is done some time later."""
         look = Snapshot(quantity, cut)
         self._waiting.append(look)
@@ -103,18 +103,18 @@ class SnapshotRequests:
         begun = time.perf_counter()
         while self._waiting:
             look = self._waiting.popleft()
-            look.take(run.iterations, lambda look=look: unscaled(run, *seen(run, look.quantity)), run.setting.device)
+            look.take(run.iterations, lambda look=look: unscaled(run, *seen(run, look.quantity)), run.setup.device)
             self.count += 1
         self.seconds += time.perf_counter() - begun
 
 
 def unscaled(run: Run, vector: Any, words: str) -> tuple[Any, str]:
     """A vector of a run that solves a scaled system, as one of the system that was given; any other as it is."""
-    setting = run.setting
-    if vector is None or not setting.exponent:
+    setup = run.setup
+    if vector is None or not setup.exponent:
         return vector, words
-    host = vector if isinstance(vector, np.ndarray) else setting.device.to_host(vector)
-    return scaled(host, setting.exponent), words
+    host = vector if isinstance(vector, np.ndarray) else setup.device.to_host(vector)
+    return scaled(host, setup.exponent), words
 
 
 def seen(run: Run, quantity: Quantity) -> tuple[Any, str]:
@@ -124,24 +124,24 @@ def seen(run: Run, quantity: Quantity) -> tuple[Any, str]:
     under deflation that of Q b + P^T x. Where solutions are defined up to a constant, x and the error are copied to the
     host.
     """
-    setting = run.setting
-    if setting.x is None:
+    setup = run.setup
+    if setup.x is None:
         return None, "the vectors were lost with the device"
-    device = setting.device
+    device = setup.device
     if quantity is Quantity.RESIDUAL:
         # Before the start there is no recurrence yet, and in lines of one's own r may be anything.
-        known = setting.solver.residual == "r" and not setting.solver.own_lines and run.history.count
+        known = setup.solver.residual == "r" and not setup.solver.own_lines and run.history.count
         own = run.workspace.gathered("r") if known else None
         if own is not None:
             return own, "r of the recurrence"
         return run.true_residual(), "b − A x computed afresh"
-    if quantity is Quantity.ERROR and setting.exact is None:
+    if quantity is Quantity.ERROR and setup.exact is None:
         return None, UNKNOWN
-    vector = setting.solution(setting.x)
+    vector = setup.solution(setup.x)
     if quantity is Quantity.ERROR:
         vector = device.copy(vector)
-        device.subtract_from(setting.exact, vector)
-    return centred(device.to_host(vector), singular=True) if setting.singular else vector, origin(quantity)
+        device.subtract_from(setup.exact, vector)
+    return centred(device.to_host(vector), singular=True) if setup.singular else vector, origin(quantity)
 
 
 def at_rest(
