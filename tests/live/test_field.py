@@ -277,7 +277,7 @@ def test_a_loaded_run_shows_its_solution_and_says_what_it_lacks(view, page_of, e
     np.testing.assert_array_equal(np.rint(255 * plane(page)).ravel(), shades.to_bytes(result.x))
     view.quantity = "residual"
     eventually(lambda: shown(page, "residual"))
-    assert "computed afresh" in page.messages[-1]["note"]
+    assert "recomputed" in page.messages[-1]["note"]
     view.follow(without)
     eventually(lambda: "no solution was kept of this run" in page.messages[-1]["note"])
     view.quantity = "coefficient"

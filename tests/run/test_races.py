@@ -56,13 +56,13 @@ class Slow:
         monkeypatch.setattr("workbench.run.driver.time.perf_counter", lambda: self.now)
 
     def slow(self, run, seconds):
-        made = run._watch.make
+        made = run._recurrence.watch.make
 
         def make(*given, **more):
             self.now += seconds
             return made(*given, **more)
 
-        run._watch.make = make
+        run._recurrence.watch.make = make
 
 
 def test_a_lanes_clock_does_not_count_the_others(monkeypatch):

@@ -10,7 +10,7 @@ import pytest
 
 from workbench.devices.plane_slice import PlaneSlice
 from workbench.run import Quantity, Run, Session, State, Stopping, configure, run_through
-from workbench.run.snapshots import UNKNOWN, at_rest
+from workbench.run.snapshots import RECOMPUTED, UNKNOWN, of_result
 
 ENDLESS = Stopping(rtol=1e-300, maxiter=10**9, stagnation=10**9)
 
@@ -51,7 +51,7 @@ def test_what_is_seen_is_the_vector_itself(solver, deflation):
     np.testing.assert_allclose(looked(run, Quantity.ERROR).values, exact - x, atol=1e-14)
     residual = looked(run, Quantity.RESIDUAL)
     np.testing.assert_allclose(residual.values, b - matrix(run) @ x, atol=1e-11 * np.linalg.norm(b))
-    assert residual.words == ("b − A x computed afresh" if solver == "lanczos-cg" else "r of the recurrence")
+    assert residual.words == (RECOMPUTED if solver == "lanczos-cg" else "r of the recurrence")
     assert residual.iteration == run.iterations == 7
 
 
@@ -59,7 +59,7 @@ def test_a_run_that_was_not_started_shows_b_less_a_x0():
     run = stepped(0, x0="zero")
     look = looked(run, Quantity.RESIDUAL)
     np.testing.assert_allclose(np.linalg.norm(look.values), run.norm_of_b)
-    assert look.words == "b − A x computed afresh"
+    assert look.words == RECOMPUTED
 
 
 @pytest.mark.parametrize("deflation", ["none", "stripes:2"])
@@ -98,8 +98,8 @@ def test_a_mistake_in_a_cut_is_told_and_the_run_goes_on(caplog):
     assert run.step()
     assert look.done
     assert look.values is None
-    assert "the look failed: cannot reshape" in look.words
-    assert "a look at a run failed" in caplog.text
+    assert "the snapshot failed: cannot reshape" in look.words
+    assert "a snapshot of a run failed" in caplog.text
 
 
 @pytest.mark.parametrize("paused", [False, True])
@@ -161,13 +161,13 @@ def test_a_run_that_has_ended_is_seen_from_its_x(singular):
     assert run.setup.singular == singular
     result = run_through(run)
     system = configuration.problem.assemble()
-    x, words = at_rest(configuration, system, result.x, Quantity.SOLUTION)
+    x, words = of_result(configuration, system, result.x, Quantity.SOLUTION)
     assert words == ""
     np.testing.assert_array_equal(x, result.x)
-    residual, words = at_rest(configuration, system, result.x, Quantity.RESIDUAL)
+    residual, words = of_result(configuration, system, result.x, Quantity.RESIDUAL)
     assert np.linalg.norm(residual) / run.norm_of_b == pytest.approx(result.true_relative_residual, rel=1e-6)
-    assert words == "b − A x computed afresh"
-    error, words = at_rest(configuration, system, result.x, Quantity.ERROR)
+    assert words == RECOMPUTED
+    error, words = of_result(configuration, system, result.x, Quantity.ERROR)
     if singular:
         assert error is None
         assert words == UNKNOWN

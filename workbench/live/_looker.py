@@ -16,7 +16,7 @@ from workbench.live.cuts import Cut
 from workbench.problems import LinearSystem
 from workbench.recording import Record
 from workbench.run import Quantity, Result, Run, Session, Snapshot, State
-from workbench.run.snapshots import at_rest
+from workbench.run.snapshots import of_result
 
 NO_SOLUTION = "no solution was kept of this run; run it again to see it"
 NO_SYSTEM = "the loaded run does not hold its matrix, so only its solution can be seen; run it again to see the others"
@@ -141,7 +141,7 @@ class Looker:
             return None, NO_SOLUTION
         if system is None:
             return (x, "") if quantity is Quantity.SOLUTION else (None, NO_SYSTEM)
-        return at_rest(self.watched.described()[0], system, x, quantity)
+        return of_result(self.watched.described()[0], system, x, quantity)
 
     def _x(self) -> np.ndarray | None:
         given = self.watched.given

@@ -103,7 +103,7 @@ class Watched:
         """What it takes to make the run again, and where it was made."""
         if isinstance(self.given, (Result, Record)):
             return self.given.provenance
-        return provenance_of(self.run) if self.run else {"configuration": self.given.configuration.to_dict()}
+        return provenance_of(self.run.state) if self.run else {"configuration": self.given.configuration.to_dict()}
 
     def described(self) -> tuple[Configuration, LinearSystem | None]:
         """What was run. Raises InputError where a run that was loaded does not hold all of it.

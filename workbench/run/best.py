@@ -18,9 +18,13 @@ class BestIterate:
 
     def __init__(self, device: Any, x: Any) -> None:
         self._device = device
-        self.x = device.copy(device.whole(x))
+        self.x: Any = device.copy(device.whole(x))
         self.iteration = 0
         self._norm = math.inf
+
+    def release(self) -> None:
+        """Drop the copy."""
+        self.x = None
 
     def update(self, norm: float, iteration: int, x: Any) -> None:
         """Copy x if its norm is smaller by `FALL` than that of the last copy. Cost: nothing, or one copy of x."""

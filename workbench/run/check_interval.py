@@ -6,11 +6,16 @@ import math
 
 import numpy as np
 
+from workbench.recording import History
+from workbench.run.stopping import Stopping
+
 GROWTH = 4
 """Largest ratio of two consecutive batches; geometric growth keeps the checks few, however long the run is."""
 SECONDS = 0.02
 """Longest batch, in seconds. A check takes 0.25 ms, so that longer ones gain nothing, and snapshots and time slices
 of a race wait for the end of a batch."""
+LONGEST_BATCH = 0.05
+"""Seconds that one batch may take in any case: cancellation requests are served between batches."""
 
 
 def next_batch(
@@ -57,3 +62,55 @@ def remaining(norms: np.ndarray, target: float, window: int) -> float:
     ]
     fastest = max(rates, default=0.0)
     return math.log(norms[-1] / target) / fastest if fastest > 0 else math.inf
+
+
+class CheckInterval:
+    """The lengths of the batches of one run: iterations between two checks of its norms.
+
+    limit: iterations at most. least: what batches are multiples of. length, seconds: of the last batch, and of one of
+    its iterations.
+    """
+
+    def __init__(self, stopping: Stopping, limit: int, least: int) -> None:
+        self._stopping, self._limit, self._least = stopping, limit, least
+        self.length, self.seconds = 0, 0.0
+
+    def note(self, length: int, seconds: float) -> None:
+        """Record the last batch."""
+        self.length, self.seconds = length, seconds
+
+    def next(
+        self, history: History, target: float, best: int, *, longest: int, most: int | None, elapsed: float
+    ) -> int:
+        """The length of the next batch: 1 at the start, never beyond the iteration limit or a due true residual.
+
+        target: the norm at which the true residual is measured next. best: the iteration of the smallest norm. longest:
+        what the device can make at once. most: an upper bound of the caller's. elapsed: iteration time so far, in s.
+        """
+        if history.count == 0:
+            return 1
+        iterations = history.count - 1
+        every = longest if most is None else min(most, longest)
+        # An explicit check_every is kept as it is.
+        if not self._stopping.check_every and every > 1:
+            every = min(every, self._adapted(history, target, best, longest, elapsed))
+            if self.seconds * every > LONGEST_BATCH:
+                every = int(LONGEST_BATCH / self.seconds)
+        often = self._stopping.true_every
+        until_measured = often - iterations % often if often else every
+        return max(1, min(every, until_measured, self._limit - iterations))
+
+    def _adapted(self, history: History, target: float, best: int, longest: int, elapsed: float) -> int:
+        """Iterations until the norm may be near its target, or until the run may end for another reason."""
+        iterations, limit = history.count - 1, self._stopping.max_seconds
+        stalled = best + self._stopping.stagnation + 1 - iterations
+        left = (limit - elapsed) / self.seconds if limit is not None and self.seconds > 0 else math.inf
+        return next_batch(
+            history[self._stopping.norm],
+            target,
+            before=self.length if iterations else 0,
+            least=self._least,
+            most=longest,
+            seconds=self.seconds,
+            may_end_in=min(stalled, left),
+        )
