@@ -1,4 +1,4 @@
-"""A run as a value on disk: one file, versioned, written to a temporary file and renamed."""
+"""Records: runs as plain data, and their files, which are versioned and replaced atomically."""
 
 from __future__ import annotations
 
@@ -17,25 +17,26 @@ from workbench.recording.archive import read_arrays, text_of
 from workbench.recording.history import COLUMNS, History
 from workbench.recording.trace import Trace
 from workbench.recording.typed import read, read_json
+from workbench.registry import from_dict
 
 FORMAT = "cg-workbench run"
 VERSION = 1
 WAY_OUT = "runs are written by `workbench solve --save`"
 PRECISIONS = ("f4", "f8", "c8", "c16")
-"""Of solutions."""
+"""Of solutions, in NumPy's codes."""
 MEMBERS = ("head", *COLUMNS, "true_residuals", "solution", "trace")
-"""What a file holds, the last two where they were kept."""
+"""The arrays of a file; the last two are optional."""
 EARLIER_KEYS = {"parted_at": "residual_gap_at"}
 """Keys of a summary as earlier versions wrote them, and their names now."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Record:
-    """Everything that views and exports need of a run, as plain data.
+    """A run as plain data, for views and exports.
 
     summary: the fields that `workbench solve --json` prints, without the residual history.
     provenance: problem, blocks, versions, machine, device, seed, time of the run.
-    solution: x, shape (N,), when it was kept. trace: where the time went, when the run was traced.
+    solution: x, shape (N,), if it was kept. trace: the kernels of a traced run.
     """
 
     summary: dict[str, Any]
@@ -44,9 +45,39 @@ class Record:
     solution: np.ndarray | None = None
     trace: Trace | None = None
 
+    @property
+    def label(self) -> str:
+        """The names of the blocks, without the problem, for legends."""
+        parts = [self.summary[kind] for kind in ("solver", "preconditioner", "deflation")]
+        parts += [self.summary["coarse"] or "none"]
+        parts += [self.summary["variant"]] if self.summary.get("variant") not in (None, "def1") else []
+        return " + ".join(part for part in parts if part != "none")
+
+    @property
+    def problem_label(self) -> str:
+        """The label of the problem; its name if it cannot be made from declared parameters."""
+        problem = self.summary["problem"]
+        try:
+            return getattr(from_dict(problem), "label", problem["name"])
+        except (InputError, KeyError, TypeError):
+            return str(problem["name"])
+
+    @property
+    def norm_of_b(self) -> float:
+        """||b||, from the last residual and its relative value; ||r_0|| for a run that ended with r = 0."""
+        residual, relative = self.history["residual"], self.summary["relative_residual"]
+        if residual.size and relative and np.isfinite(relative):
+            return float(residual[-1]) / relative
+        return float(residual[0]) if residual.size and residual[0] > 0 else 1.0
+
+    @property
+    def relative_residual(self) -> np.ndarray:
+        """||r||/||b|| per iteration, the start being 0; shape (iterations + 1,)."""
+        return self.history["residual"] / self.norm_of_b
+
 
 def save(record: Record, path: str | Path) -> Path:
-    """Write a run to one file, about 56 bytes an iteration. Raises InputError when the folder cannot be written."""
+    """Write a run to one file, about 56 bytes an iteration. Raises InputError if the folder cannot be written."""
     head = {"format": FORMAT, "version": VERSION, "summary": record.summary, "provenance": record.provenance}
     arrays = record.history.to_arrays()
     if record.solution is not None:
@@ -59,7 +90,7 @@ def save(record: Record, path: str | Path) -> Path:
 
 
 def load(path: str | Path) -> Record:
-    """Read a run back. Raises InputError when the file is missing, is no run, is damaged, or is of a later version.
+    """Read a run. Raises InputError for a file that is missing, holds no run, is damaged, or is of a later version.
 
     A file may unpack to 256 MiB, or to 50 times its size, see `read_arrays`.
     """
@@ -85,7 +116,7 @@ def load(path: str | Path) -> Record:
 
 
 def _record(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> Record:
-    """The run, every part of it checked. Raises InputError for a part that cannot be."""
+    """The run, every part of it checked. Raises InputError for a wrong part."""
     plain = _with_present_keys(head.get("summary"))
     summary = read(_Summary, plain, "summary")
     read(_Provenance, head.get("provenance"), "provenance")
@@ -119,7 +150,7 @@ class _Problem:
 
 @dataclasses.dataclass(frozen=True)
 class _Summary:
-    """What every summary holds, then what those of earlier versions lack: views read these without asking."""
+    """The fields of every summary, then those that earlier versions lack. Views read them unchecked."""
 
     problem: _Problem
     N: int
@@ -156,7 +187,7 @@ class _Configuration:
 
 @dataclasses.dataclass(frozen=True)
 class _Provenance:
-    """What views read of where a run comes from; all of it may be missing."""
+    """The part of the provenance that views read; every field may be missing."""
 
     configuration: _Configuration = dataclasses.field(default_factory=_Configuration)
     notes: list[str] = dataclasses.field(default_factory=list)
@@ -165,7 +196,7 @@ class _Provenance:
 
 
 def to_csv(record: Record, path: str | Path) -> Path:
-    """Write the history as CSV: a row an iteration, provenance in comment lines that start with #."""
+    """Write the history as CSV: one row an iteration, and the summary in comment lines that start with #."""
     text = io.StringIO()
     for key, value in record.summary.items():
         text.write(f"# {key}: {json.dumps(value)}\n")
