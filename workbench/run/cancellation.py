@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 
 GRACE = 0.03
 """Seconds from the cancellation request until a run counts as stopped. Kernels, factorizations and compilers cannot be
@@ -14,6 +15,12 @@ STOPPED_IN_SETUP = "stopped during the setup"
 
 class StoppedError(Exception):
     """Raised inside a setup after a cancellation request. It never leaves this package."""
+
+
+def check_stopped(stopped: Callable[[], bool]) -> None:
+    """Raise StoppedError once `stopped` returns True."""
+    if stopped():
+        raise StoppedError
 
 
 class CancelToken:

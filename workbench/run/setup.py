@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from workbench import devices
-from workbench.arrays import cast, vector
 from workbench.deflation import DeflationContext, Projection, Variant
-from workbench.devices.constant import constant, constant_of, entries, largest
+from workbench.devices.constant import constant, largest
 from workbench.devices.pair import Split
 from workbench.errors import InputError
 from workbench.machine.profile import profile
 from workbench.operators import Operator
 from workbench.preconditioners import ElementWise
 from workbench.problems import LinearSystem
-from workbench.run.cancellation import StoppedError
+from workbench.run.cancellation import check_stopped
 from workbench.run.configuration import Configuration
 from workbench.run.in_memory import InMemoryPreconditioner
-from workbench.scaling import is_extreme, magnitude, norm, scaled, scaled_number
+from workbench.run.right_hand_side import Vectors, make_consistent, prepare_vectors, right_hand_side
+from workbench.scaling import scaled_number
 from workbench.solvers import MethodTraits, Solver
 
 NULL_TOLERANCE = 1e-12
@@ -108,6 +107,16 @@ class SolveSetup:
         return finished
 
 
+class _Levels(NamedTuple):
+    """The preconditioner and the deflation, as in SolveSetup."""
+
+    first_level: Any
+    M: Any
+    projection: Projection | None
+    labels: np.ndarray | None
+    deflation_vectors: int
+
+
 def prepare(
     configuration: Configuration,
     system: LinearSystem | None = None,
@@ -119,21 +128,12 @@ def prepare(
     stopped: cancellation request, tested before each part that may take long. Raises InputError for what cannot be
     solved, StoppedError once `stopped` returns True.
     """
-
-    def check_stopped() -> None:
-        if stopped():
-            raise StoppedError
-
     device = devices.device(configuration.device).limited(configuration.memory_limit)
     traits = MethodTraits(_element_wise(configuration), deflated=configuration.deflation.name != "none")
     configuration.preconditioner.check(device)
     configuration.solver.check(device, traits)
-    size = configuration.problem.known_size if system is None else None
-    if size is not None:
-        # A system that does not fit must not be assembled first.
-        configuration.solver.check_room(device, size)
-    system = system or configuration.problem.assemble(configuration.seed)
-    check_stopped()
+    system = system or _assembled(configuration, device)
+    check_stopped(stopped)
     operator = system.operator
     device.need(operator.dtype)
     choice = configuration.solver.chosen(device, operator, traits, profile)
@@ -143,62 +143,65 @@ def prepare(
     notes = [*choice.why, *([device.note] if device.note else [])]
     if configuration.device == "auto":
         notes.append(f"device auto is {device.name} here, chosen by the memory bandwidth of the devices present")
-    notes += getattr(bound, "notes", ())
-    notes += system.notes
-    b, exact = _right_hand_side(configuration, system, bound, device)
-    start = _start(configuration, system, x0)
-    exponent = _exponent(b, start, bound, device)
-    if exponent:
-        b, start = scaled(b, -exponent), scaled(start, -exponent)
-        exact = None if exact is None else device.array(scaled(device.to_host(exact), -exponent), operator.dtype)
-        notes.append(f"b and x were scaled by 2^{-exponent} while iterating, so that dot products stay in range")
-    removed = 0.0
-    if singular:
-        b, removed = _make_consistent(b, exponent, notes)
-    if not entries(b).any() and configuration.stopping.atol == 0:
-        start = constant(0, b.size, operator.dtype)
-        notes.append("b is zero, so x = 0; give atol above 0 to watch another start converge to it")
-    check_stopped()
-    b, x = device.array(b, operator.dtype), device.copy(device.array(start, operator.dtype))
+    notes += [*getattr(bound, "notes", ()), *system.notes]
+    vectors = prepare_vectors(configuration, system, x0, bound, device, singular, notes, stopped)
     if solver.checks_symmetry and isinstance(configuration.preconditioner, InMemoryPreconditioner):
         configuration.preconditioner.check_symmetric(operator.shape[0], operator.dtype)
-    first_level = M = configuration.preconditioner.setup(operator, device)
-    notes += getattr(M, "notes", ())
-    context = DeflationContext(operator, bound, M, device, system.grid, system.phase, singular, configuration.seed)
-    check_stopped()
-    space = configuration.deflation.space(context)
-    check_stopped()
-    projection = None
-    if space is not None:
-        projection = Projection(operator, bound, space, configuration.coarse, device)
-        notes += projection.notes
-        if configuration.variant.projects_start:
-            projection.finish(x, b)
-        applied = device.applied(M) if isinstance(M, ElementWise) else M
-        both = configuration.variant.precondition(projection, applied, device)
-        M = M if both is applied else both
-    check_stopped()
+    levels = _levels(configuration, system, bound, device, vectors, singular, notes, stopped)
     return SolveSetup(
         system=system,
         solver=solver,
         device=device,
         bound=bound,
-        first_level=first_level,
-        M=M,
-        b=b,
-        x=x,
-        exponent=exponent,
-        removed=removed,
-        labels=space.labels if space else None,
-        projection=projection,
         variant=configuration.variant,
         singular=singular,
-        exact=exact,
         # Counted here, since a report must not delay the end of a run.
         entries=operator.nnz,
-        deflation_vectors=projection.count if projection else 0,
         notes=notes,
+        **vectors._asdict(),
+        **levels._asdict(),
     )
+
+
+def _assembled(configuration: Configuration, device: Any) -> LinearSystem:
+    """The system of the configuration's problem. Raises InputError, before assembly, for one that does not fit."""
+    size = configuration.problem.known_size
+    if size is not None:
+        configuration.solver.check_room(device, size)
+    return configuration.problem.assemble(configuration.seed)
+
+
+def _levels(
+    configuration: Configuration,
+    system: LinearSystem,
+    bound: Any,
+    device: Any,
+    vectors: Vectors,
+    singular: bool,
+    notes: list[str],
+    stopped: Callable[[], bool],
+) -> _Levels:
+    """Both levels of the preconditioner, and the projection; x is projected where the variant asks for it."""
+    operator, variant = system.operator, configuration.variant
+    first_level = configuration.preconditioner.setup(operator, device)
+    notes += getattr(first_level, "notes", ())
+    context = DeflationContext(
+        operator, bound, first_level, device, system.grid, system.phase, singular, configuration.seed
+    )
+    check_stopped(stopped)
+    space = configuration.deflation.space(context)
+    check_stopped(stopped)
+    if space is None:
+        return _Levels(first_level, first_level, None, None, 0)
+    projection = Projection(operator, bound, space, configuration.coarse, device)
+    notes += projection.notes
+    if variant.projects_start:
+        projection.finish(vectors.x, vectors.b)
+    applied = device.applied(first_level) if isinstance(first_level, ElementWise) else first_level
+    both = variant.precondition(projection, applied, device)
+    check_stopped(stopped)
+    M = first_level if both is applied else both
+    return _Levels(first_level, M, projection, space.labels, projection.count)
 
 
 def on_cores(configuration: Configuration, system: LinearSystem) -> tuple[Any, np.ndarray, np.ndarray | None, bool]:
@@ -208,90 +211,15 @@ def on_cores(configuration: Configuration, system: LinearSystem) -> tuple[Any, n
     """
     device = devices.device("cpu")
     bound = system.operator.bind(device)
-    b, exact = _right_hand_side(configuration, system, bound, device)
+    b, exact = right_hand_side(configuration, system, bound, device)
     singular = system.constant_nullspace or _maps_constant_to_zero(system.operator, bound, device)
-    return bound, _make_consistent(b, 0, [])[0] if singular else b, exact, singular
+    return bound, make_consistent(b, 0, [])[0] if singular else b, exact, singular
 
 
 def _element_wise(configuration: Configuration) -> bool:
     """Whether M, including a second level that wraps it, acts element by element."""
     wrapped = configuration.deflation.name != "none" and not configuration.variant.projects_system
     return configuration.preconditioner.element_wise and not wrapped
-
-
-def _right_hand_side(
-    configuration: Configuration, system: LinearSystem, bound: Any, device: Any
-) -> tuple[np.ndarray, Any]:
-    """b in host memory, and the solution on the device if it is known by construction."""
-    size, dtype = system.operator.shape[0], system.operator.dtype
-    match configuration.rhs:
-        case "ones":
-            return constant(1, size, dtype), None
-        case "ones-scaled":
-            exact = device.array(constant(1 / np.sqrt(size), size, dtype), dtype)
-            b = device.zeros(size, dtype)
-            bound.apply(exact, b)
-            return device.to_host(b), exact
-        case "random":
-            return np.random.default_rng([configuration.seed, 1]).random(size).astype(dtype), None
-    if (value := constant_of(system.b)) is not None and system.b.shape == (size,):
-        return constant(cast(vector(np.array([value]), "b", 1), dtype, "b")[0], size, dtype), None
-    return cast(vector(system.b, "b", size), dtype, "b"), None
-
-
-def _exponent(b: np.ndarray, start: np.ndarray, bound: Any, device: Any) -> int:
-    """The power of two of the largest entry of b and A x0 where dot products might under- or overflow, else 0."""
-    vectors = [b, start] if entries(start).any() else [b]
-    if not any(is_extreme(_norm(values, device), b.dtype) for values in vectors):
-        return 0
-    found = magnitude(entries(b))
-    if len(vectors) == 2:
-        product = device.zeros(b.size, b.dtype)
-        bound.apply(device.array(start, b.dtype), product)
-        # NaN, as from infinity - infinity, must be kept.
-        found = float(np.maximum(found, magnitude(device.to_host(product))))
-    if not np.isfinite(found):
-        raise InputError("A x0 overflows; start from a smaller x0, or from zero")
-    return math.frexp(found)[1]
-
-
-def _norm(values: np.ndarray, device: Any) -> float:
-    """||v||, or a positive lower bound where the squares underflow on the device."""
-    if constant_of(values) is not None:
-        return magnitude(entries(values)) * math.sqrt(values.size)
-    return device.norm(device.array(values, values.dtype)) or magnitude(values)
-
-
-def _make_consistent(b: np.ndarray, exponent: int, notes: list[str]) -> tuple[np.ndarray, float]:
-    """Project b onto the range of an A whose null space is the constants, where b must sum to zero.
-
-    Returns b with zero mean and the norm of the removed component; notes give the mean times 2^exponent. Raises
-    InputError for a constant b.
-    """
-    mean = b.mean(dtype=np.result_type(b.dtype, np.float64))
-    length, removed = norm(b), float(abs(mean)) * math.sqrt(b.size)
-    if removed <= 1e-13 * length:
-        return b, 0.0
-    b = (b - mean).astype(b.dtype)
-    given = complex(scaled_number(mean.real, exponent), scaled_number(mean.imag, exponent))
-    shown = given if b.dtype.kind == "c" else given.real
-    notes.append(f"A is singular: the mean of b, {shown:.6g}, was removed so that a solution exists")
-    if norm(b) <= 1e-12 * length:
-        raise InputError(
-            "the right-hand side is constant and A maps constants to zero, so nothing is left once its mean is "
-            "removed; choose another right-hand side, for example random"
-        )
-    return b, removed
-
-
-def _start(configuration: Configuration, system: LinearSystem, x0: np.ndarray | None) -> np.ndarray:
-    """x0 in host memory, shape (N,)."""
-    size, dtype = system.operator.shape[0], system.operator.dtype
-    if x0 is not None:
-        return np.array(cast(vector(x0, "x0", size), dtype, "x0"))
-    if configuration.x0 == "random" or (configuration.x0 == "problem" and system.random_start):
-        return np.random.default_rng(configuration.seed).random(size).astype(dtype)
-    return constant(0, size, dtype)
 
 
 def _maps_constant_to_zero(operator: Operator, bound: Any, device: Any) -> bool:
