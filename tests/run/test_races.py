@@ -45,6 +45,7 @@ def test_a_race_gives_the_iterations_and_residuals_of_single_runs():
         assert mine.iterations == alone.iterations
         assert mine.history["residual"].tolist() == alone.history["residual"].tolist()
     assert [entry.state for entry in race.entries] == [State.DONE] * 3
+    assert race.state is State.DONE
 
 
 class Slow:
@@ -65,7 +66,7 @@ class Slow:
         run._recurrence.watch.make = make
 
 
-def test_a_lanes_clock_does_not_count_the_others(monkeypatch):
+def test_an_entrys_clock_does_not_count_the_others(monkeypatch):
     clock = Slow(monkeypatch)
     race = Race([entry_of(), entry_of()])
     first, second = race.entries
@@ -89,7 +90,7 @@ def steps(monkeypatch):
     return seen
 
 
-def test_turns_of_no_length_are_one_iteration_each(steps):
+def test_time_slices_of_no_length_are_one_iteration_each(steps):
     race = Race([endless(), endless(), endless()], slice_seconds=0)
     race.start()
     until(lambda: len(steps) > 300)
@@ -100,7 +101,7 @@ def test_turns_of_no_length_are_one_iteration_each(steps):
     assert steps[:300] == runs * 100
 
 
-def test_long_turns_go_on_until_an_entry_has_ended(steps):
+def test_long_time_slices_last_until_an_entry_has_ended(steps):
     race = Race([entry_of(), entry_of()], slice_seconds=1000)
     race.wait(60)
     first, second = (entry.run for entry in race.entries)
@@ -109,12 +110,12 @@ def test_long_turns_go_on_until_an_entry_has_ended(steps):
 
 
 @pytest.mark.parametrize("seconds", [-1.0, float("nan"), float("inf")])
-def test_a_turn_has_a_length(seconds):
+def test_a_time_slice_has_a_length(seconds):
     with pytest.raises(InputError, match="slice_seconds must be a finite number of at least 0"):
         Race(slice_seconds=seconds)
 
 
-def test_an_entry_that_fails_says_why_and_the_others_go_on(monkeypatch):
+def test_an_entry_that_fails_says_why_and_the_others_continue(monkeypatch):
     race = Race([entry_of(), configure("two-layer", n=4, deflation="eigenvectors:400"), entry_of()])
     good, bad, broken = race.entries
     broken.advance()
@@ -132,7 +133,7 @@ def test_an_entry_that_fails_says_why_and_the_others_go_on(monkeypatch):
     assert broken.error == "the run failed by a RuntimeError: a wheel came off"
 
 
-def test_lanes_are_added_held_stopped_and_removed_while_others_run():
+def test_entries_are_added_held_stopped_and_removed_while_others_run():
     race = Race([endless()])
     (first,) = race.entries
     race.start()
@@ -160,7 +161,7 @@ def test_lanes_are_added_held_stopped_and_removed_while_others_run():
         race.pause(second)
 
 
-def test_all_held_lanes_can_be_stopped_and_a_race_can_go_on_with_a_new_lane():
+def test_all_held_entries_can_be_stopped_and_a_race_continues_with_a_new_entry():
     race = Race([endless()])
     race.start()
     until(lambda: race.entries[0].run and race.entries[0].run.iterations > 3)
@@ -197,7 +198,7 @@ def test_waiting_too_long_says_how_to_end_it():
     race.wait(20)
 
 
-def test_ranking_are_those_of_the_histories():
+def test_the_ranking_is_that_of_the_histories():
     race = Race([entry_of(**choices) for choices in CHOICES])
     race.wait(60)
     found = rank(race.entries, 1e-3)
@@ -229,13 +230,13 @@ def test_a_long_setup_loses_by_seconds_unless_it_is_left_out():
     assert rank(race.entries, 1e-3, "seconds", with_setup=False).finished[0].entry is second
 
 
-def test_finer_tolerances_are_reached_by_nobody():
+def test_finer_tolerances_are_not_reached():
     race = Race([entry_of()])
     race.wait(60)
     assert rank(race.entries, 1e-12).finished == ()
 
 
-def test_whoever_has_spent_less_may_still_win():
+def test_an_entry_that_has_spent_less_may_still_win():
     race = Race([entry_of(), entry_of()])
     ahead, behind = race.entries
     while not ahead.ended:
@@ -252,7 +253,7 @@ def test_whoever_has_spent_less_may_still_win():
     assert {finish.entry for finish in found.winners} == {ahead, behind}
 
 
-def test_the_recurrence_of_a_run_that_has_parted_counts_for_nothing():
+def test_an_entry_with_a_residual_gap_is_not_ranked():
     race = Race([entry_of()])
     race.wait(60)
     (entry,) = race.entries
@@ -271,7 +272,7 @@ def test_bytes_are_those_of_the_plan_and_unknown_for_functions():
     assert plain < jacobi
 
 
-def test_iterations_that_were_held_up_are_told_from_the_others():
+def test_seconds_of_iterations_that_were_held_up():
     # Nine iterations of 1 s, one of 21 s: 20 s were others'.
     clock = np.cumsum([5.0, 1, 1, 1, 1, 21, 1, 1, 1, 1, 1])
     assert held_up_seconds(clock) == 20
@@ -285,6 +286,6 @@ def test_a_tolerance_is_above_zero(tolerance):
         rank([], tolerance)
 
 
-def test_an_unknown_measure_is_told():
+def test_an_unknown_measure_is_an_error():
     with pytest.raises(InputError, match="did you mean seconds"):
         rank([], 1e-3, "second")

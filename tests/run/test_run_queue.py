@@ -1,4 +1,4 @@
-"""Sessions and races of one process take queue on the machine, first come, first served."""
+"""The run queue: sessions and races of one process use the machine one at a time, first come, first served."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def endless(queue):
     return Session(configure("poisson5", n=32, solver="sd", stopping=ENDLESS), queue=queue)
 
 
-def test_slots_are_granted_in_the_order_in_which_they_were_asked_for():
+def test_slots_are_granted_in_the_order_of_the_requests():
     queue = RunQueue()
     slots = [QueueSlot(queue) for _ in range(4)]
     for slot in slots:
@@ -39,11 +39,11 @@ def test_slots_are_granted_in_the_order_in_which_they_were_asked_for():
     assert slots[0].ahead == 2
 
 
-def test_who_waits_is_woken_by_its_turn_or_by_a_change_of_mind():
+def test_a_waiting_slot_is_woken_when_granted_or_no_longer_wanted():
     queue = RunQueue()
     first, second, third = (QueueSlot(queue) for _ in range(3))
     assert first.acquire(unless=lambda: False)
-    tired, found = threading.Event(), {}
+    unwanted, found = threading.Event(), {}
 
     def wait(name, slot, unless):
         found[name] = slot.acquire(unless=unless)
@@ -51,11 +51,11 @@ def test_who_waits_is_woken_by_its_turn_or_by_a_change_of_mind():
     second.enqueue()
     threads = [
         threading.Thread(target=wait, args=("second", second, lambda: False)),
-        threading.Thread(target=wait, args=("third", third, tired.is_set)),
+        threading.Thread(target=wait, args=("third", third, unwanted.is_set)),
     ]
     for thread in threads:
         thread.start()
-    tired.set()
+    unwanted.set()
     queue.wake()
     threads[1].join(10)
     assert found == {"third": False}
@@ -88,7 +88,7 @@ def test_many_sessions_set_up_and_iterate_one_at_a_time_in_order(monkeypatch):
     assert max(most) == 1
 
 
-def test_a_held_session_gives_its_turn_and_gets_it_again():
+def test_a_held_session_releases_its_slot_and_gets_it_again():
     queue = RunQueue()
     first, second = endless(queue), endless(queue)
     first.start()
@@ -112,7 +112,7 @@ def test_a_held_session_gives_its_turn_and_gets_it_again():
     assert first.wait(20).iterations >= held
 
 
-def test_a_step_takes_one_turn():
+def test_a_step_takes_the_slot_once():
     queue = RunQueue()
     first, second = endless(queue), endless(queue)
     first.step()
@@ -169,7 +169,7 @@ def test_without_a_queue_sessions_run_side_by_side():
         session.wait(20)
 
 
-def test_a_failed_session_gives_its_turn_back():
+def test_a_failed_session_releases_its_slot():
     queue = RunQueue()
     bad = Session(configure("matrix-file:nowhere.mtx"), queue=queue)
     good = Session(configure("poisson5", n=8), queue=queue)
@@ -187,7 +187,7 @@ def test_who_waits_for_another_session_at_the_end_of_its_own_does_not_wait_for_e
     assert results[0].converged
 
 
-def test_a_race_takes_one_turn_and_gives_it_back_while_it_is_held():
+def test_a_race_takes_one_slot_and_releases_it_while_it_is_held():
     queue = RunQueue()
     race = Race([configure("poisson5", n=32, solver="sd", stopping=ENDLESS) for _ in range(2)], queue=queue)
     session = endless(queue)
@@ -212,7 +212,7 @@ def test_a_race_takes_one_turn_and_gives_it_back_while_it_is_held():
     assert race.ahead == 0
 
 
-def test_resuming_what_ends_just_then_leaves_nobody_in_the_queue():
+def test_resuming_a_session_that_is_ending_leaves_no_slot_in_the_queue():
     queue = RunQueue()
     for _ in range(12):
         session = Session(configure("poisson5", n=4), queue=queue)

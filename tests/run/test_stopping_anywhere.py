@@ -1,4 +1,4 @@
-"""Stop: a fifth of a second from the wish until a run says that it has ended, wherever it is and on any device.
+"""Stop: 0.2 s from the request until a run counts as ended, wherever it is and on any device.
 
 That bound is a requirement, so it is measured here; a machine that is busy with other things gets three tries.
 """
@@ -82,7 +82,7 @@ def check_whole(session):
     result = session.wait(60)
     assert result.reason is Reason.CANCELLED
     assert result.iterations == result.history.count - 1 >= 3
-    # So early the recurrence has not parted from the truth: x is that of the last row, and of no other.
+    # So early there is no residual gap: x belongs to the last row, and to no other.
     system = session.run.setup.system
     residual = np.linalg.norm(system.b - system.operator.to_csr() @ result.x)
     assert residual == pytest.approx(float(result.history["residual"][-1]), rel=1e-6)

@@ -99,7 +99,7 @@ def test_a_sweep_that_is_stopped_while_it_waits_has_no_row():
     queue = RunQueue()
     other = QueueSlot(queue)
     assert other.acquire(unless=lambda: False)
-    found = sweep("poisson5", {"n": [8, 9]}, cancelled=iter([False, True]).__next__, queue=queue)
+    found = sweep("poisson5", {"n": [8, 9]}, cancelled=iter([False, True]).__next__, slot=QueueSlot(queue))
     assert found.cancelled
     assert found.rows == []
 

@@ -8,38 +8,31 @@ import time
 from collections.abc import Callable, Iterable
 
 from workbench.errors import InputError, sentence_of
-from workbench.run.cancellation import STOPPED_EARLY, STOPPED_IN_SETUP, CancelToken, StoppedError
+from workbench.run.cancellation import StoppedError
 from workbench.run.configuration import Configuration
-from workbench.run.driver import Run
+from workbench.run.job import Job, State
 from workbench.run.result import Result
 from workbench.run.run_queue import MACHINE, QueueSlot, RunQueue
-from workbench.run.session import ENDED, State
 from workbench.run.traffic import iteration_bytes
 
 SLICE_SECONDS = 0.03
 """Length of a time slice: long compared with refilling the caches, short compared with the refresh of a plot."""
 
 
-class RaceEntry:
-    """One run of a race. `run` is None until its setup is done, `error` is the sentence of a failure.
+class RaceEntry(Job):
+    """One run of a race, in the race's slot of the run queue.
 
-    A stopped entry has ended within 0.2 s; an iteration or a setup, which cannot be interrupted, finishes in the
-    background, as in a session.
-
-    iteration_bytes: memory traffic of an ordinary iteration, None before the setup and where it is unknown.
+    held: it is not to advance. iteration_bytes: memory traffic of an ordinary iteration, None before the setup and
+    where it is unknown.
     """
 
-    def __init__(self, number: int, configuration: Configuration) -> None:
+    def __init__(self, number: int, configuration: Configuration, slot: QueueSlot) -> None:
+        super().__init__(slot)
         self.number = number
         self.configuration = configuration
-        self.run: Run | None = None
         self.result: Result | None = None
-        self.error = ""
         self.iteration_bytes: int | None = None
         self.held = False
-        self._token = CancelToken()
-        self._changing = threading.Lock()
-        self._state = State.IDLE
 
     @property
     def method(self) -> str:
@@ -54,29 +47,9 @@ class RaceEntry:
 
     @property
     def state(self) -> State:
-        if self._token.overdue and not self.over:
-            return State.DONE if self.run else State.FAILED
-        held = self.held and self._state in (State.IDLE, State.RUNNING)
-        return State.PAUSED if held else self._state
-
-    @property
-    def ended(self) -> bool:
-        return self.state in ENDED
-
-    @property
-    def over(self) -> bool:
-        """It has ended, and nothing of it is running in the background."""
-        return self._state in ENDED
-
-    @property
-    def stopping(self) -> bool:
-        """Its cancellation has been requested."""
-        return self._token.cancelled
-
-    @property
-    def steady(self) -> bool:
-        """It iterates, with no request pending."""
-        return self.state is State.RUNNING and not self.stopping
+        """The state; PAUSED also for an entry that is held before its setup."""
+        state = super().state
+        return State.PAUSED if self.held and state in (State.IDLE, State.RUNNING) else state
 
     @property
     def begun(self) -> bool:
@@ -88,17 +61,10 @@ class RaceEntry:
         """Whether `advance` has something to do."""
         return not self.over and (self.stopping or not self.held)
 
-    def stop(self) -> None:
-        """Request cancellation."""
-        with self._changing:
-            self._token.cancel()
-            if self.run is None and not self.over:
-                self.error = STOPPED_IN_SETUP if self._state is State.SETUP else STOPPED_EARLY
-
     def advance(self) -> None:
         """Set the run up, make one iteration, or take the result; any error ends this entry alone."""
         try:
-            self._next_part()
+            self._advance()
         except StoppedError:
             self._state = State.FAILED
         # Errors of this thread can be reported nowhere else, and the other entries must continue. A function of the
@@ -107,12 +73,18 @@ class RaceEntry:
             self.error = self.error or sentence_of(error)
             self._state = State.FAILED
 
-    def _next_part(self) -> None:
+    @property
+    def _cancelled_state(self) -> State:
+        return State.DONE if self.run else State.FAILED
+
+    def _advance(self) -> None:
         if self.run is None:
-            self._enter(State.SETUP)
-            run = Run(self.configuration, stopped=lambda: self.stopping)
+            with self._entering(State.SETUP):
+                pass
+            run = self._new_run(self.configuration)
             self.iteration_bytes = iteration_bytes(run.setup)
-            self._enter(State.RUNNING, run)
+            with self._entering(State.RUNNING):
+                self.run = run
             return
         if self.stopping:
             self.run.cancel()
@@ -120,13 +92,6 @@ class RaceEntry:
             return
         self.result = self.run.result()
         self._state = State.DONE
-
-    def _enter(self, state: State, run: Run | None = None) -> None:
-        """Change the state. Raises StoppedError after a cancellation request, for which `stop` has set `error`."""
-        with self._changing:
-            if self.stopping:
-                raise StoppedError
-            self.run, self._state = run, state
 
 
 class Race:
@@ -168,6 +133,14 @@ class Race:
         return tuple(self._entries)
 
     @property
+    def state(self) -> State:
+        """The state of all entries together: IDLE, QUEUED, RUNNING, PAUSED or DONE."""
+        if self.alive:
+            return State.PAUSED if self.held else State.QUEUED if self.ahead else State.RUNNING
+        all_ended = bool(self._entries) and all(entry.ended for entry in self._entries)
+        return State.DONE if all_ended or self.lingering else State.IDLE
+
+    @property
     def alive(self) -> bool:
         """It has been started, and an entry has not ended."""
         return self._thread is not None and not all(entry.ended for entry in self._entries)
@@ -198,7 +171,7 @@ class Race:
         with self._condition:
             number = self._count + 1 if number is None else number
             self._count = max(self._count, number)
-            entry = RaceEntry(number, configuration)
+            entry = RaceEntry(number, configuration, self._slot)
             self._entries = [*self._entries, entry]
             self._wake()
         return entry

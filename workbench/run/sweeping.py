@@ -79,7 +79,7 @@ def sweep(
     progress: Progress | None = None,
     on_result: OnResult | None = None,
     cancelled: Callable[[], bool] | None = None,
-    queue: RunQueue | None = None,
+    slot: QueueSlot | None = None,
     **choices: Any,
 ) -> Sweep:
     """Run the cartesian product of the values in `over`, the last name varying fastest.
@@ -87,32 +87,13 @@ def sweep(
     over: values by name, such as {"n": [64, 128], "deflation": ["none", "stripes"]}; names are `CHOICES` or parameters
     of the problem. choices: what stays the same, as in `configure`. cancelled: cancellation request, tested between
     iterations and between the parts of a setup; the current run then ends and has its row, as with Ctrl-C. on_result:
-    called with each result; the sweep keeps none. queue: the run queue in which each run takes a slot, by default none.
-    The setup of the first run of a method includes its compilation. Raises InputError for unknown names and wrong
-    values before the first run; a combination that cannot be solved has a row with the reason.
+    called with each result; the sweep keeps none. slot: in the run queue, held during each run; by default in a queue
+    of its own. The setup of the first run of a method includes its compilation. Raises InputError for unknown names and
+    wrong values before the first run; a combination that cannot be solved has a row with the reason.
     """
     points = combinations(problem, over, stopping=stopping, **choices)
-    is_cancelled = cancelled or (lambda: False)
-    slot = QueueSlot(queue if queue is not None else RunQueue())
     begun = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    rows: list[Row] = []
-    stopped = False
-    for chosen, configuration in points:
-        stopped = is_cancelled()
-        if stopped:
-            break
-        try:
-            if not slot.acquire(unless=is_cancelled):
-                stopped = True
-                break
-            row, stopped = _run(chosen, configuration, is_cancelled, on_result)
-        finally:
-            slot.release()
-        rows.append(row)
-        if progress:
-            progress(len(rows), len(points), row)
-        if stopped:
-            break
+    rows, stopped = _run_all(points, slot or QueueSlot(RunQueue()), cancelled or (lambda: False), progress, on_result)
     provenance = {
         "configuration": points[0][1].to_dict(),
         "started": begun,
@@ -149,6 +130,32 @@ def combinations(
         rest |= {"seed": _whole(rest["seed"])} if "seed" in rest else {}
         made.append((chosen, configure(problem, stopping=stopping, **choices, **rest, **own)))
     return made
+
+
+def _run_all(
+    points: Sequence[tuple[Row, Configuration]],
+    slot: QueueSlot,
+    cancelled: Callable[[], bool],
+    progress: Progress | None,
+    on_result: OnResult | None,
+) -> tuple[list[Row], bool]:
+    """Make all runs: their rows, and whether the sweep was cancelled."""
+    rows: list[Row] = []
+    for chosen, configuration in points:
+        if cancelled():
+            return rows, True
+        try:
+            if not slot.acquire(unless=cancelled):
+                return rows, True
+            row, stopped = _run(chosen, configuration, cancelled, on_result)
+        finally:
+            slot.release()
+        rows.append(row)
+        if progress:
+            progress(len(rows), len(points), row)
+        if stopped:
+            return rows, True
+    return rows, False
 
 
 def _run(
