@@ -256,9 +256,13 @@ def test_an_interrupt_between_naming_and_renaming_leaves_nothing(tmp_path, way, 
 
 
 CHILD = """
-import os, sys
+import os, signal, sys
 from pathlib import Path
 from workbench.files import replacing, write, writing
+
+# Tests that run under nohup or in the background hand on signals that are ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 folder, way, where = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 if way == "named":

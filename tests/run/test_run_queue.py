@@ -112,6 +112,25 @@ def test_a_held_session_releases_its_slot_and_gets_it_again():
     assert first.wait(20).iterations >= held
 
 
+def test_a_queued_session_that_is_paused_does_not_begin_when_the_one_before_it_is_paused_too():
+    queue = RunQueue()
+    slot, second = QueueSlot(queue), endless(queue)
+    assert slot.acquire(unless=lambda: False)
+    second.start()
+    until(lambda: second.ahead == 1)
+    time.sleep(0.05)
+    # Its thread is woken once for both.
+    with queue._changed:
+        second.pause()
+        slot.release()
+    time.sleep(0.2)
+    assert (second.state, second.run) == (State.PAUSED, None)
+    second.resume()
+    until(lambda: second.run is not None)
+    second.stop()
+    second.wait(20)
+
+
 def test_a_step_takes_the_slot_once():
     queue = RunQueue()
     first, second = endless(queue), endless(queue)

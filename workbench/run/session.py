@@ -162,5 +162,8 @@ class Session(ThreadJob):
                 self.slot.release()
                 while not (self.stopping or self._go.wait(SERVE_EVERY)):
                     meanwhile()
-            elif self.slot.held or self.slot.acquire(unless=lambda: self.stopping or not wanted()):
+            elif not self.slot.held:
+                # It may be paused while it is woken, so that what is wanted is tested again.
+                self.slot.acquire(unless=lambda: self.stopping or not wanted())
+            else:
                 return
