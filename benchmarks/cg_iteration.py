@@ -35,7 +35,7 @@ def measure(name: str, n: int) -> dict[str, float]:
     system = configuration.problem.assemble()
     matrix = system.operator.to_csr()
     run = Run(configuration, system)
-    b, inverse = run.setting.b, 1 / matrix.diagonal()
+    b, inverse = run.setup.b, 1 / matrix.diagonal()
     jacobi = linalg.LinearOperator(matrix.shape, matvec=lambda r: inverse * r, dtype=matrix.dtype)
     (_, iterate) = run.workspace.lines(configuration.solver.start, configuration.solver.iterate)
     bandwidths: list[float] = []
@@ -56,11 +56,11 @@ def measure(name: str, n: int) -> dict[str, float]:
     theirs = [value / ITERATIONS for value in seconds["scipy"]]
     ours_bandwidth = [iterate.bytes / value for value in per_iteration]
     return {
-        "N": run.setting.b.size,
+        "N": run.setup.b.size,
         "ours_ms": 1e3 * statistics.median(per_iteration),
         "scipy_ms": 1e3 * statistics.median(theirs),
         "times_faster_than_scipy": median_ratio(theirs, per_iteration),
-        "counted_bytes_per_unknown": iterate.bytes / run.setting.b.size,
+        "counted_bytes_per_unknown": iterate.bytes / run.setup.b.size,
         "ours_GB_per_s": 1e-9 * statistics.median(ours_bandwidth),
         "triad_GB_per_s": 1e-9 * statistics.median(bandwidths[1:]),
         "share_of_triad": median_ratio(ours_bandwidth, bandwidths[1:]),

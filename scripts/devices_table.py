@@ -49,7 +49,7 @@ def on(device: str, kind: str, name: str) -> str:
         run = Run(configure("two-layer", n=8, device=device, stopping=Stopping(maxiter=2), **choices))
     except InputError as sentence:
         return f"no: {sentence}".replace(f"device {device}", "an accelerator")
-    waits = any(getattr(part, "waits", False) for part in (run.setting.A, run.setting.M, run.setting.projection))
+    waits = any(getattr(part, "waits", False) for part in (run.setup.A, run.setup.M, run.setup.projection))
     return "through the host in every iteration" if waits else "yes"
 
 

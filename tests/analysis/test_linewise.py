@@ -60,7 +60,7 @@ def test_four_unknowns_with_integer_values():
 
 
 def test_too_many_unknowns_are_refused_before_the_setup(monkeypatch):
-    monkeypatch.setattr("workbench.analysis.linewise.set_up", lambda *_: pytest.fail("it was set up"))
+    monkeypatch.setattr("workbench.analysis.linewise.prepare", lambda *_: pytest.fail("it was set up"))
     with pytest.raises(InputError, match="up to 10000 unknowns, not 10201"):
         Walk(configure("poisson5", n=101))
 

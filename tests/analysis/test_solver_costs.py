@@ -76,7 +76,7 @@ def test_counted_vectors_and_bytes_equal_those_of_a_run(name, first, costs, monk
     run.step()
     moved.clear()
     run.step()
-    products = {"A": run.setting.A.traffic, "M": getattr(run.setting.M, "traffic", 0)}
+    products = {"A": run.setup.A.traffic, "M": getattr(run.setup.M, "traffic", 0)}
     cost = costs[first][name]
     total = sum(moved) + cost.with_a * products["A"] + cost.with_m * products["M"]
     assert total / run.workspace.size == pytest.approx(cost.bytes_per_unknown)

@@ -57,7 +57,7 @@ def test_the_true_residual_along_the_way(capsys, tmp_path):
     arguments = ("poisson5", "--n", "12", "--solver", "pipecg", "--true-every", "4", "--save", str(saved), "--json")
     status, out, _ = run(capsys, "solve", *arguments)
     answer = json.loads(out)
-    assert (status, answer["solver"], answer["parted_at"]) == (0, "pipecg", None)
+    assert (status, answer["solver"], answer["residual_gap_at"]) == (0, "pipecg", None)
     measured = load(saved).history.true_residuals[:, 0]
     assert set(range(0, answer["iterations"], 4)) <= set(measured)
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from workbench.figures import convergence, curve_style
-from workbench.figures.convergence import block_names
 from workbench.figures.style import COLOURS, DASHES
 from workbench.run import Run, Stopping, configure, run_through
 
@@ -86,7 +85,7 @@ def test_without_runs_the_figure_is_empty():
 def test_the_drift_of_deflated_runs_is_drawn_on_request(records):
     labels = convergence(records, drift=True).axes[0].get_legend_handles_labels()[1]
     drawn = [label for label in labels if label.startswith("‖Zᵀr‖")]
-    assert drawn == [f"‖Zᵀr‖ / ‖b‖ of {block_names(records[1].summary)}"]
+    assert drawn == [f"‖Zᵀr‖ / ‖b‖ of {records[1].label}"]
     line = next(line for line in convergence(records, drift=True).axes[0].lines if line.get_label() == drawn[0])
     measured = records[1].history["drift"]
     np.testing.assert_array_equal(line.get_xdata(), np.flatnonzero(measured > 0))

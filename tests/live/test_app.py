@@ -130,11 +130,11 @@ def test_lanes_and_runs_of_a_sweep_are_looked_into_too(bench):
     sweep.wait(60)
     inside = bench.view("Look inside")
     names = [name for name, _ in inside.choice.options]
-    assert names[:2] == [f"race, lane {lane.label}" for lane in race.race.lanes]
+    assert names[:2] == [f"race, lane {lane.label}" for lane in race.race.entries]
     assert names[2].startswith("sweep, run 3: bubbles-2d:16, cg + neumann:2")
     assert [name.partition(":")[0] for name in names[3:5]] == ["sweep, run 2", "sweep, run 1"]
     assert names[5].startswith("your method, lane 1: cg")
-    assert inside.inside._run is race.race.lanes[0].result
+    assert inside.inside._run is race.race.entries[0].result
     inside.choice.index = 2
     assert inside.inside._run.summary["iterations"] == sweep.rows[2]["iterations"]
 

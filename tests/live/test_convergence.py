@@ -19,7 +19,7 @@ def view():
 
 
 def relative(run):
-    return run.history["residual"] / np.linalg.norm(run.setting.b)
+    return run.history["residual"] / np.linalg.norm(run.setup.b)
 
 
 def finished(**choices):

@@ -11,7 +11,7 @@ from workbench.errors import DeviceError
 from workbench.live import RaceView, SweepView, explore
 from workbench.run import Reason, Run, State, configure
 from workbench.run.in_memory import InMemoryPreconditioner
-from workbench.run.sweeping import OUTCOME
+from workbench.run.sweeping import RESULT_FIELDS
 
 SENTENCES = [
     (ZeroDivisionError("division by zero"), "the run failed by a ZeroDivisionError: division by zero"),
@@ -110,7 +110,7 @@ def test_a_race_says_it_in_the_lane_and_the_others_go_on(eventually, error, sent
     view = RaceView(configure("two-layer", n=16))
     view.add(bad)
     view.start()
-    good, failing = view.race.lanes
+    good, failing = view.race.entries
     eventually(lambda: failing.state is State.FAILED and good.state is State.DONE)
 
     eventually(lambda: sentence in view.table.children[2].children[0].value)
@@ -139,7 +139,7 @@ def test_a_sweep_that_breaks_as_a_whole_keeps_its_rows_and_can_be_run_again(even
     view = SweepView("two-layer", {"n": [12, 16]}, folder=tmp_path)
 
     def breaks(*given, progress, **more):
-        progress(1, 2, {"n": 12, **dict.fromkeys(OUTCOME), "converged": False, "reason": "none"})
+        progress(1, 2, {"n": 12, **dict.fromkeys(RESULT_FIELDS), "converged": False, "reason": "none"})
         raise SystemExit(3)
 
     with monkeypatch.context() as patch:

@@ -148,9 +148,9 @@ def test_pictures_come_at_most_ten_times_a_second(view, page_of, eventually):
     view.follow(session)
     session.start()
     eventually(lambda: shown(page, "solution"))
-    before, begun = session.run.looks.count, time.monotonic()
+    before, begun = session.run.snapshots.count, time.monotonic()
     time.sleep(1.0)
-    taken, spent = session.run.looks.count - before, time.monotonic() - begun
+    taken, spent = session.run.snapshots.count - before, time.monotonic() - begun
     session.stop()
     session.wait(LIMIT)
     assert taken <= 11 * spent + 2
@@ -165,7 +165,7 @@ def test_a_run_that_nobody_sees_is_not_looked_at(view, page_of, eventually, unse
     view.follow(session)
     session.start()
     eventually(lambda: session.run is not None and session.run.iterations > 500)
-    assert session.run.looks.count == 0
+    assert session.run.snapshots.count == 0
     if unseen == "hidden":
         view.link.hidden = False
         view.publisher.wake()
@@ -277,7 +277,7 @@ def test_a_loaded_run_shows_its_solution_and_says_what_it_lacks(view, page_of, e
     np.testing.assert_array_equal(np.rint(255 * plane(page)).ravel(), shades.to_bytes(result.x))
     view.quantity = "residual"
     eventually(lambda: shown(page, "residual"))
-    assert "computed afresh" in page.messages[-1]["note"]
+    assert "recomputed" in page.messages[-1]["note"]
     view.follow(without)
     eventually(lambda: "no solution was kept of this run" in page.messages[-1]["note"])
     view.quantity = "coefficient"
@@ -316,14 +316,14 @@ def test_what_an_accelerator_held_is_seen_from_the_host_after_the_end(view, page
     session = Session(configure("two-layer", n=16, device=accelerator.spec))
     view.follow(session)
     result = session.wait(LIMIT)
-    taken = session.run.looks.count
+    taken = session.run.snapshots.count
     # Whether the last look came before the end, from the recurrence, or after it is a matter of chance.
     eventually(lambda: shown(page, "residual", iteration=result.iterations))
     view.quantity = "solution"
     eventually(lambda: shown(page, "solution", iteration=result.iterations))
     shades = Shades.of(result.x, logarithmic=False)
     np.testing.assert_array_equal(np.rint(255 * plane(page)).ravel(), shades.to_bytes(result.x))
-    assert session.run.looks.count == taken
+    assert session.run.snapshots.count == taken
 
 
 def test_a_coefficient_that_comes_late_is_not_shown_under_another_run(view, page_of, eventually, monkeypatch):

@@ -72,11 +72,11 @@ def test_what_is_behind_another_tab_does_nothing(view, page_of, eventually):
     turn(view, "Spectrum")
     session.start()
     eventually(lambda: view.spectrum and "After" in view.spectrum.message.value)
-    assert session.run.looks.count == 0
+    assert session.run.snapshots.count == 0
     assert not any(message.get("count") for message in timeline.messages)
     assert not any(message.get("width") for message in field.messages)
     turn(view, "Field")
-    eventually(lambda: session.run.looks.count > 2)
+    eventually(lambda: session.run.snapshots.count > 2)
     message, shown = view.spectrum.message.value, view.spectrum._shown
     before = session.run.iterations
     eventually(lambda: session.run.iterations > before + 20)
@@ -149,11 +149,11 @@ def test_runs_of_other_views_are_looked_into_and_made_again_with_timings(eventua
     explorer.run().wait(60)
     race.wait(60)
     # Twice the same name, as after a race that was run again.
-    others += [("race, lane", lane.result) for lane in race.lanes]
+    others += [("race, lane", lane.result) for lane in race.entries]
     page.renew()
     assert [name for name, _ in page.choice.options] == [explorer.runs[0][0], "race, lane", "race, lane"]
     page.choice.index = 2
-    assert page.inside._run is race.lanes[1].result
+    assert page.inside._run is race.entries[1].result
     followed = []
     with monkeypatch.context() as patch:
         patch.setattr(page.inside, "follow", followed.append)
@@ -163,16 +163,16 @@ def test_runs_of_other_views_are_looked_into_and_made_again_with_timings(eventua
     assert "without kernel timings" in page.status.text
     page.again.click()
     session = page.inside._run
-    assert session.configuration == race.lanes[1].configuration
+    assert session.configuration == race.entries[1].configuration
     session.wait(60)
     assert session.run.trace.count
     eventually(lambda: page.offer.layout.display == "none")
     assert page.choice.label.startswith("with timings 1: two-layer:12, cg")
     race = Race([configure("two-layer", n=12)])
     race.wait(60)
-    others[:] = [("race, lane", race.lanes[0].result)]
+    others[:] = [("race, lane", race.entries[0].result)]
     page.renew()
-    assert page.inside._run is race.lanes[0].result
+    assert page.inside._run is race.entries[0].result
     page.close()
     explorer.close()
 

@@ -35,14 +35,14 @@ def finished(view, eventually):
 
 def test_the_winner_is_named_by_the_measure_that_is_chosen(view, eventually):
     finished(view, eventually)
-    (first, second) = view.race.lanes
+    (first, second) = view.race.entries
     assert f"lane 2 ({second.configuration.label}) wins by iterations: {second.run.iterations}" in view.winner.text
     assert f"next is lane 1 ({first.configuration.label}) with {first.run.iterations} iterations" in view.winner.text
     view.measure.value = "bytes"
     spent = amount(second.run.iterations * second.iteration_bytes)
     eventually(lambda: f"by bytes: {spent} ({second.run.iterations} iterations)" in view.winner.text)
     view.measure.value = "seconds"
-    best = view.standings().finished[0]
+    best = view.ranking().finished[0]
     message = (
         f"by seconds with setup: {duration(best.amount)} ({best.iterations} iterations, setup {duration(best.setup)})"
     )
@@ -51,7 +51,7 @@ def test_the_winner_is_named_by_the_measure_that_is_chosen(view, eventually):
 
 def test_seconds_count_the_setup_unless_it_is_switched_off(view, page_of, eventually):
     finished(view, eventually)
-    first, second = view.race.lanes
+    first, second = view.race.entries
     # The one that iterates faster has the longer setup.
     first.run.setup_seconds, second.run.setup_seconds = 0.125, 1000.0
     for curve, lane in zip(view.convergence.curves, (first, second), strict=True):
@@ -59,7 +59,7 @@ def test_seconds_count_the_setup_unless_it_is_switched_off(view, page_of, eventu
     page = page_of(view.convergence)
     assert view.with_setup.disabled
     view.measure.value = "seconds"
-    assert view.standings().finished[0].lane is first
+    assert view.ranking().finished[0].entry is first
     eventually(lambda: "lane 1 " in view.winner.text and "setup 125 ms)" in view.winner.text)
     assert "The first setup of a method includes loading its kernels" in view.winner.text
     assert "1,000 s" in view._rows[second].text.value
@@ -71,14 +71,14 @@ def test_seconds_count_the_setup_unless_it_is_switched_off(view, page_of, eventu
     assert np.frombuffer(buffer, np.float32)[count] == np.float32(0.125 + first.run.history["seconds"][0])
     view.with_setup.value = False
     iterating = {lane: lane.run.history["seconds"][lane.run.iterations] for lane in (first, second)}
-    assert view.standings().finished[0].lane is min(iterating, key=lambda lane: iterating[lane])
+    assert view.ranking().finished[0].entry is min(iterating, key=lambda lane: iterating[lane])
     eventually(lambda: "by seconds without setup" in view.winner.text)
     eventually(lambda: not page.messages[-1]["setup"])
 
 
 def test_a_lane_that_was_held_up_is_named_where_seconds_decide(view, eventually):
     finished(view, eventually)
-    first, second = view.race.lanes
+    first, second = view.race.entries
     for lane in (first, second):
         even = np.arange(lane.run.history.count) * 1e-3
         lane.run.history._columns["seconds"][: even.size] = even
@@ -99,36 +99,36 @@ def test_the_tolerance_is_dragged_or_typed(view, eventually):
     view.tolerance.number.value = "3.3e-4"
     assert view.tolerance.slider.value == 5e-4
     eventually(lambda: "residual of 0.00033 lane 2" in view.winner.text)
-    assert view.standings().finished[0].iterations < view.race.lanes[1].run.iterations
+    assert view.ranking().finished[0].iterations < view.race.entries[1].run.iterations
     view.tolerance.number.value = "1e-13"
     eventually(lambda: "the lanes stop at 1e-06; run them again to 1e-13" in view.winner.text)
 
 
 def test_a_race_that_has_ended_runs_again(view, eventually):
     finished(view, eventually)
-    lanes = view.race.lanes
+    lanes = view.race.entries
     eventually(lambda: not view.player.start.disabled)
     assert view.player.start.description == "Start again"
     view.player.start.click()
-    assert [lane.configuration for lane in view.race.lanes] == [lane.configuration for lane in lanes]
-    assert not set(view.race.lanes) & set(lanes)
+    assert [lane.configuration for lane in view.race.entries] == [lane.configuration for lane in lanes]
+    assert not set(view.race.entries) & set(lanes)
     view.race.wait(60)
     eventually(lambda: "all have ended" in view.player.status.text and "wins" in view.winner.text)
     view.measure.value = "seconds"
     eventually(lambda: "by seconds with setup" in view.winner.text)
     assert "first setup" not in view.winner.text
     assert len(view.convergence.curves) == len(view._rows) == 2
-    assert [lane.run.iterations for lane in view.race.lanes] == [lane.run.iterations for lane in lanes]
+    assert [lane.run.iterations for lane in view.race.entries] == [lane.run.iterations for lane in lanes]
 
 
 def test_lanes_that_run_again_keep_their_numbers_and_those_held_before_the_start_stay_held(view, eventually):
-    first, second = view.race.lanes
+    first, second = view.race.entries
     view.remove(first)
     view.race.pause(second)
     third = view.add_from_form()
     view.tolerance.set(1e-3)
     view.start()
-    held, begun = view.race.lanes
+    held, begun = view.race.entries
     assert (held.number, begun.number) == (second.number, third.number)
     eventually(lambda: begun.ended)
     assert held.state is State.PAUSED
@@ -142,7 +142,7 @@ def test_a_tolerance_finer_than_the_lanes_own_is_offered_and_run_to(view, eventu
     assert view.player.again.description == "Run again to 1e-09"
     view.player.again.click()
     view.race.wait(60)
-    assert {lane.configuration.stopping.rtol for lane in view.race.lanes} == {1e-9}
+    assert {lane.configuration.stopping.rtol for lane in view.race.entries} == {1e-9}
     assert {curve.line for curve in view.convergence.curves} == {view.tolerance.value} == {1e-9}
     eventually(lambda: "At a relative residual of 1e-09 lane" in view.winner.text)
     eventually(lambda: view.player.again.layout.display == "none")
@@ -156,14 +156,14 @@ def test_the_tolerance_of_a_race_is_its_own(view):
     view.rebase(elsewhere)
     view.start()
     view.race.wait(60)
-    assert {(lane.configuration.stopping.norm, lane.configuration.stopping.rtol) for lane in view.race.lanes} == {
+    assert {(lane.configuration.stopping.norm, lane.configuration.stopping.rtol) for lane in view.race.entries} == {
         ("residual", 1e-9)
     }
-    lanes = view.race.lanes
+    lanes = view.race.entries
     # Looser, to compare; another tolerance elsewhere takes nothing away.
     view.tolerance.set(1e-2)
     view.rebase(configure("poisson5", n=16, stopping=Stopping(rtol=1e-4)))
-    assert view.race.lanes == lanes
+    assert view.race.entries == lanes
     assert view.offer.box.layout.display == "none"
     assert view.tolerance.value == 1e-2
     assert {curve.line for curve in view.convergence.curves} == {1e-2}
@@ -196,7 +196,7 @@ def test_a_wrong_tolerance_is_told_and_the_old_one_stays(view, eventually, text)
 def test_lanes_come_from_the_form_while_others_run(tmp_path, eventually):
     view = RaceView(lane_of(stopping=ENDLESS, solver="sd"), folder=tmp_path)
     view.start()
-    (first,) = view.race.lanes
+    (first,) = view.race.entries
     eventually(lambda: first.run and first.run.iterations > 5)
     view.form.fields["solver"].choice.value = "cg"
     view.form.fields["preconditioner"].choice.value = "neumann"
@@ -235,12 +235,12 @@ def test_a_lane_on_another_system_is_refused_and_rebasing_takes_all_there(view, 
     other = configure("poisson5", n=16, solver="pipecg", stopping=Stopping(rtol=1e-4))
     with pytest.raises(InputError, match="rebase the race"):
         view.add(other)
-    methods = [lane.label for lane in view.race.lanes]
+    methods = [lane.label for lane in view.race.entries]
     view.rebase(other)
     view.take_over()
-    assert [lane.label for lane in view.race.lanes] == methods
-    assert {lane.configuration.problem for lane in view.race.lanes} == {other.problem}
-    assert {lane.configuration.stopping for lane in view.race.lanes} == {other.stopping}
+    assert [lane.label for lane in view.race.entries] == methods
+    assert {lane.configuration.problem for lane in view.race.entries} == {other.problem}
+    assert {lane.configuration.stopping for lane in view.race.entries} == {other.stopping}
     assert len(view.convergence.curves) == len(view._rows) == 2
     eventually(lambda: "2 lanes begin anew here" in view.player.status.text)
     assert view.form.fields["solver"].choice.value == "pipecg"
@@ -251,22 +251,22 @@ def test_a_lane_on_another_system_is_refused_and_rebasing_takes_all_there(view, 
 
 
 def test_rebasing_on_the_same_system_keeps_the_lanes(view):
-    lanes = view.race.lanes
+    lanes = view.race.entries
     view.rebase(lane_of(solver="pipecg"))
-    assert view.race.lanes == lanes
+    assert view.race.entries == lanes
     assert view.form.fields["solver"].choice.value == "pipecg"
 
 
 def test_lanes_that_have_begun_stay_until_the_other_system_is_taken_over(view, eventually):
     finished(view, eventually)
-    lanes, before = view.race.lanes, view.base
+    lanes, before = view.race.entries, view.base
     view.rebase(configure("poisson5", n=16, stopping=Stopping(rtol=1e-4)))
-    assert (view.race.lanes, view.base) == (lanes, before)
+    assert (view.race.entries, view.base) == (lanes, before)
     assert "another problem and stopping rule. Taking it over ends these lanes" in view.offer.text.value
     assert view.offer.box.layout.display is None
     view.offer.press.click()
     assert view.offer.box.layout.display == "none"
-    assert [lane.configuration.problem.label for lane in view.race.lanes] == ["poisson5:16"] * 2
+    assert [lane.configuration.problem.label for lane in view.race.entries] == ["poisson5:16"] * 2
     assert view.tolerance.value == 1e-4
     view.start()
     view.race.wait(60)
@@ -274,12 +274,12 @@ def test_lanes_that_have_begun_stay_until_the_other_system_is_taken_over(view, e
     view.rebase(configure("poisson5", n=16, stopping=Stopping(rtol=1e-4), solver="pipecg"))
     # What was offered is chosen no more.
     assert view.offer.box.layout.display == "none"
-    assert all(lane.result for lane in view.race.lanes)
+    assert all(lane.result for lane in view.race.entries)
 
 
 def test_lanes_that_wait_follow_the_stopping_rule_and_so_does_the_tolerance(view, eventually):
     view.rebase(lane_of(stopping=Stopping(rtol=1e-9)))
-    assert {lane.configuration.stopping.rtol for lane in view.race.lanes} == {1e-9}
+    assert {lane.configuration.stopping.rtol for lane in view.race.entries} == {1e-9}
     assert view.tolerance.value == 1e-9
     eventually(lambda: "begin anew here, since a race compares methods on one system" in view.player.status.text)
     view.tolerance.set(1e-3)
@@ -289,9 +289,9 @@ def test_lanes_that_wait_follow_the_stopping_rule_and_so_does_the_tolerance(view
 
 def test_a_page_that_is_turned_to_again_changes_nothing(view):
     view.form.fields["solver"].choice.value = "pipecg"
-    lanes = view.race.lanes
+    lanes = view.race.entries
     view.rebase(lane_of())
-    assert view.race.lanes == lanes
+    assert view.race.entries == lanes
     assert view.form.fields["solver"].choice.value == "pipecg"
     view.rebase(lane_of(solver="sd"))
     view.form.fields["solver"].choice.value = "pipecg"
@@ -316,14 +316,14 @@ def test_a_wrong_number_in_the_form_is_a_sentence(view, eventually):
     view.form.fields["preconditioner"].fields["order"].value = -1
     view._add.click()
     eventually(lambda: "order must be" in view.player.status.text)
-    assert len(view.race.lanes) == 2
+    assert len(view.race.entries) == 2
 
 
 def test_a_lane_that_fails_shows_its_sentence_in_its_row(eventually):
     view = RaceView(configure("two-layer", n=4, deflation="eigenvectors:400"), configure("two-layer", n=4))
     view.start()
     view.race.wait(60)
-    bad, good = view.race.lanes
+    bad, good = view.race.entries
     eventually(lambda: "400 vectors" in view._rows[bad].text.value)
     eventually(lambda: "converged" in view._rows[good].text.value)
     view.close()
@@ -339,14 +339,14 @@ def test_exports_are_of_the_axis_that_is_shown(view, eventually):
     assert "read and written by the iterations" in text
     assert "2: cg + neumann:2" in text
     paths = view.export("run")
-    assert [load(path).summary["iterations"] for path in paths] == [lane.run.iterations for lane in view.race.lanes]
+    assert [load(path).summary["iterations"] for path in paths] == [lane.run.iterations for lane in view.race.entries]
     assert len(view.export("csv")) == 2
 
 
 def test_positions_are_streamed_beside_the_residuals(page_of, eventually):
     race = Race([lane_of()])
     race.wait(60)
-    (lane,) = race.lanes
+    (lane,) = race.entries
     convergence = ConvergenceView(height=200)
     page = page_of(convergence)
     convergence.watch(lane)

@@ -133,7 +133,7 @@ def test_an_untraced_run_and_an_unknown_machine_are_sentences(result):
 
 def test_a_roof_is_measured_when_no_other_run_is_on_the_machine(result, measured, eventually):
     other = QueueSlot(MACHINE)
-    other.ask()
+    other.enqueue()
     view = RooflineView(result)
     assert not measured
     assert "is measured when no run is active" in view.message.value
@@ -142,7 +142,7 @@ def test_a_roof_is_measured_when_no_other_run_is_on_the_machine(result, measured
     view.hidden = True
     assert view.publish() is False
     view.hidden = False
-    other.give_back()
+    other.release()
     view.publisher.wake()
     eventually(lambda: "1 GB/s measured on this one" in view.message.value)
     assert measured == ["cpu"]
@@ -154,10 +154,10 @@ def test_the_machine_is_not_given_to_a_run_while_it_is_measured(result, measured
     counted, held = module.calibrate, []
 
     def calibrate(name, device):
-        held.append(MACHINE.taken)
+        held.append(MACHINE.busy)
         return counted(name, device)
 
     monkeypatch.setattr(module, "calibrate", calibrate)
     RooflineView(result).close()
     assert held == [True]
-    assert not MACHINE.taken
+    assert not MACHINE.busy

@@ -59,4 +59,4 @@ def test_required_memory_is_not_overestimated(accelerator, name):
     run = Run(configuration)
     size = configuration.problem.known_size
     assert size is not None
-    assert 0 < size.nbytes + 4 * size.unknowns * size.dtype.itemsize <= run.setting.device.budget.used
+    assert 0 < size.nbytes + 4 * size.unknowns * size.dtype.itemsize <= run.setup.device.budget.used

@@ -50,7 +50,7 @@ def test_systems_that_do_not_fit_are_refused_before_assembly(name, monkeypatch):
 
 def test_the_size_of_an_in_memory_system_is_its_own():
     system = find("problem", "poisson5", n=4).assemble()
-    assert Run(configure("poisson5", n=8192, memory_limit=10_000), system).setting.operator is system.operator
+    assert Run(configure("poisson5", n=8192, memory_limit=10_000), system).setup.operator is system.operator
 
 
 def test_unknown_sizes_are_none():

@@ -32,6 +32,25 @@ def test_a_run_is_read_back(record, tmp_path):
     assert os.listdir(tmp_path) == ["first.run"]
 
 
+def test_a_summary_of_an_earlier_version_is_read_with_the_names_of_this_one(record, tmp_path):
+    earlier = {key: value for key, value in record.summary.items() if key != "residual_gap_at"} | {"parted_at": 7}
+    back = load(save(dataclasses.replace(record, summary=earlier), tmp_path / "earlier.run"))
+    assert back.summary == {**record.summary, "residual_gap_at": 7}
+
+
+def test_a_record_has_the_labels_of_its_configuration(record):
+    assert record.label == "cg + jacobi + stripes:0 + cholesky"
+    assert record.problem_label == configure("two-layer", n=16).problem.label
+    unknown = dataclasses.replace(record, summary={**record.summary, "problem": {"name": "gone", "parameters": {}}})
+    assert unknown.problem_label == "gone"
+
+
+def test_the_relative_residual_ends_at_that_of_the_summary(record):
+    relative = record.relative_residual
+    assert relative.shape == (record.summary["iterations"] + 1,)
+    assert relative[-1] == pytest.approx(record.summary["relative_residual"], rel=1e-15)
+
+
 def test_the_csv_has_a_row_per_iteration(record, tmp_path):
     path = to_csv(record, tmp_path / "first.csv")
     lines = path.read_text().splitlines()

@@ -67,7 +67,7 @@ def test_copies_are_made_as_the_norm_falls():
     kept = []
     for iteration, norm in enumerate(norms):
         x[:] = iteration
-        best.see(norm, iteration, x)
+        best.update(norm, iteration, x)
         kept.append(best.iteration)
         assert best.x[0] == best.iteration
     assert kept == [0, 0, 2, 2, 2, 2, 6]

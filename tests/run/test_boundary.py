@@ -66,12 +66,12 @@ def test_x_that_falls_among_the_subnormal_numbers_is_not_called_converged():
 
 def test_looks_at_a_scaled_run_show_the_system_that_was_given():
     run = Run(configure("two-layer", n=8))
-    assert run.setting.exponent == 0
-    system = run.setting.system
+    assert run.setup.exponent == 0
+    system = run.setup.system
     tiny = Run(configure(InMemoryProblem()), LinearSystem(system.operator, system.b * 1e-250))
     while tiny.step():
         pass
-    look = tiny.looks.ask(Quantity.SOLUTION, np.array)
+    look = tiny.snapshots.request(Quantity.SOLUTION, np.array)
     tiny.step()
     assert look.done
     assert np.array_equal(look.values, tiny.x)
@@ -218,7 +218,7 @@ def test_a_product_with_x0_that_overflows_to_nan_is_named():
 def test_a_configuration_takes_names():
     named = Configuration("poisson5", "cg", "jacobi", "none", "cholesky")
     assert named == configure("poisson5")
-    assert Run(named).setting.operator.shape[0] == named.problem.n**2
+    assert Run(named).setup.operator.shape[0] == named.problem.n**2
 
 
 def test_half_precision_vectors_deflate():

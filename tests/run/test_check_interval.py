@@ -144,7 +144,7 @@ def test_the_time_limit_is_kept(accelerator, system):
     run = run_of(accelerator, system, rtol=1e-300, stagnation=10**6, maxiter=10**6, max_seconds=0.05)
     lengths_of(run)
     assert run.reason is Reason.TIME
-    before = run.history["seconds"][-1 - run._made - 1]
+    before = run.history["seconds"][-1 - run._interval.length - 1]
     assert before < 0.05
 
 

@@ -54,7 +54,7 @@ def test_the_error_norm_is_that_of_the_error():
     configuration = configure("poisson5", n=9, rhs="ones-scaled", stopping=Stopping(rtol=1e-6, norm="error"))
     run = Run(configuration)
     exact = np.full(81, 1 / 9)
-    A = run.setting.operator.to_csr()
+    A = run.setup.operator.to_csr()
     while run.step():
         error = exact - run.x
         np.testing.assert_allclose(run.history["error"][-1], np.sqrt(error @ (A @ error)), rtol=1e-6)

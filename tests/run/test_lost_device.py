@@ -1,4 +1,4 @@
-"""A device that fails in the middle of a run ends it with a reason, and whatever was there is let go."""
+"""A device that fails during a run ends it with a reason, and the run's memory there is released."""
 
 from __future__ import annotations
 

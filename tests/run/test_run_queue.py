@@ -1,4 +1,4 @@
-"""Sessions and races of one process take turns on the machine, first come, first served."""
+"""The run queue: sessions and races of one process use the machine one at a time, first come, first served."""
 
 from __future__ import annotations
 
@@ -20,46 +20,46 @@ def until(condition, seconds=20.0):
         time.sleep(0.002)
 
 
-def endless(turn):
-    return Session(configure("poisson5", n=32, solver="sd", stopping=ENDLESS), turn=turn)
+def endless(queue):
+    return Session(configure("poisson5", n=32, solver="sd", stopping=ENDLESS), queue=queue)
 
 
-def test_turns_are_given_in_the_order_in_which_they_were_asked_for():
-    turns = RunQueue()
-    places = [QueueSlot(turns) for _ in range(4)]
-    for place in places:
-        place.ask()
-        place.ask()
-    assert [place.ahead for place in places] == [0, 1, 2, 3]
-    assert [place.held for place in places] == [True, False, False, False]
-    places[1].give_back()
-    places[0].give_back()
-    assert [place.held for place in places] == [False, False, True, False]
-    places[0].ask()
-    assert places[0].ahead == 2
+def test_slots_are_granted_in_the_order_of_the_requests():
+    queue = RunQueue()
+    slots = [QueueSlot(queue) for _ in range(4)]
+    for slot in slots:
+        slot.enqueue()
+        slot.enqueue()
+    assert [slot.ahead for slot in slots] == [0, 1, 2, 3]
+    assert [slot.held for slot in slots] == [True, False, False, False]
+    slots[1].release()
+    slots[0].release()
+    assert [slot.held for slot in slots] == [False, False, True, False]
+    slots[0].enqueue()
+    assert slots[0].ahead == 2
 
 
-def test_who_waits_is_woken_by_its_turn_or_by_a_change_of_mind():
-    turns = RunQueue()
-    first, second, third = (QueueSlot(turns) for _ in range(3))
-    assert first.take(unless=lambda: False)
-    tired, found = threading.Event(), {}
+def test_a_waiting_slot_is_woken_when_granted_or_no_longer_wanted():
+    queue = RunQueue()
+    first, second, third = (QueueSlot(queue) for _ in range(3))
+    assert first.acquire(unless=lambda: False)
+    unwanted, found = threading.Event(), {}
 
-    def wait(name, place, unless):
-        found[name] = place.take(unless=unless)
+    def wait(name, slot, unless):
+        found[name] = slot.acquire(unless=unless)
 
-    second.ask()
+    second.enqueue()
     threads = [
         threading.Thread(target=wait, args=("second", second, lambda: False)),
-        threading.Thread(target=wait, args=("third", third, tired.is_set)),
+        threading.Thread(target=wait, args=("third", third, unwanted.is_set)),
     ]
     for thread in threads:
         thread.start()
-    tired.set()
-    turns.poke()
+    unwanted.set()
+    queue.wake()
     threads[1].join(10)
     assert found == {"third": False}
-    first.give_back()
+    first.release()
     threads[0].join(10)
     assert found == {"third": False, "second": True}
 
@@ -79,8 +79,8 @@ def test_many_sessions_set_up_and_iterate_one_at_a_time_in_order(monkeypatch):
         busy.remove(run)
 
     monkeypatch.setattr(Run, "__init__", watched)
-    turns = RunQueue()
-    sessions = [Session(configure("two-layer", n=16, seed=seed), turn=turns) for seed in range(10)]
+    queue = RunQueue()
+    sessions = [Session(configure("two-layer", n=16, seed=seed), queue=queue) for seed in range(10)]
     for session in sessions:
         session.start()
     assert all(session.wait(60).converged for session in sessions)
@@ -88,9 +88,9 @@ def test_many_sessions_set_up_and_iterate_one_at_a_time_in_order(monkeypatch):
     assert max(most) == 1
 
 
-def test_a_held_session_gives_its_turn_and_gets_it_again():
-    turns = RunQueue()
-    first, second = endless(turns), endless(turns)
+def test_a_held_session_releases_its_slot_and_gets_it_again():
+    queue = RunQueue()
+    first, second = endless(queue), endless(queue)
     first.start()
     until(lambda: first.run is not None and first.run.iterations > 3)
     second.start()
@@ -113,16 +113,16 @@ def test_a_held_session_gives_its_turn_and_gets_it_again():
 
 
 def test_a_queued_session_that_is_paused_does_not_begin_when_the_one_before_it_is_paused_too():
-    turns = RunQueue()
-    place, second = QueueSlot(turns), endless(turns)
-    assert place.take(unless=lambda: False)
+    queue = RunQueue()
+    slot, second = QueueSlot(queue), endless(queue)
+    assert slot.acquire(unless=lambda: False)
     second.start()
     until(lambda: second.ahead == 1)
     time.sleep(0.05)
-    # It hears of both at once.
-    with turns._changed:
+    # Its thread is woken once for both.
+    with queue._changed:
         second.pause()
-        place.give_back()
+        slot.release()
     time.sleep(0.2)
     assert (second.state, second.run) == (State.PAUSED, None)
     second.resume()
@@ -131,9 +131,9 @@ def test_a_queued_session_that_is_paused_does_not_begin_when_the_one_before_it_i
     second.wait(20)
 
 
-def test_a_step_takes_one_turn():
-    turns = RunQueue()
-    first, second = endless(turns), endless(turns)
+def test_a_step_takes_the_slot_once():
+    queue = RunQueue()
+    first, second = endless(queue), endless(queue)
     first.step()
     until(lambda: first.run is not None and first.run.history.count == 1)
     second.step()
@@ -147,8 +147,8 @@ def test_a_step_takes_one_turn():
 
 
 def test_a_queued_session_that_is_paused_leaves_the_queue_until_it_is_resumed():
-    turns = RunQueue()
-    first, second, third = endless(turns), endless(turns), endless(turns)
+    queue = RunQueue()
+    first, second, third = endless(queue), endless(queue), endless(queue)
     for session in (first, second, third):
         session.start()
     second.pause()
@@ -163,8 +163,8 @@ def test_a_queued_session_that_is_paused_leaves_the_queue_until_it_is_resumed():
 
 
 def test_a_queued_session_that_is_stopped_leaves_at_once():
-    turns = RunQueue()
-    first, second = endless(turns), endless(turns)
+    queue = RunQueue()
+    first, second = endless(queue), endless(queue)
     first.start()
     second.start()
     second.stop()
@@ -188,10 +188,10 @@ def test_without_a_queue_sessions_run_side_by_side():
         session.wait(20)
 
 
-def test_a_failed_session_gives_its_turn_back():
-    turns = RunQueue()
-    bad = Session(configure("matrix-file:nowhere.mtx"), turn=turns)
-    good = Session(configure("poisson5", n=8), turn=turns)
+def test_a_failed_session_releases_its_slot():
+    queue = RunQueue()
+    bad = Session(configure("matrix-file:nowhere.mtx"), queue=queue)
+    good = Session(configure("poisson5", n=8), queue=queue)
     bad.start()
     good.start()
     assert good.wait(20).converged
@@ -199,19 +199,19 @@ def test_a_failed_session_gives_its_turn_back():
 
 
 def test_who_waits_for_another_session_at_the_end_of_its_own_does_not_wait_for_ever():
-    turns, results = RunQueue(), []
-    second = Session(configure("poisson5", n=8), turn=turns)
-    first = Session(configure("poisson5", n=8), turn=turns, on_end=lambda _: results.append(second.wait(20)))
+    queue, results = RunQueue(), []
+    second = Session(configure("poisson5", n=8), queue=queue)
+    first = Session(configure("poisson5", n=8), queue=queue, on_end=lambda _: results.append(second.wait(20)))
     first.wait(20)
     assert results[0].converged
 
 
-def test_a_race_takes_one_turn_and_gives_it_back_while_it_is_held():
-    turns = RunQueue()
-    race = Race([configure("poisson5", n=32, solver="sd", stopping=ENDLESS) for _ in range(2)], turn=turns)
-    session = endless(turns)
+def test_a_race_takes_one_slot_and_releases_it_while_it_is_held():
+    queue = RunQueue()
+    race = Race([configure("poisson5", n=32, solver="sd", stopping=ENDLESS) for _ in range(2)], queue=queue)
+    session = endless(queue)
     race.start()
-    until(lambda: all(lane.run and lane.run.iterations > 3 for lane in race.lanes))
+    until(lambda: all(entry.run and entry.run.iterations > 3 for entry in race.entries))
     session.start()
     time.sleep(0.05)
     assert session.state is State.QUEUED
@@ -219,28 +219,28 @@ def test_a_race_takes_one_turn_and_gives_it_back_while_it_is_held():
     until(lambda: session.state is State.RUNNING)
     race.resume()
     until(lambda: race.ahead == 1)
-    before = race.lanes[0].run.iterations
-    race.stop(race.lanes[0])
-    until(lambda: race.lanes[0].over)
-    assert race.lanes[0].result.iterations == before
+    before = race.entries[0].run.iterations
+    race.stop(race.entries[0])
+    until(lambda: race.entries[0].over)
+    assert race.entries[0].result.iterations == before
     session.stop()
     session.wait(20)
-    until(lambda: race.lanes[1].run.iterations > before + 3)
+    until(lambda: race.entries[1].run.iterations > before + 3)
     race.stop()
     race.wait(20)
     assert race.ahead == 0
 
 
-def test_resuming_what_ends_just_then_leaves_nobody_in_the_queue():
-    turns = RunQueue()
+def test_resuming_a_session_that_is_ending_leaves_no_slot_in_the_queue():
+    queue = RunQueue()
     for _ in range(12):
-        session = Session(configure("poisson5", n=4), turn=turns)
+        session = Session(configure("poisson5", n=4), queue=queue)
         session.start()
         while session.alive:
             session.resume()
             time.sleep(0)
-    free = QueueSlot(turns)
-    assert free.take(unless=lambda: True)
+    free = QueueSlot(queue)
+    assert free.acquire(unless=lambda: True)
 
 
 def test_a_step_that_is_under_way_does_not_hold_a_run_that_is_resumed():

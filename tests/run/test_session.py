@@ -55,7 +55,7 @@ def test_stop_works_while_paused():
     assert session.wait(10).iterations == 0
 
 
-def test_stop_ends_within_a_fifth_of_a_second():
+def test_stop_ends_within_0_2_seconds():
     session = endless(n=512)
     session.start()
     until(lambda: session.run is not None and session.run.iterations > 5)
@@ -89,7 +89,7 @@ def test_the_end_is_announced():
     until(lambda: told == [session])
 
 
-def test_whoever_asks_is_told_of_the_end_also_afterwards():
+def test_listeners_are_called_at_the_end_also_afterwards():
     told = []
     session = Session(configure("poisson5", n=16), on_end=lambda _session: told.append("on_end"))
     session.when_over(lambda: told.append("a view"))
@@ -100,7 +100,7 @@ def test_whoever_asks_is_told_of_the_end_also_afterwards():
     assert told[2:] == ["too late, so at once"]
 
 
-def test_a_run_is_steady_until_somebody_wishes_something():
+def test_a_run_is_steady_until_a_request():
     session = endless()
     assert not session.steady
     session.start()

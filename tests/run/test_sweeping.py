@@ -25,7 +25,7 @@ def test_rows_are_those_of_single_runs_in_order():
         assert row["true_relative_residual"] == alone.true_relative_residual
         assert row["N"] == row["n"] ** 2
     assert found.converged
-    assert seen == [(place, 8, row) for place, row in enumerate(found.rows, 1)]
+    assert seen == [(number, 8, row) for number, row in enumerate(found.rows, 1)]
 
 
 def test_a_sweep_is_cancelled_between_iterations(monkeypatch):
@@ -96,10 +96,10 @@ def test_wrong_values_are_told_before_anything_runs(over, more, sentence, monkey
 
 
 def test_a_sweep_that_is_stopped_while_it_waits_has_no_row():
-    turns = RunQueue()
-    other = QueueSlot(turns)
-    assert other.take(unless=lambda: False)
-    found = sweep("poisson5", {"n": [8, 9]}, cancelled=iter([False, True]).__next__, turn=turns)
+    queue = RunQueue()
+    other = QueueSlot(queue)
+    assert other.acquire(unless=lambda: False)
+    found = sweep("poisson5", {"n": [8, 9]}, cancelled=iter([False, True]).__next__, slot=QueueSlot(queue))
     assert found.cancelled
     assert found.rows == []
 
@@ -119,6 +119,8 @@ def test_whatever_a_users_function_raises_costs_its_own_row_only(monkeypatch):
 
 def test_whoever_asks_gets_each_result():
     kept = []
-    found = sweep("two-layer", {"n": [8, 12]}, taken=lambda configuration, result: kept.append((configuration, result)))
+    found = sweep(
+        "two-layer", {"n": [8, 12]}, on_result=lambda configuration, result: kept.append((configuration, result))
+    )
     assert [configuration.problem.n for configuration, _ in kept] == [8, 12]
     assert [result.iterations for _, result in kept] == [row["iterations"] for row in found.rows]

@@ -53,8 +53,8 @@ def test_the_parts_of_a_deflated_product_move_what_the_whole_does():
     for _ in range(3):
         run.step()
     parts = [event for event in run.trace if event.iteration == 1 and event.name in ("A, Z^T", "AZ")]
-    coarse = run.setting.projection._factor.traffic
-    assert sum(event.bytes for event in parts) + coarse == run.setting.projection.traffic
+    coarse = run.setup.projection._factor.traffic
+    assert sum(event.bytes for event in parts) + coarse == run.setup.projection.traffic
     names = [event.name for event in run.trace if event.iteration == 1]
     assert names[:3] == ["A, Z^T", "E^-1", "AZ"]
 
@@ -76,7 +76,7 @@ def test_a_trace_is_one_runs_own():
 
 def snapshots(run):
     """Snapshots of all that can be looked at, each of which applies A, E^-1 or both."""
-    looks = [run.looks.ask(quantity, np.array) for quantity in Quantity]
+    looks = [run.snapshots.request(quantity, np.array) for quantity in Quantity]
     run.serve_snapshots()
     assert all(look.values is not None for look in looks), [look.words for look in looks]
 

@@ -58,7 +58,7 @@ def test_looking_changes_nothing(accelerator):
             assert set(range(0, watched.iterations, 3)) <= set(watched.history.true_residuals[:, 0])
 
 
-def test_where_the_residuals_part():
+def test_the_first_measured_residual_gap():
     history = History()
     for residual in (1.0, 1e-1, 1e-2, 1e-3):
         history.append(residual=residual)
@@ -77,12 +77,12 @@ def test_pipelined_cg_that_stagnates_does_not_say_converged():
     assert not pipelined.converged
     assert pipelined.reason in (Reason.INACCURATE, Reason.STAGNATED, Reason.ROUNDING)
     assert pipelined.true_relative_residual > 1e-9
-    parted = pipelined.summary["parted_at"]
-    assert 0 < parted < pipelined.iterations
+    gap = pipelined.summary["residual_gap_at"]
+    assert 0 < gap < pipelined.iterations
     residual = pipelined.history["residual"]
     true = dict(pipelined.history.true_residuals)
-    assert true[parted] > 2 * residual[parted]
-    assert all(true[k] <= 2 * residual[int(k)] for k in true if k < parted)
+    assert true[gap] > 2 * residual[gap]
+    assert all(true[k] <= 2 * residual[int(k)] for k in true if k < gap)
 
 
 def test_replacing_the_residual_regains_what_pipelining_lost():
@@ -93,13 +93,13 @@ def test_replacing_the_residual_regains_what_pipelining_lost():
 
 
 @pytest.mark.parametrize(("solver", "restarts"), [("cg", 3), ("pipecg", 0), ("fcg", 0)])
-def test_only_cg_begins_anew_when_the_residuals_have_parted(solver, restarts):
+def test_only_cg_restarts_at_a_residual_gap(solver, restarts):
     operator = box_stencil((30, 30), np.float32, shift=1e-4)
     b = np.random.default_rng(3).random(900).astype(np.float32)
     run = run_of(operator, b, solver, rtol=1e-7)
     begun = []
-    fresh = run._fresh_recurrence
-    run._fresh_recurrence = lambda: begun.append(run.iterations) or fresh()
+    restart = run._restart
+    run._restart = lambda: begun.append(run.iterations) or restart()
     result = run_through(run)
     assert not result.converged
     assert len(begun) <= restarts

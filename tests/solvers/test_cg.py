@@ -61,9 +61,9 @@ def test_memory_stays_within_six_vectors():
     run = Run(configuration, system)
     run.step()
     run.step()
-    held = [run.setting.x, run._measures.residual, *run.setting.M.factors.values()]
+    held = [run.setup.x, run._measures.residual, *run.setup.M.factors.values()]
     held += [run.workspace.vector(name) for name in run.workspace.added]
-    assert run.setting.b is not None
+    assert run.setup.b is not None
     assert len(held) <= 6
     assert all(vector.size == system.b.size for vector in held)
 

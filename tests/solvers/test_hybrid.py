@@ -125,11 +125,11 @@ def test_the_solution_can_be_looked_at_while_the_run_goes_on(accelerator):
 def test_where_things_lie(accelerator):
     choices = {"n": 8, "device": accelerator.spec}
     first = Run(configure("poisson27", solver="hybrid1", **choices))
-    assert isinstance(first.setting.device, Pair)
+    assert isinstance(first.setup.device, Pair)
     third = Run(configure("poisson27", solver="hybrid3:share=0.3", **choices))
-    split = third.setting.device
+    split = third.setup.device
     assert isinstance(split, Split)
-    matrix = third.setting.operator.to_csr()
+    matrix = third.setup.operator.to_csr()
     # The cores' parts and the whole matrix are one and the same memory.
     assert all(np.shares_memory(part._data, matrix.data) for part in split.near)
     note = "\n".join(third.result().provenance["notes"])
@@ -188,7 +188,7 @@ def test_only_the_third_takes_what_does_not_fit(accelerator):
     run = Run(configure("poisson27", solver="hybrid3", memory_limit=limit, **choices))
     found = run_through(run)
     assert found.converged
-    assert run.setting.device.accelerator.budget.used <= limit
+    assert run.setup.device.accelerator.budget.used <= limit
     expected = run_through(Run(configure("poisson27", n=10, rhs="random", solver="pipecg")))
     assert found.iterations == expected.iterations
     np.testing.assert_allclose(found.x, expected.x, rtol=1e-10)

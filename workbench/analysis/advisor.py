@@ -254,10 +254,10 @@ class _Search:
 
 def _coarse_solve_seconds(run: Run) -> float:
     """Seconds of one coarse solve, the best of three; 0 without a second level."""
-    projection = run.setting.projection
+    projection = run.setup.projection
     if projection is None:
         return 0.0
-    right = run.setting.device.array(np.ones(projection.count), np.dtype(np.float64))
+    right = run.setup.device.array(np.ones(projection.count), np.dtype(np.float64))
     times = []
     for _ in range(3):
         started = time.perf_counter()

@@ -14,7 +14,7 @@ from workbench.lines.shapes import infer
 from workbench.lines.types import Line
 from workbench.preconditioners import ElementWise
 from workbench.run import Configuration
-from workbench.run.setup import SolveSetup, set_up
+from workbench.run.setup import SolveSetup, prepare
 
 LARGEST = 10_000
 """Unknowns: the vectors of every iteration are kept."""
@@ -40,12 +40,12 @@ class Walk:
         # Before the setup, which for a large system takes far longer than the matrix.
         if unknowns > LARGEST:
             raise InputError(f"stepping keeps every vector, so it takes up to {LARGEST} unknowns, not {unknowns}")
-        self.setting: SolveSetup = set_up(configuration, system)
+        self.setting: SolveSetup = prepare(configuration, system)
         self.start, self.iterate = parse(solver.start), parse(solver.iterate)
         self._shapes = infer((*self.start, *self.iterate), ("b", "x"))
         self._operators = {"A": self._function(self.setting.A), "M": self._function(_applied(self.setting))}
         to_host = self.setting.device.to_host
-        self._given: Values = {"b": to_host(self.setting.seen_b).copy(), "x": to_host(self.setting.x).copy()}
+        self._given: Values = {"b": to_host(self.setting.solver_b).copy(), "x": to_host(self.setting.x).copy()}
         self._ends: list[Values] = []
         self._inside: tuple[int, list[Values]] = (-1, [])
         self.advance()

@@ -21,7 +21,7 @@ from workbench.operators import Stencil, as_operator
 from workbench.problems import LinearSystem
 from workbench.registry import unknown_name
 from workbench.run import configure
-from workbench.run.setup import SolveSetup, set_up
+from workbench.run.setup import SolveSetup, prepare
 from workbench.run.traffic import planning_workspace
 from workbench.solvers import Solver
 
@@ -68,7 +68,7 @@ def solver_costs(
     if precision not in PRECISIONS:
         raise InputError(unknown_name("precision", precision, PRECISIONS))
     chosen = configure(problem, n=n, preconditioner=preconditioner)
-    setting = set_up(chosen, _in_precision(chosen.problem.assemble(0), np.dtype(precision)))
+    setting = prepare(chosen, _in_precision(chosen.problem.assemble(0), np.dtype(precision)))
     solvers = [solver() for solver in registry.registered("solver").values() if issubclass(solver, Solver)]
     costs = [solver_cost(solver, setting) for solver in solvers if not solver.needs_accelerator]
     return sorted(costs, key=lambda cost: (cost.bytes_per_unknown, cost.solver))

@@ -13,7 +13,7 @@ from workbench.preconditioners import ElementWise, Preconditioner
 from workbench.problems import LinearSystem
 from workbench.registry import find
 from workbench.run import Configuration
-from workbench.run.setup import SolveSetup, set_up
+from workbench.run.setup import SolveSetup, prepare
 
 LARGEST = 4096
 
@@ -28,7 +28,7 @@ def spectrum(configuration: Configuration, system: LinearSystem | None = None) -
     """
     if configuration.deflation.name != "none" and configuration.variant.name != "def1":
         raise InputError(f"spectra are not available for variant {configuration.variant.name}; use def1")
-    setting = set_up(configuration, system)
+    setting = prepare(configuration, system)
     size = setting.operator.shape[0]
     if size > LARGEST:
         raise InputError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -42,10 +41,10 @@ def convergence(
     axes = figure.add_subplot()
     ring = {"marker": "o", "markersize": 8, "mfc": "none", "mec": "#000000", "mew": 1.0, "linestyle": ""}
     ringed = False
-    names = list(labels) if labels is not None else [block_names(record.summary) for record in records]
+    names = list(labels) if labels is not None else [record.label for record in records]
     for index, (record, name) in enumerate(zip(records, names, strict=True)):
         style = curve_style(index)
-        relative = relative_residual(record)
+        relative = record.relative_residual
         places = np.arange(relative.size) if positions is None else positions[index]
         axes.semilogy(
             places,
@@ -62,7 +61,7 @@ def convergence(
             _draw_drift(axes, record, places, style.colour, name)
         confirmed = record.history.true_residuals
         if confirmed.size:
-            rings = confirmed[:, 1] / _scale(record)
+            rings = confirmed[:, 1] / record.norm_of_b
             size = ring["markersize"] if len(rings) <= MARKS else 4
             axes.semilogy(places[confirmed[:, 0].astype(int)], rings, label="_ring", **{**ring, "markersize": size})
             ringed = True
@@ -90,27 +89,6 @@ def _draw_drift(axes: Axes, record: Record, places: np.ndarray, colour: str, nam
     measured = record.history["drift"]
     known = np.flatnonzero(measured > 0)
     if known.size:
-        values = measured[known] / _scale(record)
+        values = measured[known] / record.norm_of_b
         label = f"‖Zᵀr‖ / ‖b‖ of {name}"
         axes.semilogy(places[known], values, color=colour, linestyle=(0, (1, 1.5)), linewidth=1.0, label=label)
-
-
-def block_names(summary: dict[str, Any]) -> str:
-    """The solver, preconditioner and deflation of a run, for legends."""
-    parts = [summary["solver"], summary["preconditioner"], summary["deflation"], summary["coarse"] or "none"]
-    parts += [summary["variant"]] if summary.get("variant") not in (None, "def1") else []
-    return " + ".join(part for part in parts if part != "none")
-
-
-def relative_residual(record: Record) -> np.ndarray:
-    """||r||/||b|| by iteration, from 0 for the start; shape (iterations + 1,)."""
-    return record.history["residual"] / _scale(record)
-
-
-def _scale(record: Record) -> float:
-    """||b||, recovered from the last residual and its relative value; ||r_0|| if the last residual is zero."""
-    residual = record.history["residual"]
-    relative = record.summary["relative_residual"]
-    if residual.size and relative and np.isfinite(relative):
-        return float(residual[-1]) / relative
-    return float(residual[0]) if residual.size and residual[0] > 0 else 1.0

@@ -16,7 +16,7 @@ from workbench.live.cuts import Cut
 from workbench.problems import LinearSystem
 from workbench.recording import Record
 from workbench.run import Quantity, Result, Run, Session, Snapshot, State
-from workbench.run.snapshots import at_rest
+from workbench.run.snapshots import of_result
 
 NO_SOLUTION = "no solution was kept of this run; run it again to see it"
 NO_SYSTEM = "the loaded run does not hold its matrix, so only its solution can be seen; run it again to see the others"
@@ -89,8 +89,8 @@ class Looker:
 
     def where(self) -> Place | None:
         """Where the unknowns lie; None until that is known, which for a loaded run takes assembling the problem."""
-        if self.place is None and (run := self.watched.run) is not None and run.setting.x is not None:
-            system, labels = run.setting.system, run.setting.labels
+        if self.place is None and (run := self.watched.run) is not None and run.setup.x is not None:
+            system, labels = run.setup.system, run.setup.labels
             drawn = labels.reshape(system.grid) if labels is not None and system.grid else None
             self.place = Place(system.operator.shape[0], system, system.grid, drawn)
         if self.place is None and isinstance(self.watched.given, (Result, Record)) and not self._placing:
@@ -120,10 +120,10 @@ class Looker:
         given, run = self.watched.given, self.watched.run
         alive = isinstance(given, Session) and given.alive
         # What an accelerator holds is touched by the thread that iterates alone, and that has gone.
-        near = run is not None and run.configuration.device == "cpu" and run.setting.x is not None
+        near = run is not None and run.configuration.device == "cpu" and run.setup.x is not None
         self._from_thread = alive
         if run is not None and (alive or isinstance(given, Run) or near):
-            self._look = run.looks.ask(quantity, cut)
+            self._look = run.snapshots.request(quantity, cut)
             if not alive:
                 run.serve_snapshots()
             return
@@ -141,7 +141,7 @@ class Looker:
             return None, NO_SOLUTION
         if system is None:
             return (x, "") if quantity is Quantity.SOLUTION else (None, NO_SYSTEM)
-        return at_rest(self.watched.described()[0], system, x, quantity)
+        return of_result(self.watched.described()[0], system, x, quantity)
 
     def _x(self) -> np.ndarray | None:
         given = self.watched.given

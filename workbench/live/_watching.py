@@ -6,19 +6,16 @@ import dataclasses
 import io
 import threading
 import time
-from collections.abc import Mapping
 from typing import Any
 
 import ipywidgets as widgets
 from matplotlib.figure import Figure
 
 from workbench.errors import InputError
-from workbench.figures.convergence import block_names
 from workbench.live._closing import close_all
 from workbench.live._stream import Publisher
 from workbench.problems import LinearSystem
 from workbench.recording import History, Record, Trace
-from workbench.registry import from_dict
 from workbench.run import Configuration, Result, Run, Session, State
 from workbench.run.report import provenance_of
 
@@ -77,7 +74,8 @@ class Watched:
         """Problem and blocks."""
         if isinstance(self.given, (Session, Run)):
             return f"{self.given.configuration.problem.label}, {self.given.configuration.label}"
-        return f"{_label_of(self.given.summary['problem'])}, {block_names(self.given.summary)}"
+        record = self.given if isinstance(self.given, Record) else self.given.record()
+        return f"{record.problem_label}, {record.label}"
 
     @property
     def file_title(self) -> str:
@@ -89,7 +87,7 @@ class Watched:
         """N, or None before it is known."""
         if isinstance(self.given, (Result, Record)):
             return int(self.given.summary["N"])
-        return self.run.setting.operator.shape[0] if self.run else None
+        return self.run.setup.operator.shape[0] if self.run else None
 
     @property
     def device(self) -> str:
@@ -103,7 +101,7 @@ class Watched:
         """What it takes to make the run again, and where it was made."""
         if isinstance(self.given, (Result, Record)):
             return self.given.provenance
-        return provenance_of(self.run) if self.run else {"configuration": self.given.configuration.to_dict()}
+        return provenance_of(self.run.state) if self.run else {"configuration": self.given.configuration.to_dict()}
 
     def described(self) -> tuple[Configuration, LinearSystem | None]:
         """What was run. Raises InputError where a run that was loaded does not hold all of it.
@@ -111,7 +109,7 @@ class Watched:
         A run that has ended is described for the CPU, since its own device may not be here.
         """
         if isinstance(self.given, (Session, Run)):
-            return self.given.configuration, self.run.setting.system if self.run else None
+            return self.given.configuration, self.run.setup.system if self.run else None
         try:
             made = Configuration.from_dict(self.given.provenance["configuration"])
             return dataclasses.replace(made, device="cpu", memory_limit=None), None
@@ -190,11 +188,3 @@ def paint(image: widgets.Image, figure: Figure) -> None:
 def picture() -> widgets.Image:
     """A place for a figure, hidden until one is painted."""
     return widgets.Image(format="png", width=WIDTH, layout={"object_fit": "contain", "display": "none"})
-
-
-def _label_of(problem: Mapping[str, Any]) -> str:
-    """The label of a problem as plain data; its name where it was made otherwise than from declared parameters."""
-    try:
-        return getattr(from_dict(problem), "label", problem["name"])
-    except (InputError, KeyError, TypeError):
-        return str(problem["name"])

@@ -14,13 +14,12 @@ import traitlets
 
 from workbench.errors import InputError
 from workbench.figures import curve_style
-from workbench.figures.convergence import block_names, relative_residual
 from workbench.live._assets import module
 from workbench.live._stream import PAINTS, PERIOD, RATE, Again, Publisher, pace_of_messages
 from workbench.live._view import StreamView
 from workbench.recording import History, Record
 from workbench.registry import unknown_name
-from workbench.run import Lane, Norm, Run, Session, State
+from workbench.run import Norm, RaceEntry, Run, Session, State
 
 MOST_SAMPLES = 1 << 18
 """Samples in one message, a megabyte; what is left goes with the next."""
@@ -38,7 +37,7 @@ class Curve:
     key: int
     label: str
     style: int
-    session: Session | Lane | None = None
+    session: Session | RaceEntry | None = None
     history: History | None = None
     norm_of_b: float = 1.0
     tolerance: float = 0.0
@@ -53,7 +52,7 @@ class Curve:
     def of_record(cls, key: int, label: str, style: int, record: Record) -> Curve:
         """A run that has ended, for example one from a file."""
         residual = record.history["residual"]
-        relative = relative_residual(record)
+        relative = record.relative_residual
         scale = float(residual[-1] / relative[-1]) if residual.size and relative[-1] else 1.0
         setup = float(record.summary.get("setup_seconds") or 0.0)
         curve = cls(key, label, style, history=record.history, norm_of_b=scale, setup_seconds=setup)
@@ -262,7 +261,7 @@ class ConvergenceView(StreamView):
         self._mark(tolerance)
         self.publisher.wake()
 
-    def watch(self, session: Session | Lane, label: str = "") -> Curve:
+    def watch(self, session: Session | RaceEntry, label: str = "") -> Curve:
         """Follow a run, started or not, beside those that are there; its label is by default that of its blocks."""
         configuration = session.configuration
         label = label or configuration.label
@@ -274,7 +273,7 @@ class ConvergenceView(StreamView):
 
     def add(self, record: Record, label: str = "") -> Curve:
         """Put a run that has ended on the plot, for example one loaded from a file."""
-        label = label or block_names(record.summary)
+        label = label or record.label
         return self._add(Curve.of_record(next(self._keys), label, self._next_style(), record))
 
     def clear(self) -> None:

@@ -295,7 +295,7 @@ class Explorer:
             return
         self._pictured, self._whole = None, False
         try:
-            self.field.show(scene(title, run.setting.system).with_labels(run.setting.labels))
+            self.field.show(scene(title, run.setup.system).with_labels(run.setup.labels))
             self._pictured = chosen.problem, chosen.deflation
         except InputError as error:
             self.field.say(title, str(error))

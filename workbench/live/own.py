@@ -21,7 +21,7 @@ from workbench.live.race import RaceView
 from workbench.live.status import StatusLine
 from workbench.problems import Problem
 from workbench.run import Configuration, configure, user_solver
-from workbench.run.setup import set_up
+from workbench.run.setup import prepare
 from workbench.run.traffic import planning_workspace
 from workbench.solvers import Solver
 from workbench.solvers.user_defined import UserSolver
@@ -50,7 +50,7 @@ class OwnMethod:
         self.folder = folder
         self.view: RaceView | None = None
         self._told: RaceView | None = None
-        self._setting = set_up(self.base)
+        self._setting = prepare(self.base)
         self._kept: tuple[str, str] | None = None
         shape: dict[str, Any] = {"layout": {"width": "190px"}, "style": {"description_width": "54px"}}
         self.original = widgets.Dropdown(options=originals(), value=original, description="original", **shape)
@@ -112,7 +112,7 @@ class OwnMethod:
     def rebase(self, configuration: Configuration) -> None:
         """Race on this configuration's problem and blocks from now on; the lines in the editor stay."""
         if configuration != self.base:
-            setting = set_up(configuration)
+            setting = prepare(configuration)
             self.base, self._setting = configuration, setting
             self._ask()
 
@@ -173,7 +173,7 @@ class OwnMethod:
 
     def _follow(self, view: RaceView) -> bool:
         """Say how these lines fared once their lane has ended; True while it goes on. Runs in the race's publisher."""
-        lanes = view.race.lanes
+        lanes = view.race.entries
         mine = next((lane for lane in lanes if lane.number == 2), None)
         if mine is None or view is not self.view:
             return False

@@ -26,8 +26,8 @@ from workbench.live.race_words import heading, sentence
 from workbench.live.save_bar import SaveBar
 from workbench.live.status import StatusLine
 from workbench.live.tolerance import ToleranceSlider
-from workbench.run import Configuration, Lane, Norm, Race, Result, configure
-from workbench.run.ranking import MEASURES, Ranking, standings
+from workbench.run import Configuration, Norm, Race, RaceEntry, Result, configure
+from workbench.run.ranking import MEASURES, Ranking, rank
 
 FIRST_TIME = " The first setup of a method includes loading its kernels; Start again repeats the race without that."
 SAY_PERIOD = 0.5
@@ -87,7 +87,7 @@ class RaceView:
             folder=self.folder,
             status=self.saved,
         )
-        self._rows: dict[Lane, LaneRow] = {}
+        self._rows: dict[RaceEntry, LaneRow] = {}
         self._next = 0.0
         for configuration in configurations:
             self.add(configuration)
@@ -99,12 +99,12 @@ class RaceView:
         self.convergence.on_tolerance(self._dragged)
         self.publisher.add(self._publish)
 
-    def add(self, configuration: Configuration) -> Lane:
+    def add(self, configuration: Configuration) -> RaceEntry:
         """One more lane; it begins at once where the race has been started. The first lane brings the system.
 
         Raises InputError for a lane on another system than those that are there.
         """
-        if not self.race.lanes and not same_system(configuration, self.base):
+        if not self.race.entries and not same_system(configuration, self.base):
             self._stand_on(configuration)
         if not same_system(configuration, self.base):
             raise InputError(
@@ -113,7 +113,7 @@ class RaceView:
             )
         return self._enter(configuration)
 
-    def _enter(self, configuration: Configuration, number: int | None = None) -> Lane:
+    def _enter(self, configuration: Configuration, number: int | None = None) -> RaceEntry:
         lane = self.race.add(configuration, number)
         self._repeated = False
         curve = self.convergence.watch(lane, lane.label)
@@ -121,7 +121,7 @@ class RaceView:
         self._tabulate()
         return lane
 
-    def add_from_form(self) -> Lane:
+    def add_from_form(self) -> RaceEntry:
         """One more lane with the blocks that the form says. Raises InputError with the sentence for a wrong value."""
         return self.add(self.form.configuration(self.base))
 
@@ -146,7 +146,7 @@ class RaceView:
         again; export what is to be kept before."""
         self.offer.withdraw()
         adopted = self._adopted()
-        lanes = self.race.lanes if news(self.base, adopted) else ()
+        lanes = self.race.entries if news(self.base, adopted) else ()
         self._stand_on(adopted)
         self.form.load(self._chosen)
         self.player.complaint = ""
@@ -167,7 +167,7 @@ class RaceView:
             self.tolerance.show(self._rtol)
             self._mark(self._rtol)
 
-    def _begin_anew(self, lanes: Sequence[Lane], anew: Sequence[Configuration]) -> None:
+    def _begin_anew(self, lanes: Sequence[RaceEntry], anew: Sequence[Configuration]) -> None:
         """Replace lanes by new ones of the same numbers, held as they were, in a race that has not been started."""
         held = [lane.held and not lane.ended for lane in lanes]
         for lane in lanes:
@@ -180,7 +180,7 @@ class RaceView:
 
     def _aim(self) -> None:
         """Make the lanes of a race that is not running stop at the tolerance that is set; ended ones will run again."""
-        lanes = self.race.lanes
+        lanes = self.race.entries
         anew = [aimed(lane.configuration, self.tolerance.value) if self._own else lane.configuration for lane in lanes]
         if self._own:
             self.base = aimed(self.base, self.tolerance.value)
@@ -189,7 +189,7 @@ class RaceView:
             self._begin_anew(lanes, anew)
             self._repeated = repeated
 
-    def remove(self, lane: Lane) -> None:
+    def remove(self, lane: RaceEntry) -> None:
         """End a lane and take it away. Raises InputError for one that is not in the race."""
         self.race.remove(lane)
         gone = self._rows[lane]
@@ -206,7 +206,7 @@ class RaceView:
         self.player.notice = ""
         if not self.race.alive:
             self._aim()
-        self.player.complaint = "" if self.race.lanes else "there is no lane yet; choose blocks and press Add lane"
+        self.player.complaint = "" if self.race.entries else "there is no lane yet; choose blocks and press Add lane"
         self.race.start()
         self._wake()
 
@@ -225,15 +225,15 @@ class RaceView:
         self.race.stop()
         self._wake()
 
-    def standings(self) -> Ranking:
+    def ranking(self) -> Ranking:
         """The order at the tolerance that is set, by the measure that is shown."""
         measure, with_setup = str(self.measure.value), bool(self.with_setup.value)
-        return standings(self.race.lanes, self.tolerance.value, measure, with_setup=with_setup)
+        return rank(self.race.entries, self.tolerance.value, measure, with_setup=with_setup)
 
     @property
     def ended_runs(self) -> list[tuple[str, Result]]:
         """The lanes that have ended, by name, the first lane first, as what can be looked into."""
-        return [(f"lane {lane.label}", lane.result) for lane in self.race.lanes if lane.result is not None]
+        return [(f"lane {lane.label}", lane.result) for lane in self.race.entries if lane.result is not None]
 
     def export(self, kind: str) -> list[Path]:
         """Write the lanes that have ended as "csv" or "run", or their picture as "svg", "pdf" or "png".
@@ -263,7 +263,7 @@ class RaceView:
         box.add_class("wb-explorer").add_class("wb-race")
         return box
 
-    def _curves(self) -> list[tuple[Lane, Curve]]:
+    def _curves(self) -> list[tuple[RaceEntry, Curve]]:
         return [(lane, shown.curve) for lane, shown in self._rows.items()]
 
     def _tabulate(self) -> None:
@@ -287,7 +287,7 @@ class RaceView:
     @property
     def _stops_at(self) -> float:
         """The loosest relative residual at which a lane stops; 0 where it is not by that they stop."""
-        rules = [lane.configuration.stopping for lane in self.race.lanes if not lane.error]
+        rules = [lane.configuration.stopping for lane in self.race.entries if not lane.error]
         return max((rule.rtol for rule in rules if rule.norm == Norm.RESIDUAL), default=0.0)
 
     def _moved(self, tolerance: float) -> None:
@@ -309,11 +309,11 @@ class RaceView:
         else:
             self.pause()
 
-    def _toggle(self, lane: Lane) -> None:
+    def _toggle(self, lane: RaceEntry) -> None:
         (self.race.resume if lane.held else self.race.pause)(lane)
         self._wake()
 
-    def _stopping(self, lane: Lane) -> None:
+    def _stopping(self, lane: RaceEntry) -> None:
         self.race.stop(lane)
         self._wake()
 
@@ -350,20 +350,20 @@ class RaceView:
         if (running or self.race.lingering) and now < self._next:
             return self._next - now
         # Stop is answered as soon as the lanes have ended.
-        ending = any(lane.stopping and not lane.ended for lane in self.race.lanes)
+        ending = any(lane.stopping and not lane.ended for lane in self.race.entries)
         self._next = now + (0.0 if ending else SAY_PERIOD)
         self.player.show(self.race, self.base.problem.label, self.tolerance.value, self._stops_at)
         for control in (*self._exports.values(), self.save_bar.press):
-            control.disabled = not any(lane.result for lane in self.race.lanes)
-        self._show_standings()
+            control.disabled = not any(lane.result for lane in self.race.entries)
+        self._show_ranking()
         return SOON if ending else running or self.race.lingering
 
-    def _show_standings(self) -> None:
-        found = self.standings()
-        finished = {finish.lane: finish for finish in found.finished}
+    def _show_ranking(self) -> None:
+        found = self.ranking()
+        finished = {finish.entry: finish for finish in found.finished}
         for lane, shown in self._rows.items():
             shown.show(finished.get(lane), found.measure)
-        said = sentence(found, self._stops_at) if self.race.lanes else ""
+        said = sentence(found, self._stops_at) if self.race.entries else ""
         if found.finished and found.measure == "seconds" and found.with_setup and not self._repeated:
             said += FIRST_TIME
         self.winner.say(said, "good" if found.finished else "plain")

@@ -12,7 +12,7 @@ from workbench.errors import InputError
 from workbench.live.convergence import Curve
 from workbench.live.export import export
 from workbench.live.runs import Ended
-from workbench.run import Lane
+from workbench.run import RaceEntry
 
 KINDS = {"csv": "Tables (CSV)", "run": "Run files"}
 XAXES = {
@@ -24,7 +24,7 @@ XAXES = {
 """What the axis says, and its unit."""
 
 
-def export_race(kind: str, lanes: Sequence[tuple[Lane, Curve]], folder: Path) -> list[Path]:
+def export_race(kind: str, lanes: Sequence[tuple[RaceEntry, Curve]], folder: Path) -> list[Path]:
     """Write a file for each lane that has ended, in one of the `KINDS`; returns the paths.
 
     Raises InputError while no lane has ended, and when the folder cannot be written.
@@ -32,7 +32,7 @@ def export_race(kind: str, lanes: Sequence[tuple[Lane, Curve]], folder: Path) ->
     return export(kind, ended(lanes), folder)
 
 
-def ended(lanes: Sequence[tuple[Lane, Curve]]) -> list[Ended]:
+def ended(lanes: Sequence[tuple[RaceEntry, Curve]]) -> list[Ended]:
     """The lanes that have ended. Raises InputError while there is none."""
     runs = [
         Ended(lane.number, lane.configuration, lane.result.record(), lane.result.reason, curve.style)
@@ -45,7 +45,7 @@ def ended(lanes: Sequence[tuple[Lane, Curve]]) -> list[Ended]:
 
 
 def race_figure(
-    lanes: Sequence[tuple[Lane, Curve]], measure: str, tolerance: float, *, with_setup: bool = True
+    lanes: Sequence[tuple[RaceEntry, Curve]], measure: str, tolerance: float, *, with_setup: bool = True
 ) -> Figure:
     """The lanes that have ended in one picture. with_setup: seconds count the setup too.
 
@@ -68,7 +68,7 @@ def race_figure(
     )
 
 
-def race_name(lanes: Sequence[tuple[Lane, Curve]], measure: str) -> str:
+def race_name(lanes: Sequence[tuple[RaceEntry, Curve]], measure: str) -> str:
     """The rest of the name of a race's file: problem, time of the start, axis."""
     first = ended(lanes)[0]
     return f"{first.configuration.problem.label} {first.record.provenance['started']} {measure}"

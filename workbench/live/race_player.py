@@ -8,7 +8,7 @@ from workbench.live.controls import button
 from workbench.live.form import as_text
 from workbench.live.race_words import finer
 from workbench.live.status import StatusLine
-from workbench.run import Race
+from workbench.run import Race, State
 
 STARTS = {"Start": "let all lanes begin", "Start again": "run all lanes once more, from the start"}
 
@@ -33,7 +33,7 @@ class RacePlayer:
         # The line first: it is what answers a button.
         self.status.say(*self._words(race, system))
         over = race.begun and not race.alive
-        self.start.disabled = race.alive or not race.lanes
+        self.start.disabled = race.alive or not race.entries
         self.start.description = "Start again" if over else "Start"
         self.start.tooltip = STARTS[self.start.description]
         self.again.description = f"Run again to {as_text(tolerance)}"
@@ -43,21 +43,21 @@ class RacePlayer:
 
     def _words(self, race: Race, system: str) -> tuple[str, str, str]:
         """The sentence, its tone and the state that it stands for."""
-        lanes = race.lanes
-        running = race.alive and not race.held
+        lanes = race.entries
+        state = race.state
         if self.complaint:
-            return self.complaint, "bad", "running" if running else "idle"
+            return self.complaint, "bad", "running" if state in (State.QUEUED, State.RUNNING) else "idle"
         over = sum(lane.ended for lane in lanes)
         about = f"{system}, {len(lanes)} lane{'s' * (len(lanes) != 1)}"
-        if running:
-            if ahead := race.ahead:
-                return f"{about}: queued behind {ahead}", "busy", "queued"
+        if state is State.QUEUED:
+            return f"{about}: queued behind {race.ahead}", "busy", "queued"
+        if state is State.RUNNING:
             return f"{about}: running, {over} ended", "busy", "running"
         if race.lingering:
             return f"{about}: stopped; what was under way ends in the background", "plain", "done"
-        if lanes and over == len(lanes):
+        if state is State.DONE:
             return f"{about}: all have ended", "good", "done"
-        if race.alive:
+        if state is State.PAUSED:
             return f"{about}: held; press Resume", "plain", "paused"
         if self.notice:
             return f"{about} {self.notice}; press Start", "plain", "idle"

@@ -11,16 +11,16 @@ from workbench.live._closing import close_all
 from workbench.live.controls import button
 from workbench.live.convergence import Curve
 from workbench.live.race_words import row
-from workbench.run import Lane
+from workbench.run import RaceEntry
 from workbench.run.ranking import Finish
 
-Act = Callable[[Lane], object]
+Act = Callable[[RaceEntry], object]
 
 
 class LaneRow:
     """A lane's numbers and buttons."""
 
-    def __init__(self, lane: Lane, curve: Curve, toggle: Act, stop: Act, remove: Act) -> None:
+    def __init__(self, lane: RaceEntry, curve: Curve, toggle: Act, stop: Act, remove: Act) -> None:
         self.lane, self.curve = lane, curve
         self.text = widgets.HTML()
         self.pause = button("Pause", f"hold lane {lane.number}, or let it go on", lambda: toggle(lane), width="68px")

@@ -7,7 +7,7 @@ import html
 from workbench.figures import CurveStyle
 from workbench.live.form import as_text
 from workbench.live.runs import SHORT, relative, swatch
-from workbench.run import Lane, Reason, State
+from workbench.run import RaceEntry, Reason, State
 from workbench.run.ranking import Finish, Ranking, held_up_seconds
 
 HEADINGS = ("", "lane", "state", "iterations", "setup", "iterating", "bytes", "‖r‖\u2009/\u2009‖b‖", "to tolerance")
@@ -21,7 +21,7 @@ def heading() -> str:
     return _cells("wb-cells wb-head", HEADINGS)
 
 
-def row(lane: Lane, style: CurveStyle, finish: Finish | None, measure: str) -> str:
+def row(lane: RaceEntry, style: CurveStyle, finish: Finish | None, measure: str) -> str:
     """One lane as HTML: how it is drawn, how it goes, what it has spent, and what it took to the tolerance."""
     name = html.escape(lane.label)
     if lane.error:
@@ -59,13 +59,13 @@ def sentence(found: Ranking, aim: float) -> str:
     counted = f" ({', '.join(parts)})" if parts else ""
     by = found.measure
     by += (" with setup" if found.with_setup else " without setup") if by == "seconds" else ""
-    names = " and ".join(_name(finish.lane) for finish in found.winners)
+    names = " and ".join(_name(finish.entry) for finish in found.winners)
     verb = "wins" if len(found.winners) == 1 else "win together"
     so_far = " so far" if found.open else ""
     parts = [f"{at} {names} {verb} by {by}{so_far}: {_amount(first, found.measure)}{counted}"]
     rest = found.finished[len(found.winners) :]
     if rest:
-        parts.append(f"next is {_name(rest[0].lane)} with {_amount(rest[0], found.measure)}{_times(rest[0], first)}")
+        parts.append(f"next is {_name(rest[0].entry)} with {_amount(rest[0], found.measure)}{_times(rest[0], first)}")
     return " ".join(["; ".join(parts) + ".", *_left_out(found)])
 
 
@@ -87,15 +87,15 @@ def amount(count: float) -> str:
     return f"{count / size:.3g} {unit}" if count / size < 999.5 else f"{count / size:.0f} {unit}"
 
 
-def _disturbed(found: Ranking) -> list[Lane]:
+def _disturbed(found: Ranking) -> list[RaceEntry]:
     """Where seconds decide, the lanes whose clocks ran while others had the cores for more than a tenth of the time."""
     if found.measure != "seconds":
         return []
-    clocks = [(finish.lane, finish.lane.run.history["seconds"]) for finish in found.finished if finish.lane.run]
+    clocks = [(finish.entry, finish.entry.run.history["seconds"]) for finish in found.finished if finish.entry.run]
     return [lane for lane, clock in clocks if held_up_seconds(clock) > NOTABLE * clock[-1]]
 
 
-def _name(lane: Lane) -> str:
+def _name(lane: RaceEntry) -> str:
     return f"lane {lane.number} ({lane.method})"
 
 
@@ -107,7 +107,7 @@ def _left_out(found: Ranking) -> list[str]:
     """Lanes that are not in the order, and why."""
     reasons = (
         (found.open, "may still come in before it" if found.finished else "may still reach it"),
-        (found.parted, "parted from the true residual before, so not counted"),
+        (found.residual_gap, "its residual gap opened before, so not counted"),
         (_disturbed(found), "held up by other work on this machine, so its seconds are too many"),
         (found.uncounted, "left out, since bytes cannot be counted"),
     )
@@ -132,7 +132,7 @@ def duration(value: float) -> str:
     return f"{value * factor:.3g} {unit}"
 
 
-def _state(lane: Lane) -> str:
+def _state(lane: RaceEntry) -> str:
     if lane.state is State.DONE and lane.result is not None:
         reason = lane.result.reason
         title = html.escape(lane.result.summary["reason"], quote=True)

@@ -112,7 +112,7 @@ class RooflineView(Watching):
         goes_on = super().publish()
         if self.hidden or not self._waits:
             return goes_on
-        if not MACHINE.taken:
+        if not MACHINE.busy:
             self.show()
         return goes_on or self._waits
 
@@ -211,11 +211,11 @@ class _TakenError(Exception):
 @functools.cache
 def _this_machine(device: str) -> Profile:
     """Measured once for all views and alone on the machine; raises where it is not, which is not kept."""
-    turn = QueueSlot(MACHINE)
-    turn.ask()
+    slot = QueueSlot(MACHINE)
+    slot.enqueue()
     try:
-        if not turn.held:
+        if not slot.held:
             raise _TakenError
         return calibrate("this", device)
     finally:
-        turn.give_back()
+        slot.release()

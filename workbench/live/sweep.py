@@ -11,7 +11,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from workbench.errors import InputError, sentence_of
+from workbench.errors import InputError
 from workbench.live._closing import close_all
 from workbench.live._worker import LatestOnly
 from workbench.live.controls import button
@@ -28,8 +28,10 @@ from workbench.problems import Problem
 from workbench.recording import Record
 from workbench.run import MACHINE, Configuration, Result, Stopping, Sweep, sweep
 from workbench.run.cancellation import GRACE
+from workbench.run.run_queue import QueueSlot
 from workbench.run.sweep_files import to_csv, to_json
 from workbench.run.sweeping import Row, combinations
+from workbench.run.thread_job import ThreadJob
 from workbench.settings import SECOND_LEVEL
 
 KEPT = 100
@@ -70,11 +72,9 @@ class SweepView:
         self.result: Sweep | None = None
         self.error = ""
         self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
-        self._cancel = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._job: ThreadJob | None = None
         self._checker = LatestOnly("workbench-check")
         self._telling = threading.Lock()
-        self._over = True
         self._complaint = self._noted = ""
         self._title = self._name
         self._begun = self._next = 0.0
@@ -105,12 +105,11 @@ class SweepView:
 
     def run(self) -> None:
         """Start from the first combination; returns at once. Does nothing while the sweep goes on."""
-        if self._thread is not None and self._thread.is_alive():
+        if self._job is not None and self._job.working:
             return
-        self._cancel.clear()
-        self._over, self.error = False, ""
-        self._thread = threading.Thread(target=self._work, name="workbench-sweep", daemon=True)
-        self._thread.start()
+        self.error = ""
+        self._job = job = ThreadJob(lambda: self._work(job), "workbench-sweep", QueueSlot(MACHINE), on_end=self._end)
+        job.start()
         self._enable()
 
     def stop(self) -> None:
@@ -118,8 +117,9 @@ class SweepView:
 
         What cannot be interrupted ends in the background, and the sweep can be run again once it has.
         """
-        self._cancel.set()
-        MACHINE.poke()
+        if self._job is None:
+            return
+        self._job.stop()
         threading.Timer(GRACE, self._tell_of_background).start()
 
     def rebase(self, configuration: Configuration) -> None:
@@ -145,15 +145,16 @@ class SweepView:
         Raises TimeoutError when it takes longer than `timeout` seconds, InputError where the choices cannot be run and
         with the sentence of a sweep that failed.
         """
-        if self._thread is None:
+        if self._job is None:
             self.run()
-        assert self._thread is not None
+        job = self._job
+        assert job is not None
         try:
-            self._thread.join(timeout)
+            job.join(timeout)
         except KeyboardInterrupt:
             self.stop()
-            self._thread.join()
-        if self._thread.is_alive():
+            job.join()
+        if job.working:
             raise TimeoutError(f"the sweep still goes on after {timeout} s; stop() ends it")
         if self.result is None:
             raise InputError(self.error)
@@ -238,7 +239,7 @@ class SweepView:
     def _describe(self) -> None:
         """How many runs, and what stays the same in them."""
         self.plan.say(counted(self.over))
-        if self._thread is None:
+        if self._job is None:
             ready = f"{self._name}: {self.runs} {'run' if self.runs == 1 else 'runs'}; press Run"
             self.status.say(f"{self._noted}; {ready}" if self._noted else ready)
         if self.form is None:
@@ -265,13 +266,11 @@ class SweepView:
     def _stem(self) -> str:
         return f"sweep {self._title} {self._ended().provenance['started']}"
 
-    def _work(self) -> None:
+    def _work(self, job: ThreadJob) -> None:
         # What was typed last must have been read.
         self._checker.wait(60)
-        self.error = self._complaint
-        if self.error:
-            self._end(self.error, "bad", "idle")
-            return
+        if self._complaint:
+            raise InputError(self._complaint)
         self.rows, self.result, self._records = [], None, []
         over, self._title = self.over, self._name
         self._begun, self._next = time.monotonic(), 0.0
@@ -280,23 +279,25 @@ class SweepView:
         self.best.say("")
         self.status.say(f"{self._title}: running, {self._done()}", "busy", "running")
         problem, same = fixed(self.base, over)
-        try:
-            asked = {"progress": self._progress, "taken": self._keep, "cancelled": self._cancel.is_set}
-            result = sweep(problem, over, turn=MACHINE, **asked, **same)
-            self.result = result
-            self._show()
-            self.map.painter.wait(60)
-            self._end(self._told(result), "good" if result.converged else "plain", "done")
-        # The thread is the last place that can report.
-        except BaseException as error:
-            self.error = sentence_of(error)
-            self._end(f"{self._title}: {self.error}; {self._done()}", "bad", "failed")
+        asked = {"progress": self._progress, "on_result": self._keep, "cancelled": lambda: job.stopping}
+        self.result = sweep(problem, over, slot=job.slot, **asked, **same)
+        self._show()
+        self.map.painter.wait(60)
 
-    def _end(self, said: str, tone: str, state: str) -> None:
+    def _end(self, job: ThreadJob) -> None:
+        self.error = job.error
         with self._telling:
-            self._over = True
-            self._enable(over=True)
-            self.status.say(said, tone, state)
+            self._enable()
+            self.status.say(*self._last_words())
+
+    def _last_words(self) -> tuple[str, str, str]:
+        """How the sweep ended, the tone of that and the state."""
+        if self.error:
+            never_ran = self.error == self._complaint
+            said = self.error if never_ran else f"{self._title}: {self.error}; {self._done()}"
+            return said, "bad", "idle" if never_ran else "failed"
+        result = self._ended()
+        return self._told(result), "good" if result.converged else "plain", "done"
 
     def _told(self, result: Sweep) -> str:
         """How it ended."""
@@ -309,7 +310,7 @@ class SweepView:
     def _tell_of_background(self) -> None:
         """Say that the sweep is over where its thread still has something to finish."""
         with self._telling:
-            if not self._over:
+            if self._job is not None and self._job.stopping and not self._job.over:
                 self._stop.disabled = True
                 background = "the run under way cannot be interrupted and ends in the background"
                 self.status.say(f"{self._title}: stopped by the user, {self._done()}; {background}", "plain", "done")
@@ -323,7 +324,7 @@ class SweepView:
         self.bar.value = done
         # Short runs must not wait for pictures of each of them.
         now = time.monotonic()
-        if self._cancel.is_set() or now < self._next:
+        if (self._job and self._job.stopping) or now < self._next:
             return
         left = f"; {remaining(now - self._begun, done, of)}" if done < of else ""
         self.status.say(f"{self._title}: running, {done} of {of} runs done{left}", "busy", "running")
@@ -342,9 +343,9 @@ class SweepView:
         self.table.show(*columns(rows, over), found)
         self.best.say(legend(found, over, self.map.what))
 
-    def _enable(self, *, over: bool = False) -> None:
-        going = not over and self._thread is not None and self._thread.is_alive()
-        self._run.disabled, self._stop.disabled = going, not going
+    def _enable(self) -> None:
+        running = self._job is not None and not self._job.over
+        self._run.disabled, self._stop.disabled = running, not running
         for control in (*self._exports, self.save_bar.press):
             control.disabled = self.result is None
 

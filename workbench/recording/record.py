@@ -1,4 +1,4 @@
-"""Run files: one versioned .npz file per run, written atomically."""
+"""Records: runs as plain data, and their files, which are versioned and replaced atomically."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from workbench.recording.archive import read_arrays, text_of
 from workbench.recording.history import COLUMNS, History
 from workbench.recording.trace import Trace
 from workbench.recording.typed import read, read_json
+from workbench.registry import from_dict
 
 FORMAT = "cg-workbench run"
 VERSION = 1
@@ -24,6 +25,8 @@ HINT = "runs are written by `workbench solve --save`"
 SOLUTION_TYPES = ("f4", "f8", "c8", "c16")
 MEMBERS = ("head", *COLUMNS, "true_residuals", "solution", "trace")
 """The arrays in a file; the last two are optional."""
+EARLIER_KEYS = {"parted_at": "residual_gap_at"}
+"""Keys of a summary as earlier versions wrote them, and their names now."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -40,6 +43,36 @@ class Record:
     history: History
     solution: np.ndarray | None = None
     trace: Trace | None = None
+
+    @property
+    def label(self) -> str:
+        """The names of the blocks, without the problem, for legends."""
+        parts = [self.summary[kind] for kind in ("solver", "preconditioner", "deflation")]
+        parts += [self.summary["coarse"] or "none"]
+        parts += [self.summary["variant"]] if self.summary.get("variant") not in (None, "def1") else []
+        return " + ".join(part for part in parts if part != "none")
+
+    @property
+    def problem_label(self) -> str:
+        """The label of the problem; its name if it cannot be made from declared parameters."""
+        problem = self.summary["problem"]
+        try:
+            return getattr(from_dict(problem), "label", problem["name"])
+        except (InputError, KeyError, TypeError):
+            return str(problem["name"])
+
+    @property
+    def norm_of_b(self) -> float:
+        """||b||, from the last residual and its relative value; ||r_0|| for a run that ended with r = 0."""
+        residual, relative = self.history["residual"], self.summary["relative_residual"]
+        if residual.size and relative and np.isfinite(relative):
+            return float(residual[-1]) / relative
+        return float(residual[0]) if residual.size and residual[0] > 0 else 1.0
+
+    @property
+    def relative_residual(self) -> np.ndarray:
+        """||r||/||b|| per iteration, the start being 0; shape (iterations + 1,)."""
+        return self.history["residual"] / self.norm_of_b
 
 
 def save(record: Record, path: str | Path) -> Path:
@@ -83,7 +116,8 @@ def load(path: str | Path) -> Record:
 
 def _record(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> Record:
     """The run, with every part validated. Raises InputError for an invalid part."""
-    summary = read(_Summary, head.get("summary"), "summary")
+    plain = _with_present_keys(head.get("summary"))
+    summary = read(_Summary, plain, "summary")
     read(_Provenance, head.get("provenance"), "provenance")
     solution = arrays.pop("solution", None)
     if solution is not None and (solution.shape != (summary.N,) or solution.dtype.str[1:] not in SOLUTION_TYPES):
@@ -92,7 +126,14 @@ def _record(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> Record:
         )
     text = arrays.pop("trace", None)
     trace = None if text is None else Trace.from_dict(read_json(text_of(text)))
-    return Record(head["summary"], head["provenance"], History.from_arrays(arrays), solution, trace)
+    return Record(plain, head["provenance"], History.from_arrays(arrays), solution, trace)
+
+
+def _with_present_keys(summary: Any) -> Any:
+    """A summary with the keys of this version; anything but a dictionary as it is."""
+    if not isinstance(summary, dict):
+        return summary
+    return {EARLIER_KEYS.get(key, key): value for key, value in summary.items()}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -126,7 +167,7 @@ class _Summary:
     converged: bool = False
     norm: str = ""
     true_relative_residual: float | None = None
-    parted_at: int | None = None
+    residual_gap_at: int | None = None
     drift: float | None = None
     setup_seconds: float = 0.0
     iteration_seconds: float = 0.0

@@ -1,4 +1,4 @@
-"""Runs: what to run, when to stop, and the only loop. `solve` and `race` are the usual ways in."""
+"""Runs: configurations, stopping criteria, the solver loop, and jobs. Most callers need `solve` or `race` only."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from workbench.preconditioners import Preconditioner
 from workbench.run.configuration import Configuration, configure
 from workbench.run.driver import Run
 from workbench.run.in_memory import InMemoryProblem, as_deflation, as_preconditioner, system_of
-from workbench.run.races import Lane, Race
+from workbench.run.job import Job, State
+from workbench.run.races import Race, RaceEntry
 from workbench.run.recycling import RitzKeeper
 from workbench.run.result import Result
 from workbench.run.run_queue import MACHINE, QueueSlot, RunQueue
-from workbench.run.session import Session, State
+from workbench.run.session import Session
 from workbench.run.snapshots import Quantity, Snapshot, SnapshotRequests
 from workbench.run.stopping import Norm, Reason, Stopping
 from workbench.run.sweeping import Sweep, sweep
@@ -27,11 +28,12 @@ from workbench.solvers import Solver, user_solver
 __all__ = [
     "MACHINE",
     "Configuration",
-    "Lane",
+    "Job",
     "Norm",
     "Quantity",
     "QueueSlot",
     "Race",
+    "RaceEntry",
     "Reason",
     "Result",
     "RitzKeeper",
@@ -76,12 +78,12 @@ def solve(
     """Solve A x = b for one right-hand side.
 
     A: Hermitian positive (semi)definite, N x N: a SciPy sparse array, a dense array, a LinearOperator or an operator
-    of this workbench. b, x0: shape (N,). The precision of x is the one that holds A, b and x0: complex where any of
-    them is. M, deflation, coarse, variant and solver are block names such as "neumann:2" or "blocks:8". solver may also
-    be what `user_solver` gives, M a function that maps r to M^-1 r, or a LinearOperator or matrix near A^-1, or None,
-    deflation your own Z: labels of shape (N,) or vectors of shape (N, d), dense or sparse. callback is called with the
-    run after every iteration. With trace the result says where the time went. Nothing given is changed, and functions
-    are handed copies. Raises InputError with one sentence for whatever cannot be solved.
+    of this workbench. b, x0: shape (N,). x has the common precision of A, b and x0, complex if any of them is.
+    solver, M, deflation, coarse, variant: names of blocks such as "neumann:2" or "blocks:8". solver may also be a
+    result of `user_solver`; M a function that maps r to M^-1 r, a LinearOperator or matrix near A^-1, or None;
+    deflation Z itself: labels of shape (N,), or vectors of shape (N, d), dense or sparse. callback: called with the run
+    after every iteration. trace: record every kernel. No argument is changed; functions get copies. Raises InputError
+    for what cannot be solved.
     """
     if callback is not None and not callable(callback):
         raise InputError(f"callback must be a function of the run, got {quoted(callback)}")
@@ -109,9 +111,9 @@ def run_through(run: Run, callback: Callable[[Run], None] | None = None) -> Resu
 
 
 def race(configurations: Sequence[Configuration]) -> list[Result]:
-    """Run several configurations in turn, one iteration each, each on its own clock; results in the order given."""
+    """Run several configurations round-robin, one iteration each, each on its own clock; results in their order."""
     runs = [Run(configuration) for configuration in configurations]
-    going = list(runs)
-    while going:
-        going = [run for run in going if run.step()]
+    active = list(runs)
+    while active:
+        active = [run for run in active if run.step()]
     return [run.result() for run in runs]

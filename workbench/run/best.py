@@ -1,7 +1,7 @@
-"""The best iterate so far: a copy of x to return where a method deteriorates after it has been better.
+"""The best iterate so far: a copy of x, returned when later iterates are worse.
 
-At the limit of its accuracy a method may climb back by orders of magnitude and then break down, DEF1 among them. A copy
-is made whenever the norm has fallen by `FALL` since the last one, so a run that gains 16 digits makes 27 of them.
+At its attainable accuracy the residual of a method may grow by orders of magnitude before a breakdown, that of DEF1
+among them. x is copied whenever the norm has fallen by `FALL` since the last copy: 27 copies for 16 digits.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 FALL = 4.0
-"""How far the norm falls from one copy to the next: x is within this factor of the smallest norm."""
+"""Ratio of the norms at two consecutive copies: the norm of the copy is within this factor of the smallest."""
 
 
 class BestIterate:
@@ -18,12 +18,16 @@ class BestIterate:
 
     def __init__(self, device: Any, x: Any) -> None:
         self._device = device
-        self.x = device.copy(device.whole(x))
+        self.x: Any = device.copy(device.whole(x))
         self.iteration = 0
         self._norm = math.inf
 
-    def see(self, norm: float, iteration: int, x: Any) -> None:
-        """Keep x where its norm is the smallest by far. Cost: nothing, or a copy of x."""
+    def release(self) -> None:
+        """Drop the copy."""
+        self.x = None
+
+    def update(self, norm: float, iteration: int, x: Any) -> None:
+        """Copy x if its norm is smaller by `FALL` than that of the last copy. Cost: nothing, or one copy of x."""
         if norm * FALL <= self._norm:
             if iteration:
                 self._device.assign(self.x, self._device.whole(x))

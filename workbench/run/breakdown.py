@@ -1,8 +1,9 @@
-"""Breakdown diagnosis: dot products that must be positive, recomputed, and what to look at first.
+"""Breakdown diagnosis: indefinite A or M, rounding, or the lines of a user-defined solver.
 
-(d, A d) <= 0 alone does not prove that A is indefinite: rounding makes it so for a definite matrix too, where the
-direction comes from a recurrence or (d, A d) is below the rounding error of its own computation. So both energies are
-recomputed with A itself and the first level itself, and A is blamed only for a value that rounding cannot explain.
+(d, A d) <= 0 alone does not prove that A is indefinite: rounding gives it for a definite matrix too, where the
+direction comes from a recurrence or |(d, A d)| is below the rounding error of its own computation. So (d, A d) and
+(r, M^-1 r) are recomputed with A and the first-level preconditioner, and A is reported as indefinite only for a value
+that rounding cannot explain.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from workbench.run.stopping import Reason
 from workbench.solvers import Solver
 
 DRIFTED = 0.1
-"""A part of r in the span of Z above this share of ||r|| is to blame when a deflated run fails."""
+"""||Z^H r|| / ||r|| above which the drift is named as a possible cause of the failure of a deflated run."""
 UNKNOWN_NORM = 100
-"""||A d|| / ||d|| bounds ||A|| from below only; where the entries are not known, ||A|| counts as this times larger."""
-_PERHAPS_THE_COARSE_SOLVE = (
+"""||A d|| / ||d|| is only a lower bound of ||A||; where the entries are unknown, it is multiplied by this factor."""
+_COARSE_SOLVE = (
     Reason.INDEFINITE,
     Reason.INDEFINITE_M,
     Reason.ROUNDING,
@@ -32,69 +33,70 @@ _PERHAPS_THE_COARSE_SOLVE = (
     Reason.STAGNATED,
     Reason.INACCURATE,
 )
-_PERHAPS_THE_FIRST_LEVEL = (Reason.INDEFINITE_M, Reason.ROUNDING, Reason.DIVERGED, Reason.STAGNATED)
-_PERHAPS_THE_LINES = (Reason.NOT_FINITE, Reason.DIVERGED, Reason.STAGNATED)
+_FIRST_LEVEL = (Reason.INDEFINITE_M, Reason.ROUNDING, Reason.DIVERGED, Reason.STAGNATED)
+_USER_LINES = (Reason.NOT_FINITE, Reason.DIVERGED, Reason.STAGNATED)
 
 
-def suspects(reason: Reason, setting: SolveSetup, drifted: Callable[[], float], advice: str) -> str:
-    """What to look at first when a run has ended like that, as more clauses of its sentence; empty for nothing.
+def suspects(reason: Reason, setup: SolveSetup, drift: Callable[[], float], advice: str) -> str:
+    """Possible causes of a failure, as further clauses of its sentence; empty if none is known.
 
-    drifted: measures ||Z^H r|| / ||r||, only where it may be to blame. advice: of the coarse solver.
+    drift: computes ||Z^H r|| / ||r||, called only where it may be the cause. advice: of the coarse solver.
     """
     found = []
-    if setting.solver.own_lines and reason in _PERHAPS_THE_LINES:
+    if setup.solver.own_lines and reason in _USER_LINES:
         found.append("the lines are your own, so check them first")
-    if reason in _PERHAPS_THE_FIRST_LEVEL and (blamed := _first_level(setting)):
-        found.append(blamed)
-    if setting.projection and reason in _PERHAPS_THE_COARSE_SOLVE:
-        if (share := drifted()) > DRIFTED:
+    if reason in _FIRST_LEVEL and (clause := _indefinite_first_level(setup)):
+        found.append(clause)
+    if setup.projection and reason in _COARSE_SOLVE:
+        if (share := drift()) > DRIFTED:
             found.append(f"||Z^T r||, which should be 0, is {share:.0%} of ||r|| and stalls convergence")
         found += [advice] if advice else []
     return "".join(f"; {clause}" for clause in found)
 
 
-def _first_level(setting: SolveSetup) -> str:
-    """What proves that a multigrid cycle is not positive definite, and what to do; empty for every other first level.
+def _indefinite_first_level(setup: SolveSetup) -> str:
+    """A proof that a multigrid cycle is not positive definite, and the remedy; empty for any other first level.
 
-    Measured on r = b - A x as the solver sees it: (r, M^-1 r) <= 0 is about M alone. Costs a product with A and M each.
+    Computed for r = b - A x of the solver's system, where (r, M^-1 r) <= 0 depends on M alone. Cost: one product with A
+    and one with M.
     """
-    M = setting.first_level
+    M = setup.first_level
     if not getattr(M, "suspect", ""):
         return ""
-    device, r = setting.device, setting.device.zeros(setting.b.size, setting.b.dtype)
-    setting.A.apply(setting.x, r)
-    device.subtract_from(setting.seen_b, r)
-    u = device.zeros(setting.b.size, setting.b.dtype)
+    device, r = setup.device, setup.device.zeros(setup.b.size, setup.b.dtype)
+    setup.A.apply(setup.x, r)
+    device.subtract_from(setup.solver_b, r)
+    u = device.zeros(setup.b.size, setup.b.dtype)
     M.apply(r, u)
-    energy = float(np.real(device.vdot(r, u)))
-    if not energy <= 0:
+    value = float(np.real(device.vdot(r, u)))
+    if not value <= 0:
         return ""
-    return f"(r, M^-1 r) = {energy:.3g} for r = b - A x, so {M.suspect}, not A, is not positive definite: {M.remedy}"
+    return f"(r, M^-1 r) = {value:.3g} for r = b - A x, so {M.suspect}, not A, is not positive definite: {M.remedy}"
 
 
 @dataclasses.dataclass(frozen=True)
-class Energy:
-    """A dot product that is positive for a definite operator, and the rounding error of computing it."""
+class Curvature:
+    """A dot product that is positive for a definite operator, and a bound of its rounding error."""
 
     value: float
     error: float
 
     @property
     def shows_indefinite(self) -> bool:
-        """Rounding cannot explain it."""
+        """Whether rounding cannot explain the value."""
         return self.value <= -self.error
 
 
 @dataclasses.dataclass(frozen=True)
 class Diagnosis:
-    """(d, A d) and (r, M^-1 r), recomputed; None where the recurrence stores no such vector."""
+    """(d, A d) and (r, M^-1 r), recomputed; None where the recurrence does not store the vector."""
 
-    a: Energy | None
-    m: Energy | None
+    a: Curvature | None
+    m: Curvature | None
 
     @property
     def reason(self) -> Reason:
-        """Which of A, M and rounding is to blame."""
+        """The cause of the breakdown: A, M or rounding."""
         if self.a is not None and self.a.shows_indefinite:
             return Reason.INDEFINITE
         if self.m is not None and self.m.shows_indefinite:
@@ -103,34 +105,32 @@ class Diagnosis:
 
     def __str__(self) -> str:
         known = (("(p, A p)", self.a), ("(r, M^-1 r)", self.m))
-        return " and ".join(f"{name} = {energy.value:.6g}" for name, energy in known if energy is not None)
+        return " and ".join(f"{name} = {found.value:.6g}" for name, found in known if found is not None)
 
 
-def diagnose(setting: SolveSetup, workspace: Workspace) -> Diagnosis:
-    """Recompute the energies of the direction and the residual that a solver names.
+def diagnose(setup: SolveSetup, workspace: Workspace) -> Diagnosis:
+    """Recompute (d, A d) and (r, M^-1 r) for the direction and the residual that the solver declares.
 
-    Under deflation the direction is measured as it is and projected, as the solver's P A sees it, and the lower value
-    counts; M is the first level alone. Cost: up to three products with A and two with M.
+    Under deflation (d, A d) is computed for the direction and for its projection, on which the solver's P A acts, and
+    the lower value is taken; M is the first level alone. Cost: up to three products with A and two with M.
     """
-    solver = setting.solver
-    space = _vectors_of(setting, workspace, solver)
+    solver = setup.solver
+    space = _vectors_of(setup, workspace, solver)
     if space is None:
         return Diagnosis(None, None)
-    return Diagnosis(_energy_of_a(setting, space), _energy_of_m(setting, space))
+    return Diagnosis(_curvature_of_a(setup, space), _curvature_of_m(setup, space))
 
 
-def _vectors_of(setting: SolveSetup, workspace: Workspace, solver: Solver) -> Workspace | None:
-    """A workspace with the direction d and the residual e, None where the recurrence stores neither."""
+def _vectors_of(setup: SolveSetup, workspace: Workspace, solver: Solver) -> Workspace | None:
+    """A workspace with the direction d and the residual e, None if the recurrence does not store them."""
     direction, residual = solver.direction, solver.residual
     names = _names(direction) | _names(residual)
     vectors = {name: found for name in names if (found := workspace.gathered(name)) is not None}
     if not _names(residual) & set(vectors):
         return None
     scalars = [name for name in names if workspace.has_scalar(name)]
-    operators = {"A": setting.bound, "M": setting.M, "F": setting.first_level}
-    space = Workspace(
-        setting.device, setting.b.size, setting.b.dtype, vectors=vectors, scalars=scalars, operators=operators
-    )
+    operators = {"A": setup.bound, "M": setup.M, "F": setup.first_level}
+    space = Workspace(setup.device, setup.b.size, setup.b.dtype, vectors=vectors, scalars=scalars, operators=operators)
     for name in scalars:
         space.set_scalar(name, workspace.scalar(name))
     made = "g = M(e)\nu = g\n" if "u" in names - set(vectors) else ""
@@ -142,28 +142,28 @@ def _vectors_of(setting: SolveSetup, workspace: Workspace, solver: Solver) -> Wo
     return space
 
 
-def _energy_of_a(setting: SolveSetup, space: Workspace) -> Energy | None:
+def _curvature_of_a(setup: SolveSetup, space: Workspace) -> Curvature | None:
     found = [tuple(float(np.real(space.scalar(name))) for name in ("dt", "dd", "tt"))]
-    if setting.projection is not None:
-        device = setting.device
+    if setup.projection is not None:
+        device = setup.device
         d = device.copy(space.vector("d"))
-        setting.projection.project_transposed(d)
-        t = device.zeros(setting.b.size, setting.b.dtype)
-        setting.bound.apply(d, t)
+        setup.projection.project_transposed(d)
+        t = device.zeros(setup.b.size, setup.b.dtype)
+        setup.bound.apply(d, t)
         found.append((float(np.real(device.vdot(d, t))), device.norm(d) ** 2, device.norm(t) ** 2))
-    # Before the first step p is u, and what is named p - u is no direction.
-    known = [Energy(energy, _error_of_product(setting.operator, dd, tt)) for energy, dd, tt in found if dd > 0]
-    return min(known, key=lambda energy: energy.value + energy.error, default=None)
+    # Before the first step p = u, so that a direction declared as p - u is zero.
+    known = [Curvature(value, _error_of_product(setup.operator, dd, tt)) for value, dd, tt in found if dd > 0]
+    return min(known, key=lambda found: found.value + found.error, default=None)
 
 
-def _energy_of_m(setting: SolveSetup, space: Workspace) -> Energy:
-    energy, ee, ff = (float(np.real(space.scalar(name))) for name in ("ef", "ee", "ff"))
+def _curvature_of_m(setup: SolveSetup, space: Workspace) -> Curvature:
+    value, ee, ff = (float(np.real(space.scalar(name))) for name in ("ef", "ee", "ff"))
     # M may be applied inexactly: assume half of the digits.
-    return Energy(energy, float(np.sqrt(np.finfo(setting.b.dtype).eps * ee * ff)))
+    return Curvature(value, float(np.sqrt(np.finfo(setup.b.dtype).eps * ee * ff)))
 
 
 def _error_of_product(operator: Operator, dd: float, tt: float) -> float:
-    """A bound of what rounding does to (d, A d): (row length + 4) eps || |A| || (d, d), and nothing where A d = 0."""
+    """A bound of the rounding error of (d, A d): (row length + 4) eps || |A| || (d, d), zero where A d = 0."""
     if tt == 0:
         return 0.0
     length, norm = _row_length_and_norm(operator, np.sqrt(tt / dd) if dd > 0 else 0.0)
@@ -171,7 +171,8 @@ def _error_of_product(operator: Operator, dd: float, tt: float) -> float:
 
 
 def _row_length_and_norm(operator: Operator, seen: float) -> tuple[int, float]:
-    """The most entries in a row, and the largest row sum of |A|; estimated from ||A d|| / ||d|| for an unknown A."""
+    """The largest number of entries in a row, and the largest row sum of |A|; for an A without entries estimated from
+    `seen`, which is ||A d|| / ||d||."""
     if isinstance(operator, Box):
         return int(np.ceil(operator.nnz / operator.shape[0])), operator.largest_row_sum
     if isinstance(operator, Stencil):

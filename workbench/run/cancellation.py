@@ -1,36 +1,43 @@
-"""How a run is stopped from outside: a wish, and how long it may take until nobody waits for it any more."""
+"""Cancellation of a run: the request, and the time after which the run counts as stopped."""
 
 from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 
 GRACE = 0.03
-"""Seconds from the wish to stop until a run counts as stopped, wherever it is. Kernels, factorizations and compilers
-cannot be interrupted: what is under way then ends in the background, and what comes of a setup is thrown away."""
+"""Seconds from the cancellation request until a run counts as stopped. Kernels, factorizations and compilers cannot be
+interrupted: they finish in the background, and the result of a setup is discarded."""
 STOPPED_EARLY = "stopped before it began"
 STOPPED_IN_SETUP = "stopped during the setup"
 
 
 class StoppedError(Exception):
-    """Raised inside a setup when somebody has wished that it ends. It never leaves this package."""
+    """Raised inside a setup after a cancellation request. It never leaves this package."""
+
+
+def check_stopped(stopped: Callable[[], bool]) -> None:
+    """Raise StoppedError once `stopped` returns True."""
+    if stopped():
+        raise StoppedError
 
 
 class CancelToken:
-    """Somebody's wish that a run ends; it is never taken back."""
+    """An irrevocable cancellation request."""
 
     def __init__(self) -> None:
         self._since = math.inf
 
-    def make(self) -> None:
-        """From now on."""
+    def cancel(self) -> None:
+        """Request cancellation; later calls change nothing."""
         self._since = min(self._since, time.monotonic())
 
     @property
-    def made(self) -> bool:
+    def cancelled(self) -> bool:
         return self._since < math.inf
 
     @property
     def overdue(self) -> bool:
-        """It was made more than `GRACE` seconds ago."""
+        """The request is more than `GRACE` seconds old."""
         return time.monotonic() - self._since > GRACE

@@ -1,4 +1,4 @@
-"""How many iterations an accelerator makes before the host looks at their norms again."""
+"""The check interval: how many iterations an accelerator makes before the host reads their norms."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ import math
 
 import numpy as np
 
+from workbench.recording import History
+from workbench.run.stopping import Stopping
+
 GROWTH = 4
-"""Far from the target a batch is this many times as long as the one before: few looks, whenever the run ends."""
+"""Largest ratio of two consecutive batches; geometric growth keeps the checks few, however long the run is."""
 SECONDS = 0.02
-"""Longer batches gain nothing: a look takes a quarter of a millisecond. Pictures and the turns of a race come between
-two looks, and should not wait."""
+"""Longest batch, in seconds. A check takes 0.25 ms, so that longer ones gain nothing, and snapshots and time slices
+of a race wait for the end of a batch."""
+LONGEST_BATCH = 0.05
+"""Seconds that one batch may take in any case: cancellation requests are served between batches."""
 
 
 def next_batch(
@@ -23,16 +28,16 @@ def next_batch(
     seconds: float,
     may_end_in: float = math.inf,
 ) -> int:
-    """Iterations until the next look.
+    """Iterations until the next check of the norms.
 
-    norms: of all iterations so far, the start included, shape (count,). target: the norm at which the host wants to
-    look. before: the length of the last batch, 0 at the start. seconds: what an iteration takes, 0 where that is not
-    known. may_end_in: iterations after which the run may end for another reason; these are not exceeded.
+    norms: of all iterations so far, the start included, shape (count,). target: the norm at which the host checks
+    the true residual. before: the length of the last batch, 0 at the start. seconds: of one iteration, 0 if unknown.
+    may_end_in: iterations after which the run may end for another reason, an upper bound of the result.
 
-    The device stops by itself at the iteration that meets the target, so a batch that is too long costs launches that
-    do nothing, and one that is too short costs a look more. So a batch reaches to where the norm would meet the target
-    if it kept falling as fast as it ever did on average, in whole multiples of `least`: CG converges faster towards
-    its end, and looking too early costs less there than the launches.
+    The device stops by itself at the iteration that meets the target, so a batch that is too long costs empty launches,
+    and one that is too short costs one check more. A batch therefore ends where the norm would meet the target at the
+    fastest average rate so far, rounded down to multiples of `least`: CG converges faster towards its end, where an
+    early check costs less than the launches.
     """
     longest = min(most, GROWTH * before if before else least, remaining(norms, target, before))
     if seconds > 0:
@@ -44,8 +49,8 @@ def next_batch(
 def remaining(norms: np.ndarray, target: float, window: int) -> float:
     """Iterations until a norm meets the target at the fastest of three average rates, inf where it does not fall.
 
-    The rates are those of the last `window` iterations, of the second half of all and of all of them. Cost: three looks
-    at the array, however long it is.
+    The rates are those of the last `window` iterations, of the second half of all and of all of them. Cost: three
+    entries of the array, whatever its length.
     """
     last = norms.size - 1
     if last < 1 or not 0 < target < norms[-1] < math.inf:
@@ -57,3 +62,55 @@ def remaining(norms: np.ndarray, target: float, window: int) -> float:
     ]
     fastest = max(rates, default=0.0)
     return math.log(norms[-1] / target) / fastest if fastest > 0 else math.inf
+
+
+class CheckInterval:
+    """The lengths of the batches of one run: iterations between two checks of its norms.
+
+    limit: iterations at most. least: what batches are multiples of. length, seconds: of the last batch, and of one of
+    its iterations.
+    """
+
+    def __init__(self, stopping: Stopping, limit: int, least: int) -> None:
+        self._stopping, self._limit, self._least = stopping, limit, least
+        self.length, self.seconds = 0, 0.0
+
+    def note(self, length: int, seconds: float) -> None:
+        """Record the last batch."""
+        self.length, self.seconds = length, seconds
+
+    def next(
+        self, history: History, target: float, best: int, *, longest: int, most: int | None, elapsed: float
+    ) -> int:
+        """The length of the next batch: 1 at the start, never beyond the iteration limit or a due true residual.
+
+        target: the norm at which the true residual is measured next. best: the iteration of the smallest norm. longest:
+        what the device can make at once. most: an upper bound of the caller's. elapsed: iteration time so far, in s.
+        """
+        if history.count == 0:
+            return 1
+        iterations = history.count - 1
+        every = longest if most is None else min(most, longest)
+        # An explicit check_every is kept as it is.
+        if not self._stopping.check_every and every > 1:
+            every = min(every, self._adapted(history, target, best, longest, elapsed))
+            if self.seconds * every > LONGEST_BATCH:
+                every = int(LONGEST_BATCH / self.seconds)
+        often = self._stopping.true_every
+        until_measured = often - iterations % often if often else every
+        return max(1, min(every, until_measured, self._limit - iterations))
+
+    def _adapted(self, history: History, target: float, best: int, longest: int, elapsed: float) -> int:
+        """Iterations until the norm may be near its target, or until the run may end for another reason."""
+        iterations, limit = history.count - 1, self._stopping.max_seconds
+        stalled = best + self._stopping.stagnation + 1 - iterations
+        left = (limit - elapsed) / self.seconds if limit is not None and self.seconds > 0 else math.inf
+        return next_batch(
+            history[self._stopping.norm],
+            target,
+            before=self.length if iterations else 0,
+            least=self._least,
+            most=longest,
+            seconds=self.seconds,
+            may_end_in=min(stalled, left),
+        )

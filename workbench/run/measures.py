@@ -1,4 +1,4 @@
-"""What is measured of a run beside its recurrence: true residual, A-norm of the error, drift, what rtol refers to."""
+"""Measurements on the vectors of a run: true residual, A-norm of the error, drift, reference norms of rtol."""
 
 from __future__ import annotations
 
@@ -14,88 +14,90 @@ from workbench.scaling import scaled
 
 
 class Measures:
-    """Measurements on the vectors of a setting, at the present x. residual: b - A x as last computed, shape (N,)."""
+    """Measurements at the present x. residual: b - A x as last computed, shape (N,), on the device; the only memory."""
 
-    def __init__(self, setting: SolveSetup) -> None:
-        self._setting = setting
-        self.residual: Any = setting.device.zeros(setting.b.size, setting.b.dtype)
+    def __init__(self, setup: SolveSetup) -> None:
+        self._setup = setup
+        self.residual: Any = setup.device.zeros(setup.b.size, setup.b.dtype)
+
+    def release(self) -> None:
+        """Drop all references to memory of the device."""
+        self.residual = None
 
     def true_residual(self, x: Any = None) -> float:
         """||b - A x|| recomputed, for the present iterate or another one; leaves b - A x in `residual`.
 
-        Cost: one product with A, and what it takes to make x of an iterate.
+        Cost: one product with A, and that of `SolveSetup.solution`.
         """
-        setting = self._setting
-        setting.bound.apply(setting.solution(setting.x if x is None else x), self.residual)
-        setting.device.subtract_from(setting.b, self.residual)
-        return setting.device.norm(self.residual)
+        setup = self._setup
+        setup.bound.apply(setup.solution(setup.x if x is None else x), self.residual)
+        setup.device.subtract_from(setup.b, self.residual)
+        return setup.device.norm(self.residual)
 
     def verified_residual(self) -> float:
         """||b - A x|| for the x that is returned, but at least the rounding error of b - A x.
 
-        In a system of a few unknowns all entries of b - A x may come out as zero, though x is only correct to rounding.
+        In a system of a few unknowns b - A x may be computed as exactly zero, though x is correct only to rounding.
         """
-        unit_roundoff = float(np.finfo(self._setting.b.dtype).eps) / 2
-        return max(self.returned_residual(), unit_roundoff * self._setting.device.norm(self._setting.b))
+        unit_roundoff = float(np.finfo(self._setup.b.dtype).eps) / 2
+        return max(self.returned_residual(), unit_roundoff * self._setup.device.norm(self._setup.b))
 
     def returned_x(self) -> np.ndarray:
-        """x of the system that was given, shape (N,), in host memory; with zero mean where it is defined up to that.
+        """x of the original system, shape (N,), in host memory; with zero mean where it is defined up to a constant.
 
-        On the CPU device the run's own array where it is the solution.
+        On the CPU the run's own array where that is the solution.
         """
-        setting = self._setting
-        x = setting.device.to_host(setting.solution(setting.x))
-        if setting.singular:
+        setup = self._setup
+        x = setup.device.to_host(setup.solution(setup.x))
+        if setup.singular:
             x = x - x.mean()
-        return scaled(x, setting.exponent) if setting.exponent else x
+        return scaled(x, setup.exponent) if setup.exponent else x
 
     def returned_residual(self) -> float:
-        """||b - A x|| for x as it is once it has been scaled back, which rounds where it leaves the normal numbers."""
-        setting = self._setting
-        if not setting.exponent:
+        """||b - A x|| for the returned x: scaling it back rounds where it leaves the range of normal numbers."""
+        setup = self._setup
+        if not setup.exponent:
             return self.true_residual()
-        returned = scaled(self.returned_x(), -setting.exponent)
+        returned = scaled(self.returned_x(), -setup.exponent)
         if not np.isfinite(returned).all():
             return math.inf
-        setting.bound.apply(setting.device.array(returned, returned.dtype), self.residual)
-        setting.device.subtract_from(setting.b, self.residual)
-        return setting.device.norm(self.residual)
+        setup.bound.apply(setup.device.array(returned, returned.dtype), self.residual)
+        setup.device.subtract_from(setup.b, self.residual)
+        return setup.device.norm(self.residual)
 
     def error_norm(self) -> float:
         """sqrt((e, A e)) for e = x* - x. Cost: one product with A; leaves A e = b - A x in `residual`."""
-        setting = self._setting
-        assert setting.exact is not None
+        setup = self._setup
+        assert setup.exact is not None
         self.true_residual()
-        error = setting.device.copy(setting.solution(setting.x))
-        setting.device.subtract_from(setting.exact, error)
-        # Where the error is nothing but rounding, its product with b - A x may have either sign.
-        return math.sqrt(abs(np.real(setting.device.vdot(error, self.residual))))
+        error = setup.device.copy(setup.solution(setup.x))
+        setup.device.subtract_from(setup.exact, error)
+        # Where the error is rounding alone, its product with b - A x may have either sign.
+        return math.sqrt(abs(np.real(setup.device.vdot(error, self.residual))))
 
     def drift(self, workspace: Any) -> float:
-        """||Z^H r||, which the variant keeps at zero but for rounding; NaN where it does not, or r may be anything.
+        """||Z^H r||, which is zero but for rounding; NaN in variants where it is not, and where r may be any vector.
 
-        workspace: of the recurrence. Cost: reading r once.
+        workspace: of the recurrence. Cost: one read of r.
         """
-        setting = self._setting
-        known = "r" in workspace.vectors and not setting.solver.own_lines and setting.variant.keeps_z_orthogonal
-        if setting.projection is None or not known:
+        setup = self._setup
+        known = "r" in workspace.vectors and not setup.solver.own_lines and setup.variant.keeps_z_orthogonal
+        if setup.projection is None or not known:
             return math.nan
-        return setting.projection.drift(workspace.vectors["r"])
+        return setup.projection.drift(workspace.vectors["r"])
 
     def references(self, norm: Norm) -> tuple[float, float]:
-        """What rtol is relative to in a norm, at the start of a run, and ||b||. Cost: one product with M, or with A.
+        """The reference of rtol in a norm, at the start of a run, and ||b||. Cost: one product with M, or with A.
 
-        Raises InputError where M maps b to a vector whose norm is zero or overflows, which measures nothing.
+        Raises InputError if the preconditioned or natural norm of b is zero or overflows.
         """
-        setting = self._setting
-        plain = setting.device.norm(setting.b)
+        setup = self._setup
+        plain = setup.device.norm(setup.b)
         if norm is Norm.RESIDUAL:
             return plain, plain
         if norm is Norm.ERROR:
             return self.error_norm(), plain
-        space = setting.device.workspace(
-            setting.b.size, setting.b.dtype, vectors={"b": setting.b}, operators={"M": setting.M}
-        )
+        space = setup.device.workspace(setup.b.size, setup.b.dtype, vectors={"b": setup.b}, operators={"M": setup.M})
         (measure,) = space.lines("u = M(b)\nbu = (b, u)\nuu = (u, u)")
         measure()
         square = abs(space.scalar("uu" if norm is Norm.PRECONDITIONED else "bu"))

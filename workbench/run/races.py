@@ -1,4 +1,4 @@
-"""A race: runs side by side in one thread, a few iterations each in turn, so that no clock counts another's work."""
+"""Races: several runs in one thread, in time slices, so that no run's clock counts the work of another."""
 
 from __future__ import annotations
 
@@ -8,75 +8,48 @@ import time
 from collections.abc import Callable, Iterable
 
 from workbench.errors import InputError, sentence_of
-from workbench.run.cancellation import STOPPED_EARLY, STOPPED_IN_SETUP, CancelToken, StoppedError
+from workbench.run.cancellation import StoppedError
 from workbench.run.configuration import Configuration
-from workbench.run.driver import Run
+from workbench.run.job import Job, State
 from workbench.run.result import Result
 from workbench.run.run_queue import MACHINE, QueueSlot, RunQueue
-from workbench.run.session import ENDED, State
 from workbench.run.traffic import iteration_bytes
 
 SLICE_SECONDS = 0.03
-"""Long enough for caches to count for little, short enough for eyes that watch all lanes at once."""
+"""Length of a time slice: long compared with refilling the caches, short compared with the refresh of a plot."""
 
 
-class Lane:
-    """One run of a race. `run` is None until its setup is done, `error` is the sentence when it failed.
+class RaceEntry(Job):
+    """One run of a race, in the race's slot of the run queue.
 
-    A lane that is stopped has ended within a fifth of a second; what cannot be interrupted, an iteration or a setup,
-    ends in the background, as that of a session does.
-
-    iteration_bytes: what a plain iteration reads and writes, None before the setup and where it cannot be counted.
+    held: it is not to advance. iteration_bytes: memory traffic of an ordinary iteration, None before the setup and
+    where it is unknown.
     """
 
-    def __init__(self, number: int, configuration: Configuration) -> None:
+    def __init__(self, number: int, configuration: Configuration, slot: QueueSlot) -> None:
+        super().__init__(slot)
         self.number = number
         self.configuration = configuration
-        self.run: Run | None = None
         self.result: Result | None = None
-        self.error = ""
         self.iteration_bytes: int | None = None
         self.held = False
-        self._wish = CancelToken()
-        self._changing = threading.Lock()
-        self._state = State.IDLE
 
     @property
     def method(self) -> str:
-        """The blocks, and the device where it is not the CPU."""
+        """The names of the blocks, and the device unless it is the CPU."""
         device = self.configuration.device
         return self.configuration.label + (f" on {device}" if device != "cpu" else "")
 
     @property
     def label(self) -> str:
-        """What legends say: the number in the race and the method."""
+        """The text of legends: the number in the race and the method."""
         return f"{self.number}: {self.method}"
 
     @property
     def state(self) -> State:
-        if self._wish.overdue and not self.over:
-            return State.DONE if self.run else State.FAILED
-        held = self.held and self._state in (State.IDLE, State.RUNNING)
-        return State.PAUSED if held else self._state
-
-    @property
-    def ended(self) -> bool:
-        return self.state in ENDED
-
-    @property
-    def over(self) -> bool:
-        """It has ended, and nothing of it goes on in the background."""
-        return self._state in ENDED
-
-    @property
-    def stopping(self) -> bool:
-        """Somebody wishes that it ends."""
-        return self._wish.made
-
-    @property
-    def steady(self) -> bool:
-        """It goes on until it has converged or somebody wishes something."""
-        return self.state is State.RUNNING and not self.stopping
+        """The state; PAUSED also for an entry that is held before its setup."""
+        state = super().state
+        return State.PAUSED if self.held and state in (State.IDLE, State.RUNNING) else state
 
     @property
     def begun(self) -> bool:
@@ -85,34 +58,33 @@ class Lane:
 
     @property
     def ready(self) -> bool:
-        """There is something to do for it now."""
+        """Whether `advance` has something to do."""
         return not self.over and (self.stopping or not self.held)
 
-    def stop(self) -> None:
-        """Wish that it ends."""
-        with self._changing:
-            self._wish.make()
-            if self.run is None and not self.over:
-                self.error = STOPPED_IN_SETUP if self._state is State.SETUP else STOPPED_EARLY
-
-    def turn(self) -> None:
-        """Set the run up, make one iteration, or take the result; whatever goes wrong ends this lane alone."""
+    def advance(self) -> None:
+        """Set the run up, make one iteration, or take the result; any error ends this entry alone."""
         try:
             self._advance()
         except StoppedError:
             self._state = State.FAILED
-        # The thread is the last place that can report, and the other lanes must go on. What a function of the user's
-        # raises may be no Exception.
+        # Errors of this thread can be reported nowhere else, and the other entries must continue. A function of the
+        # user may raise what is no Exception.
         except BaseException as error:
             self.error = self.error or sentence_of(error)
             self._state = State.FAILED
 
+    @property
+    def _cancelled_state(self) -> State:
+        return State.DONE if self.run else State.FAILED
+
     def _advance(self) -> None:
         if self.run is None:
-            self._enter(State.SETUP)
-            run = Run(self.configuration, stopped=lambda: self.stopping)
-            self.iteration_bytes = iteration_bytes(run.setting)
-            self._enter(State.RUNNING, run)
+            with self._entering(State.SETUP):
+                pass
+            run = self._new_run(self.configuration)
+            self.iteration_bytes = iteration_bytes(run.setup)
+            with self._entering(State.RUNNING):
+                self.run = run
             return
         if self.stopping:
             self.run.cancel()
@@ -121,41 +93,34 @@ class Lane:
         self.result = self.run.result()
         self._state = State.DONE
 
-    def _enter(self, state: State, run: Run | None = None) -> None:
-        """The next state, unless somebody has wished for the end: then `stop` has said already what was stopped."""
-        with self._changing:
-            if self.stopping:
-                raise StoppedError
-            self.run, self._state = run, state
-
 
 class Race:
-    """Any number of runs, a few iterations of each in turn, in a thread that lives as long as a lane has not ended.
+    """Several runs in round-robin time slices, in one thread that ends with the last entry.
 
-    Each lane's own clock is its run's `iteration_seconds` (in s), which counts its own iterations alone. A turn goes on
-    for `turn_seconds`, at least one iteration; 0 makes it one (on an accelerator those until the next look). Short
-    turns are the more even, but lanes share the caches: the first iterations of a turn fetch vectors that the other
-    lanes pushed out. A lane's setup is a turn too, and the others wait for it, since concurrent work would be on their
-    clocks. All methods return at once but `wait`, and may be called while lanes run. Raises InputError for turn_seconds
-    below 0.
+    The clock of an entry is its run's `iteration_seconds` (in s), which counts its own iterations alone. A time slice
+    takes `slice_seconds`, at least one iteration; 0 makes it one (on an accelerator those until the next check). Short
+    slices are the more even, but entries share the caches: the first iterations of a slice reload vectors that the
+    other entries evicted. A setup takes a slice of its own while the others wait, since concurrent work would count on
+    their clocks. All methods but `wait` return at once, and may be called while entries run. Raises InputError for
+    slice_seconds below 0.
 
-    Among the sessions and races of a process a race takes one turn as a whole, which it gives back while all lanes are
-    held. turn: their queue, None to run beside all others.
+    A race takes one slot in the run queue, and releases it while all entries are held. queue: None for a queue of its
+    own, so that it runs concurrently with all other jobs.
     """
 
     def __init__(
         self,
         configurations: Iterable[Configuration] = (),
         *,
-        turn_seconds: float = SLICE_SECONDS,
-        turn: RunQueue | None = MACHINE,
+        slice_seconds: float = SLICE_SECONDS,
+        queue: RunQueue | None = MACHINE,
     ) -> None:
-        if not (math.isfinite(turn_seconds) and turn_seconds >= 0):
-            raise InputError(f"turn_seconds must be a finite number of at least 0, got {turn_seconds}")
-        self._turn_seconds = turn_seconds
-        self._turn = QueueSlot(turn if turn is not None else RunQueue())
+        if not (math.isfinite(slice_seconds) and slice_seconds >= 0):
+            raise InputError(f"slice_seconds must be a finite number of at least 0, got {slice_seconds}")
+        self._slice_seconds = slice_seconds
+        self._slot = QueueSlot(queue if queue is not None else RunQueue())
         self._condition = threading.Condition()
-        self._lanes: list[Lane] = []
+        self._entries: list[RaceEntry] = []
         self._thread: threading.Thread | None = None
         self._started = False
         self._count = 0
@@ -163,78 +128,86 @@ class Race:
             self.add(configuration)
 
     @property
-    def lanes(self) -> tuple[Lane, ...]:
-        """The lanes in the order in which they were added."""
-        return tuple(self._lanes)
+    def entries(self) -> tuple[RaceEntry, ...]:
+        """The entries in the order in which they were added."""
+        return tuple(self._entries)
+
+    @property
+    def state(self) -> State:
+        """The state of all entries together: IDLE, QUEUED, RUNNING, PAUSED or DONE."""
+        if self.alive:
+            return State.PAUSED if self.held else State.QUEUED if self.ahead else State.RUNNING
+        all_ended = bool(self._entries) and all(entry.ended for entry in self._entries)
+        return State.DONE if all_ended or self.lingering else State.IDLE
 
     @property
     def alive(self) -> bool:
-        """It has been started, and a lane has not ended."""
-        return self._thread is not None and not all(lane.ended for lane in self._lanes)
+        """It has been started, and an entry has not ended."""
+        return self._thread is not None and not all(entry.ended for entry in self._entries)
 
     @property
     def begun(self) -> bool:
-        """It has been started, or a lane has been stopped; to hold a lane is no start."""
-        return self.alive or any(lane.begun for lane in self._lanes)
+        """It has been started, or an entry has been stopped; holding an entry does not count."""
+        return self.alive or any(entry.begun for entry in self._entries)
 
     @property
     def held(self) -> bool:
-        """A lane has not ended, and all of those are held."""
-        left = [lane for lane in self._lanes if not lane.ended]
-        return bool(left) and all(lane.held for lane in left)
+        """Some entries have not ended, and all of these are held."""
+        left = [entry for entry in self._entries if not entry.ended]
+        return bool(left) and all(entry.held for entry in left)
 
     @property
     def lingering(self) -> bool:
-        """All lanes have ended, but what was under way when they were stopped still runs in the background."""
+        """All entries have ended, but an iteration or a setup is still finishing in the background."""
         return self._thread is not None and not self.alive
 
     @property
     def ahead(self) -> int:
-        """How many sessions and races have or get the machine before this one; 0 when it has it or asks for none."""
-        return self._turn.ahead
+        """The number of jobs before this one in the run queue, the active one included; 0 when active or not queued."""
+        return self._slot.ahead
 
-    def add(self, configuration: Configuration, number: int | None = None) -> Lane:
-        """One more lane; it begins at once where the race has been started. number: by default the next one."""
+    def add(self, configuration: Configuration, number: int | None = None) -> RaceEntry:
+        """Add an entry, which starts at once if the race has been started. number: by default the next one."""
         with self._condition:
             number = self._count + 1 if number is None else number
             self._count = max(self._count, number)
-            lane = Lane(number, configuration)
-            self._lanes = [*self._lanes, lane]
+            entry = RaceEntry(number, configuration, self._slot)
+            self._entries = [*self._entries, entry]
             self._wake()
-        return lane
+        return entry
 
     def start(self) -> None:
-        """Let all lanes begin."""
+        """Start all entries."""
         with self._condition:
             self._started = True
             self._wake()
 
-    def pause(self, *lanes: Lane) -> None:
-        """Hold these lanes, or all; the iteration under way is finished."""
-        self._tell(lanes, lambda lane: setattr(lane, "held", True))
+    def pause(self, *entries: RaceEntry) -> None:
+        """Hold these entries, or all; the current iteration is finished."""
+        self._apply(entries, lambda entry: setattr(entry, "held", True))
 
-    def resume(self, *lanes: Lane) -> None:
-        """Let these lanes go on, or all."""
-        self._tell(lanes, lambda lane: setattr(lane, "held", False))
+    def resume(self, *entries: RaceEntry) -> None:
+        """Resume these entries, or all."""
+        self._apply(entries, lambda entry: setattr(entry, "held", False))
 
-    def stop(self, *lanes: Lane) -> None:
-        """End these lanes, or all; what was computed stays. No further iteration of theirs begins."""
+    def stop(self, *entries: RaceEntry) -> None:
+        """End these entries, or all, before their next iteration; their results so far stay."""
         with self._condition:
-            self._tell(lanes, Lane.stop)
-            # A lane that is stopped before the race begins needs a thread too, which says so.
+            self._apply(entries, RaceEntry.stop)
+            # An entry that is stopped before the start needs the thread too, which sets its final state.
             self._started = True
             self._wake()
 
-    def remove(self, lane: Lane) -> None:
-        """End a lane and take it out of the race. Raises InputError for one that is not in it."""
+    def remove(self, entry: RaceEntry) -> None:
+        """End an entry and remove it. Raises InputError for one that is not in the race."""
         with self._condition:
-            self._check([lane])
-            lane.stop()
-            self._lanes = [other for other in self._lanes if other is not lane]
+            self._check([entry])
+            entry.stop()
+            self._entries = [other for other in self._entries if other is not entry]
             self._wake()
 
     def wait(self, timeout: float | None = None) -> list[Result]:
-        """Start, wait until every lane has ended, and return the results of those that did not fail, in order.
+        """Start, wait until every entry has ended, and return the results of those that did not fail, in order.
 
         Interrupting the wait stops the race. Raises TimeoutError when it takes longer than `timeout` seconds.
         """
@@ -247,64 +220,64 @@ class Race:
             with self._condition:
                 over = self._condition.wait_for(lambda: self._thread is None)
         if not over:
-            raise TimeoutError(f"the race still goes on after {timeout} s; stop() ends it")
-        return [lane.result for lane in self._lanes if lane.result is not None]
+            raise TimeoutError(f"the race is still running after {timeout} s; stop() ends it")
+        return [entry.result for entry in self._entries if entry.result is not None]
 
-    def _tell(self, lanes: tuple[Lane, ...], what: Callable[[Lane], object]) -> None:
+    def _apply(self, entries: tuple[RaceEntry, ...], what: Callable[[RaceEntry], object]) -> None:
         with self._condition:
-            self._check(lanes)
-            for lane in lanes or self._lanes:
-                what(lane)
+            self._check(entries)
+            for entry in entries or self._entries:
+                what(entry)
             self._wake()
 
-    def _check(self, lanes: Iterable[Lane]) -> None:
-        for lane in lanes:
-            if lane not in self._lanes:
-                raise InputError(f"lane {lane.label} is not in this race; add its configuration")
+    def _check(self, entries: Iterable[RaceEntry]) -> None:
+        for entry in entries:
+            if entry not in self._entries:
+                raise InputError(f"entry {entry.label} is not in this race; add its configuration")
 
     def _wake(self) -> None:
         """Called with the lock held."""
-        if self._started and self._thread is None and any(not lane.over for lane in self._lanes):
-            # Here and not in the thread: who is started first comes first.
-            self._turn.ask()
+        if self._started and self._thread is None and any(not entry.over for entry in self._entries):
+            # Here and not in the thread, so that jobs are queued in the order in which they are started.
+            self._slot.enqueue()
             self._thread = threading.Thread(target=self._work, name="workbench-race", daemon=True)
             self._thread.start()
         self._condition.notify_all()
-        self._turn.poke()
+        self._slot.wake()
 
     def _work(self) -> None:
-        while turns := self._next_turns():
-            for lane in turns:
-                until = time.monotonic() + self._turn_seconds
-                # It may be held or removed at any time.
-                while lane.ready and lane in self._lanes:
-                    lane.turn()
+        while ready := self._next_ready():
+            for entry in ready:
+                until = time.monotonic() + self._slice_seconds
+                # It may be held or removed at any moment.
+                while entry.ready and entry in self._entries:
+                    entry.advance()
                     if time.monotonic() >= until:
                         break
 
-    def _next_turns(self) -> list[Lane]:
-        """The lanes that can go on, waited for while all are held; none when all have ended."""
+    def _next_ready(self) -> list[RaceEntry]:
+        """Wait for entries that can advance, and for the slot; empty when all have ended."""
         while ready := self._ready():
-            # Ending takes no more than a product with A; nobody waits for a turn for that.
-            if ending := [lane for lane in ready if lane.stopping]:
+            # Ending costs at most one product with A, so that it needs no slot.
+            if ending := [entry for entry in ready if entry.stopping]:
                 return ending
-            if self._turn.held or self._turn.take(unless=self._changed):
+            if self._slot.held or self._slot.acquire(unless=self._changed):
                 return ready
         return []
 
     def _changed(self) -> bool:
-        """Something else is to be done than to wait for the turn."""
-        ready = [lane for lane in self._lanes if lane.ready]
-        return not ready or any(lane.stopping for lane in ready)
+        """Whether to stop waiting for the slot."""
+        ready = [entry for entry in self._entries if entry.ready]
+        return not ready or any(entry.stopping for entry in ready)
 
-    def _ready(self) -> list[Lane]:
+    def _ready(self) -> list[RaceEntry]:
         with self._condition:
-            while any(not lane.over for lane in self._lanes):
-                if ready := [lane for lane in self._lanes if lane.ready]:
+            while any(not entry.over for entry in self._entries):
+                if ready := [entry for entry in self._entries if entry.ready]:
                     return ready
-                self._turn.give_back()
+                self._slot.release()
                 self._condition.wait()
             self._thread = None
-            self._turn.give_back()
+            self._slot.release()
             self._condition.notify_all()
             return []

@@ -1,9 +1,9 @@
-"""Ritz vectors from a run's own directions, to deflate the next run on the same matrix with.
+"""Ritz vectors from the search directions of a run, for the deflation of the next run with the same matrix.
 
 After k iterations of CG the vectors u_j = M^-1 r_j span a Krylov space in which alpha and beta give the Lanczos matrix
-(Saad 2003, section 6.7.3); its smallest eigenvalues and their Ritz vectors approximate those of M^-1 A, which is what
-slows CG down. Source: Saad, Yeung, Erhel, Guyomarc'h, A deflated version of the conjugate gradient algorithm, SIAM J.
-Sci. Comput. 21, 2000.
+(Saad 2003, section 6.7.3); its smallest eigenvalues and their Ritz vectors approximate those of M^-1 A, which limit
+the convergence of CG. Source: Saad, Yeung, Erhel, Guyomarc'h, A deflated version of the conjugate gradient algorithm,
+SIAM J. Sci. Comput. 21, 2000.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from workbench.run.driver import Run
 from workbench.solvers.cg import CG
 
 EXHAUSTED = 50
-"""Directions end when sqrt((r, M^-1 r)) has fallen to so many units of rounding of its start: what follows is noise."""
+"""No direction is kept once sqrt((r, M^-1 r)) is below this many units of roundoff of its initial value."""
 
 
 def lanczos_entries(alpha: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Diagonal, shape (k,), and off-diagonal, shape (k - 1,), of the Lanczos matrix of k iterations of CG.
 
     T_jj = 1/alpha_j + beta_(j-1)/alpha_(j-1), T_(j,j+1) = sqrt(beta_j)/alpha_j (Saad 2003, section 6.7.3). alpha, beta:
-    real, shape (k,); the last beta is not used.
+    real, shape (k,); the last beta is unused.
     """
     diagonal = 1 / alpha
     diagonal[1:] += beta[:-1] / alpha[:-1]
@@ -38,13 +38,14 @@ def lanczos_entries(alpha: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np
 
 
 class RitzKeeper:
-    """Keeps the directions of a run while it goes on: pass it as `callback`, then take `vectors(count)`.
+    """Callback that keeps the search directions of a run and makes Ritz vectors of them, `vectors(count)`.
 
         keeper = RitzKeeper(50)
         solve(A, b, callback=keeper)
         solve(A, another_b, deflation=keeper.vectors(10))
 
-    most: iterations to keep, one vector each. Only runs of cg without deflation have such vectors.
+    most: number of iterations to keep. Memory: one vector each. Raises InputError for less than 2, and for a run of
+    another method than cg without deflation.
     """
 
     def __init__(self, most: int = 50) -> None:
@@ -55,17 +56,17 @@ class RitzKeeper:
         self._workspace: Any = None
 
     def __call__(self, run: Run) -> None:
-        if run.setting.projection is not None or run.configuration.solver.name != "cg":
+        if run.setup.projection is not None or run.configuration.solver.name != "cg":
             raise InputError("Ritz vectors are kept of runs of cg without deflation; run it with deflation none")
         self._workspace = self._workspace or run.workspace
-        # A restart begins another Krylov space.
+        # A restart, which makes a new workspace, starts another Krylov space.
         if len(self._basis.directions) < self._most and run.workspace is self._workspace:
-            self._basis.keep(run.workspace, run.setting.device)
+            self._basis.keep(run.workspace, run.setup.device)
 
     def vectors(self, count: int) -> np.ndarray:
         """The Ritz vectors of the smallest Ritz values, shape (N, count). Cost: 2 N k count flops for k directions.
 
-        Raises InputError when the run made too few iterations.
+        Raises InputError if the run made fewer iterations than `count`.
         """
         return self._basis.ritz_vectors(count)
 
@@ -73,12 +74,12 @@ class RitzKeeper:
 @register
 @dataclasses.dataclass(frozen=True)
 class Ritz(Deflation):
-    """Ritz vectors of the smallest Ritz values of M^-1 A, recycled from a short run on the same matrix.
+    """Ritz vectors of the smallest Ritz values of M^-1 A, recycled from a short run with the same matrix.
 
-    The run takes place in setup, with a random right-hand side and the chosen first level. It ends early where the
-    Krylov space does, and where A maps a direction to zero; then there may be fewer vectors than `count`. Memory:
-    `steps` vectors during setup, 2 count after. Raises InputError for an A or M that turns out to be indefinite, and
-    when the run is over before it has a direction.
+    The run is part of the setup, with a random right-hand side and the chosen first level. It ends early where the
+    Krylov space is exhausted and where A maps a direction to zero, and may then give fewer vectors than `count`.
+    Memory: `steps` vectors during setup, 2 count after. Raises InputError for an indefinite A or M, and if the run ends
+    before the first direction.
     """
 
     name: ClassVar[str] = "ritz"
@@ -103,45 +104,46 @@ class Ritz(Deflation):
         _refuse_indefinite(workspace, given, basis)
         if not basis.steps:
             raise InputError(
-                f"ritz: the run that makes the vectors ended at once, with {basis.ended}; use another deflation or none"
+                f"ritz: the short run ended before its first direction, with {basis.ended}; "
+                "use another deflation or none"
             )
         return SpannedBy(basis.ritz_vectors(min(self.count, max(1, basis.steps - 1))))
 
 
 def _refuse_indefinite(workspace: Any, given: DeflationContext, basis: _Basis) -> None:
-    """Raise InputError where the last dot products of a run show that A or M is not positive definite."""
+    """Raise InputError if the last dot products of a run show that A or M is not positive definite."""
     delta, gamma = (float(np.real(workspace.scalar(name))) for name in ("delta", "gamma"))
     length = np.linalg.norm(basis.directions[-1]) if basis.directions else 0.0
-    # Rounding leaves either sign to the energy of a direction that A maps to zero.
+    # Where A maps a direction to zero, the sign of (p, A p) is that of rounding.
     if delta < -rounding(given.operator) * length**2:
         what = f"(p, A p) = {delta:.6g}, so the matrix is not positive definite; check the matrix"
     elif gamma < -basis.noise:
         what = f"(r, M^-1 r) = {gamma:.6g}, so the preconditioner is not positive definite; choose another one"
     else:
         return
-    raise InputError(f"ritz: the run that makes the vectors found {what}")
+    raise InputError(f"ritz: in the short run {what}")
 
 
 class _Basis:
-    """Directions p_j of a run and the scalars that belong to them."""
+    """Search directions p_j of a run, with alpha_j, beta_j and (r_j, M^-1 r_j)."""
 
     def __init__(self) -> None:
         self.directions: list[np.ndarray] = []
         self.ended = ""
-        """Why no more directions are taken; empty while they are."""
+        """Why no more directions are kept; empty while they are."""
         self.noise = 0.0
-        """(r, M^-1 r) of this size is rounding."""
+        """The size of (r, M^-1 r) that is rounding error."""
         self._gamma: list[float] = []
         self._alpha: list[float] = []
         self._beta: list[float] = []
 
     @property
     def steps(self) -> int:
-        """Directions along which the run made a step: the order of its Lanczos matrix."""
+        """The number of steps made: the order of the Lanczos matrix."""
         return min(len(self._alpha), len(self.directions))
 
     def keep(self, workspace: Any, device: Any) -> bool:
-        """Take p and the scalars after a start or an iteration. False when nothing of use follows."""
+        """Keep p and the scalars after the start or an iteration. False once no further direction is useful."""
         if not self.ended:
             self._take(workspace, device)
         return not self.ended
@@ -150,7 +152,7 @@ class _Basis:
         gamma = float(np.real(workspace.scalar("gamma")))
         if self.directions:
             alpha, beta = (float(np.real(workspace.scalar(name))) for name in ("alpha", "beta"))
-            # A direction without positive energy takes no step: alpha is zero.
+            # The solver skips the step if (p, A p) <= 0: alpha is zero.
             if not 0 < alpha < math.inf:
                 self.ended = f"alpha = {alpha:.3g}"
                 return
@@ -167,7 +169,7 @@ class _Basis:
     def ritz_vectors(self, count: int) -> np.ndarray:
         steps = self.steps
         if not 1 <= count <= steps:
-            raise InputError(f"{count} Ritz vectors need as many iterations, but the run kept {steps}")
+            raise InputError(f"{count} Ritz vectors need {count} iterations, but the run made {steps}; ask for fewer")
         alpha, beta = np.array(self._alpha[:steps]), np.array(self._beta[:steps])
         _, small = linalg.eigh_tridiagonal(*lanczos_entries(alpha, beta), select="i", select_range=(0, count - 1))
         # The Lanczos vectors are (-1)^j u_j/sqrt(gamma_j), and u_j = p_j - beta_(j-1) p_(j-1).

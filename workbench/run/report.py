@@ -1,60 +1,88 @@
-"""What is said of a run: the summary beside its solution, and where it comes from."""
+"""The report of a run: summary, provenance, and the result that holds both."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from typing import Any
 
 import numpy as np
 
 import workbench
 from workbench.machine.describe import describe_machine
+from workbench.recording import Trace
+from workbench.run.judge import Ending
+from workbench.run.result import Result
+from workbench.run.run_state import RunState
 from workbench.run.stopping import Reason
 
-if TYPE_CHECKING:
-    from workbench.run.driver import Run
+
+def result_of(state: RunState, x: np.ndarray, true_relative: float, trace: Trace | None) -> Result:
+    """The result of a run. x: its solution; true_relative: ||b - A x||/||b||, NaN if it cannot be computed.
+
+    A run that has not ended is reported as cancelled.
+    """
+    reason, detail = state.ending or Ending(Reason.CANCELLED, "")
+    history = state.history
+    relative = state.relative(float(history["residual"][-1]) if history.count else math.nan)
+    return Result(
+        x=x,
+        converged=reason.converged,
+        reason=reason,
+        detail=detail,
+        iterations=state.iterations,
+        relative_residual=relative,
+        true_relative_residual=true_relative,
+        setup_seconds=state.setup_seconds,
+        iteration_seconds=state.iteration_seconds,
+        history=history,
+        summary=summary_of(state, relative, true_relative),
+        provenance=provenance_of(state),
+        trace=trace,
+    )
 
 
-def summary_of(run: Run, relative: float, true_relative: float) -> dict[str, Any]:
-    """Problem, blocks and outcome as plain data; the residuals are those of the recurrence and afresh, over ||b||."""
-    blocks, operator = run.configuration, run.setting.operator
-    reason = run.reason or Reason.CANCELLED
+def summary_of(state: RunState, relative: float, true_relative: float) -> dict[str, Any]:
+    """Problem, blocks, ending, residuals over ||b|| and times as plain data."""
+    blocks, setup = state.configuration, state.setup
+    reason, detail = state.ending or Ending(Reason.CANCELLED, "")
+    deflated = setup.deflation_vectors > 0
     return {
         "problem": blocks.problem.to_dict(),
-        "N": operator.shape[0],
-        "nnz": run.entries,
-        "solver": run.setting.solver.spec,
+        "N": setup.operator.shape[0],
+        "nnz": setup.entries,
+        "solver": setup.solver.spec,
         "preconditioner": blocks.preconditioner.spec,
         "deflation": blocks.deflation.spec,
-        "coarse": blocks.coarse.name if run.deflation_vectors else None,
-        "variant": blocks.variant.name if run.deflation_vectors else None,
-        "deflation_vectors": run.deflation_vectors,
-        "device": run.setting.device.name,
-        "iterations": run.iterations,
+        "coarse": blocks.coarse.name if deflated else None,
+        "variant": blocks.variant.name if deflated else None,
+        "deflation_vectors": setup.deflation_vectors,
+        "device": setup.device.name,
+        "iterations": state.iterations,
         "converged": reason.converged,
-        "reason": f"{reason.sentence} ({run.detail})" if run.detail else reason.sentence,
+        "reason": f"{reason.sentence} ({detail})" if detail else reason.sentence,
         "norm": blocks.stopping.norm,
         "relative_residual": relative,
         "true_relative_residual": true_relative,
-        "parted_at": run.history.residual_gap_at,
-        "drift": _largest_drift(run),
-        "setup_seconds": run.setup_seconds,
-        "iteration_seconds": run.iteration_seconds,
+        "residual_gap_at": state.history.residual_gap_at,
+        "drift": _largest_drift(state),
+        "setup_seconds": state.setup_seconds,
+        "iteration_seconds": state.iteration_seconds,
     }
 
 
-def provenance_of(run: Run) -> dict[str, Any]:
-    """Everything that it takes to make the run again, and where it was made."""
+def provenance_of(state: RunState) -> dict[str, Any]:
+    """Everything that is needed to repeat the run, and the machine and time of this one."""
     return {
-        "configuration": run.configuration.to_dict(),
-        "notes": list(run.setting.notes),
-        "started": run.started,
+        "configuration": state.configuration.to_dict(),
+        "notes": list(state.setup.notes),
+        "started": state.started,
         "workbench": workbench.__version__,
         "machine": describe_machine(),
     }
 
 
-def _largest_drift(run: Run) -> float | None:
-    """The largest ||Z^H r||/||b|| that was measured, None where none was."""
-    measured = run.history["drift"]
+def _largest_drift(state: RunState) -> float | None:
+    """The largest measured ||Z^H r||/||b||, None without a measurement."""
+    measured = state.history["drift"]
     measured = measured[np.isfinite(measured)]
-    return run.relative(float(measured.max())) if measured.size else None
+    return state.relative(float(measured.max())) if measured.size else None

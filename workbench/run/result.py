@@ -1,4 +1,4 @@
-"""What a run gives back."""
+"""The result of a run."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from workbench.run.stopping import Reason
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Result:
-    """The outcome of a run.
+    """The result of a run: solution, reason of the end, history and provenance.
 
     x: the solution, shape (N,); with zero mean where it is defined up to a constant.
-    relative_residual: what the recurrence says, true_relative_residual: ||b - A x||/||b|| computed afresh.
-    history.residual_gap_at is the iteration at which the two were first found apart.
-    trace: every kernel of the iterations, where the run was traced; what only looks at the vectors is not in it.
-    detail: the iteration and value at which it ended. seconds are wall-clock; setup includes assembling and compiling.
+    relative_residual: ||r||/||b|| of the recurrence, true_relative_residual: ||b - A x||/||b||, recomputed.
+    history.residual_gap_at is the first iteration at which a residual gap was measured.
+    trace: every kernel of the iterations, if the run was traced; snapshots are not part of it.
+    detail: the iteration and value at which it ended. seconds are wall-clock; setup includes assembly and compilation.
     """
 
     x: np.ndarray

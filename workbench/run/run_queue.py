@@ -1,4 +1,4 @@
-"""Who may use the machine: runs of one process take turns, first come, first served."""
+"""The run queue: jobs of one process use the machine one at a time, first come, first served."""
 
 from __future__ import annotations
 
@@ -7,70 +7,70 @@ from collections.abc import Callable
 
 
 class RunQueue:
-    """A queue for one machine. Whoever is first in it has the turn, until it is given back."""
+    """A first-in, first-out queue for one machine. The first slot in it holds the machine until it is released."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._line: list[QueueSlot] = []
+        self._slots: list[QueueSlot] = []
 
     @property
-    def taken(self) -> bool:
-        """Somebody has the machine."""
-        return bool(self._line)
+    def busy(self) -> bool:
+        """Whether a job holds the machine."""
+        return bool(self._slots)
 
-    def poke(self) -> None:
-        """Let all that wait look again at what they wait for."""
+    def wake(self) -> None:
+        """Let all waiting jobs test their conditions again."""
         with self._changed:
             self._changed.notify_all()
 
 
 class QueueSlot:
-    """One's own place in a queue: `ask` for it, `take` it, `give_back`. Nothing here is done twice by asking twice.
+    """The place of one job in a run queue. Every method is idempotent.
 
-    All methods may be called from any thread, and return at once but `take`.
+    All methods may be called from any thread; all but `acquire` return at once.
     """
 
-    def __init__(self, turns: RunQueue) -> None:
-        self._turns = turns
+    def __init__(self, queue: RunQueue) -> None:
+        self._queue = queue
 
     @property
     def held(self) -> bool:
-        """It is one's turn. Costs no lock, so that it may be asked between two iterations."""
-        line = self._turns._line
-        return bool(line) and line[0] is self
+        """Whether this slot holds the machine. Takes no lock, so that it may be tested between two iterations."""
+        slots = self._queue._slots
+        return bool(slots) and slots[0] is self
 
     @property
     def ahead(self) -> int:
-        """How many come first, who has the turn included; 0 for one that did not ask."""
-        line = self._turns._line
-        return next((place for place, other in enumerate(line) if other is self), 0)
+        """The number of slots before this one, including the one that holds the machine; 0 when not queued."""
+        slots = self._queue._slots
+        return next((place for place, other in enumerate(slots) if other is self), 0)
 
-    def ask(self) -> None:
-        """Stand at the end of the queue, unless one stands in it."""
-        with self._turns._changed:
-            if self not in self._turns._line:
-                self._turns._line = [*self._turns._line, self]
+    def enqueue(self) -> None:
+        """Enqueue, unless already queued."""
+        with self._queue._changed:
+            if self not in self._queue._slots:
+                self._queue._slots = [*self._queue._slots, self]
 
-    def take(self, unless: Callable[[], bool]) -> bool:
-        """Ask, and wait until it is one's turn; False when `unless` came true before. It is looked at after a `poke`.
+    def acquire(self, unless: Callable[[], bool]) -> bool:
+        """Enqueue and block until this slot holds the machine; False when `unless` became true before.
 
-        The place in the queue is kept either way.
+        `unless` is evaluated after each change of the queue and after `wake`. The slot stays queued in either case.
         """
-        self.ask()
-        with self._turns._changed:
-            self._turns._changed.wait_for(lambda: self.held or unless())
+        self.enqueue()
+        with self._queue._changed:
+            self._queue._changed.wait_for(lambda: self.held or unless())
             return self.held
 
-    def give_back(self) -> None:
-        """Leave the queue, or let the next in it begin."""
-        with self._turns._changed:
-            self._turns._line = [other for other in self._turns._line if other is not self]
-            self._turns._changed.notify_all()
+    def release(self) -> None:
+        """Leave the queue; if this slot held the machine, the next one gets it."""
+        with self._queue._changed:
+            self._queue._slots = [other for other in self._queue._slots if other is not self]
+            self._queue._changed.notify_all()
 
-    def poke(self) -> None:
-        """As `RunQueue.poke`."""
-        self._turns.poke()
+    def wake(self) -> None:
+        """Wake the queue, see `RunQueue.wake`."""
+        self._queue.wake()
 
 
 MACHINE = RunQueue()
-"""The queue of this process, in which sessions, races and live sweeps stand unless they are told otherwise."""
+"""The default queue of this process, shared by sessions, races and live sweeps."""

@@ -1,51 +1,34 @@
-"""A run in a worker thread, with the buttons of a player: start, pause, resume, step, stop, wait."""
+"""Sessions: one run in a worker thread, with start, pause, resume, step, stop and wait."""
 
 from __future__ import annotations
 
-import enum
 import threading
 from collections.abc import Callable
 
-from workbench.errors import InputError, sentence_of
+from workbench.errors import InputError
 from workbench.problems import LinearSystem
-from workbench.run.cancellation import GRACE, STOPPED_EARLY, STOPPED_IN_SETUP, CancelToken, StoppedError
+from workbench.run.cancellation import GRACE
 from workbench.run.configuration import Configuration
-from workbench.run.driver import Run
+from workbench.run.job import State
 from workbench.run.result import Result
 from workbench.run.run_queue import MACHINE, QueueSlot, RunQueue
+from workbench.run.thread_job import ThreadJob
 
-LOOK_EVERY = 0.1
-"""Seconds between two tests whether someone wants to look at a run that is held."""
-
-
-class State(enum.StrEnum):
-    """Where a session is."""
-
-    IDLE = "idle"
-    QUEUED = "queued"
-    SETUP = "setting up"
-    RUNNING = "running"
-    PAUSED = "paused"
-    DONE = "done"
-    FAILED = "failed"
+SERVE_EVERY = 0.1
+"""Seconds between two tests for snapshot requests while a run is held."""
 
 
-ENDED = (State.DONE, State.FAILED)
+class Session(ThreadJob):
+    """One run in a worker thread, so that widgets stay responsive while kernels run without Python's lock.
 
+    Every method but `wait` and `join` returns at once; calls that do not apply to the present state do nothing. `run`
+    is None until the setup is done, `result` until the end. on_end: called in the worker thread. trace: see `Run`.
 
-class Session:
-    """One run in a thread of its own, so that buttons and views stay alive while kernels run outside the GIL.
+    Sessions of one process use the machine one at a time, in the order in which they were started. A session holds its
+    slot in the run queue during setup and iterations, and releases it while it is paused. queue: None for a queue of
+    its own, so that it runs concurrently with all other jobs.
 
-    Every method returns at once but `wait`; calls that make no sense in the present state do nothing. Callbacks run in
-    the worker thread. `run` is None until the setup is done, `error` is the sentence when the run failed, or was
-    stopped before it had made anything.
-
-    Sessions of one process take turns on the machine, in the order in which they were started: it is theirs while they
-    set up and iterate, and the next one's while they are held. turn: the queue, None to run beside all others.
-
-    Once `stop` is called the state is DONE within a fifth of a second. What cannot be interrupted, an iteration or a
-    setup, ends in the background (`lingering`) and keeps the turn until then. An iteration is made whole, so that x
-    belongs to the last row of the history; what a setup makes is thrown away.
+    `stop` sets the state to DONE within 0.2 s; a lingering session keeps its slot, see `Job`.
     """
 
     def __init__(
@@ -54,202 +37,133 @@ class Session:
         system: LinearSystem | None = None,
         *,
         trace: bool = False,
-        on_end: Callable[[Session], None] | None = None,
-        turn: RunQueue | None = MACHINE,
+        on_end: Callable[[Session], object] | None = None,
+        queue: RunQueue | None = MACHINE,
     ) -> None:
+        slot = QueueSlot(queue if queue is not None else RunQueue())
+        super().__init__(self._set_up_and_iterate, "workbench-solve", slot, on_end)
         self.configuration = configuration
-        self.run: Run | None = None
         self.result: Result | None = None
-        self.error = ""
         self._system = system
         self._trace = trace
-        self._on_end = on_end
-        self._hearers: tuple[Callable[[], object], ...] = ()
-        self._state = State.IDLE
-        self._changing = threading.Lock()
         self._go = threading.Event()
         self._single = threading.Event()
-        self._wish = CancelToken()
-        self._turn = QueueSlot(turn if turn is not None else RunQueue())
-        self._held_after_setup = False
-        self._thread = threading.Thread(target=self._work, name="workbench-solve", daemon=True)
+        self._paused_after_setup = False
 
     @property
     def state(self) -> State:
-        state = self._state
-        if state in (State.QUEUED, State.SETUP, State.RUNNING) and self._wish.overdue:
-            return State.DONE
+        """The state; PAUSED and QUEUED also while the run exists, but is held or waits for its slot."""
+        state = super().state
         if state is State.QUEUED:
             return State.QUEUED if self._may_set_up else State.PAUSED
-        if state is State.RUNNING and not self._wish.made:
+        if state is State.RUNNING and not self.stopping:
             if not self._go.is_set():
                 return State.PAUSED
-            return State.RUNNING if self._turn.held else State.QUEUED
+            return State.RUNNING if self.slot.held else State.QUEUED
         return state
 
     @property
-    def alive(self) -> bool:
-        """The run has been started and has not ended."""
-        return self.state not in (State.IDLE, *ENDED)
-
-    @property
-    def ending(self) -> bool:
-        """It was wished to end and has not yet, which takes `GRACE` seconds at most."""
-        return self._wish.made and self.alive
-
-    @property
     def steady(self) -> bool:
-        """It iterates, and goes on until it has converged or somebody wishes something."""
-        return self.state is State.RUNNING and not (self._wish.made or self._single.is_set())
-
-    @property
-    def lingering(self) -> bool:
-        """It counts as stopped, but what was under way goes on in the background; `result` may come with its end."""
-        return self._wish.overdue and self._state in (State.SETUP, State.RUNNING)
-
-    @property
-    def ahead(self) -> int:
-        """How many have or get the machine before this one, while it is queued."""
-        return self._turn.ahead
-
-    def when_over(self, act: Callable[[], object]) -> None:
-        """Call this in the worker thread when all has ended, after `on_end`; at once if it has."""
-        with self._changing:
-            if self._state not in ENDED:
-                self._hearers = (*self._hearers, act)
-                return
-        act()
+        """It iterates, with no request pending."""
+        return super().steady and not self._single.is_set()
 
     def start(self, *, paused: bool = False) -> None:
-        """Begin, or queue; with `paused` the run waits before its first iteration."""
+        """Start, or queue; with `paused` the run waits before its first iteration."""
         with self._changing:
             if self._state is State.IDLE:
                 self._state = State.QUEUED
-                self._held_after_setup = paused
+                self._paused_after_setup = paused
                 if not paused:
                     self._go.set()
-                # Here and not in the thread: who is started first comes first.
-                self._turn.ask()
+                # Here and not in the thread, so that sessions are queued in the order in which they are started.
+                self.slot.enqueue()
                 self._thread.start()
 
     def pause(self) -> None:
-        """Hold the run, and let the next one in the queue begin."""
+        """Hold the run, and release its slot."""
         self._go.clear()
-        self._turn.poke()
+        self.slot.wake()
 
     def resume(self) -> None:
-        """Let a held run go on, at the end of the queue; a single step that is under way goes on too."""
+        """Continue a held run, at the end of the queue; a pending single step becomes a resume."""
         self._single.clear()
-        self._go_on()
+        self._continue()
 
     def step(self) -> None:
         """Make one iteration and pause; starts an idle session."""
         self.start(paused=True)
         self._single.set()
-        self._go_on()
+        self._continue()
 
     def stop(self) -> None:
-        """End the run; what was computed stays."""
-        with self._changing:
-            self._wish.make()
-            if self._state is State.IDLE:
-                self._state, self.error = State.DONE, STOPPED_EARLY
-            elif self._state is State.QUEUED:
-                self.error = STOPPED_EARLY
-            elif self._state is State.SETUP:
-                self.error = STOPPED_IN_SETUP
+        """End the run; results so far stay."""
+        super().stop()
+        # After the request, so that no further iteration begins.
         self._go.set()
-        self._turn.poke()
 
     def wait(self, timeout: float | None = None) -> Result:
-        """Wait for the end and return the result. Interrupting the wait stops the run.
+        """Start unless started, wait for the end and return the result. Interrupting the wait stops the run.
 
         Raises InputError with the sentence of a run that failed or was stopped before its first iteration, TimeoutError
-        when it takes longer than `timeout` seconds.
+        if it takes longer than `timeout` seconds.
         """
         if self._state is State.IDLE:
             self.start()
         try:
-            self._join(timeout)
+            self.join(timeout)
         except KeyboardInterrupt:
             self.stop()
-            self._join(None)
+            self.join()
         if self.result is not None:
             return self.result
         if self.error:
             raise InputError(self.error)
         raise TimeoutError(f"the run is still {self.state.value} after {timeout} s; stop() ends it")
 
-    def _go_on(self) -> None:
-        # Under the lock, so that one that ends meanwhile does not stand in the queue for ever.
+    def join(self, timeout: float | None = None) -> None:
+        """Wait until the thread has ended; a cancelled setup leaves nothing to wait for."""
+        super().join(GRACE if self.stopping and self.run is None else timeout)
+
+    @property
+    def _may_set_up(self) -> bool:
+        return self._paused_after_setup or self._go.is_set()
+
+    def _continue(self) -> None:
+        # With the lock held, so that a session that ends meanwhile is not queued for ever.
         with self._changing:
             if self._state in (State.QUEUED, State.SETUP, State.RUNNING):
-                self._turn.ask()
+                self.slot.enqueue()
                 self._go.set()
-
-    def _join(self, timeout: float | None) -> None:
-        """Wait for the thread; a setup that was stopped leaves nothing to wait for."""
-        if self._thread.ident is not None:
-            self._thread.join(GRACE if self._wish.made and self.run is None else timeout)
-
-    def _work(self) -> None:
-        state = State.DONE
-        try:
-            self._set_up_and_iterate()
-        except StoppedError:
-            pass
-        # The thread is the last place that can report: whatever went wrong must reach the view as a sentence. What a
-        # function of the user's raises may be no Exception.
-        except BaseException as error:
-            # What somebody did not want any more has not failed.
-            if not (self._wish.made and self.run is None):
-                self.error, state = sentence_of(error), State.FAILED
-        finally:
-            with self._changing:
-                self._state = state
-                self._turn.give_back()
-        if self._on_end:
-            self._on_end(self)
-        for act in self._hearers:
-            act()
 
     def _set_up_and_iterate(self) -> None:
         self._wait_until(lambda: self._may_set_up)
-        self._enter(State.SETUP)
-        run = Run(self.configuration, self._system, trace=self._trace, stopped=lambda: self._wish.made)
-        self._enter(State.RUNNING, run)
-        going = True
-        while going:
-            # A run that is held is looked at by this thread too.
+        with self._entering(State.SETUP):
+            pass
+        run = self._new_run(self.configuration, self._system, trace=self._trace)
+        with self._entering(State.RUNNING):
+            self.run = run
+        active = True
+        while active:
+            # This thread serves the snapshots of a held run too.
             self._wait_until(self._go.is_set, meanwhile=run.serve_snapshots)
-            if self._wish.made:
+            if self.stopping:
                 run.cancel()
                 break
-            going = run.step(1 if self._single.is_set() else None)
+            active = run.step(1 if self._single.is_set() else None)
             if self._single.is_set():
                 self._single.clear()
                 self._go.clear()
         self.result = run.result()
 
-    @property
-    def _may_set_up(self) -> bool:
-        return self._held_after_setup or self._go.is_set()
-
-    def _enter(self, state: State, run: Run | None = None) -> None:
-        """The next state, unless somebody has wished for the end: then `stop` has said already what was stopped."""
-        with self._changing:
-            if self._wish.made:
-                raise StoppedError
-            self.run, self._state = run, state
-
     def _wait_until(self, wanted: Callable[[], bool], meanwhile: Callable[[], object] = lambda: None) -> None:
-        """Until the run is wanted and has the turn, or is to end. While it is not wanted the turn is others'."""
-        while not self._wish.made:
+        """Wait until the run is wanted and holds the slot, or is cancelled. The slot is released while not wanted."""
+        while not self.stopping:
             if not wanted():
-                self._turn.give_back()
-                while not (self._wish.made or self._go.wait(LOOK_EVERY)):
+                self.slot.release()
+                while not (self.stopping or self._go.wait(SERVE_EVERY)):
                     meanwhile()
-            elif not self._turn.held:
-                self._turn.take(unless=lambda: self._wish.made or not wanted())
+            elif not self.slot.held:
+                # It may be paused while it is woken, so that what is wanted is tested again.
+                self.slot.acquire(unless=lambda: self.stopping or not wanted())
             else:
                 return

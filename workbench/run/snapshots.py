@@ -1,7 +1,7 @@
-"""Looks at the vectors of a run: asked for on any thread, taken by the one that iterates, between two iterations.
+"""Snapshot requests, served by the solver thread between iterations.
 
-So no view reads a vector while kernels write it, and only the thread that iterates touches its device. A run that
-nobody looks at pays one test of an empty queue a step.
+No view reads a vector while kernels write it, and only the solver thread uses its device. Without requests a step costs
+one test of an empty queue.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import enum
 import logging
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,17 +19,16 @@ from workbench.devices.plane_slice import PlaneSlice
 from workbench.errors import DeviceError
 from workbench.problems import LinearSystem
 from workbench.run.configuration import Configuration
+from workbench.run.run_state import RunState
 from workbench.run.setup import on_cores
 from workbench.scaling import scaled
 
-if TYPE_CHECKING:
-    from workbench.run.driver import Run
-
-UNKNOWN = "the exact solution is not known; with the right-hand side ones-scaled it is"
+UNKNOWN = "the exact solution is unknown; the right-hand side ones-scaled has a known one"
+RECOMPUTED = "b − A x, recomputed"
 
 
 class Quantity(enum.StrEnum):
-    """A vector that can be looked at: x, b - A x, or the exact solution less x."""
+    """A vector that a snapshot can show: x, b - A x, or the exact solution minus x."""
 
     SOLUTION = "solution"
     RESIDUAL = "residual"
@@ -37,14 +36,14 @@ class Quantity(enum.StrEnum):
 
 
 Cut = Callable[[np.ndarray], np.ndarray]
-"""Makes what is wanted of a vector, shape (N,), into a new array; it must not keep the vector itself. Of one that has a
-`window`, an accelerator computes by itself what that shows, and copies no more."""
+"""Extracts what is wanted of a vector, shape (N,), into a new array; it must not keep the vector itself. Of a cut that
+has a `window`, an accelerator evaluates that slice itself and copies no more."""
 
 
 class Snapshot:
-    """A look that was asked for. It is `done` when `iteration`, `values` and `words` hold what was seen.
+    """A requested snapshot. Once it is `done`, `iteration`, `values` and `words` are valid.
 
-    values: what the cut made, or None where there is nothing to see. words: where it comes from, or why it is missing.
+    values: the result of the cut, None if there is none. words: the origin of the vector, or why there is none.
     """
 
     def __init__(self, quantity: Quantity, cut: Cut) -> None:
@@ -55,8 +54,10 @@ class Snapshot:
         self.done = False
 
     def take(self, iteration: int, found: Callable[[], tuple[Any, str]], device: Any = None) -> None:
-        """Cut what `found` gives, a vector on the host or on `device` and words on it. Whatever fails is told in
-        `words`."""
+        """Apply the cut to the result of `found`: a vector, on the host or on `device`, and words on it.
+
+        Errors are reported in `words`. Raises DeviceError.
+        """
         self.iteration = iteration
         try:
             vector, self.words = found()
@@ -64,10 +65,10 @@ class Snapshot:
         except DeviceError as lost:
             self.words = str(lost)
             raise
-        # A mistake in a picture must not end the run that it is of.
+        # An error in a picture must not end the run.
         except Exception as error:
-            logging.getLogger(__name__).exception("a look at a run failed")
-            self.words = f"the look failed: {error}"
+            logging.getLogger(__name__).exception("a snapshot of a run failed")
+            self.words = f"the snapshot failed: {error}"
         finally:
             self.done = True
 
@@ -79,94 +80,98 @@ class Snapshot:
 
 
 class SnapshotRequests:
-    """The looks that were asked of a run and not taken yet. count, seconds: of those taken.
+    """The pending snapshot requests of a run. count, seconds: number and wall-clock time of those served.
 
-    No iteration counts what a look computes, and no trace holds it.
+    This time is not iteration time, and its kernels are not traced.
     """
 
     def __init__(self) -> None:
         self.seconds = 0.0
         self.count = 0
-        self._waiting: collections.deque[Snapshot] = collections.deque()
+        self._pending: collections.deque[Snapshot] = collections.deque()
 
     def __bool__(self) -> bool:
-        return bool(self._waiting)
+        return bool(self._pending)
 
-    def ask(self, quantity: Quantity, cut: Cut) -> Snapshot:
-        """Ask for a look; returns at once, and the look is done some time later."""
-        look = Snapshot(quantity, cut)
-        self._waiting.append(look)
-        return look
+    def request(self, quantity: Quantity, cut: Cut) -> Snapshot:
+        """Request a snapshot; returns at once, and the snapshot is done later. May be called from any thread."""
+        snapshot = Snapshot(quantity, cut)
+        self._pending.append(snapshot)
+        return snapshot
 
-    def take(self, run: Run) -> None:
-        """Take all that wait; called by the thread that iterates, or by one that keeps it from iterating."""
+    def serve(self, state: RunState) -> None:
+        """Take all pending snapshots. For the solver thread, or one that holds the run's lock."""
         begun = time.perf_counter()
-        while self._waiting:
-            look = self._waiting.popleft()
-            look.take(run.iterations, lambda look=look: unscaled(run, *seen(run, look.quantity)), run.setting.device)
+        while self._pending:
+            snapshot = self._pending.popleft()
+            snapshot.take(state.iterations, lambda wanted=snapshot.quantity: _vector(state, wanted), state.setup.device)
             self.count += 1
         self.seconds += time.perf_counter() - begun
 
 
-def unscaled(run: Run, vector: Any, words: str) -> tuple[Any, str]:
-    """A vector of a run that solves a scaled system, as one of the system that was given; any other as it is."""
-    setting = run.setting
-    if vector is None or not setting.exponent:
+def _vector(state: RunState, quantity: Quantity) -> tuple[Any, str]:
+    """A vector in terms of the original system, on the host where the run scales it, and words on its origin."""
+    vector, words = _scaled_vector(state, quantity)
+    setup = state.setup
+    if vector is None or not setup.exponent:
         return vector, words
-    host = vector if isinstance(vector, np.ndarray) else setting.device.to_host(vector)
-    return scaled(host, setting.exponent), words
+    host = vector if isinstance(vector, np.ndarray) else setup.device.to_host(vector)
+    return scaled(host, setup.exponent), words
 
 
-def seen(run: Run, quantity: Quantity) -> tuple[Any, str]:
-    """A vector of a run as it is now, where it lies, and words on where it comes from; None where it is not known.
+def _scaled_vector(state: RunState, quantity: Quantity) -> tuple[Any, str]:
+    """A vector of the scaled system, where it is stored, and words on its origin; None where it is unknown.
 
-    Cost: nothing for a residual that the recurrence stores, a product with A where it does not; for x and the error
-    under deflation that of Q b + P^T x. Where solutions are defined up to a constant, x and the error are copied to the
-    host.
+    Cost: nothing for a residual that the recurrence stores, one product with A for any other; for x and the error under
+    deflation that of Q b + P^T x. Where solutions are defined up to a constant, x and the error are copied to the host.
     """
-    setting = run.setting
-    if setting.x is None:
+    setup = state.setup
+    if setup.x is None:
         return None, "the vectors were lost with the device"
-    device = setting.device
+    device = setup.device
     if quantity is Quantity.RESIDUAL:
-        # Before the start there is no recurrence yet, and in lines of one's own r may be anything.
-        known = setting.solver.residual == "r" and not setting.solver.own_lines and run.history.count
-        own = run.workspace.gathered("r") if known else None
-        if own is not None:
-            return own, "r of the recurrence"
-        return run.true_residual(), "b − A x computed afresh"
-    if quantity is Quantity.ERROR and setting.exact is None:
+        # Before the start there is no recurrence, and in a user's lines r may be any vector.
+        stored = setup.solver.residual == "r" and not setup.solver.own_lines and state.history.count
+        r = state.workspace.gathered("r") if stored else None
+        if r is not None:
+            return r, "r of the recurrence"
+        state.measures.true_residual()
+        return state.measures.residual, RECOMPUTED
+    if quantity is Quantity.ERROR and setup.exact is None:
         return None, UNKNOWN
-    vector = setting.solution(setting.x)
+    vector = setup.solution(setup.x)
     if quantity is Quantity.ERROR:
         vector = device.copy(vector)
-        device.subtract_from(setting.exact, vector)
-    return centred(device.to_host(vector), singular=True) if setting.singular else vector, origin(quantity)
+        device.subtract_from(setup.exact, vector)
+    return _with_zero_mean(device.to_host(vector), singular=True) if setup.singular else vector, _origin(quantity)
 
 
-def at_rest(
+def of_result(
     configuration: Configuration, system: LinearSystem, x: np.ndarray, quantity: Quantity
 ) -> tuple[np.ndarray | None, str]:
-    """The same of a run that has ended, from its x on the cores. Cost: two products with A, none for the solution."""
+    """A vector of a run that has ended, from its x, and words on its origin; None where it is unknown.
+
+    Cost: nothing for the solution, two products with A on the CPU for the others.
+    """
     if not np.isfinite(x).all():
-        return None, "x is not finite, so there is nothing to see"
+        return None, "x is not finite, so that there is nothing to show"
     if quantity is Quantity.SOLUTION:
-        return x, origin(quantity)
+        return x, _origin(quantity)
     if quantity is Quantity.ERROR and configuration.rhs != "ones-scaled":
         return None, UNKNOWN
     bound, b, exact, singular = on_cores(configuration, system)
     if quantity is Quantity.ERROR:
-        return centred(exact - x, singular), origin(quantity)
+        return _with_zero_mean(exact - x, singular), _origin(quantity)
     product = np.zeros_like(b)
     bound.apply(np.ascontiguousarray(x, b.dtype), product)
-    return b - product, "b − A x computed afresh"
+    return b - product, RECOMPUTED
 
 
-def origin(quantity: Quantity) -> str:
+def _origin(quantity: Quantity) -> str:
     """Words on a solution or an error; a solution needs none."""
     return "" if quantity is Quantity.SOLUTION else "exact solution − x"
 
 
-def centred(vector: Any, singular: bool) -> np.ndarray:
-    """With zero mean where the solution is defined up to a constant."""
+def _with_zero_mean(vector: Any, singular: bool) -> np.ndarray:
+    """The vector minus its mean where the solution is defined up to a constant."""
     return vector - vector.mean() if singular else vector

@@ -1,4 +1,4 @@
-"""A sweep: one run after another for every combination of some choices, as rows of plain data."""
+"""Parameter sweeps: one run for every combination of some choices, reported as rows of plain data."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from workbench.run.run_queue import QueueSlot, RunQueue
 from workbench.run.stopping import Reason, Stopping
 from workbench.settings import SWEEP_AXES
 
-OUTCOME = (
+RESULT_FIELDS = (
     "N",
     "nnz",
     "deflation_vectors",
@@ -32,21 +32,21 @@ OUTCOME = (
     "setup_seconds",
     "iteration_seconds",
 )
-"""What a row says of a run beside the choices, as in its summary; of a run that failed only why, the rest None."""
+"""The fields of a run's summary that a row holds after the choices; None in a failed run, except for the reason."""
 MOST_RUNS = 10_000
 
 Row = dict[str, Any]
 Progress = Callable[[int, int, Row], None]
 """Called after every run with the number of runs done, that of all, and the row."""
-Taken = Callable[[Configuration, Result], object]
-"""Called with each run that gave a result, before its row is known."""
+OnResult = Callable[[Configuration, Result], object]
+"""Called with the result of each run that did not fail, before `Progress`."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Sweep:
-    """The rows of a sweep, in the order in which they ran: the choices by name, then `OUTCOME`, seconds in s.
+    """The rows of a sweep, in the order of their runs: the choices by name, then `RESULT_FIELDS`, seconds in s.
 
-    over: the values of each choice that was swept. cancelled: it ended before all were run. provenance: the first
+    over: the values of each swept choice. cancelled: it ended before all runs were made. provenance: the first
     configuration in full, versions, machine and time.
     """
 
@@ -58,11 +58,11 @@ class Sweep:
     @property
     def columns(self) -> list[str]:
         """The names of a row's fields."""
-        return [*self.over, *OUTCOME]
+        return [*self.over, *RESULT_FIELDS]
 
     @property
     def converged(self) -> bool:
-        """Every combination was run and converged."""
+        """Whether every combination was run and converged."""
         return not self.cancelled and all(row["converged"] for row in self.rows)
 
     def to_dict(self) -> dict[str, Any]:
@@ -76,42 +76,23 @@ def sweep(
     *,
     stopping: Stopping | None = None,
     progress: Progress | None = None,
-    taken: Taken | None = None,
+    on_result: OnResult | None = None,
     cancelled: Callable[[], bool] | None = None,
-    turn: RunQueue | None = None,
+    slot: QueueSlot | None = None,
     **choices: Any,
 ) -> Sweep:
     """Run the cartesian product of the values in `over`, the last name varying fastest.
 
-    over: values by name, such as {"n": [64, 128], "deflation": ["none", "stripes"]}; names are `SWEEP_AXES` or
-    parameters of the problem. choices: what stays the same, as in `configure`. cancelled is asked between iterations
-    and between the parts of a setup; the run under way then ends and has its row, as with Ctrl-C. The setup of the
-    first run of a method includes compiling it. taken: called with each result; the sweep itself keeps none. turn: the
-    queue in which each run waits for its turn, by default none. Raises InputError for unknown names and wrong values
-    before anything runs; a combination that cannot be solved has a row that says why.
+    over: values by name, such as {"n": [64, 128], "deflation": ["none", "stripes"]}; names are `SWEEP_AXES` or parameters
+    of the problem. choices: what stays the same, as in `configure`. cancelled: cancellation request, tested between
+    iterations and between the parts of a setup; the current run then ends and has its row, as with Ctrl-C. on_result:
+    called with each result; the sweep keeps none. slot: in the run queue, held during each run; by default in a queue
+    of its own. The setup of the first run of a method includes its compilation. Raises InputError for unknown names and
+    wrong values before the first run; a combination that cannot be solved has a row with the reason.
     """
     points = combinations(problem, over, stopping=stopping, **choices)
-    asked = cancelled or (lambda: False)
-    place = QueueSlot(turn if turn is not None else RunQueue())
     begun = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    rows: list[Row] = []
-    stopped = False
-    for chosen, configuration in points:
-        stopped = asked()
-        if stopped:
-            break
-        try:
-            if not place.take(unless=asked):
-                stopped = True
-                break
-            row, stopped = _run(chosen, configuration, asked, taken)
-        finally:
-            place.give_back()
-        rows.append(row)
-        if progress:
-            progress(len(rows), len(points), row)
-        if stopped:
-            break
+    rows, stopped = _run_all(points, slot or QueueSlot(RunQueue()), cancelled or (lambda: False), progress, on_result)
     provenance = {
         "configuration": points[0][1].to_dict(),
         "started": begun,
@@ -124,16 +105,16 @@ def sweep(
 def combinations(
     problem: str | Problem, over: Mapping[str, Sequence[Any]], *, stopping: Stopping | None = None, **choices: Any
 ) -> list[tuple[Row, Configuration]]:
-    """The runs of a sweep: the values of each and its whole configuration. Raises InputError as `sweep` does."""
+    """The runs of a sweep: the swept values of each, and its whole configuration. Raises InputError as `sweep` does."""
     if not over:
-        raise InputError("sweep: there is nothing to sweep; give at least one choice with its values, such as n")
+        raise InputError("sweep: nothing to sweep; give at least one choice with its values, such as n")
     for name, values in over.items():
         if isinstance(values, str) or not len(values):
             raise InputError(f"sweep: {name} needs a list with at least one value, got {values!r}")
         if name in choices:
             raise InputError(f"sweep: {name} is given as fixed and as swept; give it once")
-        told = [str(value) for value in values]
-        twice = next((value for value in told if told.count(value) > 1), None)
+        texts = [str(value) for value in values]
+        twice = next((value for value in texts if texts.count(value) > 1), None)
         if twice is not None:
             raise InputError(f"sweep: {name} has the value {twice} twice; give each value once")
     points = list(itertools.islice(itertools.product(*over.values()), MOST_RUNS + 1))
@@ -150,12 +131,38 @@ def combinations(
     return made
 
 
+def _run_all(
+    points: Sequence[tuple[Row, Configuration]],
+    slot: QueueSlot,
+    cancelled: Callable[[], bool],
+    progress: Progress | None,
+    on_result: OnResult | None,
+) -> tuple[list[Row], bool]:
+    """Make all runs: their rows, and whether the sweep was cancelled."""
+    rows: list[Row] = []
+    for chosen, configuration in points:
+        if cancelled():
+            return rows, True
+        try:
+            if not slot.acquire(unless=cancelled):
+                return rows, True
+            row, stopped = _run(chosen, configuration, cancelled, on_result)
+        finally:
+            slot.release()
+        rows.append(row)
+        if progress:
+            progress(len(rows), len(points), row)
+        if stopped:
+            return rows, True
+    return rows, False
+
+
 def _run(
-    chosen: Row, configuration: Configuration, cancelled: Callable[[], bool], taken: Taken | None
+    chosen: Row, configuration: Configuration, cancelled: Callable[[], bool], on_result: OnResult | None
 ) -> tuple[Row, bool]:
-    """The row of one run, and whether it was cancelled."""
+    """Make one run: its row, and whether it was cancelled."""
     run, stopped = None, False
-    # Hours of rows must not be lost to one run, whatever went wrong with it, were it a SystemExit of a user's function.
+    # One failing run must not lose the rows of the others, not even by a SystemExit in a user's function.
     try:
         try:
             run = Run(configuration, stopped=cancelled)
@@ -169,15 +176,15 @@ def _run(
             run.cancel()
         result = run.result()
         summary = result.summary
-        if taken:
-            taken(configuration, result)
+        if on_result:
+            on_result(configuration, result)
     except BaseException as error:
         return _no_row(chosen, sentence_of(error)), stopped
-    return {**chosen, **{name: summary[name] for name in OUTCOME}}, stopped
+    return {**chosen, **{name: summary[name] for name in RESULT_FIELDS}}, stopped
 
 
 def _no_row(chosen: Row, reason: str) -> Row:
-    return {**chosen, **dict.fromkeys(OUTCOME), "converged": False, "reason": reason}
+    return {**chosen, **dict.fromkeys(RESULT_FIELDS), "converged": False, "reason": reason}
 
 
 def _whole(seed: Any) -> int:

@@ -1,4 +1,4 @@
-"""Tracing a run: a clock of the device is put around its steps, and the parts of its operators are shown apart."""
+"""Tracing a run: a clock of the device times the steps of its programs and the parts of its operators."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from workbench.recording import Trace
 from workbench.run.setup import SolveSetup
 
 
-def start_trace(setting: SolveSetup) -> tuple[Trace, Clock]:
-    """An empty trace, and the clock that fills it with what runs while it is `noting`.
+def start_trace(setup: SolveSetup) -> tuple[Trace, Clock]:
+    """An empty trace, and the clock that records into it while it is `noting`.
 
-    Workspaces put the clock around the steps of their programs. Products with A outside them, and what a deflation does
-    around A and M, are noted by timed methods put in front of those objects' own.
+    Workspaces time the steps of their programs with the clock. Products with A outside of programs, and the parts of
+    deflation and two-level preconditioner, are recorded by timed wrappers of those objects' methods.
     """
     trace = Trace(machine=machine_line())
-    clock = setting.device.clock(trace)
-    _time(clock, setting.bound, "apply", "A", setting.bound.traffic, setting.bound.flops)
-    for owner in (setting.projection, setting.M):
+    clock = setup.device.clock(trace)
+    _time(clock, setup.bound, "apply", "A", setup.bound.traffic, setup.bound.flops)
+    for owner in (setup.projection, setup.M):
         if isinstance(owner, (Projection, TwoLevel)):
             for part in owner.parts():
                 _time(clock, *part)
@@ -33,10 +33,10 @@ def start_trace(setting: SolveSetup) -> tuple[Trace, Clock]:
 
 @contextlib.contextmanager
 def noting(clock: Clock | None) -> Iterator[None]:
-    """What runs inside is part of the solve and goes into its trace; nothing else ever does.
+    """Record the kernels that run in this context; only these belong to the trace of the solve.
 
-    Snapshots of vectors, the report of a result and the solution that a caller asks for apply the same operators during
-    a run and long after its end. They must not lengthen the trace of the solve.
+    Snapshots, the report of a result and `Run.x` apply the same operators, during a run and after its end, and must not
+    be recorded.
     """
     if clock is None:
         yield

@@ -1,0 +1,95 @@
+"""Jobs in threads: states, cancellation, and what is called at the end."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from workbench.run import QueueSlot, RunQueue, State
+from workbench.run.cancellation import GRACE, StoppedError
+from workbench.run.thread_job import ThreadJob
+
+
+def job_of(work, **more):
+    return ThreadJob(work, "workbench-test", QueueSlot(RunQueue()), **more)
+
+
+def until(condition, seconds=10.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it never came true"
+        time.sleep(0.002)
+
+
+def test_a_job_runs_once():
+    calls = []
+    job = job_of(lambda: calls.append(job.state))
+    assert (job.state, job.alive, job.over) == (State.IDLE, False, False)
+    job.start()
+    job.join(10)
+    job.start()
+    assert calls == [State.RUNNING]
+    assert (job.state, job.over, job.working, job.error) == (State.DONE, True, False, "")
+
+
+def test_a_job_stopped_before_its_start_never_runs():
+    calls = []
+    job = job_of(lambda: calls.append(1))
+    job.stop()
+    job.start()
+    job.join(10)
+    assert calls == []
+    assert (job.state, job.error) == (State.DONE, "stopped before it began")
+
+
+@pytest.mark.parametrize("error", [ValueError("the matrix is gone"), SystemExit("the matrix is gone")])
+def test_a_failed_job_has_a_sentence_and_releases_its_slot(error):
+    def work():
+        job.slot.enqueue()
+        raise error
+
+    job = job_of(work)
+    job.start()
+    job.join(10)
+    assert job.state is State.FAILED
+    assert "the matrix is gone" in job.error
+    assert not job.slot.held
+
+
+def test_a_cancelled_job_counts_as_ended_before_its_thread_has():
+    release = threading.Event()
+    job = job_of(lambda: release.wait(20))
+    job.start()
+    begun = time.monotonic()
+    job.stop()
+    assert job.ending
+    until(lambda: job.state is State.DONE)
+    assert time.monotonic() - begun > GRACE
+    assert (job.lingering, job.over, job.alive) == (True, False, False)
+    release.set()
+    until(lambda: job.over)
+    assert not job.lingering
+
+
+def test_a_job_that_notices_its_cancellation_has_not_failed():
+    def work():
+        until(lambda: job.stopping)
+        raise StoppedError
+
+    job = job_of(work)
+    job.start()
+    job.stop()
+    job.join(10)
+    assert (job.state, job.error) == (State.DONE, "")
+
+
+def test_the_end_is_announced_after_the_last_change_of_state():
+    told = []
+    job = job_of(lambda: None, on_end=lambda ended: told.append(("on_end", ended.over)))
+    job.when_over(lambda: told.append("a listener"))
+    job.start()
+    job.join(10)
+    job.when_over(lambda: told.append("at once"))
+    assert told == [("on_end", True), "a listener", "at once"]

@@ -1,0 +1,89 @@
+"""The history of a run: its rows, written from the scalars of a batch and from measurements between batches."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from workbench.devices.rows import Rows
+from workbench.recording import History
+from workbench.run.judge import Judge, Row
+from workbench.run.measures import Measures
+from workbench.run.recurrence import SQUARES
+from workbench.run.setup import SolveSetup
+from workbench.run.stopping import Norm, Stopping
+from workbench.run.vectorized_check import MANY_ROWS, best_so_far, root, roots
+
+DRIFT_EVERY = 10
+"""Iterations between two measurements of ||Z^H r||, each of which reads r once and is not iteration time."""
+
+
+class HistoryWriter:
+    """Appends rows to a history, in terms of the original system. seconds: the iteration time so far."""
+
+    def __init__(self, stopping: Stopping, setup: SolveSetup, measures: Measures, history: History) -> None:
+        self._stopping, self._norm = stopping, Norm(stopping.norm)
+        self._setup, self._measures, self._history = setup, measures, history
+        self._next_drift = 0
+        self.seconds = 0.0
+
+    def append_at_once(self, rows: Rows, seconds: float, judge: Judge) -> int:
+        """Append all rows but the last if none of them can end the run; returns the number of appended rows.
+
+        A check of each row takes longer than an iteration of a small problem on a GPU. seconds: of one iteration.
+        """
+        if rows.count < MANY_ROWS:
+            return 0
+        columns = {norm.value: roots(rows.column(square)) for norm, square in SQUARES.items()}
+        norms, at = columns[self._norm.value], self._history.count + np.arange(rows.count - 1)
+        best, found = best_so_far(judge.best, norms, at)
+        within = (norms > judge.confirm_below) & (norms <= judge.divergence)
+        improving = at - found <= self._stopping.stagnation
+        if not np.all(within & improving & (rows.column("delta") > 0) & (rows.column("gamma") > 0)):
+            return 0
+        columns = {name: self._setup.unscaled_norm(column) for name, column in columns.items()}
+        columns |= {name: rows.column(name) for name in ("alpha", "beta")}
+        self._history.extend(**columns, seconds=self.seconds + seconds * np.arange(1, rows.count))
+        self.seconds += seconds * (rows.count - 1)
+        judge.best = float(best[-1]), int(found[-1])
+        return rows.count - 1
+
+    def append(self, rows: Rows, place: int, seconds: float, workspace: Any, *, last: bool) -> Row:
+        """Append one row; returns what the judge needs of it. last: the vectors are those of this row."""
+
+        def scalar(name: str) -> float:
+            return rows.scalar(place, name)
+
+        self.seconds += seconds
+        # At the start the scalars of a step are zero, not values.
+        first = self._history.count == 0
+        norms = {norm.value: root(scalar(square)) for norm, square in SQUARES.items()}
+        norms["drift"] = self._drift(workspace) if last else math.nan
+        if self._norm is Norm.ERROR:
+            norms["error"] = self._measures.error_norm()
+        self._history.append(
+            **{name: self._setup.unscaled_norm(value) for name, value in norms.items()},
+            alpha=math.nan if first else scalar("alpha"),
+            beta=math.nan if first else scalar("beta"),
+            seconds=self.seconds,
+        )
+        curvature = math.inf if first else scalar("delta")
+        iteration = self._history.count - 1
+        return Row(iteration, norms[self._norm.value], norms["residual"], curvature, scalar("gamma"), self.seconds)
+
+    def confirm_if_due(self, *, ended: bool) -> None:
+        """Append the true residual every `true_every` iterations, and at the end of such a run."""
+        every, iteration = self._stopping.true_every, max(0, self._history.count - 1)
+        if not every or (iteration % every and not ended):
+            return
+        if iteration not in self._history.true_residuals[-1:, 0]:
+            self._history.confirm(iteration, self._setup.unscaled_norm(self._measures.true_residual()))
+
+    def _drift(self, workspace: Any) -> float:
+        """||Z^H r|| of the present vectors if it is due, else NaN."""
+        if self._history.count < self._next_drift:
+            return math.nan
+        self._next_drift = self._history.count + DRIFT_EVERY
+        return self._measures.drift(workspace)

@@ -1,0 +1,71 @@
+"""The recurrence of a run on its device: workspace, generator of the solver, and watch of its scalars."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from workbench.devices.clock import Clock
+from workbench.devices.rows import Rows
+from workbench.run.setup import SolveSetup
+from workbench.run.stopping import Norm
+
+SQUARES = {Norm.RESIDUAL: "rr", Norm.PRECONDITIONED: "uu", Norm.NATURAL: "gamma"}
+"""The scalar that is the square of each norm."""
+
+
+class Recurrence:
+    """The recurrence from the present x, compiled but not started.
+
+    norm: the norm that the device compares with its bounds. check_every: iterations between two checks of the norms,
+    None for as many as the device allows. clock: of a traced run. All memory of a recurrence is in its workspace.
+    """
+
+    def __init__(self, setup: SolveSetup, norm: Norm, check_every: int | None, clock: Clock | None) -> None:
+        self.clock = clock
+        self.workspace: Any = setup.device.workspace(
+            setup.b.size,
+            setup.b.dtype,
+            vectors={"b": setup.solver_b, "x": setup.x},
+            operators={"A": setup.A, "M": setup.M},
+            clock=clock,
+        )
+        self._generator: Iterator[None] = setup.solver.iterates(self.workspace)
+        self._square, self._alike = SQUARES.get(norm, ""), setup.solver.alike
+        # The A-norm of the error needs a product with x after every iteration. A solver that takes decisions would take
+        # one more after the device has stopped.
+        single = norm is Norm.ERROR or not self._alike
+        self.watch: Any = setup.device.watch(self.workspace, 1 if single else check_every or setup.device.longest_batch)
+        self.watch.prepare(self._square, alike=self._alike)
+        self._rows: Callable[[], Rows] = clock.reading(self.watch.rows) if clock else self.watch.rows
+
+    @property
+    def longest_batch(self) -> int:
+        """The largest number of iterations between two checks."""
+        return self.watch.every
+
+    def start(self) -> None:
+        """Make the start of the recurrence, which has no row of its own after a restart."""
+        next(self._generator)
+
+    def advance(self, count: int, below: float, above: float, iteration: int) -> tuple[Rows, float]:
+        """Make up to `count` iterations: their scalars, and the seconds of one.
+
+        The device stops at the first norm below or above these bounds. iteration: the number of the first one.
+        """
+        self.watch.arm(self._square, below, above)
+        begun = time.perf_counter()
+        if self.clock:
+            for ahead in range(count):
+                self.clock.iteration = iteration + ahead
+                self.watch.make(self._generator, 1)
+        else:
+            self.watch.make(self._generator, count, alike=self._alike)
+        rows = self._rows()
+        return rows, (time.perf_counter() - begun) / rows.count
+
+    def resolve(self) -> None:
+        """Complete the trace of a traced run."""
+        if self.clock:
+            self.clock.resolve()

@@ -1,0 +1,131 @@
+"""Right-hand side, starting vector and known solution of a solve, scaled where dot products would overflow."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from workbench.arrays import cast, vector
+from workbench.devices.constant import constant, constant_of, entries
+from workbench.errors import InputError
+from workbench.problems import LinearSystem
+from workbench.run.cancellation import check_stopped
+from workbench.run.configuration import Configuration
+from workbench.scaling import is_extreme, magnitude, norm, scaled, scaled_number
+
+
+class Vectors(NamedTuple):
+    """b, x and the solution if it is known, of the scaled system on the device; exponent, removed: as in SolveSetup."""
+
+    b: Any
+    x: Any
+    exact: Any
+    exponent: int
+    removed: float
+
+
+def prepare_vectors(
+    configuration: Configuration,
+    system: LinearSystem,
+    x0: np.ndarray | None,
+    bound: Any,
+    device: Any,
+    singular: bool,
+    notes: list[str],
+    stopped: Callable[[], bool],
+) -> Vectors:
+    """Right-hand side, starting vector and known solution, scaled, and consistent where A is singular."""
+    dtype = system.operator.dtype
+    b, exact = right_hand_side(configuration, system, bound, device)
+    start = _start(configuration, system, x0)
+    exponent = _exponent(b, start, bound, device)
+    if exponent:
+        b, start = scaled(b, -exponent), scaled(start, -exponent)
+        exact = None if exact is None else device.array(scaled(device.to_host(exact), -exponent), dtype)
+        notes.append(f"b and x were scaled by 2^{-exponent} while iterating, so that dot products stay in range")
+    removed = 0.0
+    if singular:
+        b, removed = make_consistent(b, exponent, notes)
+    if not entries(b).any() and configuration.stopping.atol == 0:
+        start = constant(0, b.size, dtype)
+        notes.append("b is zero, so x = 0; give atol above 0 to watch another start converge to it")
+    check_stopped(stopped)
+    return Vectors(device.array(b, dtype), device.copy(device.array(start, dtype)), exact, exponent, removed)
+
+
+def right_hand_side(
+    configuration: Configuration, system: LinearSystem, bound: Any, device: Any
+) -> tuple[np.ndarray, Any]:
+    """b in host memory, and the solution on the device if it is known by construction."""
+    size, dtype = system.operator.shape[0], system.operator.dtype
+    match configuration.rhs:
+        case "ones":
+            return constant(1, size, dtype), None
+        case "ones-scaled":
+            exact = device.array(constant(1 / np.sqrt(size), size, dtype), dtype)
+            b = device.zeros(size, dtype)
+            bound.apply(exact, b)
+            return device.to_host(b), exact
+        case "random":
+            return np.random.default_rng([configuration.seed, 1]).random(size).astype(dtype), None
+    if (value := constant_of(system.b)) is not None and system.b.shape == (size,):
+        return constant(cast(vector(np.array([value]), "b", 1), dtype, "b")[0], size, dtype), None
+    return cast(vector(system.b, "b", size), dtype, "b"), None
+
+
+def _exponent(b: np.ndarray, start: np.ndarray, bound: Any, device: Any) -> int:
+    """The power of two of the largest entry of b and A x0 where dot products might under- or overflow, else 0."""
+    vectors = [b, start] if entries(start).any() else [b]
+    if not any(is_extreme(_norm(values, device), b.dtype) for values in vectors):
+        return 0
+    found = magnitude(entries(b))
+    if len(vectors) == 2:
+        product = device.zeros(b.size, b.dtype)
+        bound.apply(device.array(start, b.dtype), product)
+        # NaN, as from infinity - infinity, must be kept.
+        found = float(np.maximum(found, magnitude(device.to_host(product))))
+    if not np.isfinite(found):
+        raise InputError("A x0 overflows; start from a smaller x0, or from zero")
+    return math.frexp(found)[1]
+
+
+def _norm(values: np.ndarray, device: Any) -> float:
+    """||v||, or a positive lower bound where the squares underflow on the device."""
+    if constant_of(values) is not None:
+        return magnitude(entries(values)) * math.sqrt(values.size)
+    return device.norm(device.array(values, values.dtype)) or magnitude(values)
+
+
+def make_consistent(b: np.ndarray, exponent: int, notes: list[str]) -> tuple[np.ndarray, float]:
+    """Project b onto the range of an A whose null space is the constants, where b must sum to zero.
+
+    Returns b with zero mean and the norm of the removed component; notes give the mean times 2^exponent. Raises
+    InputError for a constant b.
+    """
+    mean = b.mean(dtype=np.result_type(b.dtype, np.float64))
+    length, removed = norm(b), float(abs(mean)) * math.sqrt(b.size)
+    if removed <= 1e-13 * length:
+        return b, 0.0
+    b = (b - mean).astype(b.dtype)
+    given = complex(scaled_number(mean.real, exponent), scaled_number(mean.imag, exponent))
+    shown = given if b.dtype.kind == "c" else given.real
+    notes.append(f"A is singular: the mean of b, {shown:.6g}, was removed so that a solution exists")
+    if norm(b) <= 1e-12 * length:
+        raise InputError(
+            "the right-hand side is constant and A maps constants to zero, so nothing is left once its mean is "
+            "removed; choose another right-hand side, for example random"
+        )
+    return b, removed
+
+
+def _start(configuration: Configuration, system: LinearSystem, x0: np.ndarray | None) -> np.ndarray:
+    """x0 in host memory, shape (N,)."""
+    size, dtype = system.operator.shape[0], system.operator.dtype
+    if x0 is not None:
+        return np.array(cast(vector(x0, "x0", size), dtype, "x0"))
+    if configuration.x0 == "random" or (configuration.x0 == "problem" and system.random_start):
+        return np.random.default_rng(configuration.seed).random(size).astype(dtype)
+    return constant(0, size, dtype)

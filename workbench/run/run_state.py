@@ -1,0 +1,41 @@
+"""The state of a run between two iterations, from which snapshots and reports are made."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from workbench.recording import History
+from workbench.run.configuration import Configuration
+from workbench.run.judge import Ending
+from workbench.run.measures import Measures
+from workbench.run.setup import SolveSetup
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class RunState:
+    """A run between two iterations.
+
+    workspace: of the recurrence, None once the device is lost. ending: None while the run can be stepped. norm_of_b:
+    ||b|| of the original system. started: time of the start, ISO 8601.
+    """
+
+    configuration: Configuration
+    setup: SolveSetup
+    workspace: Any
+    measures: Measures
+    history: History
+    ending: Ending | None
+    norm_of_b: float
+    started: str
+    setup_seconds: float
+    iteration_seconds: float
+
+    @property
+    def iterations(self) -> int:
+        """Iterations done."""
+        return max(0, self.history.count - 1)
+
+    def relative(self, norm: float) -> float:
+        """A norm over ||b||, or the norm itself where b = 0."""
+        return norm / self.norm_of_b if self.norm_of_b > 0 else norm
