@@ -207,7 +207,7 @@ class _Search:
             coarsest = earlier.iterations / (RATIOS[0] ** (earlier.growth or 0.0))
             growth = min(MAX_GROWTH, max(0.0, math.log(needed / coarsest) / math.log(grid_n / earlier.grid_n)))
         iterations = needed * ratio**growth
-        cells = self.unknowns / run.setting.operator.shape[0]
+        cells = self.unknowns / run.setup.operator.shape[0]
         per_iteration = run.iteration_seconds / max(1, run.iterations)
         # The fill-in of a factor of E grows faster than the grid.
         coarse_solve = min(per_iteration, _coarse_solve_seconds(run))

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.arrays import cast, vector
+from workbench.arrays import cast, finite_vector
 from workbench.devices.constant import constant, constant_of, entries
 from workbench.errors import InputError
 from workbench.problems import LinearSystem
 from workbench.run.cancellation import check_stopped
 from workbench.run.configuration import Configuration
-from workbench.scaling import is_extreme, magnitude, norm, scaled, scaled_number
+from workbench.scaling import is_extreme, max_abs, norm, scaled, scaled_scalar
 
 
 class Vectors(NamedTuple):
@@ -72,8 +72,8 @@ def right_hand_side(
         case "random":
             return np.random.default_rng([configuration.seed, 1]).random(size).astype(dtype), None
     if (value := constant_of(system.b)) is not None and system.b.shape == (size,):
-        return constant(cast(vector(np.array([value]), "b", 1), dtype, "b")[0], size, dtype), None
-    return cast(vector(system.b, "b", size), dtype, "b"), None
+        return constant(cast(finite_vector(np.array([value]), "b", 1), dtype, "b")[0], size, dtype), None
+    return cast(finite_vector(system.b, "b", size), dtype, "b"), None
 
 
 def _exponent(b: np.ndarray, start: np.ndarray, bound: Any, device: Any) -> int:
@@ -81,12 +81,12 @@ def _exponent(b: np.ndarray, start: np.ndarray, bound: Any, device: Any) -> int:
     vectors = [b, start] if entries(start).any() else [b]
     if not any(is_extreme(_norm(values, device), b.dtype) for values in vectors):
         return 0
-    found = magnitude(entries(b))
+    found = max_abs(entries(b))
     if len(vectors) == 2:
         product = device.zeros(b.size, b.dtype)
         bound.apply(device.array(start, b.dtype), product)
         # NaN, as from infinity - infinity, must be kept.
-        found = float(np.maximum(found, magnitude(device.to_host(product))))
+        found = float(np.maximum(found, max_abs(device.to_host(product))))
     if not np.isfinite(found):
         raise InputError("A x0 overflows; start from a smaller x0, or from zero")
     return math.frexp(found)[1]
@@ -95,8 +95,8 @@ def _exponent(b: np.ndarray, start: np.ndarray, bound: Any, device: Any) -> int:
 def _norm(values: np.ndarray, device: Any) -> float:
     """||v||, or a positive lower bound where the squares underflow on the device."""
     if constant_of(values) is not None:
-        return magnitude(entries(values)) * math.sqrt(values.size)
-    return device.norm(device.array(values, values.dtype)) or magnitude(values)
+        return max_abs(entries(values)) * math.sqrt(values.size)
+    return device.norm(device.array(values, values.dtype)) or max_abs(values)
 
 
 def make_consistent(b: np.ndarray, exponent: int, notes: list[str]) -> tuple[np.ndarray, float]:
@@ -110,7 +110,7 @@ def make_consistent(b: np.ndarray, exponent: int, notes: list[str]) -> tuple[np.
     if removed <= 1e-13 * length:
         return b, 0.0
     b = (b - mean).astype(b.dtype)
-    given = complex(scaled_number(mean.real, exponent), scaled_number(mean.imag, exponent))
+    given = complex(scaled_scalar(mean.real, exponent), scaled_scalar(mean.imag, exponent))
     shown = given if b.dtype.kind == "c" else given.real
     notes.append(f"A is singular: the mean of b, {shown:.6g}, was removed so that a solution exists")
     if norm(b) <= 1e-12 * length:
@@ -125,7 +125,7 @@ def _start(configuration: Configuration, system: LinearSystem, x0: np.ndarray | 
     """x0 in host memory, shape (N,)."""
     size, dtype = system.operator.shape[0], system.operator.dtype
     if x0 is not None:
-        return np.array(cast(vector(x0, "x0", size), dtype, "x0"))
+        return np.array(cast(finite_vector(x0, "x0", size), dtype, "x0"))
     if configuration.x0 == "random" or (configuration.x0 == "problem" and system.random_start):
         return np.random.default_rng(configuration.seed).random(size).astype(dtype)
     return constant(0, size, dtype)

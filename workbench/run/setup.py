@@ -21,7 +21,7 @@ from workbench.run.cancellation import check_stopped
 from workbench.run.configuration import Configuration
 from workbench.run.in_memory import InMemoryPreconditioner
 from workbench.run.right_hand_side import Vectors, make_consistent, prepare_vectors, right_hand_side
-from workbench.scaling import scaled_number
+from workbench.scaling import scaled_scalar
 from workbench.solvers import MethodTraits, Solver
 
 NULL_TOLERANCE = 1e-12
@@ -89,7 +89,7 @@ class SolveSetup:
 
     def scaled_norm(self, norm: float) -> float:
         """A norm of the original system in terms of the scaled one."""
-        return scaled_number(norm, -self.exponent)
+        return scaled_scalar(norm, -self.exponent)
 
     def release(self) -> None:
         """Drop all references to memory of the device."""
