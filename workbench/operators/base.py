@@ -9,13 +9,15 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from scipy import sparse
 
+from workbench.devices.protocol import Device
+
 DOUBLE = np.dtype(np.float64)
 
 
 class BoundOperator(Protocol):
     """An operator with its data in device memory."""
 
-    def apply(self, x: Any, out: Any) -> Any:
+    def apply(self, x: Any, out: Any, /) -> Any:
         """out = A x. Returns the dot products (x, out), (out, out) and (x, x), computed in the same pass.
 
         They are in device memory, shape (3,), and are overwritten by the next application.
@@ -93,6 +95,6 @@ class Operator(Protocol):
         """The same operator on vectors of another dtype, which must represent all of its entries."""
         ...
 
-    def bind(self, device: Any) -> BoundOperator:
+    def bind(self, device: Device) -> BoundOperator:
         """Copy the operator to a device."""
         ...

@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.sparse import linalg
 
 from workbench.arrays import matvec_function, to_working_dtype, working_dtype
+from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators.base import BoundOperator, Operator
 
@@ -64,7 +65,7 @@ class Matrix:
     def astype(self, dtype: np.dtype) -> Matrix:
         return Matrix(sparse.csr_array(self.csr.astype(dtype)))
 
-    def bind(self, device: Any) -> BoundOperator:
+    def bind(self, device: Device) -> BoundOperator:
         return device.csr(self.csr.data, self.csr.indices, self.csr.indptr)
 
 
@@ -107,7 +108,7 @@ class LinearOperatorAdapter:
     def astype(self, dtype: np.dtype) -> LinearOperatorAdapter:
         return LinearOperatorAdapter(self.linear, dtype)
 
-    def bind(self, device: Any) -> BoundOperator:
+    def bind(self, device: Device) -> BoundOperator:
         return device.callable(matvec_function(self.linear, "A", self.dtype), self.shape[0], self.dtype)
 
 

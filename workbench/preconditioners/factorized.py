@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators import Operator, Stencil
 
@@ -41,7 +42,7 @@ class Factorized:
         return self._solve.flops
 
 
-def require_serial_triangles(name: str, device: Any) -> None:
+def require_serial_triangles(name: str, device: Device) -> None:
     """Raise InputError for a device on which a triangular solve with the whole matrix would occupy one work-item."""
     if not device.whole_triangles:
         raise InputError(
@@ -50,7 +51,7 @@ def require_serial_triangles(name: str, device: Any) -> None:
         )
 
 
-def incomplete_cholesky(name: str, operator: Operator, device: Any, block: int, omega: float = 0.0) -> Factorized:
+def incomplete_cholesky(name: str, operator: Operator, device: Device, block: int, omega: float = 0.0) -> Factorized:
     """IC(0) of each diagonal block of `block` consecutive unknowns, modified with relaxation omega.
 
     After a pivot that is not positive, A + shift*D is factorized instead, with the shift doubled until all pivots are
@@ -67,7 +68,7 @@ def incomplete_cholesky(name: str, operator: Operator, device: Any, block: int, 
     return _csr_cholesky(name, operator, device, block, omega)
 
 
-def _stencil_cholesky(name: str, operator: Stencil, device: Any, block: int, omega: float) -> Factorized:
+def _stencil_cholesky(name: str, operator: Stencil, device: Device, block: int, omega: float) -> Factorized:
     """IC(0) of blocks of whole grid rows, which stores the pivots alone."""
 
     def factorize(shift: float) -> tuple[np.ndarray, int, int]:
@@ -79,7 +80,7 @@ def _stencil_cholesky(name: str, operator: Stencil, device: Any, block: int, ome
     return Factorized(solve, pivots, shift, _notes(name, shift, replaced))
 
 
-def _csr_cholesky(name: str, operator: Operator, device: Any, block: int, omega: float) -> Factorized:
+def _csr_cholesky(name: str, operator: Operator, device: Device, block: int, omega: float) -> Factorized:
     """IC(0) in CSR format."""
     matrix = operator.to_csr()
     if block < operator.shape[0]:
@@ -117,7 +118,7 @@ def _notes(name: str, shift: float, replaced: int) -> list[str]:
     return notes
 
 
-def ssor_factors(operator: Operator, device: Any, omega: float) -> Factorized:
+def ssor_factors(operator: Operator, device: Device, omega: float) -> Factorized:
     """SSOR: E = D/omega, L the strictly lower triangle of A, and M^-1 scaled by 2 - omega."""
     size = operator.shape[0]
     pivots = np.real(operator.diagonal()).astype(np.float64) / omega

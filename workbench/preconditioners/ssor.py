@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from workbench.devices.protocol import Device
 from workbench.operators import Operator
 from workbench.preconditioners.base import Preconditioner
 from workbench.preconditioners.factorized import Factorized, require_serial_triangles, ssor_factors
@@ -31,8 +32,8 @@ class Ssor(Preconditioner):
 
     omega: float = parameter(1.0, "relaxation, above 0 and below 2", low=0.001, high=1.999)
 
-    def check(self, device: Any) -> None:
+    def check(self, device: Device) -> None:
         require_serial_triangles(self.name, device)
 
-    def setup(self, operator: Operator, device: Any) -> Factorized:
+    def setup(self, operator: Operator, device: Device) -> Factorized:
         return ssor_factors(operator, device, self.omega)

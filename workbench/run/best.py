@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from workbench.devices.protocol import Device
+
 FALL = 4.0
 """Ratio of the norms at two consecutive copies: the norm of the copy is within this factor of the smallest."""
 
@@ -16,7 +18,7 @@ FALL = 4.0
 class BestIterate:
     """A copy of x. Memory: one vector."""
 
-    def __init__(self, device: Any, x: Any) -> None:
+    def __init__(self, device: Device, x: Any) -> None:
         self._device = device
         self.x: Any = device.copy(device.whole(x))
         self.iteration = 0

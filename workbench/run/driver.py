@@ -237,4 +237,4 @@ class Run:
         self._recurrence = None
         for part in (self._judge, self._measures, self.setup):
             part.release()
-        devices.forget(self.setup.device.runtime)
+        devices.forget(self.setup.device)

@@ -17,6 +17,7 @@ from scipy import linalg
 
 from workbench.deflation import Deflation, DeflationContext, SpannedBy
 from workbench.deflation.subspace import rounding
+from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.registry import parameter, register
 from workbench.run.driver import Run
@@ -142,13 +143,13 @@ class _Basis:
         """The number of steps made: the order of the Lanczos matrix."""
         return min(len(self._alpha), len(self.directions))
 
-    def keep(self, workspace: Any, device: Any) -> bool:
+    def keep(self, workspace: Any, device: Device) -> bool:
         """Keep p and the scalars after the start or an iteration. False once no further direction is useful."""
         if not self.ended:
             self._take(workspace, device)
         return not self.ended
 
-    def _take(self, workspace: Any, device: Any) -> None:
+    def _take(self, workspace: Any, device: Device) -> None:
         gamma = float(np.real(workspace.scalar("gamma")))
         if self.directions:
             alpha, beta = (float(np.real(workspace.scalar(name))) for name in ("alpha", "beta"))

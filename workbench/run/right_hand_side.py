@@ -10,6 +10,7 @@ import numpy as np
 
 from workbench.arrays import cast, finite_vector
 from workbench.devices.constant import constant, constant_of, entries
+from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.problems import LinearSystem
 from workbench.run.cancellation import check_stopped
@@ -32,7 +33,7 @@ def prepare_vectors(
     system: LinearSystem,
     x0: np.ndarray | None,
     bound: Any,
-    device: Any,
+    device: Device,
     singular: bool,
     notes: list[str],
     stopped: Callable[[], bool],
@@ -57,7 +58,7 @@ def prepare_vectors(
 
 
 def right_hand_side(
-    configuration: Configuration, system: LinearSystem, bound: Any, device: Any
+    configuration: Configuration, system: LinearSystem, bound: Any, device: Device
 ) -> tuple[np.ndarray, Any]:
     """b in host memory, and the solution on the device if it is known by construction."""
     size, dtype = system.operator.shape[0], system.operator.dtype
@@ -76,7 +77,7 @@ def right_hand_side(
     return cast(finite_vector(system.b, "b", size), dtype, "b"), None
 
 
-def _exponent(b: np.ndarray, start: np.ndarray, bound: Any, device: Any) -> int:
+def _exponent(b: np.ndarray, start: np.ndarray, bound: Any, device: Device) -> int:
     """The power of two of the largest entry of b and A x0 where dot products might under- or overflow, else 0."""
     vectors = [b, start] if entries(start).any() else [b]
     if not any(is_extreme(_norm(values, device), b.dtype) for values in vectors):
@@ -92,7 +93,7 @@ def _exponent(b: np.ndarray, start: np.ndarray, bound: Any, device: Any) -> int:
     return math.frexp(found)[1]
 
 
-def _norm(values: np.ndarray, device: Any) -> float:
+def _norm(values: np.ndarray, device: Device) -> float:
     """||v||, or a positive lower bound where the squares underflow on the device."""
     if constant_of(values) is not None:
         return max_abs(entries(values)) * math.sqrt(values.size)

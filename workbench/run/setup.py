@@ -12,6 +12,7 @@ from workbench import devices
 from workbench.deflation import DeflationContext, Projection, Variant
 from workbench.devices.constant import constant, largest
 from workbench.devices.pair import Split
+from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.machine.profile import profile
 from workbench.operators import Operator
@@ -44,7 +45,7 @@ class SolveSetup:
 
     system: LinearSystem
     solver: Solver
-    device: Any
+    device: Device
     bound: Any
     first_level: Any
     M: Any
@@ -163,7 +164,7 @@ def prepare(
     )
 
 
-def _assembled(configuration: Configuration, device: Any) -> LinearSystem:
+def _assembled(configuration: Configuration, device: Device) -> LinearSystem:
     """The system of the configuration's problem. Raises InputError, before assembly, for one that does not fit."""
     size = configuration.problem.known_size
     if size is not None:
@@ -175,7 +176,7 @@ def _levels(
     configuration: Configuration,
     system: LinearSystem,
     bound: Any,
-    device: Any,
+    device: Device,
     vectors: Vectors,
     singular: bool,
     notes: list[str],
@@ -222,7 +223,7 @@ def _element_wise(configuration: Configuration) -> bool:
     return configuration.preconditioner.element_wise and not wrapped
 
 
-def _maps_constant_to_zero(operator: Operator, bound: Any, device: Any) -> bool:
+def _maps_constant_to_zero(operator: Operator, bound: Any, device: Device) -> bool:
     size = operator.shape[0]
     ones = device.array(constant(1, size, operator.dtype), operator.dtype)
     product = device.zeros(size, operator.dtype)
