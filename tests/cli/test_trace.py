@@ -54,7 +54,7 @@ def test_retime_prints_modelled_beside_measured(traced, capsys, tmp_path):
         (["retime", "OUT", "--machine", "none.toml"], "no machine profile at none.toml"),
         (["retime", "OUT"], "the following arguments are required: --machine"),
         (["calibrate", "--name", "Two Words"], "a machine's name consists of lower-case letters"),
-        (["calibrate", "--output", "here.json"], "a profile is a .toml file, got here.json"),
+        (["calibrate", "--output", "here.json"], "--output takes a .toml file, got here.json"),
         (["solve", "poisson5", "--n", "8", "--trace", "no/such/folder.json"], "cannot write no/such/folder.json"),
     ],
 )

@@ -115,7 +115,7 @@ class Advice:
 def advise(
     problem: str | Problem,
     *,
-    rtol: float = 1e-6,
+    rtol: float = Stopping.rtol,
     seed: int = 0,
     devices: Sequence[str] = ("cpu",),
     progress: Callable[[str], None] | None = None,
