@@ -36,9 +36,10 @@ def test_every_number_is_plausible_and_sourced(name):
 
 
 def test_a_profile_is_read_back_from_its_file(tmp_path):
-    made = Profile("mine", 'A "machine", 2 cores\\', "cpu", launch_latency=Number(1e-5, "measured", "here, a loop"))
+    title = 'A "machine", 2 cores\\ \x07\x7f\n'
+    made = Profile("mine", title, "cpu", notes="after it", launch_latency=Number(1e-5, "measured", "here, a loop"))
     path = tmp_path / "mine.toml"
-    path.write_text(made.to_toml())
+    path.write_text(made.to_toml(), encoding="utf-8")
     assert profile(str(path)) == made
     for name in profiles():
         assert Profile.from_dict(tomllib.loads(profile(name).to_toml())) == profile(name)

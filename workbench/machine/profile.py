@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import json
 import sys
 import tomllib
 from pathlib import Path
 from typing import Any
+
+import tomli_w
 
 from workbench.data_files import data_folder
 from workbench.errors import InputError, shown
@@ -91,14 +92,7 @@ class Profile:
 
     def to_toml(self) -> str:
         """The text of a profile file."""
-        plain = self.to_dict()
-        lines = [f"{key} = {_text(plain[key])}" for key in ("name", "title", "kind", "notes") if key in plain]
-        for quantity in QUANTITIES:
-            if quantity in plain:
-                number = plain[quantity]
-                lines += ["", f"[{quantity}]", f"value = {float(number['value'])!r}"]
-                lines += [f"{key} = {_text(number[key])}" for key in ("basis", "source")]
-        return "\n".join(lines) + "\n"
+        return tomli_w.dumps(self.to_dict())
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any], where: str = "the profile") -> Profile:
@@ -160,8 +154,3 @@ def _number(plain: Any, where: str) -> Number:
     if not isinstance(plain["source"], str) or not plain["source"].strip():
         raise InputError(f"{where} must have a source that is not empty")
     return Number(float(value), plain["basis"], plain["source"])
-
-
-def _text(value: str) -> str:
-    # A JSON string is a valid TOML basic string unless it contains an escaped surrogate.
-    return json.dumps(value, ensure_ascii=False)

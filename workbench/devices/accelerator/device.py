@@ -73,9 +73,9 @@ class Accelerator(Launcher, DeviceBase):
         self.prepare(workspace.dtype)
         return Watch(self, workspace, every)
 
-    def bind_steps(self, steps: Any, workspace: Any, vectors: Any, kernels: dict[Any, Any]) -> list[Callable[[], None]]:
+    def bind_steps(self, steps: Any, workspace: Any, shapes: Any, kernels: dict[Any, Any]) -> list[Callable[[], None]]:
         """What to launch for each step of a program."""
-        return programs.bind_steps(self, steps, workspace, vectors, kernels)
+        return programs.bind_steps(self, steps, workspace, shapes, kernels)
 
     def together(self, runs: list[Callable[[], None]], workspace: Any) -> list[Callable[[], None]]:
         """The launches of a program as one call, where the runtime can record them and nothing waits for the host."""

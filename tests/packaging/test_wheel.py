@@ -1,0 +1,124 @@
+"""The wheel: what it contains, and that it works where it is installed, outside any checkout."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+import tomllib
+import venv
+import zipfile
+from collections.abc import Sequence
+from email.parser import Parser
+from pathlib import Path
+
+import pytest
+import yaml
+
+import workbench
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+COMPILED = {".pyc", ".nbi", ".nbc"}
+"""Suffixes of files that Python and numba write into the source tree."""
+
+
+def run(command: Sequence[str | Path], folder: Path) -> str:
+    """Run a command in a folder, without variables that name other packages; return its standard output."""
+    clean = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
+    done = subprocess.run(command, cwd=folder, env=clean, capture_output=True, text=True, check=False, timeout=250)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    """A wheel of this checkout, built without network access."""
+    folder = tmp_path_factory.mktemp("wheel")
+    options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--no-index", "--no-build-isolation"]
+    run([sys.executable, "-m", "pip", "wheel", *options, "--wheel-dir", folder, ROOT], folder)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def contents(wheel) -> set[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        return set(archive.namelist())
+
+
+@pytest.fixture(scope="module")
+def elsewhere(wheel, tmp_path_factory) -> Path:
+    """The folder of commands of an environment with the wheel, which takes its dependencies from this environment."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    venv.create(folder, with_pip=False)
+    commands = folder / "bin"
+    packages = sysconfig.get_path("purelib", scheme="venv", vars={"base": str(folder)})
+    # A folder in a .pth file is searched last, and the .pth files in it, as of an editable install, are not read.
+    Path(packages, "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--no-index", "--ignore-installed"]
+    run([sys.executable, "-m", "pip", "--python", commands / "python", "install", *options, wheel], folder)
+    return commands
+
+
+@pytest.mark.parametrize("folder", ["workbench", "data"])
+def test_every_file_of_the_package_is_in_the_wheel(contents, folder):
+    inside = "" if folder == "workbench" else "workbench/"
+    paths = [path for path in (ROOT / folder).rglob("*") if path.is_file() and path.suffix not in COMPILED]
+    missing = {inside + path.relative_to(ROOT).as_posix() for path in paths} - contents
+    assert paths
+    assert not missing
+
+
+@pytest.mark.parametrize("name", ["py.typed", "live/static/live.css", "live/static/plot.js", "data/matrices.toml"])
+def test_files_that_are_no_modules_are_where_the_package_reads_them(contents, name):
+    assert f"workbench/{name}" in contents
+
+
+def test_nothing_but_the_package_and_its_metadata_is_installed(contents):
+    information = f"cg_workbench-{workbench.__version__}.dist-info"
+    assert {name.partition("/")[0] for name in contents} == {"workbench", information}
+    assert f"{information}/licenses/LICENSE" in contents
+
+
+def test_the_metadata_names_the_licence_and_every_extra(wheel, contents):
+    (name,) = (name for name in contents if name.endswith(".dist-info/METADATA"))
+    with zipfile.ZipFile(wheel) as archive:
+        metadata = Parser().parsestr(archive.read(name).decode())
+    assert metadata["License-Expression"] == PROJECT["license"] == "BSD-3-Clause"
+    assert metadata.get_all("License-File") == PROJECT["license-files"]
+    assert set(metadata.get_all("Provides-Extra")) == set(PROJECT["optional-dependencies"])
+    assert metadata["Description-Content-Type"] == "text/markdown"
+
+
+def test_the_citation_agrees_with_the_package():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["version"] == workbench.__version__
+    assert citation["license"] == PROJECT["license"]
+    assert citation["title"] == PROJECT["name"]
+    assert citation["keywords"] == PROJECT["keywords"]
+    assert [author["name"] for author in citation["authors"]] == [author["name"] for author in PROJECT["authors"]]
+
+
+def test_the_installed_command_solves_in_any_folder(elsewhere, tmp_path):
+    printed = run([elsewhere / "workbench", "solve", "two-layer", "--n", "16", "--deflation", "stripes"], tmp_path)
+    assert "converged: the true residual confirms it" in printed
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_data_files_are_read_from_the_installed_package(elsewhere, tmp_path):
+    lines = "import workbench; from workbench.data_files import data_folder; print(workbench.__file__, data_folder())"
+    package, data = map(Path, run([elsewhere / "python", "-c", lines], tmp_path).split())
+    assert package.is_relative_to(elsewhere.parent)
+    assert data == package.parent / "data"
+
+
+def test_an_explorer_solves_from_the_installed_package(elsewhere, tmp_path):
+    lines = """
+from workbench.live import explore
+explorer = explore("two-layer", n=16)
+print(explorer.run().wait(200).reason.name)
+explorer.close()
+"""
+    assert run([elsewhere / "python", "-c", lines], tmp_path).split() == ["CONVERGED"]
