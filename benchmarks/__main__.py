@@ -1,8 +1,8 @@
 """Run benchmarks by name, or all of them: `python -m benchmarks [NAME ...] [--quick] [--output FOLDER]`.
 
-A benchmark is a module of this package with a function `figures()` that returns plain data. Each prints one JSON object
-with the machine's description beside the figures; with --output it is also written to FOLDER/NAME.json. Those whose
-`figures` takes `quick` can make few rounds, to see that they work.
+A benchmark is a module of this package with a function `figures()` that returns plain data. Each prints one JSON
+object: the figures and a description of the machine; with --output it is also written to FOLDER/NAME.json. If `figures`
+takes `quick`, --quick runs few rounds, to test the benchmark.
 """
 
 from __future__ import annotations

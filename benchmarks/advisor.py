@@ -1,10 +1,10 @@
-"""Is the advisor's pick good? Its pair against full solves of all pairs, on the paper's problems and three others.
+"""Quality of the advisor's pick, compared with full solves of all pairs, on the paper's problems and three others.
 
     python -m benchmarks advisor [--output FOLDER]
 
-Every pair is solved once, for at most 1.5 times as long as the best so far (setup included), and first levels whose
-setup alone takes longer than that are not tried with second levels. Pairs that came within 1.5 of the best are then
-solved again in interleaved rounds, the pick among them; the figure is the pick's median time over the least median.
+Every pair is solved once, for at most 1.5 times as long as the best so far (setup included); first levels whose setup
+alone takes longer are not combined with second levels. Pairs within 1.5 of the best are then solved again in
+interleaved rounds, the pick among them; the figure is the pick's median time over the smallest median.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def everything(problem: Problem, system: LinearSystem, pick: LevelPair) -> dict[
     too_slow: set[str] = set()
     best = math.inf
     everyone = level_pairs(problem, system, ("cpu",))
-    # The pick first: it bounds all others.
+    # The pick first: its time bounds all others.
     for pair in [pick, *(other for other in everyone if other != pick)]:
         if pair.preconditioner in too_slow:
             continue

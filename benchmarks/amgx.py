@@ -1,13 +1,12 @@
-"""Whole solves on an NVIDIA GPU: AmgX's own PCG around its cycles, our CG around them, and our two-level methods.
+"""Whole solves on an NVIDIA GPU: AmgX's own PCG with its cycles, our CG with them, and our two-level methods.
 
     python -m benchmarks amgx [--quick] [--output FOLDER]
 
-Every solve goes from x0 = 0 to ||b - A x|| <= 1e-6 ||b||, recomputed for all. Rounds are interleaved, the first
-round only warms up, and figures are medians. Setup is everything before the first iteration: of AmgX with the copy of
-the assembled matrix to the GPU, of ours with what is made of the problem's own form of A. A line is printed to standard
-error as soon as a solve is over, and a contestant that fails leaves its sentence.
-
-`cycle_ms`: one application of M^-1, with r and u in the GPU's memory and by the way through the host.
+Every solve goes from x0 = 0 to ||b - A x|| <= 1e-6 ||b||, recomputed for all. Rounds are interleaved, the first round
+only warms up, and figures are medians. Setup is everything before the first iteration: for AmgX including the copy of
+the assembled matrix to the GPU, for ours starting from the problem's own form of A. A line is printed to standard error
+after each solve; a contestant that fails has its sentence in place of figures. `cycle_ms`: one application of M^-1,
+with r and u in GPU memory and through the host.
 """
 
 from __future__ import annotations
@@ -100,7 +99,7 @@ def contestants(
 
 
 def solves(label: str, runs: dict[str, Callable[[], Row]], rounds: int) -> dict[str, Row]:
-    """The median row of every contestant, or its sentence; one that fails is not asked again."""
+    """The median row of every contestant, or its sentence; one that fails is not run again."""
     kept: dict[str, list[Row]] = {}
     failed: dict[str, Row] = {}
     for turn in range(rounds + 1):
@@ -124,7 +123,7 @@ def solves(label: str, runs: dict[str, Callable[[], Row]], rounds: int) -> dict[
 
 
 def theirs(cycle: Row, system: LinearSystem, matrix: sparse.csr_array) -> Row:
-    """AmgX's own PCG around one of its cycles."""
+    """AmgX's own PCG with one of its cycles."""
     begun = time.perf_counter()
     solver = amgx.AmgxSolver(amgx.own_pcg(cycle, RTOL, MOST), matrix)
     ready = time.perf_counter()
@@ -158,7 +157,8 @@ def _row(iterations: int, setup: float, iterating: float, residual: float) -> Ro
 
 
 def cycles(label: str, matrix: sparse.csr_array) -> dict[str, Any]:
-    """Milliseconds of one cycle, device addresses and host vectors by turns, and whether both give the same bits."""
+    """Milliseconds of one cycle with device addresses and with host vectors, alternating, and whether both are
+    bit-identical."""
     device = devices.device("cuda")
     solver = amgx.AmgxSolver(Amgx().configuration(), matrix)
     cycle = amgx.Cycle(solver, device)

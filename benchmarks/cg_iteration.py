@@ -1,9 +1,9 @@
-"""One iteration of Jacobi-CG against SciPy's on the same matrix, and against the triad bandwidth, in one run.
+"""One iteration of Jacobi-CG, compared with SciPy's on the same matrix and with the triad bandwidth.
 
     python -m benchmarks cg_iteration [--output FOLDER]
 
-SciPy runs its CSR product and `scipy.sparse.linalg.cg` with the same Jacobi preconditioner. The bandwidth of ours is
-the bytes that its compiled lines count, over the time. Rounds are interleaved, figures are medians.
+SciPy runs its CSR product and `scipy.sparse.linalg.cg` with the same Jacobi preconditioner. Our bandwidth is the bytes
+counted from the compiled lines over the time. Rounds are interleaved, figures are medians.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def figures() -> dict[str, Any]:
 
 
 def measure(name: str, n: int) -> dict[str, float]:
-    """Milliseconds an iteration, the ratio to SciPy, and the share of the triad bandwidth."""
+    """Milliseconds per iteration, the ratio to SciPy, and the share of the triad bandwidth."""
     configuration = configure(name, n=n, rhs="random", stopping=Stopping(rtol=1e-30, maxiter=ITERATIONS))
     system = configuration.problem.assemble()
     matrix = system.operator.to_csr()

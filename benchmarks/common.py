@@ -15,7 +15,7 @@ from workbench.machine.describe import describe_machine
 
 
 def interleaved(contestants: dict[str, Callable[[], Any]], rounds: int) -> dict[str, list[float]]:
-    """Seconds of every call, the contestants taking turns so that a drift of the machine hits all alike."""
+    """Seconds of every call, contestants interleaved, so that a drift of the machine affects all alike."""
     for run in contestants.values():
         run()
     seconds: dict[str, list[float]] = {name: [] for name in contestants}
@@ -28,12 +28,12 @@ def interleaved(contestants: dict[str, Callable[[], Any]], rounds: int) -> dict[
 
 
 def report(what: str, outcome: Any) -> None:
-    """Say how one contestant ended, at once, on the standard error: standard output is for the figures."""
+    """Report the result of one contestant on standard error at once: standard output is for the figures."""
     print(f"{what}: {outcome}", file=sys.stderr, flush=True)
 
 
 def attempts(cases: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
-    """The figures of every case, reported as it ends; one that fails has its sentence instead, and the next begins."""
+    """The figures of every case, reported as it ends; one that fails has its sentence instead."""
     found: dict[str, Any] = {}
     for name, measure in cases.items():
         try:
@@ -54,5 +54,5 @@ def publish(name: str, figures: Any, output: Path | None) -> None:
 
 
 def median_ratio(slow: list[float], fast: list[float]) -> float:
-    """The median over rounds of how many times longer the one took than the other in the same round."""
+    """The median over rounds of the ratio of times in the same round."""
     return statistics.median(a / b for a, b in zip(slow, fast, strict=True))

@@ -1,8 +1,8 @@
-"""One iteration of CG on the CPU device and on OpenCL, which on most machines is PoCL on the same cores, in one run.
+"""One iteration of CG on the CPU device and on OpenCL, which on most machines is PoCL on the same cores.
 
     python -m benchmarks devices [--output FOLDER]
 
-Times are per iteration inside runs of many, rounds are interleaved, figures are medians.
+Times are per iteration within long runs, rounds are interleaved, figures are medians.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def figures() -> dict[str, Any]:
 
 
 def measure(name: str, n: int, first: str, second: str) -> dict[str, float]:
-    """Milliseconds an iteration on both, and how many times longer OpenCL takes."""
+    """Milliseconds per iteration on both, and the ratio of OpenCL to CPU."""
     system = configure(name, {"n": n}).problem.assemble()
     choices = {"preconditioner": first, "deflation": second, "rhs": "random", "stopping": ENDLESS}
     runs = {device: Run(configure(name, {"n": n}, device=device, **choices), system) for device in ("cpu", "opencl")}

@@ -1,8 +1,8 @@
-"""Time of an iteration of every solver of the CG family, with Jacobi, against CG's in the same round.
+"""Time of an iteration of every solver of the CG family with Jacobi, relative to CG in the same round.
 
     python -m benchmarks family [--output FOLDER]
 
-The bytes are those that the planner counts. Rounds are interleaved, figures are medians, ratios of the same round.
+Bytes are counted by the planner. Rounds are interleaved, figures are medians.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def figures() -> dict[str, Any]:
 
 
 def measure(problem: str, n: int) -> dict[str, dict[str, float]]:
-    """Milliseconds an iteration, the ratio to CG's, and the bytes for each unknown."""
+    """Milliseconds per iteration, the ratio to CG, and bytes per unknown."""
     stopping = Stopping(rtol=1e-30, maxiter=ITERATIONS)
     system = configure(problem, n=n).problem.assemble()
     names = sorted(name for name, solver in registry.registered("solver").items() if not solver.needs_accelerator)

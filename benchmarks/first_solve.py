@@ -1,9 +1,9 @@
-"""How long the first `workbench solve` on a machine takes, whose kernels must be compiled, and a later one.
+"""Time of the first `workbench solve` on a machine, whose kernels must be compiled, and of a later one.
 
     python -m benchmarks first_solve [--quick] [--output FOLDER]
 
 Each command is run three times (--quick: once) with an empty kernel cache, and after each once more. Seconds are of the
-setup, which holds all compiling, and of the whole command; medians.
+setup, which includes all compilation, and of the whole command; medians.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""On an NVIDIA GPU: every method against the CPU, and CG's speed beside CuPy's and Warp's on the same matrices.
+"""On an NVIDIA GPU: every method compared with the CPU, and the speed of CG compared with CuPy's and Warp's.
 
     python -m benchmarks gpu [--output FOLDER]
 
-Times are per iteration, by CUDA events around 200 iterations, looked at once, after as many for warming up. What it
-costs to look more often has rows of its own. Each row is printed on the standard error as it ends; one that fails
-leaves its sentence in its place. The bandwidth of ours is the bytes that the compiled lines count, over the time, as a
-share of that of a large copy on the same device. CuPy's cg and Warp's cg get the assembled matrix in CSR form and a
-Jacobi preconditioner, as their users would write it; where Warp is not installed its column says so. Ours runs on the
-stencil and, in rows that say so, on the same CSR matrix.
+Times are per iteration, by CUDA events around 200 iterations with one check at the end, after as many for warming up.
+Separate rows show the cost of more frequent checks. Each row is printed on standard error as it ends; one that fails
+has its sentence instead. Our bandwidth is the bytes counted from the compiled lines over the time, as a share of that
+of a large copy on the same device. CuPy's cg and Warp's cg get the assembled matrix in CSR form and a Jacobi
+preconditioner, as their users would write it; if Warp is not installed its column says so. Ours runs on the stencil
+and, in rows that say so, on the same CSR matrix.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from workbench.run.in_memory import InMemoryProblem
 
 ITERATIONS = 200
 CHECK_EVERY = (None, 16, 50, 1000)
-"""Iterations between two looks of the host at the norms; None is the device's own choice, which grows."""
+"""Iterations between two checks of the norms by the host; None is the device's adaptive choice."""
 LOOKED_AT = (("poisson5", 128), ("poisson5", 512), ("poisson5", 1024), ("poisson5", 2048), ("poisson7", 128))
 LOOKED_AT_SECONDS = 0.25
 ENDLESS = Stopping(rtol=1e-300, maxiter=10**7, stagnation=10**9)
 CG_CASES = (("poisson5", 1024), ("poisson5", 4096), ("poisson7", 256), ("poisson7", 512))
 CSR_CASES = (("poisson5", 1024), ("poisson7", 256), ("poisson27", 128))
 LARGEST_FOR_PEERS = 2**25
-"""Unknowns up to which the peers get an assembled matrix."""
+"""Unknowns up to which the other libraries get an assembled matrix."""
 TWO_LEVEL = (
     ("neumann:2", "stripes", "inverse"),
     ("neumann:2", "stripes", "cholesky"),
@@ -116,7 +116,7 @@ def against_the_cpu() -> dict[str, Any]:
         except InputError as sentence:
             refused[first] = str(sentence)
             continue
-        # One pair that fails must not take the others' figures with it.
+        # One failing pair must not lose the figures of the others.
         except Exception as error:
             failed[f"{first} + {second}, {name} {n}"] = sentence_of(error)
             report(f"{first} + {second}, {name} {n}", failed[f"{first} + {second}, {name} {n}"])
@@ -126,7 +126,7 @@ def against_the_cpu() -> dict[str, Any]:
             failed[f"{first} + {second}, {name} {n}"] = f"{device.reason.name}, on the CPU {host.reason.name}"
             continue
         pairs += 1
-        # Without a preconditioner hundreds of iterations more make rounding count.
+        # Without a preconditioner there are hundreds of iterations more, and rounding affects their number.
         most = max(most, abs(device.iterations - host.iterations)) if first != "none" else most
         farthest = max(farthest, float(np.linalg.norm(device.x - host.x) / np.linalg.norm(host.x)))
     figures = {"pairs": pairs, "most_iterations_apart": most, "farthest_solution": farthest}
@@ -134,7 +134,7 @@ def against_the_cpu() -> dict[str, Any]:
 
 
 def looks_row(cupy: Any, name: str, n: int) -> dict[str, Any]:
-    """Microseconds an iteration of Jacobi-CG, for several numbers of iterations between two looks, interleaved."""
+    """Microseconds per iteration of Jacobi-CG for several check intervals, interleaved."""
     chosen = configure(name, {"n": n}, rhs="random", device="cuda")
     system = chosen.problem.assemble()
     found: dict[str, list[float]] = {}
@@ -147,7 +147,7 @@ def looks_row(cupy: Any, name: str, n: int) -> dict[str, Any]:
 
 
 def _iterate(cupy: Any, run: Run, seconds: float) -> float:
-    """Seconds an iteration, by the host's clock, of as many batches as end within so many seconds."""
+    """Seconds per iteration, by the host's clock, over as many check intervals as fit into so many seconds."""
     before, begun = run.history.count, time.perf_counter()
     while time.perf_counter() - begun < seconds:
         run.step()
@@ -156,7 +156,7 @@ def _iterate(cupy: Any, run: Run, seconds: float) -> float:
 
 
 def cg_row(cupy: Any, name: str, n: int, copy: float, *, as_csr: bool = False) -> dict[str, Any]:
-    """One problem: microseconds an iteration of ours, of CuPy and of Warp."""
+    """One problem: microseconds per iteration of ours, of CuPy and of Warp."""
     chosen = configure(name, {"n": n}, rhs="random", device="cuda", stopping=ENDLESS)
     system = chosen.problem.assemble()
     if as_csr:
@@ -205,7 +205,7 @@ def ours(cupy: Any, run: Run, copy: float) -> dict[str, float]:
 
 
 def cupy_cg(cupy: Any, matrix: Any) -> float:
-    """Seconds an iteration of cupyx.scipy.sparse.linalg.cg with Jacobi as a LinearOperator."""
+    """Seconds per iteration of cupyx.scipy.sparse.linalg.cg with Jacobi as a LinearOperator."""
     sparse = importlib.import_module("cupyx.scipy.sparse")
     linalg = importlib.import_module("cupyx.scipy.sparse.linalg")
     A = sparse.csr_matrix(matrix)
@@ -220,7 +220,7 @@ def cupy_cg(cupy: Any, matrix: Any) -> float:
 
 
 def warp_columns(matrix: Any, ours_us: float) -> dict[str, Any]:
-    """Microseconds an iteration of warp.optim.linear.cg with its diagonal preconditioner, checked rarely."""
+    """Microseconds per iteration of warp.optim.linear.cg with its diagonal preconditioner, rarely checked."""
     try:
         warp = importlib.import_module("warp")
         linear = importlib.import_module("warp.optim.linear")

@@ -1,13 +1,13 @@
-"""The three hybrid schedules against pipelined CG and CG on the accelerator alone, over sizes.
+"""The three hybrid schedules, compared with pipelined CG and CG on the accelerator alone, over sizes.
 
     python -m benchmarks.hybrid [--device cuda] [--problems poisson7 ...] [--sizes 16 32 ...] [--output FOLDER]
 
-All matrices are in CSR form. Rows and columns are scaled at random and M is none: an iteration costs what it does with
-Jacobi on the constant diagonal before scaling, and no method is done before it has been measured. Times are
-microseconds an iteration, medians over rounds of fresh runs that take turns, each measured after as many iterations as
-CUDA needs to record its graphs. `hidden` is the part of the time of all copies, in a traced run, in which cores or
-accelerator computed. `fused=no` and `merged=no` switch off what section V-B of Tiwari and Vadhiyar brings, `halves=no`
-copies only what the other side reads. `chosen` is what solver hybrid says.
+All matrices are in CSR form. Rows and columns are scaled at random and M = I: an iteration costs the same as with
+Jacobi on the constant diagonal before scaling, and no method converges before it has been measured. Times are
+microseconds per iteration, medians over interleaved rounds of new runs, each measured after as many iterations as CUDA
+needs to record its graphs. `hidden` is the fraction of the time of all copies, in a traced run, in which cores or
+accelerator computed. `fused=no` and `merged=no` switch off the optimizations of section V-B of Tiwari and Vadhiyar,
+`halves=no` copies only what the other side reads. `chosen` is the choice of solver hybrid.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from workbench.run import Run, Stopping, configure, run_through
 from workbench.run.in_memory import InMemoryProblem
 
 SIZES = {"poisson7": (16, 32, 64, 101, 159), "poisson27": (16, 32, 64, 101), "poisson125": (16, 32, 64)}
-"""Unknowns a side: N from 4e3 to 4e6, and at most some 30 million non-zeros."""
+"""Unknowns per side: N from 4e3 to 4e6, and at most some 30 million non-zeros."""
 LARGEST_ON_CORES = 64
-"""Unknowns a side where the accelerator is the processor itself, which is there for tests."""
+"""Unknowns per side if the accelerator is the processor itself, which is for tests."""
 ALONE = ("cg", "pipecg")
 SCHEDULES = ("hybrid1", "hybrid2", "hybrid3")
 SWITCHES = ("fused=no", "merged=no")
 LESS_COPIED = "hybrid3:halves=no"
 EVERY = 10
-"""Iterations between two looks at an accelerator that works alone."""
+"""Check interval of an accelerator that works alone."""
 WARM_UP, MEASURED = 3 * EVERY, 2 * EVERY
 ROUNDS = 3
 TRACED = 10
@@ -89,7 +89,7 @@ def configuration(device: str, solver: str, maxiter: int = 10**7) -> Any:
 
 
 def seconds_of(device: str, system: LinearSystem, solvers: tuple[str, ...], rounds: int) -> dict[str, Any]:
-    """Microseconds an iteration by solver, the median over rounds; a sentence for what cannot run."""
+    """Microseconds per iteration by solver, the median over rounds; a sentence for what cannot run."""
     found: dict[str, list[float]] = {solver: [] for solver in solvers}
     refused: dict[str, str] = {}
 
@@ -100,13 +100,13 @@ def seconds_of(device: str, system: LinearSystem, solvers: tuple[str, ...], roun
             refused[solver] = str(sentence)
 
     interleaved({solver: lambda solver=solver: measure(solver) for solver in solvers}, rounds)
-    # The first round is that of compiling.
+    # The first round compiles.
     medians = {solver: 1e6 * statistics.median(times[1:]) for solver, times in found.items() if len(times) > 1}
     return {**medians, **refused}
 
 
 def iteration_seconds(run: Run) -> float:
-    """Seconds of an iteration once the run goes as it will."""
+    """Seconds of an iteration in the steady state."""
     _step_to(run, WARM_UP)
     seconds, made = run.iteration_seconds, run.iterations
     _step_to(run, WARM_UP + MEASURED)

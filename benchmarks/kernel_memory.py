@@ -1,10 +1,10 @@
-"""How much memory a process takes that solves many different configurations, with an empty cache of kernels.
+"""Memory of a process that solves many different configurations, with an empty kernel cache.
 
     python -m benchmarks kernel_memory [--quick] [--output FOLDER]
 
 300 configurations (--quick: 60): methods, preconditioners, deflation and problems drawn at random with a fixed seed,
-and every fifth a matrix of the caller's in one of four precisions. They are solved in a process of their own, whose
-resident memory is read after importing, after the first solve, and after every tenth.
+and every fifth an in-memory matrix in one of four precisions. They are solved in a separate process, whose resident
+memory is read after importing, after the first solve, and after every tenth.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def measured(count: int, cache: str) -> dict[str, Any]:
 
 
 def configurations(count: int) -> list[dict[str, str]]:
-    """Different ones, the same for every caller; those of a smaller count are the first of a larger one."""
+    """Distinct configurations, the same for every caller; those of a smaller count are the first of a larger one."""
     import random
 
     chance = random.Random(SEED)
@@ -80,7 +80,7 @@ def configurations(count: int) -> list[dict[str, str]]:
 
 
 def _solve(problem: str, deflation: str, **blocks: str) -> bool:
-    """Solve one, and say whether that went without an error. Some combinations are refused."""
+    """Solve one and return whether that went without an error. Some combinations are refused."""
     import numpy as np
     from scipy import sparse
 

@@ -1,4 +1,4 @@
-"""One application of every first-level preconditioner beside one product with A, in one run.
+"""Cost of one application of every first-level preconditioner, in matrix-vector products.
 
     python -m benchmarks level_one [--output FOLDER]
 
@@ -32,7 +32,7 @@ def figures() -> dict[str, Any]:
 
 
 def measure(name: str, n: int) -> dict[str, dict[str, float]]:
-    """Seconds to set up, milliseconds an application, and how many products with A it costs."""
+    """Seconds of setup, milliseconds per application, and its cost in matrix-vector products."""
     operator = configure(name, n=n).problem.assemble().operator
     device = devices.device("cpu")
     product = operator.bind(device)

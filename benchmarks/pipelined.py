@@ -1,12 +1,14 @@
-"""One iteration of pipelined CG and of CG with Jacobi beside PETSc's and Ginkgo's, on one and on two cores, in one run.
+"""One iteration of pipelined CG and of CG with Jacobi, compared with PETSc and Ginkgo, on one and on two cores.
 
     python -m benchmarks pipelined [--output FOLDER]
 
-The matrix is the 7-point one on 128^3; ours runs on the stencil and on the same matrix in CSR form. Every library has a
-process of its own for each number of cores, started afresh in every round; the processes take turns. The time of an
-iteration is a long solve less a short one over the difference of their iterations. First all solve the system to 1e-8,
-and their answers are held to our matrix and to one another. WORKBENCH_PETSC_PYTHON and WORKBENCH_GINKGO_PYTHON name
-the Python that has petsc4py or pyGinkgo; by default this one, `python3` and /usr/bin/python3 are tried.
+The matrix is the 7-point one on 128^3; ours runs on the stencil and on the same matrix in CSR form. Every library runs
+in a separate process per number of cores, started again in every round; the processes run in turn. The time of an
+iteration is that of a long solve minus a short one over the difference of their iterations. First all solve the system
+to 1e-8; their answers are compared with our matrix and with each other.
+
+WORKBENCH_PETSC_PYTHON and WORKBENCH_GINKGO_PYTHON name the Python that has petsc4py or pyGinkgo; by default this one,
+`python3` and /usr/bin/python3 are tried.
 """
 
 from __future__ import annotations
@@ -33,14 +35,14 @@ CORES = (1, 2)
 METHODS = ("pipecg", "cg")
 FORMS = ("stencil", "CSR")
 MINUTES = 10
-"""The longest that one process may take."""
+"""Time limit of one process."""
 AGREED = 1e-7
-"""Largest relative residual and difference of answers that were asked for 1e-8."""
+"""Largest relative residual and difference of answers to the tolerance 1e-8."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Library:
-    """One of the contestants: its script, where its Python is named, how to get it, how it takes its cores."""
+    """One contestant: its script, the variable that names its Python, how to install it, how to set its cores."""
 
     name: str
     script: str
@@ -62,7 +64,7 @@ class Library:
         return subprocess.run([python, str(HERE / "contestants" / self.script)], capture_output=True).returncode == 0
 
     def play(self, python: str, cores: int, job: dict[str, Any]) -> dict[str, Any]:
-        """The reply to a job on so many cores. Raises RuntimeError with the last words of a process that fails."""
+        """The reply to a job on so many cores. Raises RuntimeError with the last line of a process that fails."""
         command = [python, str(HERE / "contestants" / self.script), json.dumps(job)]
         if self.ranks:
             command = ["mpiexec", "-n", str(cores), *command]
@@ -79,7 +81,7 @@ class Library:
             "NUMBA_NUM_THREADS": threads,
             "OMP_NUM_THREADS": threads,
             "OPENBLAS_NUM_THREADS": threads,
-            # Open MPI binds a rank to a core, as nobody else is, and refuses more ranks than it counts cores.
+            # Open MPI binds each rank to a core, unlike the others, and refuses more ranks than cores.
             "OMPI_MCA_rmaps_base_oversubscribe": "1",
             "OMPI_MCA_hwloc_base_binding_policy": "none",
             "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -129,7 +131,7 @@ Entry = tuple[Library, str, int]
 def agree(
     pythons: dict[Library, str], job: dict[str, Any], matrix: Any, b: np.ndarray
 ) -> tuple[list[Entry], dict[str, Any]]:
-    """Who takes part, and what each answered. Raises RuntimeError where an answer is not that of the system."""
+    """The contestants, and the answer of each. Raises RuntimeError if an answer does not solve the system."""
     entries: list[Entry] = []
     answers: dict[str, Any] = {}
     first: np.ndarray | None = None
@@ -167,7 +169,7 @@ def rounds(entries: list[Entry], job: dict[str, Any]) -> dict[int, dict[str, lis
 
 
 def compared(seconds: dict[int, dict[str, list[float]]]) -> dict[str, dict[str, dict[str, float]]]:
-    """Milliseconds, least and most of them, and the ratios to ours in the same round, method by method."""
+    """Milliseconds, their minimum and maximum, and the ratios to ours in the same round, method by method."""
     return {
         _cores(cores): {
             label: {

@@ -1,11 +1,11 @@
-"""The 125-point problem of the hybrid papers, 4.5M unknowns: assembled, matrix-free, and in SciPy, in one run.
+"""The 125-point problem of the hybrid papers, 4.5M unknowns: assembled, matrix-free, and in SciPy.
 
     python -m benchmarks poisson125 [--output FOLDER]
 
-Each making of a matrix and the matrix-free solve run in a process of their own, so that its peak of resident memory is
-known; what Python and the libraries take is measured there too and given apart. Products and iterations of Jacobi-CG
-take turns; seconds are medians, ratios are medians of the ratios within a round. A size whose matrix does not fit into
-the memory that is free is told as not run.
+Each assembly and the matrix-free solve run in a separate process, so that its peak resident memory is known; that of
+Python and the libraries is measured there too and listed separately. Products and iterations of Jacobi-CG are
+interleaved; seconds are medians, ratios are medians of the ratios within a round. A size whose matrix does not fit into
+the free memory is reported as not run.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def figures() -> dict[str, Any]:
 
 
 def measure(n: int) -> dict[str, Any]:
-    """Making the matrix, the matrix-free solve, and the forms side by side."""
+    """Assembly, the matrix-free solve, and the comparison of the forms."""
     found: dict[str, Any] = {"matrix_free_solve": apart(SOLVE, n)}
     try:
         found["generation"] = apart(GENERATION, n)
@@ -72,7 +72,7 @@ def measure(n: int) -> dict[str, Any]:
 
 
 def apart(text: str, n: int) -> dict[str, Any]:
-    """The JSON that a program prints in a process of its own. Raises InputError with its last line."""
+    """The JSON that a program prints in a separate process. Raises InputError with its last line."""
     done = subprocess.run([sys.executable, "-c", text, str(n)], capture_output=True, text=True)
     if done.returncode:
         raise InputError(done.stderr.strip().splitlines()[-1])
@@ -80,7 +80,7 @@ def apart(text: str, n: int) -> dict[str, Any]:
 
 
 def side_by_side(n: int) -> dict[str, Any]:
-    """Milliseconds of a product and of an iteration of Jacobi-CG, and how many times longer than matrix-free."""
+    """Milliseconds of a product and of an iteration of Jacobi-CG, and their ratios to matrix-free."""
     stopping = Stopping(rtol=1e-30, maxiter=ITERATIONS)
     chosen = {
         form: configure("poisson125", {"n": n, "form": form}, rhs="random", stopping=stopping)

@@ -1,10 +1,10 @@
-"""What tracing costs, and how well retiming on this machine's own profile agrees with the clock.
+"""Overhead of tracing, and accuracy of retiming on this machine's own profile.
 
     python -m benchmarks tracing [--output FOLDER]
 
 Overhead: iteration time of the same solve with and without a trace, rounds interleaved, the median of the ratios.
-Retiming: the machine is calibrated in the same run, and the modelled total stands beside the measured one; `kernels`
-compares the time in kernels alone, `total` holds what the host did between them as well.
+Retiming: the machine is calibrated in the same run, and the modelled total is compared with the measured one; `kernels`
+compares the time in kernels only, `total` includes the host's time between them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def figures() -> dict[str, Any]:
 
 
 def overhead(name: str, n: int, blocks: dict[str, str]) -> dict[str, float]:
-    """Milliseconds an iteration without and with a trace, and by how much the second is longer."""
+    """Milliseconds per iteration without and with a trace, and their ratio."""
     configuration = configure(name, n=n, **blocks, stopping=Stopping(rtol=1e-30, maxiter=ITERATIONS))
     system = configuration.problem.assemble()
     inside: dict[bool, list[float]] = {False: [], True: []}
@@ -57,7 +57,7 @@ def overhead(name: str, n: int, blocks: dict[str, str]) -> dict[str, float]:
 
 
 def retimed(name: str, n: int, blocks: dict[str, str]) -> dict[str, Any]:
-    """Modelled over measured, medians over runs that are each calibrated just before."""
+    """Modelled over measured time, medians over runs, each calibrated just before."""
     configuration = configure(name, n=n, **blocks, stopping=Stopping(rtol=1e-30, maxiter=ITERATIONS))
     system = configuration.problem.assemble()
     run_through(Run(configuration, system))

@@ -1,13 +1,11 @@
-"""Two-level preconditioners against PyAMG on four problems: whole solves to the same true residual, in one run.
+"""Two-level preconditioners compared with PyAMG on four problems: whole solves to the same true residual.
 
     python -m benchmarks two_level [--output FOLDER]
 
-Everybody gets the assembled problem (PyAMG its CSR matrix) and ends at ||b - A x|| <= 1e-6 ||b||, which is computed
-afresh for all. Seconds are setup and iterations together and apart; rounds are interleaved, figures are medians. PyAMG
-runs its own CG around one cycle, with a symmetric smoother so that CG may use it.
-
-Also: what an iteration of Neumann(2) with the paper's 2n stripes costs beside one of Jacobi-CG, the share of setup, and
-the most memory in use, in vectors.
+All get the assembled problem (PyAMG its CSR matrix) and end at ||b - A x|| <= 1e-6 ||b||, recomputed for all. Seconds
+are setup and iterations, together and separately; rounds are interleaved, figures are medians. PyAMG runs its own CG
+with one cycle, with a symmetric smoother so that CG may use it. Also: the cost of an iteration of Neumann(2) with the
+paper's 2n stripes relative to Jacobi-CG, the share of setup, and peak memory in vectors.
 """
 
 from __future__ import annotations
@@ -57,7 +55,7 @@ def figures() -> dict[str, Any]:
 
 
 def solves(name: str, parameters: dict[str, Any], pairs: tuple[tuple[str, str, str], ...]) -> dict[str, Any]:
-    """Iterations, seconds and true residual of every pair and of PyAMG, and the best pair's lead over PyAMG."""
+    """Iterations, seconds and true residual of every pair and of PyAMG, and the ratio of PyAMG to the best pair."""
     system = configure(name, parameters).problem.assemble()
     kept: dict[str, list[dict[str, float]]] = {}
 
@@ -85,7 +83,7 @@ def solves(name: str, parameters: dict[str, Any], pairs: tuple[tuple[str, str, s
 
 
 def ours(configuration: Configuration, system: LinearSystem) -> dict[str, float]:
-    """One solve of a pair; the driver has confirmed the true residual when it says converged."""
+    """One solve of a pair; the driver has confirmed the true residual of a converged run."""
     result = run_through(Run(configuration, system))
     assert result.converged, result.reason
     return _row(result.iterations, result.setup_seconds, result.iteration_seconds, result.true_relative_residual)
@@ -114,13 +112,14 @@ class Theirs:
         )
         done = time.perf_counter()
         true = float(np.linalg.norm(self._b - self._matrix @ x) / np.linalg.norm(self._b))
-        # Its CG gives up where M or A seems indefinite, which rounding on a singular system may bring about.
+        # Its CG stops if M or A seems indefinite, which rounding can cause on a singular system.
         row = _row(len(residuals) - 1, built - begun, done - built, true)
         return {**row, "converged": float(info == 0 and true <= 1.01 * RTOL)}
 
 
 def details() -> dict[str, Any]:
-    """The paper's 1024^2 with Neumann(2) and 2n stripes beside fused Jacobi-CG, and peak memory of both sizes."""
+    """The paper's 1024^2 with Neumann(2) and 2n stripes, compared with fused Jacobi-CG, and peak memory of both
+    sizes."""
     system = configure("two-layer", n=1024).problem.assemble()
     endless = Stopping(rtol=1e-300, maxiter=10**6, stagnation=10**9)
     runs = {
@@ -151,7 +150,7 @@ def details() -> dict[str, Any]:
 
 
 def peak_vectors(name: str, n: int, second: str) -> float:
-    """The most memory that a solve with Neumann(2) allocates, assembling included, over that of one vector."""
+    """Peak memory of a solve with Neumann(2), assembly included, over that of one vector."""
     configuration = configure(name, n=n, preconditioner="neumann:2", deflation=second, stopping=Stopping(maxiter=5))
     run_through(Run(configuration))
     tracemalloc.start()

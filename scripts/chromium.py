@@ -1,7 +1,7 @@
-"""Print the path of a Chromium that starts, installing one where there is none; the browser tests drive it.
+"""Print the path of a Chromium that starts; install one if there is none. The browser tests drive it.
 
-Looked for in this order: the PATH, Debian's package (as root or with passwordless sudo), Playwright's own build. Exits
-with one sentence when none can be had, so that the browser tests are never skipped unseen.
+Searched in this order: the PATH, Debian's package (as root or with passwordless sudo), Playwright's own build. Exits
+with one sentence if there is none, so that browser tests are never skipped silently.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 
-# workbench/machine/advice.py looks for the same ones.
+# As in workbench/machine/advice.py.
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -31,12 +31,12 @@ def main() -> None:
 
 
 def on_path() -> Iterator[str]:
-    """The browsers that the PATH holds."""
+    """The browsers on the PATH."""
     yield from filter(None, map(shutil.which, NAMES))
 
 
 def from_debian() -> Iterator[str]:
-    """Debian's chromium, with one font, since pages without any are blank."""
+    """Debian's chromium, with one font: without any, pages are blank."""
     root = [] if os.geteuid() == 0 else ["sudo", "-n"]
     if not shutil.which("apt-get") or (root and not succeeds([*root, "true"])):
         return
@@ -48,7 +48,7 @@ def from_debian() -> Iterator[str]:
 
 
 def from_playwright() -> Iterator[str]:
-    """Playwright's own build, downloaded into the user's cache folder unless it is there."""
+    """Playwright's own build, downloaded into the user's cache folder unless present."""
     from playwright.sync_api import sync_playwright
 
     note("looking for Playwright's Chromium")
@@ -63,7 +63,7 @@ def starts(path: str) -> bool:
 
 
 def succeeds(command: list[str]) -> bool:
-    """Run a command, its output going to stderr; False when it fails, is not there or takes over ten minutes."""
+    """Run a command, its output going to stderr; False if it fails, is missing or takes over ten minutes."""
     try:
         return subprocess.run(command, stdout=sys.stderr, check=False, timeout=600).returncode == 0
     except (OSError, subprocess.TimeoutExpired):
@@ -71,7 +71,7 @@ def succeeds(command: list[str]) -> bool:
 
 
 def note(text: str) -> None:
-    """Tell what is going on, beside the path that goes to stdout."""
+    """Print progress on stderr; stdout is for the path."""
     print(text, file=sys.stderr, flush=True)
 
 

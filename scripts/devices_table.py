@@ -1,7 +1,7 @@
-"""What runs where, from the registry: `.venv/bin/python scripts/devices_table.py` writes the table of docs/devices.md.
+"""Generate the table "what runs where" of docs/devices.md: `.venv/bin/python scripts/devices_table.py`.
 
-Every block is set up for a small problem on an accelerator, PoCL where there is no other; all accelerators run the same
-kernels, so what holds on one holds on all.
+Every registered block is set up for a small problem on an accelerator, PoCL if there is no other; all accelerators run
+the same kernels, so a result on one holds on all.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NEEDS_MORE = {
     ("deflation", "file"): "as its vectors",
     ("preconditioner", "amgx"): "where pyamgx is installed; on cuda in the GPU's memory, else through the host",
 }
-"""Blocks that cannot be set up without something from outside."""
+"""Blocks that cannot be set up without external input or software."""
 
 
 def table(device: str) -> str:
@@ -34,13 +34,13 @@ def table(device: str) -> str:
     lines = ["| block | | cpu | opencl, cuda |", "|---|---|---|---|"]
     for kind, title in KINDS.items():
         for name, block in sorted(registry.registered(kind).items()):
-            cores = "beside an accelerator" if getattr(block, "needs_accelerator", False) else "yes"
+            cores = "with an accelerator" if getattr(block, "needs_accelerator", False) else "yes"
             lines.append(f"| {title} | {name} | {cores} | {on(device, kind, name)} |")
     return "\n".join(lines) + "\n"
 
 
 def on(device: str, kind: str, name: str) -> str:
-    """In words how a block runs on an accelerator."""
+    """How a block runs on an accelerator, in words."""
     if (kind, name) in NEEDS_MORE:
         return NEEDS_MORE[kind, name]
     deflation = "none" if kind in ("preconditioner", "solver") else "blocks:2"
@@ -54,7 +54,7 @@ def on(device: str, kind: str, name: str) -> str:
 
 
 def page(device: str) -> str:
-    """The whole page with a fresh table."""
+    """The whole page with a new table."""
     text = PAGE.read_text(encoding="utf-8")
     start, end = text.index(BEGIN) + len(BEGIN), text.index(END)
     return text[:start] + table(device) + text[end:]

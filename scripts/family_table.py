@@ -1,4 +1,4 @@
-"""What an iteration costs: `.venv/bin/python scripts/family_table.py` writes the tables of docs/family.md."""
+"""Generate the cost tables of docs/family.md: `.venv/bin/python scripts/family_table.py`."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ PRECONDITIONERS = ("jacobi", "neumann:2")
 
 
 def markdown(preconditioner: str) -> str:
-    """One table."""
+    """One table in Markdown."""
     rows = [HEADINGS, ("---",) * len(HEADINGS), *table(solver_costs("slabs-3d", 8, preconditioner))]
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
 def page() -> str:
-    """The whole page with fresh tables."""
+    """The whole page with new tables."""
     text = PAGE.read_text(encoding="utf-8")
     for preconditioner in PRECONDITIONERS:
         begin = BEGIN.format(preconditioner)

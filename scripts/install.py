@@ -1,8 +1,8 @@
-"""Bring `.venv` to what pyproject.toml and constraints.txt say: `python3 scripts/install.py lab opencl`.
+"""Install into `.venv` what pyproject.toml and constraints.txt declare: `python3 scripts/install.py lab opencl`.
 
-Costs about a minute the first time and 0.1 s when nothing has changed. What is in `.venv` is recorded there in
+Takes about a minute the first time and 0.1 s if nothing has changed. The content of `.venv` is recorded there in
 `installed.json`, written last: an interrupted installation leaves no record but a file `installing`, and the next call
-builds the environment anew. Runs with any Python >= 3.11 and the standard library alone.
+rebuilds the environment. Runs with any Python >= 3.11 and the standard library only.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ PYTHON = VENV / "bin" / "python"
 RECORD = VENV / "installed.json"
 INSTALLING = VENV / "installing"
 SOURCES = ("pyproject.toml", "constraints.txt")
-# JupyterLab would otherwise ask in a popup whether it may fetch news, and look for updates at each start.
+# Otherwise JupyterLab asks in a popup whether it may fetch news, and checks for updates at each start.
 LAB_SETTINGS = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
 
 
 def main(extras: list[str]) -> None:
-    """Install the package with these extras unless they are there already. Raises SystemExit with a sentence."""
+    """Install the package with these extras unless present. Raises SystemExit with a sentence."""
     wanted = {**identity(), "sources": digest(), "extras": sorted(extras)}
     with one_at_a_time():
         found = record()
@@ -36,7 +36,7 @@ def main(extras: list[str]) -> None:
             return
         if not reusable(found, wanted):
             create()
-        # What was asked for earlier stays, and is brought to the same versions.
+        # Extras installed earlier stay, at the same versions.
         wanted["extras"] = sorted({*wanted["extras"], *found.get("extras", [])})
         install(wanted["extras"])
         write(VENV / "share" / "jupyter" / "lab" / "settings" / "overrides.json", LAB_SETTINGS)
@@ -49,7 +49,7 @@ def one_at_a_time() -> Iterator[None]:
     """Hold a lock on the checkout's folder, so that a second call waits for the first."""
     folder = os.open(ROOT, os.O_RDONLY)
     try:
-        # Some network file systems lock no folders; there nothing waits.
+        # Some network file systems cannot lock folders; calls are then not serialized.
         with contextlib.suppress(OSError):
             fcntl.flock(folder, fcntl.LOCK_EX)
         yield
@@ -58,7 +58,8 @@ def one_at_a_time() -> Iterator[None]:
 
 
 def identity() -> dict[str, str]:
-    """What an environment cannot survive a change of: the Python it links to and its own path, which scripts hold."""
+    """Properties that an environment cannot change: the Python it links to and its own path, which its scripts
+    contain."""
     return {"python": f"{sys.version_info.major}.{sys.version_info.minor}", "path": str(VENV)}
 
 
@@ -68,7 +69,7 @@ def digest() -> str:
 
 
 def record() -> dict:
-    """What the last completed installation put there; empty when there was none or it cannot be read."""
+    """The record of the last completed installation; empty if there is none or it cannot be read."""
     try:
         return json.loads(RECORD.read_text())
     except (OSError, ValueError):
@@ -76,13 +77,13 @@ def record() -> dict:
 
 
 def satisfies(found: dict, wanted: dict) -> bool:
-    """Whether an environment of that record has everything that is wanted, so that nothing needs doing."""
+    """Whether an environment with that record has everything wanted, so that nothing needs doing."""
     same = all(found.get(key) == wanted[key] for key in ("python", "path", "sources"))
     return same and set(wanted["extras"]) <= set(found["extras"]) and PYTHON.exists() and not INSTALLING.exists()
 
 
 def reusable(found: dict, wanted: dict) -> bool:
-    """Whether packages can be added to the environment as it is: complete, of the same Python, with a working pip."""
+    """Whether packages can be added to the environment as it is: complete, same Python, working pip."""
     moved = found and any(found.get(key) != wanted[key] for key in ("python", "path"))
     if moved or INSTALLING.exists() or not PYTHON.exists():
         return False
@@ -90,9 +91,9 @@ def reusable(found: dict, wanted: dict) -> bool:
 
 
 def create() -> None:
-    """Make an empty environment with pip, replacing what is there."""
+    """Create an empty environment with pip, replacing the present one."""
     try:
-        import ensurepip  # noqa: F401 - Debian packs it apart from python3, and venv fails without it
+        import ensurepip  # noqa: F401 - a separate package in Debian, and venv fails without it
         import venv  # noqa: F401
     except ImportError:
         sys.exit("python3 cannot make virtual environments; on Debian and Ubuntu run: apt-get install python3-venv")
@@ -113,16 +114,16 @@ def install(extras: list[str]) -> None:
 
 
 def run(command: list[str | Path], **options: int) -> None:
-    """Run a command in the checkout; when it fails, exit with one sentence."""
-    # A PYTHONPATH or PYTHONHOME of the caller would make pip look at other packages than those of the environment.
+    """Run a command in the checkout; exit with one sentence if it fails."""
+    # A PYTHONPATH or PYTHONHOME of the caller would make pip see packages outside the environment.
     clean = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
     status = subprocess.run(command, cwd=ROOT, env=clean, check=False, **options).returncode
     if status:
-        sys.exit(f"installing failed at `{' '.join(map(str, command))}`; mend what is said above and call make again")
+        sys.exit(f"installing failed at `{' '.join(map(str, command))}`; fix the error above and call make again")
 
 
 def write(path: Path, content: dict) -> None:
-    """Write JSON so that the file is there whole or not at all."""
+    """Write JSON atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_suffix(".draft")
     draft.write_text(json.dumps(content, indent=2) + "\n")
@@ -133,4 +134,4 @@ if __name__ == "__main__":
     try:
         main(sys.argv[1:])
     except KeyboardInterrupt:
-        sys.exit("interrupted; the next call of make builds .venv anew")
+        sys.exit("interrupted; the next call of make rebuilds .venv")

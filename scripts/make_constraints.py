@@ -1,8 +1,8 @@
 """Write constraints.txt: the version of every package that `.[lab,app,opencl,dev]` needs, chosen for the oldest 3.11.
 
 Takes about two minutes and installs nothing, since pip only reads metadata. One pin serves all Pythons: it is chosen
-for 3.11.0 (some packages refuse the early releases of 3.11, and Debian 12 has such a one), then looked for again for
-each newer Python. Run with Python 3.11 on Linux x86-64, through `make constraints`.
+for 3.11.0 (some packages refuse early releases of 3.11, and Debian 12 has one of them), then tested for each newer
+Python. Run with Python 3.11 on Linux x86-64, through `make constraints`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ HEADER = "# Written by `make constraints`: the versions that the tests were run 
 
 
 def main() -> None:
-    """Choose, check, and only then replace constraints.txt. Raises SystemExit with a sentence."""
+    """Choose, test, and only then replace constraints.txt. Raises SystemExit with a sentence."""
     if sys.version_info[:2] != (3, 11):
         # pip evaluates conditions such as `python_version < "3.12"` for the Python that runs it.
         sys.exit("constraints.txt is made with Python 3.11; name one, as in: make constraints PYTHON=python3.11")
@@ -40,12 +40,13 @@ def main() -> None:
 
 
 def resolve(folder: Path, constraints: Path, version: str) -> list[tuple[str, str]]:
-    """The sorted names and versions that pip would install for that Python, or exit with a sentence."""
+    """The sorted names and versions that pip would install for that Python; exits with one sentence if there are
+    none."""
     print(f"choosing versions for Python {version}", flush=True)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = [need for extra in EXTRAS for need in project["optional-dependencies"][extra]]
     pip = [folder / "venv" / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "-q", "install"]
-    # pip chooses for another Python only when told a target folder, to which a dry run writes nothing.
+    # pip chooses for another Python only with a target folder, to which a dry run writes nothing.
     options = ["--dry-run", "--ignore-installed", "--only-binary=:all:", "--python-version", version]
     options += ["--target", folder / "target", "-c", constraints, "--report", folder / "report.json"]
     if subprocess.run([*pip, *options, *project["dependencies"], *extras], check=False).returncode:

@@ -1,11 +1,10 @@
-"""Let PoCL's wheel compile on processors that are newer than its compiler: `.venv/bin/python scripts/pocl.py`.
+"""Patch PoCL's wheel to compile on processors newer than its compiler: `.venv/bin/python scripts/pocl.py`.
 
-The wheel asks its own LLVM what processor this is. For one that LLVM does not know it gets the name "generic", which
-the same LLVM then refuses for x86, so nothing compiles. Where that happens, and the processor has what a Haswell of
-2013 had, the name in this environment's copy of the library is replaced by "haswell", which has as many letters:
-wherever a text ends in it, since the linker lets texts share their ends. The others of those texts name things that no
-kernel here uses. Nothing is done where PoCL compiles, or fails for another reason, and nothing is kept that does not
-help.
+The wheel asks its LLVM for the processor. If LLVM does not know it, it returns the name "generic", which the same LLVM
+then refuses for x86, so nothing compiles. In that case, and if the processor has the features of a Haswell of 2013, the
+name in this environment's copy of the library is replaced by "haswell", which has the same length: in every string that
+ends in it, since the linker shares string endings. The other strings concerned are not used by any kernel here. Nothing
+is changed if PoCL compiles or fails for another reason, and a patch that does not help is reverted.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ cl.Program(cl.Context([device]), "__kernel void probe(__global int* a) { a[0] = 
 
 
 def main() -> None:
-    """Mend the library where that is what stands in the way."""
+    """Patch the library if that is the cause."""
     if "unknown target CPU 'generic'" not in complaint() or not flags() >= NEEDED:
         return
     before = {library: library.read_bytes() for library in libraries()}
@@ -39,7 +38,7 @@ def main() -> None:
 
 
 def complaint() -> str:
-    """What PoCL says to a small kernel; empty when it compiles. Kernels that it keeps from before are left aside."""
+    """PoCL's error for a small kernel; empty if it compiles. Its kernel cache is not used."""
     with tempfile.TemporaryDirectory() as cache:
         env = {**os.environ, "POCL_CACHE_DIR": cache, "PYOPENCL_NO_CACHE": "1"}
         made = subprocess.run([sys.executable, "-c", PROBE], env=env, capture_output=True, text=True, check=False)
@@ -47,7 +46,7 @@ def complaint() -> str:
 
 
 def flags() -> set[str]:
-    """What the processor can do, by Linux."""
+    """The processor's features, as reported by Linux."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -56,7 +55,7 @@ def flags() -> set[str]:
 
 
 def libraries() -> list[Path]:
-    """PoCL's library, and what it may load from beside it."""
+    """PoCL's libraries in the wheel."""
     found = subprocess.run(
         [sys.executable, "-c", "import pyopencl; print(pyopencl.__path__[0])"],
         capture_output=True,
@@ -67,7 +66,7 @@ def libraries() -> list[Path]:
 
 
 def replace(path: Path, content: bytes) -> None:
-    """Put the file there whole or not at all, also while another process has the old one loaded."""
+    """Replace the file atomically, also while another process has the old one loaded."""
     draft = path.with_name(path.name + ".draft")
     draft.write_bytes(content)
     draft.chmod(path.stat().st_mode)

@@ -1,4 +1,4 @@
-"""Run the tests: in parallel those that do not measure time, folder by folder; then, alone, those that do.
+"""Run the tests: in parallel those that do not measure time, folder by folder; then, one by one, those that do.
 
     run_tests.py PATH ... [-- ARGUMENTS OF PYTEST]
 
@@ -20,17 +20,17 @@ GROUPS = (
     ("analysis", "deflation", "operators", "papers", "preconditioners", "solvers"),
     ("cli", "figures", "files", "live", "notebooks", "problems", "recording"),
 )
-"""Folders whose tests run in parallel, each group in processes of its own: OpenCL's compiler gives no memory back."""
+"""Folders whose tests run in parallel, each group in separate processes: OpenCL's compiler does not return memory."""
 LAST = "browser"
-"""Run in parallel too, each process with servers and a browser of its own."""
+"""Run in parallel too, each process with its own servers and browser."""
 MOST = 4
-"""Processes at most: each takes some hundreds of megabytes, and has a process that compiles what it needs."""
+"""Maximum of processes: each takes some hundreds of megabytes, and has a process that compiles kernels."""
 NO_TESTS = 5
-"""What pytest says when it finds no test, as in the part that `-k` leaves nothing of."""
+"""Exit status of pytest if it finds no test, as in a part from which `-k` selects nothing."""
 
 
 def main(words: Sequence[str]) -> int:
-    """Run all parts, whatever the first one says; returns the exit status of the first part that fails."""
+    """Run all parts even if one fails; returns the exit status of the first part that fails."""
     paths, arguments = split(words)
     processes = min(MOST, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
     spread = ["-n", str(processes), "--dist", "worksteal"] if processes > 1 else []
@@ -46,7 +46,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def split(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The paths before `--`, in the order in which they are to run, and what follows it."""
+    """The paths before `--`, in the order in which they run, and the arguments after it."""
     words = list(words)
     end = words.index("--") if "--" in words else len(words)
     return words[:end] or everything(), words[end + 1 :]
@@ -62,7 +62,7 @@ def everything() -> list[str]:
 
 
 def folder(path: str) -> str:
-    """The folder of tests that a path lies in, empty for none."""
+    """The folder of tests that contains a path, empty if there is none."""
     parts = (ROOT / path.partition("::")[0]).resolve().relative_to(ROOT).parts
     return parts[1] if len(parts) > 1 and parts[0] == "tests" else ""
 

@@ -1,4 +1,5 @@
-"""Ginkgo's pipelined CG and CG by pyGinkgo, on the OpenMP executor where the build has one, else on the reference's."""
+"""Pipelined CG and CG of Ginkgo by pyGinkgo, on the OpenMP executor if the build has one, else on the reference
+executor."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from pyGinkgo import pyGinkgoBindings as B
 
 
 def executor() -> tuple[str, Any]:
-    """The wheels on PyPI have the reference executor alone: one core, written to be right and not to be fast."""
+    """The wheels on PyPI have the reference executor only: one core, not optimized."""
     try:
         openmp = pyGinkgo.device("omp")
         B.matrix.dense_double(openmp, (1, 1)).fill(0.0)

@@ -1,4 +1,4 @@
-"""Our pipelined CG and CG on the cores, on the stencil and on the same matrix in CSR form."""
+"""Our pipelined CG and CG on the CPU, on the stencil and on the same matrix in CSR form."""
 
 from __future__ import annotations
 

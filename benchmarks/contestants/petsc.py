@@ -1,4 +1,4 @@
-"""PETSc's pipelined CG and CG by petsc4py, rows shared among the MPI ranks."""
+"""Pipelined CG and CG of PETSc by petsc4py, rows distributed over MPI ranks."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def set_up(n: int, b: np.ndarray) -> dict[str, Solve]:
 
 
 def solver(method: str, matrix: PETSc.Mat, b: PETSc.Vec, x: PETSc.Vec) -> Solve:
-    """With ||r|| as the norm, which ours and Ginkgo's go by; PETSc's own choice is the preconditioned one."""
+    """With norm ||r||, as ours and Ginkgo's; PETSc's default is the preconditioned norm."""
     ksp = PETSc.KSP().create(WORLD)
     ksp.setType(method)
     ksp.getPC().setType(PETSc.PC.Type.JACOBI)
@@ -61,7 +61,7 @@ def whole(x: PETSc.Vec) -> np.ndarray:
 
 
 def blas() -> str:
-    """The library that dot products go to, where the system tells; Debian's plain libblas is a slow one."""
+    """The BLAS library that computes dot products, if the system reports it; Debian's plain libblas is slow."""
     maps = Path("/proc/self/maps")
     found = re.search(r"[^/\n]*blas[^/\n]*\.so[^/\n]*", maps.read_text()) if maps.exists() else None
     return found.group() if found else "unknown"

@@ -1,4 +1,4 @@
-"""The 7-point matrix in NumPy alone, since a peer's Python may have neither SciPy nor the workbench."""
+"""The 7-point matrix in NumPy only, since the Python of another library may have neither SciPy nor the workbench."""
 
 from __future__ import annotations
 

@@ -1,20 +1,18 @@
-"""What the live views cost a solve and how quickly they answer, measured in a real JupyterLab in headless Chromium.
+"""Response times of the live views and their cost to a solve, measured in a real JupyterLab in headless Chromium.
 
     python -m benchmarks live_view [--quick] [--output FOLDER]
 
-One run measures all requirements and prints them as a table on stderr: how long a button takes to answer, how often
-curves and field are painted while a run goes on, how long a draw of a timeline with 50,000 events takes, and how much a
-watched solve is slower than one alone. --quick makes few rounds, which tell only that all of it works.
+One run measures all requirements and prints them as a table on stderr: response time of buttons, paints per second of
+curves and field during a run, time of a draw of a timeline with 50,000 events, and the slowdown of a solve that is
+shown. --quick makes few rounds, to test the benchmark.
 
-A run is watched and left alone in turns, in windows of about a second, two pairs of them a run; a round compares the
-iterations a second of one pair. So what else goes on in the machine falls on both. A page answers when it paints, every
-twelve seconds, so that all its answers fall on the half of the time in which it is watched. This is done twice, since
-the browser shares this machine's cores with the solver: once with the page, and once with a light client in its place
-that is sent the same messages and acknowledges them but paints nothing, as if the page were open on another machine.
-The difference between the two is the browser's own work. How much of that any page would need is told by a bare one,
-which paints two canvases as often and does nothing else. Where there is a CUDA device, it is done once more with the
-solver on that. Where other work disturbs the rounds, see the interval: it is that of the median of the rounds, by 4000
-bootstrap samples.
+Slowdown: a run is shown and not shown alternately, in windows of about a second, two pairs of them per run; a round
+compares iterations per second of one pair, so other load affects both. A page acknowledges when it paints, every twelve
+seconds, so all acknowledgements fall into the windows in which the run is shown. This is done twice, since the browser
+shares the cores with the solver: with the page, and with a light client that receives and acknowledges the same
+messages but paints nothing, as if the page were open on another machine. The difference is the browser's own work; a
+bare page, which only paints two canvases as often, shows how much of that is unavoidable. If there is a CUDA device,
+all is repeated with the solver on it. The interval is that of the median of the rounds, by 4000 bootstrap samples.
 """
 
 from __future__ import annotations
@@ -39,7 +37,7 @@ ROUNDS, QUICK_ROUNDS = 40, 2
 CLICKS, QUICK_CLICKS = 25, 2
 RUNS, QUICK_RUNS = 10, 2
 WORDS = {"coefficient": "", "residual": ", and the residual's picture live"}
-"""What the field shows while a solve is timed, and how a row of the table says it."""
+"""What the field shows during a timed solve, and how a row of the table says it."""
 QUANTITIES = tuple(WORDS)
 
 
@@ -91,7 +89,7 @@ def _watched(page: Page, count: int, presses: int, runs: int) -> dict[str, Any]:
 
 
 def _accelerator() -> str:
-    """What CUDA's device calls itself, empty where there is none."""
+    """The name of the CUDA device, empty if there is none."""
     try:
         return devices.device("cuda").note
     except InputError as error:

@@ -1,7 +1,7 @@
-"""The least that drawing costs a solve: a bare page, on which a worker paints two canvases as often as the views do.
+"""The minimal cost of drawing to a solve: a bare page, on which a worker paints two canvases as often as the views do.
 
-No message comes to it, nothing stands around the canvases, and a paint is one stroke or one small picture. What the
-views cost beyond it is theirs and JupyterLab's; what it costs by itself, no page can save that paints so often.
+It receives no message, has nothing around the canvases, and a paint is one stroke or one small picture. Anything beyond
+that is the cost of the views and of JupyterLab.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PAGE = Path(__file__).with_name("bare.html")
 
 
 def beside_a_bare_page(browser: Chromium, count: int) -> list[dict[str, Any]]:
-    """Rounds of a run of this process, watched while the page paints and alone while it rests."""
+    """Rounds of a run of this process, with the page painting and with the page idle."""
     asked = urllib.parse.urlencode({"side": LIVE_PIXELS, "stroke-ms": 1000 / RATE, "picture-ms": 1000 * PERIOD})
     browser.page.goto(f"{PAGE.as_uri()}?{asked}")
     try:
@@ -34,7 +34,7 @@ def beside_a_bare_page(browser: Chromium, count: int) -> list[dict[str, Any]]:
 
 
 class _Painted:
-    """Runs beside which the page paints."""
+    """Runs during which the page paints."""
 
     def __init__(self, page: Any) -> None:
         self._page = page

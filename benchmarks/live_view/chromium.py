@@ -1,7 +1,7 @@
-"""Chromium as a process of its own, which is driven through its debugger and let go while something is measured.
+"""Chromium as a separate process, driven through its debugger, which is detached during measurements.
 
-The debugger is told of every message that the page receives, with a copy of its bytes as text. For pictures that costs
-more than drawing them, and no user's page pays it.
+The debugger receives every message to the page with a copy of its bytes as text. For pictures that costs more than
+drawing them, and no user's page has that cost.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 WINDOW = "1280,943"
-"""Of which the page has 1280 x 800."""
+"""The window, of which the page has 1280 x 800."""
 START_SECONDS = 60
 
 
@@ -27,7 +27,7 @@ class Chromium:
 
     @contextlib.contextmanager
     def let_go(self) -> Iterator[None]:
-        """Nobody listens to the page inside, which goes on by itself."""
+        """Detach the debugger inside; the page continues by itself."""
         self._connection.close()
         try:
             yield
@@ -35,7 +35,7 @@ class Chromium:
             self._connect()
 
     def renew(self) -> None:
-        """Close the page, with another one in its place."""
+        """Close the page and open another one in its place."""
         last, self.page = self.page, self.page.context.new_page()
         last.close()
 
@@ -67,7 +67,7 @@ def chromium(lab: Any, folder: Path) -> Iterator[Chromium]:
 
 
 def _address(profile: Path, process: subprocess.Popen[bytes], log: Path) -> str:
-    """Where the debugger listens, which the browser writes down as soon as it does."""
+    """The address of the debugger, which the browser writes to a file when it is ready."""
     end = time.monotonic() + START_SECONDS
     while time.monotonic() < end and process.poll() is None:
         with contextlib.suppress(OSError, IndexError):

@@ -1,4 +1,4 @@
-"""What is measured in the page: paints, draws, and how long after a click its state is seen."""
+"""Measurements in the page: paints, draws, and the time from a click to the visible state."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ LIMIT_SECONDS = 900
 GESTURE_SECONDS = 6
 PAINTING_SECONDS = 3
 PRESS_MS = 60
-"""How long a button is held down, as a finger does. JupyterLab moves its focus when it goes down; without any time
-between down and up that work would delay the click."""
+"""Milliseconds for which a button is held down. JupyterLab moves its focus at the press; without time between press
+and release that work would delay the click."""
 CURVES = ".wb-convergence canvas.wb-canvas"
 FIELD = ".wb-field canvas.wb-canvas"
 LANES = ".wb-timeline canvas.wb-canvas"
@@ -33,7 +33,7 @@ CELLS = (
     "rounds.begin(explorer, {count}, 'rounds.json', {browser})",
     "timeline = rounds.timeline()\ntimeline",
 )
-# The workers that draw come as text. Their last lines note when each draw began and what it took, for whoever asks.
+# The workers that draw come as text. Lines appended to them record when each draw began and how long it took.
 NOTE_DRAWS = """
 const Whole = window.Blob;
 const NOTES = `;(() => {
@@ -97,7 +97,7 @@ NOTE_ANSWERS = """() => {
   }).observe(status, { attributes: true, attributeFilter: ["data-state"] });
 }"""
 ANSWERED = "seen => window.answers.length > seen && window.answers.at(-1).to !== 'stopping'"
-# As fast as the page makes frames: in and out by the wheel, then to and fro by dragging. Tells when each was asked for.
+# At the frame rate of the page: zoom in and out by the wheel, then pan by dragging. Returns the time of each event.
 GESTURES = """([at, seconds]) => new Promise((done) => {
   const canvas = document.querySelector(at);
   const box = canvas.getBoundingClientRect();
@@ -148,7 +148,7 @@ class Page:
 
     @property
     def page(self) -> Any:
-        """The page itself, which is another object each time it was let go."""
+        """The page, a new object after each detachment."""
         return self._browser.page
 
     def open_explorer(self, device: str = "cpu") -> None:
@@ -164,17 +164,15 @@ class Page:
         self.page.wait_for_function("() => document.querySelector('.wb-explorer [role=status]')?.textContent")
 
     def clicks(self, count: int) -> list[dict[str, Any]]:
-        """Run, Pause, Resume and Stop so many times: for each click the milliseconds until its state was seen.
-
-        Stop may be there twice, first for the state "stopping" and then for the end.
-        """
+        """Click Run, Pause, Resume and Stop so many times: for each click the milliseconds until its state was
+        visible. Stop can have two, first for the state "stopping" and then for the end."""
         self.page.evaluate(NOTE_ANSWERS)
         # The first run compiles.
         for name in ["Run", "Stop"] + count * ["Run", "Pause", "Resume", "Stop"]:
             seen = self.page.evaluate("() => window.answers.length")
             self.page.get_by_role("button", name=name, exact=True).click(timeout=60_000, delay=PRESS_MS)
             self.page.wait_for_function(ANSWERED, arg=seen, timeout=60_000)
-            # At no fixed phase of anything that ticks.
+            # At a random phase of all periodic work.
             self.page.wait_for_timeout(300 + 37 * (seen % 7))
         self.page.get_by_role("button", name="Clear", exact=True).click()
         found = [answer for answer in self.page.evaluate("() => window.answers") if answer["name"] != "Clear"]
@@ -182,25 +180,25 @@ class Page:
         return found[first:]
 
     def curves(self, count: int) -> list[float]:
-        """Paints a second of the curves, in so many runs."""
+        """Paints per second of the curves, in so many runs."""
         return self._paints(CURVES, count)
 
     def field(self, count: int) -> list[float]:
-        """Paints a second of the residual's picture, in so many runs."""
+        """Paints per second of the residual's picture, in so many runs."""
         self.show("residual")
         rates = self._paints(FIELD, count)
         self.show("coefficient")
         return rates
 
     def show(self, quantity: str) -> None:
-        """Choose what the field shows; the coefficient is painted once, what else there is as the run goes on."""
+        """Choose what the field shows; the coefficient is painted once, the others during the run."""
         # JupyterLab takes cells that are far from the active one off the page.
         self.page.evaluate("() => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = 0; }")
         self.page.wait_for_selector(FIELD)
         self.page.locator(".wb-explorer .wb-field select").first.select_option(quantity)
 
     def rounds(self, count: int) -> tuple[list[dict[str, Any]], dict[str, float]]:
-        """The rounds as the kernel timed them, and the milliseconds of the draws of the curves meanwhile."""
+        """The rounds as timed by the kernel, and the milliseconds of the draws of the curves during them."""
         self.page.evaluate("() => window.drawsOf('Plot')")
         file = self._home / "rounds.json"
         file.unlink(missing_ok=True)
@@ -217,12 +215,12 @@ class Page:
         return kernel.read(file), {"count": len(spent), **spread(spent)}
 
     def timeline(self) -> dict[str, Any]:
-        """Zoom and pan over all events: what a draw takes, how many there are a second, and how long after the wheel
-        or the pointer the picture was drawn."""
+        """Zoom and pan over all events: time of a draw, draws per second, and time from wheel or pointer event to
+        the picture."""
         self.page.evaluate(RUN_CELL, 2)
         enough = "([at, count]) => Number([...document.querySelectorAll(at)].at(-1)?.dataset.count) >= count"
         self.page.wait_for_function(enough, arg=[LANES, kernel.EVENTS], timeout=120_000)
-        # The explorer has a timeline too, behind another tab.
+        # The explorer has a timeline too, on a hidden tab.
         self.page.evaluate("at => { [...document.querySelectorAll(at)].at(-1).id = 'lanes'; }", LANES)
         self.page.eval_on_selector("#lanes", "canvas => canvas.scrollIntoView({ block: 'center' })")
         self.page.wait_for_timeout(1000)
@@ -234,7 +232,7 @@ class Page:
         return {"events": count, **{kind: _gesture(times, draws) for kind, times in asked.items()}}
 
     def _paints(self, canvas: str, count: int) -> list[float]:
-        """Frames a second in which a canvas drew something new, in so many runs."""
+        """Frames per second in which a canvas drew something new, in so many runs."""
         self.page.evaluate(NOTE_PAINTS, canvas)
         rates = []
         for _ in range(count):
@@ -253,7 +251,7 @@ class Page:
 
 
 def _gesture(asked: list[float], draws: list[tuple[float, float]]) -> dict[str, Any]:
-    """Times in ms. Each wish waits for the end of the first draw that begins after it, if there is one."""
+    """Times in ms. Each request waits for the end of the first draw that begins after it, if there is one."""
     if not asked:
         return {"asked": 0}
     own = [(begun, ms) for begun, ms in draws if asked[0] <= begun <= asked[-1] + 200]

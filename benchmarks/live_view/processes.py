@@ -1,4 +1,4 @@
-"""What a process and all that it has started have run, thread by thread, by Linux's count."""
+"""CPU time of a process and its descendants, thread by thread, by Linux's accounting."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 
 Times = dict[tuple[int, int], float]
-"""Seconds on a core by process and thread; empty where the system does not tell."""
+"""Seconds on a core by process and thread; empty if the system does not report it."""
 
 
 def on_cores(pid: int) -> Times:
@@ -24,11 +24,11 @@ def on_cores(pid: int) -> Times:
 
 
 def more(before: Times, after: Times) -> float | None:
-    """Seconds between the two; None where the system does not tell. A thread that has ended meanwhile is left out."""
+    """Difference of two readings; None if the system does not report it. A thread that has ended is left out."""
     return sum(after[thread] - before.get(thread, 0.0) for thread in after) if before and after else None
 
 
 def schedstat(task: Path) -> tuple[float, float]:
-    """Seconds of a thread on a core, and waiting for one. Raises OSError or ValueError where nothing is told."""
+    """Seconds of a thread on a core, and waiting for one. Raises OSError or ValueError if not reported."""
     on, waiting, _ = (task / "schedstat").read_text(encoding="ascii").split()
     return int(on) * 1e-9, int(waiting) * 1e-9

@@ -1,6 +1,7 @@
-"""A page that is open elsewhere: a light client that is sent what a page would be, acknowledges it, and paints nothing.
+"""A page on another machine: a light client that receives the messages of a page, acknowledges them, and paints
+nothing.
 
-It speaks to the kernel through the Jupyter server, as JupyterLab does, so that the server's share is in.
+It communicates with the kernel through the Jupyter server, as JupyterLab does, so that the server's share is included.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ from benchmarks.live_view import rounds
 from benchmarks.live_view.page import LIMIT_SECONDS
 
 AT_ONCE, TOGETHER = 36, 12.0
-"""Messages that are acknowledged at once, and the seconds after which fewer are: as in static/link.js."""
+"""Messages after which an acknowledgement is sent at once, and seconds after which it is sent for fewer: as in
+static/link.js."""
 
 
 class Client:
-    """One connection to the kernel. It answers for the canvases whose models it is told of."""
+    """One connection to the kernel. It acknowledges for the canvases whose models it receives."""
 
     def __init__(self, url: str, kernel: str) -> None:
         address = f"{url.replace('http', 'ws', 1)}/api/kernels/{kernel}/channels"
@@ -34,7 +36,7 @@ class Client:
         self.messages = self.bytes = 0
 
     def run(self, code: str, expression: str = "None") -> Any:
-        """Run a line and return what an expression is after it, a plain value."""
+        """Run a line and return the value of an expression after it, a plain value."""
         asked = {"code": code, "silent": False, "store_history": False, "user_expressions": {"it": expression}}
         number = self._send("shell", "execute_request", {**asked, "allow_stdin": False, "stop_on_error": True})
         end = time.monotonic() + 60
@@ -48,12 +50,12 @@ class Client:
         raise TimeoutError("the kernel did not answer within 60 s")
 
     def watch(self, model: str) -> None:
-        """Be the page of one canvas."""
+        """Act as the page of one canvas."""
         self._canvases[model] = _Canvas()
         self._say(model, {"kind": "ready"})
 
     def listen(self) -> dict[str, Any] | None:
-        """Take one message and acknowledge what is due; None where none came for half a second."""
+        """Receive one message and acknowledge what is due; None if none came for half a second."""
         try:
             raw = self._socket.recv()
         except websocket.WebSocketTimeoutException:
@@ -73,7 +75,7 @@ class Client:
         return message
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._socket.close()
 
     def _say(self, model: str, content: dict[str, Any]) -> None:
@@ -88,7 +90,7 @@ class Client:
 
 
 class _Canvas:
-    """What of one canvas has come, and what of it was acknowledged."""
+    """Messages of one canvas received, and acknowledged."""
 
     def __init__(self) -> None:
         self._done = self._acknowledged = 0
@@ -98,7 +100,7 @@ class _Canvas:
         self._done = max(self._done, seq)
 
     def due(self) -> int | None:
-        """What is to be acknowledged now, for all canvases at the same multiples on the clock."""
+        """Acknowledgements that are due now, for all canvases at the same multiples of the period."""
         waiting, now = self._done - self._acknowledged, time.monotonic()
         if waiting >= AT_ONCE or (waiting and now >= self._next):
             self._acknowledged = self._done
@@ -108,10 +110,8 @@ class _Canvas:
 
 
 def watched_from_elsewhere(url: str, home: Path, count: int, quantity: str) -> dict[str, Any]:
-    """Rounds in the kernel that the page has left, and what the client that stands for the page was sent.
-
-    quantity: what the field shows.
-    """
+    """Rounds in the kernel without its page, and what the client received in the page's place. quantity: what the
+    field shows."""
     with urllib.request.urlopen(f"{url}/api/kernels", timeout=10) as answer:
         (kernel,) = json.load(answer)
     client = Client(url, kernel["id"])
@@ -139,7 +139,7 @@ def watched_from_elsewhere(url: str, home: Path, count: int, quantity: str) -> d
 
 
 def _parsed(raw: str | bytes) -> dict[str, Any]:
-    """A message without its buffers. One that has buffers begins with their number and where each part lies."""
+    """A message without its buffers. One with buffers begins with their number and offsets."""
     if isinstance(raw, str):
         return json.loads(raw)
     (parts,) = struct.unpack_from("!I", raw)

@@ -1,4 +1,4 @@
-"""From rounds to figures: medians with the interval that their scatter leaves, beside what is required."""
+"""From rounds to figures: medians with bootstrap intervals, compared with the requirements."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import numpy as np
 SAMPLES = 4000
 LEVEL = 95
 FEWEST = 6
-"""Rounds below which their median has no interval worth the name."""
+"""Rounds below which the interval of the median is not reported."""
 PROMPT_MS = 33
-"""Two frames of a screen: what follows the hand within them does not stutter."""
+"""Two frames of a screen: the largest delay that is not visible as stutter."""
 STOPPING = "stopping"
 """The state of a run whose end is pending, as the status line says it."""
 SHARES = ("on_a_core", "waiting_for_a_core", "asleep")
 
 
 def costs(rounds: list[dict[str, Any]]) -> dict[str, Any]:
-    """What watching costs: ratios of each round's two windows, and where the threads of the kernel were."""
+    """The slowdown by showing a run: ratios of each round's two windows, and CPU time of the kernel's threads."""
     slower = [100 * (one["alone"]["rate"] / one["watched"]["rate"] - 1) for one in rounds]
     told: dict[str, Any] = {
         "rounds": len(rounds),
@@ -59,10 +59,10 @@ def requirements(
     places: dict[str, list[dict[str, Any]]],
     bare: list[dict[str, Any]],
 ) -> list[dict[str, Any]]:
-    """A row for each requirement: what was measured, over how many, how it scatters, and whether it is met.
+    """A row for each requirement: measured value, sample size, scatter, and whether it is met.
 
-    watched: answers, curves and field by where the solver was; places: rounds by where solver and page were; bare:
-    rounds beside a page that does nothing but paint.
+    watched: response times, curves and field, by the solver's device; places: rounds by devices of solver and page;
+    bare: rounds with a page that only paints.
     """
     found = []
     for where, told in watched.items():
@@ -76,7 +76,7 @@ def requirements(
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """The requirements for people, a line each."""
+    """The requirements as text, one line each."""
     names = ("requirement", "measured", "of", "scatter", "met")
     cells = [names, *([str(row[name]) for name in names] for row in rows)]
     wide = [max(len(row[place]) for row in cells) for place in range(len(names))]
@@ -144,13 +144,13 @@ def _slowdown(where: str, told: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _least(told: dict[str, Any]) -> list[dict[str, Any]]:
-    """Not required of anything: what drawing costs by itself."""
+    """For comparison, not a requirement: the cost of drawing alone."""
     what = "for comparison, a solve is slower beside a bare page that paints two canvases as often"
     return [_interval(what, told["slowdown_percent"], "%", f"{told['rounds']} rounds", ""), *_shares(told)]
 
 
 def _shares(told: dict[str, Any]) -> list[dict[str, Any]]:
-    """Where the time went."""
+    """CPU time by thread."""
     names = {
         "browser_more_ms_per_s": "Chromium runs more",
         "other_python_threads_more_ms_per_s": "Python's other threads run more, and may hold the GIL meanwhile",

@@ -1,4 +1,4 @@
-"""A solve that is watched and left alone in turns, and where the time went; most of this runs in the kernel."""
+"""A solve with and without the page showing it, alternating, and its CPU times; most of this runs in the kernel."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from workbench.live import Explorer, TimelineView, explore
 from workbench.run import Configuration, Run, Session, Stopping, configure
 
 N, ACCELERATED_N = 1024, 4096
-"""Cells per side on the cores and on an accelerator, which needs more of them to have much to do."""
+"""Cells per side on the CPU and on an accelerator, which needs more of them to be busy."""
 EVENTS = 50_000
 SETTLE = 0.5
-"""Seconds before a window, so that what the one before has left to do does not fall into it."""
+"""Seconds before a window, so that remaining work of the previous one does not fall into it."""
 WINDOW = 1.2
 """Seconds of a window: three messages of the curves."""
 PROBLEM = "two-layer"
@@ -32,7 +32,7 @@ CHOICES: dict[str, Any] = {
 
 
 class Watched(Protocol):
-    """Whoever starts runs that something paints."""
+    """Anything that starts runs that are painted."""
 
     def run(self) -> Session: ...
 
@@ -42,21 +42,21 @@ class Watched(Protocol):
 
 
 Rest = Callable[[], contextlib.AbstractContextManager[None]]
-"""Nothing is painted inside."""
+"""Paint nothing inside."""
 
 
 def configuration() -> Configuration:
-    """What is measured, on the cores."""
+    """The measured problem, on the CPU."""
     return configure(PROBLEM, n=N, **CHOICES)
 
 
 def explorer(device: str = "cpu") -> Explorer:
-    """The explorer with the problem that is measured."""
+    """The explorer with the measured problem."""
     return explore(PROBLEM, n=N if device == "cpu" else ACCELERATED_N, **CHOICES, device=device)
 
 
 def timeline() -> TimelineView:
-    """A timeline of a run that was traced until it had as many events as the requirement says."""
+    """A timeline of a run that was traced until it had the required number of events."""
     endless = Stopping(rtol=0, atol=1e-300, maxiter=10**9, stagnation=10**9)
     run = Run(configure("two-layer", n=48, preconditioner="jacobi", stopping=endless, solver="sd"), trace=True)
     assert run.trace is not None
@@ -68,12 +68,12 @@ def timeline() -> TimelineView:
 
 
 def begin(view: Explorer, count: int, path: str, browser: int | None = None) -> None:
-    """Make so many rounds in a thread of its own, which leaves the kernel free to hear what the page has painted."""
+    """Make so many rounds in a separate thread, so that the kernel can receive acknowledgements."""
     threading.Thread(target=_write, args=(view, count, Path(path), browser), daemon=True).start()
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """The rounds that `begin` wrote. Raises RuntimeError with what went wrong in the kernel."""
+    """The rounds that `begin` wrote. Raises RuntimeError with the error of the kernel."""
     found = json.loads(path.read_text(encoding="utf-8"))
     if isinstance(found, str):
         raise RuntimeError(f"the rounds broke off in the kernel: {found}")
@@ -83,7 +83,7 @@ def read(path: Path) -> list[dict[str, Any]]:
 def _write(view: Explorer, count: int, path: Path, browser: int | None) -> None:
     try:
         found: Any = made(view, view.publisher.at_rest, count, browser)
-    # Whoever waits for the file must be told.
+    # The reader of the file must get the error.
     except Exception as error:
         found = f"{type(error).__name__}: {error}"
     part = path.with_suffix(".part")
@@ -92,10 +92,8 @@ def _write(view: Explorer, count: int, path: Path, browser: int | None) -> None:
 
 
 def made(view: Watched, rest: Rest, count: int, browser: int | None = None) -> list[dict[str, Any]]:
-    """So many pairs of windows: of each run, two pairs, watched first in the one and alone first in the other.
-
-    browser: the process whose time is told beside the solver's.
-    """
+    """So many pairs of windows: two pairs per run, the first in one order and the second in the other. browser: the
+    process whose CPU time is recorded too."""
     found: list[dict[str, Any]] = []
     # What comes first in a process takes longer.
     _of_one_run(view, rest, (True,), browser)
@@ -107,7 +105,7 @@ def made(view: Watched, rest: Rest, count: int, browser: int | None = None) -> l
 
 
 def _of_one_run(view: Watched, rest: Rest, turns: tuple[bool, ...], browser: int | None) -> list[dict[str, Any]]:
-    """Windows of one run, watched or alone: while it is alone nothing is sent, and the page paints nothing."""
+    """Windows of one run, shown or not: if not, nothing is sent and the page paints nothing."""
     session = view.run()
     while session.run is None:
         time.sleep(0.001)
@@ -122,8 +120,9 @@ def _of_one_run(view: Watched, rest: Rest, turns: tuple[bool, ...], browser: int
 
 
 def _window(run: Run, browser: int | None) -> dict[str, Any]:
-    """Iterations a second; shares of the solver's thread on a core, waiting for one and asleep; and what Python's other
-    threads and the browser ran, in seconds a second. None for the shares where the system does not tell."""
+    """Iterations per second; shares of the solver's thread on a core, waiting for one and asleep; and CPU time of
+    Python's other threads and of the browser, in seconds per second. None for the shares if the system does not
+    report them."""
     browsed = on_cores(browser) if browser else {}
     before, begun, first = run.history.count, time.perf_counter(), _threads()
     time.sleep(WINDOW)
@@ -143,7 +142,8 @@ _SOLVER = "workbench-solve"
 
 
 def _threads() -> dict[Any, tuple[float, float]]:
-    """Seconds on a core and waiting for one of each thread of Python's, the solver's by its name; numba's are none."""
+    """Seconds on a core and waiting for one of each thread of Python, the solver's by its name; numba's threads are
+    left out."""
     found: dict[Any, tuple[float, float]] = {}
     for thread in threading.enumerate():
         # A thread may have ended since, and other systems have no such file.
