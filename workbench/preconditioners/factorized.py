@@ -92,7 +92,7 @@ def _csr_cholesky(name: str, operator: Operator, device: Device, block: int, ome
     (values, pivots, replaced, _), shift = _shifted_until_positive(name, factorize)
     inverse = device.array(1 / pivots, operator.dtype)
     upper = sparse.triu(sparse.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape), k=1)
-    lower = sparse.csr_array(upper.conj().T.tocsr()).astype(operator.dtype)
+    lower = sparse.csr_array(upper.conj().T.tocsr(), dtype=operator.dtype)
     return Factorized(device.csr_factor(lower, inverse, block, 1.0), pivots, shift, _notes(name, shift, replaced))
 
 
