@@ -88,7 +88,7 @@ def test_the_place_with_the_most_room(model, cube):
 @pytest.mark.parametrize(
     ("message", "sentence"),
     [
-        ({"act": "place", "index": 0, "row": [0.05, 0.25, 0.1]}, "bubble 1 at (0.05, 0.25) with radius 0.1 reaches"),
+        ({"act": "place", "index": 0, "row": [0.05, 0.25, 0.1]}, "bubble 1 at (0.05, 0.25) with radius 0.1 extends"),
         ({"act": "place", "index": 0, "row": [0.7, 0.25, 0.1]}, "bubbles 1 and 2 overlap"),
         ({"act": "place", "index": 0, "row": [0.25, 0.25, 0]}, "bubble 1 has radius 0; a radius must be above 0"),
         (

@@ -14,6 +14,9 @@ from workbench.recording import Record
 
 MARKS = 8
 """Markers per curve."""
+RING: dict[str, Any] = {
+    "marker": "o", "markersize": 8, "mfc": "none", "mec": "#000000", "mew": 1.0, "linestyle": "",
+}  # fmt: skip
 
 
 def convergence(
@@ -39,8 +42,7 @@ def convergence(
     """
     figure = new_figure(width, height)
     axes = figure.add_subplot()
-    ring = {"marker": "o", "markersize": 8, "mfc": "none", "mec": "#000000", "mew": 1.0, "linestyle": ""}
-    ringed = False
+    has_rings = False
     names = list(labels) if labels is not None else [record.label for record in records]
     for index, (record, name) in enumerate(zip(records, names, strict=True)):
         style = curve_style(index)
@@ -59,17 +61,32 @@ def convergence(
         )
         if drift:
             _draw_drift(axes, record, places, style.colour, name)
-        confirmed = record.history.true_residuals
-        if confirmed.size:
-            rings = confirmed[:, 1] / record.norm_of_b
-            size = ring["markersize"] if len(rings) <= MARKS else 4
-            axes.semilogy(places[confirmed[:, 0].astype(int)], rings, label="_ring", **{**ring, "markersize": size})
-            ringed = True
-    if ringed:
+        has_rings = _draw_true_residuals(axes, record, places) or has_rings
+    if has_rings:
         # One legend entry for all rings, after those of the runs.
-        axes.plot([], [], label="true residual", **ring)
+        axes.plot([], [], label="true residual", **RING)
     if tolerance:
         axes.axhline(tolerance, color="#666666", linewidth=0.8, linestyle=(0, (1, 2)), label="tolerance")
+    _label_axes(axes, xlabel, xunit, title)
+    if names and legend == "below":
+        figure.legend(loc="outside lower left", fontsize="small", frameon=False)
+    elif names:
+        axes.legend(fontsize="small", framealpha=0.9)
+    return figure
+
+
+def _draw_true_residuals(axes: Axes, record: Record, places: np.ndarray) -> bool:
+    """Draw rings at the true residuals, smaller ones if there are many; return whether there are any."""
+    confirmed = record.history.true_residuals
+    if not confirmed.size:
+        return False
+    rings = confirmed[:, 1] / record.norm_of_b
+    size = RING["markersize"] if len(rings) <= MARKS else 4
+    axes.semilogy(places[confirmed[:, 0].astype(int)], rings, label="_ring", **{**RING, "markersize": size})
+    return True
+
+
+def _label_axes(axes: Axes, xlabel: str, xunit: str, title: str) -> None:
     axes.set_xlabel(xlabel)
     if xunit:
         axes.xaxis.set_major_locator(MaxNLocator(6))
@@ -78,11 +95,6 @@ def convergence(
     axes.set_title(title)
     axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
-    if names and legend == "below":
-        figure.legend(loc="outside lower left", fontsize="small", frameon=False)
-    elif names:
-        axes.legend(fontsize="small", framealpha=0.9)
-    return figure
 
 
 def _draw_drift(axes: Axes, record: Record, places: np.ndarray, colour: str, name: str) -> None:

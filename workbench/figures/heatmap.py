@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
@@ -51,13 +52,7 @@ def heatmap(
             ink = "#000000" if norm(values[row, column]) > 0.5 else "#ffffff"
             axes.text(column, row, f"{values[row, column]:.4g}", ha="center", va="center", color=ink, fontsize="small")
         else:
-            corner = (column - 0.5, row - 0.5)
-            reason = str(absent[int(row)][int(column)]) if absent else ""
-            hatch = "xxx" if reason else "///"
-            axes.add_patch(Rectangle(corner, 1, 1, facecolor="#eeeeee", edgecolor="#999999", hatch=hatch, linewidth=0))
-            if reason:
-                box = {"facecolor": "#ffffff", "edgecolor": "none", "pad": 1.5}
-                axes.text(column, row, reason, ha="center", va="center", color="#b33c00", fontsize="small", bbox=box)
+            _hatch_cell(axes, int(row), int(column), str(absent[int(row)][int(column)]) if absent else "")
     axes.set_xticks(range(len(columns)), columns)
     axes.set_yticks(range(len(rows)), rows)
     axes.set(xlabel=column_title, ylabel=row_title)
@@ -65,3 +60,13 @@ def heatmap(
         axes.set_title(label, fontsize="medium", loc="left")
     axes.tick_params(length=0)
     return figure
+
+
+def _hatch_cell(axes: Axes, row: int, column: int, reason: str) -> None:
+    """Hatch a cell without a value and write the reason into it, if there is one."""
+    corner = (column - 0.5, row - 0.5)
+    hatch = "xxx" if reason else "///"
+    axes.add_patch(Rectangle(corner, 1, 1, facecolor="#eeeeee", edgecolor="#999999", hatch=hatch, linewidth=0))
+    if reason:
+        box = {"facecolor": "#ffffff", "edgecolor": "none", "pad": 1.5}
+        axes.text(column, row, reason, ha="center", va="center", color="#b33c00", fontsize="small", bbox=box)

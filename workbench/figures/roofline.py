@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 
@@ -60,14 +61,18 @@ def roofline(
         axes.plot([], [], "o", color=colour, label=_label(number, point))
     axes.set(xscale="log", yscale="log", xlim=(low, high), xlabel="operations per byte, flop/B", ylabel="Gflop/s")
     axes.set_ylim(rate.min() / 2, 2 * max(rate.max(), flops / 1e9 if flops else 0))
+    _format_axes(axes)
+    figure.legend(loc="outside right center", fontsize="small", frameon=False)
+    return figure
+
+
+def _format_axes(axes: Axes) -> None:
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axis.set_major_formatter("{x:g}")
         axis.set_minor_formatter(NullFormatter())
     axes.grid(color="#e4e4e4", linewidth=0.5)
     axes.set_axisbelow(True)
-    figure.legend(loc="outside right center", fontsize="small", frameon=False)
-    return figure
 
 
 def _roof(bandwidth: float | None, flops: float | None, basis: str) -> str:

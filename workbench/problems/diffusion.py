@@ -47,17 +47,22 @@ def assemble_diffusion(
         axis = c.ndim - 1 - k
         low = np.zeros(c.shape)
         face, values, diagonal = (np.moveaxis(array, axis, 0) for array in (low[...], per_axis[k], main))
-        a, b = values[1:], values[:-1]
-        np.multiply(a, b, out=face[1:])
-        face[1:] /= a + b
-        face[1:] *= -2.0 * scale
-        diagonal[1:] -= face[1:]
-        diagonal[:-1] -= face[1:]
+        _add_faces(face, values, diagonal, scale)
         for end, cell in (("-", 0), ("+", -1)):
             if boundaries[f"{'xyz'[k]}{end}"] is Boundary.DIRICHLET:
                 diagonal[cell] += values[cell] * (scale / dirichlet_distance)
         lowers.append(low.reshape(-1))
     return Stencil(c.shape, main.reshape(-1), tuple(lowers))
+
+
+def _add_faces(face: np.ndarray, values: np.ndarray, diagonal: np.ndarray, scale: float) -> None:
+    """Write the couplings across the faces normal to the first axis, and subtract them from the diagonal, in place."""
+    a, b = values[1:], values[:-1]
+    np.multiply(a, b, out=face[1:])
+    face[1:] /= a + b
+    face[1:] *= -2.0 * scale
+    diagonal[1:] -= face[1:]
+    diagonal[:-1] -= face[1:]
 
 
 def without_mean(b: np.ndarray) -> np.ndarray:

@@ -54,7 +54,7 @@ class StandIn(Problem):
     title: ClassVar[str] = "STAND-IN for a matrix of the collection (generated, not the real one)"
     has_grid: ClassVar[bool] = False
 
-    of: str = parameter("bcsstk15", "matrix it stands in for", choices=tuple(UNKNOWNS_PER_NODE))
+    of: str = parameter("bcsstk15", "matrix that it substitutes", choices=tuple(UNKNOWNS_PER_NODE))
     scale: float = parameter(1.0, "fraction of the unknowns", low=1e-4, high=1.0)
     geometry_seed: int = parameter(0, "seed of the pairs dropped and of the stiffness", low=0, high=2**31 - 1)
 
