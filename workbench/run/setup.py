@@ -99,7 +99,7 @@ class SolveSetup:
         if self.projection is None or not self.variant.projects_system:
             return x
         finished = self.device.copy(x)
-        self.projection.finish(finished, self.b)
+        self.projection.recover_solution(finished, self.b)
         return finished
 
 
@@ -167,7 +167,7 @@ def set_up(
         projection = Projection(operator, bound, space, configuration.coarse, device)
         notes += projection.notes
         if configuration.variant.projects_start:
-            projection.finish(x, b)
+            projection.recover_solution(x, b)
         applied = device.applied(M) if isinstance(M, ElementWise) else M
         both = configuration.variant.precondition(projection, applied, device)
         M = M if both is applied else both
