@@ -74,7 +74,7 @@ def test_the_projection_is_the_papers(name, coarse, dtype):
 
     b = A @ np.ones(48)
     finished = x.copy()
-    projection.finish(finished, b)
+    projection.recover_solution(finished, b)
     np.testing.assert_allclose(finished, Z @ np.linalg.solve(E, Z.T @ b) + P.conj().T @ x, atol=1e-12)
 
 

@@ -1,4 +1,4 @@
-"""What rounding in the coarse solve does, and that the workbench says so (the paper's remark on tables 3 and 4)."""
+"""Rounding errors of the coarse solve and their diagnosis (the paper's remark on tables 3 and 4)."""
 
 from workbench.run import Reason, Run, Stopping, configure, run_through
 

@@ -1,4 +1,4 @@
-"""The deflation spaces by hand."""
+"""Subdomain labels of the deflation spaces compared with hand computations."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def test_blocks_per_side():
     assert labels("blocks:2", (4, 4)).reshape(4, 4).tolist() == expected
 
 
-def test_blocks_without_a_grid_cut_the_unknowns_in_order():
+def test_blocks_without_a_grid_split_the_unknowns_by_index():
     assert find("deflation", "blocks:3").labels(7, None).tolist() == [0, 0, 0, 1, 1, 2, 2]
 
 
@@ -50,7 +50,7 @@ def test_level_sets_need_phases():
         find("deflation", "levelset").labels(16, (4, 4))
 
 
-def test_no_second_level_has_no_labels():
+def test_no_deflation_has_no_labels():
     assert find("deflation", "none").labels(9, (3, 3)) is None
 
 
@@ -63,10 +63,10 @@ def test_stripes_and_planes_need_a_grid(name):
 def test_more_vectors_than_unknowns_are_refused():
     with pytest.raises(InputError, match="more deflation vectors than unknowns"):
         labels("blocks:5", (4, 4))
-    with pytest.raises(InputError, match="a row of 4 cells cannot be cut into 5; use at most 4"):
+    with pytest.raises(InputError, match="a row of 4 cells cannot be split into 5 stripes; use at most 4"):
         labels("stripes:5", (4, 4))
 
 
-def test_the_explicit_inverse_is_bounded():
+def test_the_explicit_inverse_is_limited_in_size():
     with pytest.raises(InputError, match="of 5 deflation vectors takes .* use coarse solver cholesky"):
         find("coarse", "inverse:4").factor(sparse.eye_array(5, format="csr"))

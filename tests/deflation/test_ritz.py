@@ -1,4 +1,4 @@
-"""Ritz vectors of runs that end early: by rounding, in the null space, or on an indefinite matrix."""
+"""Ritz vectors of runs that terminate early: by rounding, in the null space, or on an indefinite matrix."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_an_indefinite_matrix_is_refused(main):
 
 
 @pytest.mark.parametrize("rank", [1, 3, 8])
-def test_a_matrix_of_low_rank_gives_the_directions_that_it_has(rank):
+def test_a_matrix_of_low_rank_gives_as_many_directions_as_its_rank(rank):
     A = low_rank(rank)
     result = solve(A, A @ np.ones(60), deflation="ritz:2", rtol=1e-8)
     assert result.converged, result.detail
@@ -37,8 +37,8 @@ def test_a_matrix_of_low_rank_gives_the_directions_that_it_has(rank):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.complex64])
 @pytest.mark.parametrize("steps", [60, 400])
-def test_single_precision_ends_where_rounding_begins(dtype, steps):
-    """Longer than the Krylov space lasts: the norms would keep falling, to zero at last, and alpha with them."""
+def test_single_precision_stops_at_the_rounding_level(dtype, steps):
+    """More steps than the Krylov space has dimensions: without the stop, norms and alpha would decrease to zero."""
     A = tridiagonal(2.1, dtype=dtype)
     result = solve(A, np.ones(60, dtype), deflation=f"ritz:count=4,steps={steps}", rtol=1e-5)
     assert result.converged, result.detail
@@ -48,7 +48,7 @@ def test_single_precision_ends_where_rounding_begins(dtype, steps):
 
 @pytest.mark.parametrize("problem", [("bubbles-3d", 17), ("bubbles-3d", 8), ("two-layer", 16)])
 @pytest.mark.parametrize("method", ["sa", "rs"])
-def test_multigrid_ends_the_earlier_run_soon(problem, method):
+def test_multigrid_ends_the_preceding_run_early(problem, method):
     pytest.importorskip("pyamg")
     name, n = problem
     chosen = configure(
@@ -59,19 +59,19 @@ def test_multigrid_ends_the_earlier_run_soon(problem, method):
     assert result.summary["deflation_vectors"] >= 1
 
 
-def test_an_indefinite_first_level_is_refused():
+def test_an_indefinite_preconditioner_is_refused():
     with pytest.raises(InputError, match=r"\(r, M\^-1 r\) = -.*the preconditioner is not positive definite"):
         solve(tridiagonal(2.1), np.ones(60), deflation="ritz:2", M=lambda r: -r)
 
 
-def test_a_run_that_makes_no_step_is_refused():
+def test_a_run_without_an_iteration_is_refused():
     zero = linalg.LinearOperator((60, 60), matvec=np.zeros_like, dtype=np.float64)
     b = np.arange(60.0)
     with pytest.raises(InputError, match="ended at once, with alpha = 0"):
         solve(zero, b, deflation="ritz:2", M="none")
 
 
-def test_a_keeper_takes_no_direction_after_a_breakdown():
+def test_no_direction_is_stored_after_a_breakdown():
     keeper = RitzKeeper(50)
     # One negative eigenvalue, -1e-3, which CG meets after some iterations.
     pair = 1e-3 * np.array([[1.0, 2.0], [2.0, 1.0]])

@@ -1,4 +1,4 @@
-"""The two-level family: known equivalences of iterates, and what each variant's preconditioner is in dense algebra."""
+"""Two-level variants: known equivalences of iterates, and M1 compared with dense algebra."""
 
 import numpy as np
 import pytest
@@ -28,20 +28,20 @@ def iterates(variant, preconditioner, start, steps=9):
 
 
 def projected_start():
-    """Q b + P^T x0 for a random x0, from which every variant starts alike."""
+    """Q b + P^T x0 for a random x0, the common start of all variants."""
     operator = box_stencil((8, 8), seed=2, shift=0.4)
     b, x0 = np.random.default_rng(0).random(64), np.random.default_rng(1).random(64)
     labels = registry.find("deflation", "blocks:3").labels(64, (8, 8))
     device = devices.device("cpu")
     Projection(
         operator, operator.bind(device), PiecewiseConstant(labels), registry.find("coarse", "cholesky"), device
-    ).finish(x0, b)
+    ).recover_solution(x0, b)
     return x0
 
 
 @pytest.mark.parametrize("preconditioner", ["none", "jacobi", "neumann:2"])
 @pytest.mark.parametrize("variant", ["def2", "a-def2"])
-def test_def1_def2_and_a_def2_walk_the_same_path(variant, preconditioner):
+def test_def1_def2_and_a_def2_have_equal_iterates(variant, preconditioner):
     start = np.random.default_rng(1).random(64)
     for ours, other in zip(
         iterates("def1", preconditioner, start), iterates(variant, preconditioner, start), strict=True
@@ -50,14 +50,14 @@ def test_def1_def2_and_a_def2_walk_the_same_path(variant, preconditioner):
 
 
 @pytest.mark.parametrize("preconditioner", ["jacobi", "neumann:2"])
-def test_from_a_projected_start_bnn_walks_it_too(preconditioner):
+def test_bnn_from_a_projected_start_has_equal_iterates(preconditioner):
     start = projected_start()
     pairs = zip(iterates("def1", preconditioner, start), iterates("bnn", preconditioner, start), strict=True)
     for ours, other in pairs:
         np.testing.assert_allclose(ours, other, atol=1e-9)
 
 
-def test_the_additive_method_walks_another():
+def test_the_additive_variant_has_different_iterates():
     start = projected_start()
     ours, other = iterates("def1", "jacobi", start), iterates("ad", "jacobi", start)
     assert np.abs(ours[4] - other[4]).max() > 1e-6
@@ -73,7 +73,7 @@ def dense_pieces():
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_the_preconditioner_is_the_formula(variant):
+def test_the_preconditioner_agrees_with_its_formula(variant):
     operator, labels, inverse, Q, P = dense_pieces()
     formulas = {
         "def1": inverse,
@@ -111,7 +111,7 @@ def test_every_variant_converges_to_the_same_solution(variant, problem):
     np.testing.assert_allclose(solved(deflation="blocks:4", variant=variant), plain, atol=1e-4 * np.abs(plain).max())
 
 
-def test_a_def2_bears_the_explicit_inverse_that_def1_does_not():
+def test_a_def2_tolerates_the_explicit_inverse_that_def1_does_not():
     def ended(variant):
         configuration = configure(
             "bubbles-2d", n=16, count=1, preconditioner="neumann:2", deflation="stripes", coarse="inverse",

@@ -1,4 +1,4 @@
-"""Deflation vectors without structure: their projection, recycled Ritz vectors, eigenvectors, and the user's own Z."""
+"""Dense deflation vectors: their projection, recycled Ritz vectors, eigenvectors, and a user's Z."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy import sparse
 
 from tests.conftest import box_stencil, random_matrix
 from workbench import devices, registry
-from workbench.deflation import PiecewiseConstant, Projection, SpannedBy, as_subspace
+from workbench.deflation import DenseSubspace, PiecewiseConstant, Projection, as_subspace
 from workbench.errors import InputError
 from workbench.run import RitzKeeper, Run, Stopping, configure, run_through, solve
 
@@ -25,11 +25,11 @@ def projection_of(operator, subspace, coarse="cholesky"):
 
 @pytest.mark.parametrize("coarse", sorted(registry.registered("coarse")))
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128])
-def test_the_projection_of_any_vectors_is_the_papers(dtype, coarse):
+def test_the_projection_of_dense_vectors_agrees_with_its_formula(dtype, coarse):
     operator = box_stencil((6, 8), dtype)
     rng = np.random.default_rng(0)
     Z = (rng.random((48, 4)) + (1j * rng.random((48, 4)) if dtype is np.complex128 else 0)).astype(dtype)
-    projection = projection_of(operator, SpannedBy(Z), coarse)
+    projection = projection_of(operator, DenseSubspace(Z), coarse)
     A = operator.to_csr().toarray()
     P = np.eye(48) - A @ Z @ np.linalg.solve(Z.conj().T @ A @ Z, Z.conj().T)
     x = rng.random(48).astype(dtype)
@@ -38,24 +38,24 @@ def test_the_projection_of_any_vectors_is_the_papers(dtype, coarse):
     np.testing.assert_allclose(product, P @ A @ x, atol=1e-12)
     np.testing.assert_allclose(dots[0], np.vdot(x, P @ A @ x), rtol=1e-10)
     finished, b = x.copy(), A @ np.ones(48)
-    projection.finish(finished, b)
+    projection.recover_solution(finished, b)
     Q = Z @ np.linalg.solve(Z.conj().T @ A @ Z, Z.conj().T)
     np.testing.assert_allclose(finished, Q @ b + P.conj().T @ x, atol=1e-12)
     assert projection.drift(product) < 1e-12
 
 
-def test_dependent_vectors_are_left_out_and_noted():
+def test_linearly_dependent_vectors_are_dropped_and_noted():
     operator = random_matrix(30)
     Z = np.random.default_rng(1).random((30, 3))
-    both = projection_of(operator, SpannedBy(np.column_stack([Z, Z @ [1, 2, 3], np.zeros(30)])))
+    both = projection_of(operator, DenseSubspace(np.column_stack([Z, Z @ [1, 2, 3], np.zeros(30)])))
     assert both.count == 3
-    assert both.notes == ["2 dependent deflation vectors were left out"]
+    assert both.notes == ["2 linearly dependent deflation vectors were dropped"]
 
 
-def test_a_vector_of_the_null_space_is_left_out_and_noted():
+def test_a_null_vector_is_dropped_and_noted():
     run = Run(configure("bubbles-2d", n=12, count=1, deflation=registry.find("deflation", "eigenvectors:5")))
     assert run.setup.projection.count == 4
-    assert "E is singular: 1 deflation vectors that A maps to zero were left out" in run.setup.notes
+    assert "E is singular: 1 deflation vectors that A maps to zero were dropped" in run.setup.notes
     assert run_through(run).converged
 
 
@@ -65,7 +65,7 @@ def test_an_indefinite_matrix_is_refused():
 
 
 @pytest.mark.parametrize("of", ["A", "D^-1 A"])
-def test_eigenvectors_take_the_smallest_eigenvalues_away(of):
+def test_eigenvectors_deflate_the_smallest_eigenvalues(of):
     operator = configure("two-layer", n=12).problem.assemble().operator
     A = operator.to_csr().toarray()
     scale = np.diag(A) if of == "D^-1 A" else np.ones(A.shape[0])
@@ -79,7 +79,7 @@ def test_eigenvectors_take_the_smallest_eigenvalues_away(of):
     np.testing.assert_allclose(found[6:], values[6:], rtol=1e-8)
 
 
-def test_eigenvectors_refuse_what_would_take_too_long():
+def test_eigenvectors_are_limited_in_size():
     with pytest.raises(InputError, match=r"at most 70000 unknowns, got 90000; use deflation ritz"):
         Run(configure("poisson5", n=300, deflation="eigenvectors"))
     with pytest.raises(InputError, match="leave nothing to CG"):
@@ -87,7 +87,7 @@ def test_eigenvectors_refuse_what_would_take_too_long():
 
 
 @pytest.mark.parametrize("first", ["jacobi", "neumann:2", "ic"])
-def test_enough_steps_make_ritz_vectors_eigenvectors(first):
+def test_ritz_vectors_converge_to_eigenvectors(first):
     def run(deflation):
         configuration = configure("bubbles-2d", n=16, preconditioner=first, deflation=deflation)
         return run_through(Run(configuration)).iterations
@@ -96,7 +96,7 @@ def test_enough_steps_make_ritz_vectors_eigenvectors(first):
     assert few < 0.75 * run("none")
 
 
-def test_the_keeper_has_the_ritz_vectors_of_its_run():
+def test_recycled_vectors_are_the_ritz_vectors_of_the_run():
     matrix = random_matrix(60)
     keeper = RitzKeeper(60)
     result = solve(matrix, np.random.default_rng(0).random(60), rtol=1e-13, callback=keeper)
@@ -110,7 +110,7 @@ def test_the_keeper_has_the_ritz_vectors_of_its_run():
         assert abs(y @ A @ y / (y @ (d * y)) - theta) < 1e-9 * theta
 
 
-def test_the_keeper_recycles_from_one_right_hand_side_to_the_next():
+def test_ritz_vectors_are_recycled_for_the_next_right_hand_side():
     system = configure("bubbles-2d", n=32, sides="x-:dirichlet").problem.assemble()
     A, rng = system.operator, np.random.default_rng(2)
     keeper = RitzKeeper(200)
@@ -123,7 +123,7 @@ def test_the_keeper_recycles_from_one_right_hand_side_to_the_next():
     np.testing.assert_allclose(recycled.x, plain.x, atol=1e-4 * np.abs(plain.x).max())
 
 
-def test_the_keeper_says_what_it_cannot_do():
+def test_invalid_recycling_is_refused():
     with pytest.raises(InputError, match="Ritz vectors need .* iterations, but the run made 0"):
         RitzKeeper(5).vectors(3)
     with pytest.raises(InputError, match="at least 2"):
@@ -134,7 +134,7 @@ def test_the_keeper_says_what_it_cannot_do():
         Run(configure("two-layer", n=8, deflation=registry.find("deflation", "ritz:5", steps=5)))
 
 
-def test_own_vectors_in_every_shape_solve_the_system():
+def test_user_vectors_of_every_shape_solve_the_system():
     matrix, b = random_matrix(40), np.random.default_rng(0).random(40)
     labels = np.arange(40) // 10
     dense = np.eye(4)[labels]
@@ -146,7 +146,7 @@ def test_own_vectors_in_every_shape_solve_the_system():
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=40), st.floats(0.1, 10), st.booleans())
 @settings(max_examples=50, deadline=None)
-def test_columns_without_overlap_become_labels(numbers, weight, as_sparse):
+def test_columns_with_disjoint_supports_become_labels(numbers, weight, as_sparse):
     labels = np.unique(numbers, return_inverse=True)[1]
     Z = weight * np.eye(labels.max() + 1)[labels]
     found = as_subspace(sparse.csr_array(Z) if as_sparse else Z, labels.size)
@@ -157,8 +157,8 @@ def test_columns_without_overlap_become_labels(numbers, weight, as_sparse):
 @pytest.mark.parametrize(
     "Z", [[[1, 0], [1, 1], [0, 1]], [[1, 0], [0, 1], [0, 0]], [[1, 0], [2, 0], [0, 1]]], ids=["overlap", "gap", "slope"]
 )
-def test_other_columns_stay_vectors(Z):
-    assert isinstance(as_subspace(np.array(Z, dtype=float), 3), SpannedBy)
+def test_other_columns_become_a_dense_subspace(Z):
+    assert isinstance(as_subspace(np.array(Z, dtype=float), 3), DenseSubspace)
 
 
 @pytest.mark.parametrize(
@@ -167,19 +167,19 @@ def test_other_columns_stay_vectors(Z):
         (np.zeros(4, int), r"shape \(4,\), but the matrix has 3 rows"),
         (np.zeros((3, 0)), r"shape \(3, 0\)"),
         (np.zeros((3, 1, 1)), r"shape \(3, 1, 1\)"),
-        (np.array([0.0, 1, 1]), "whole numbers 0..d-1, got float64"),
+        (np.array([0.0, 1, 1]), "integers 0..d-1, got float64"),
         (np.array([0, -1, 1]), "got -1 to 1"),
         (np.array([0, 5, 1]), "got 0 to 5"),
         (np.array([0, 2, 2]), "subdomain 1 of 3 holds no unknown"),
         (np.array([["a"], ["b"], ["c"]]), "Z must hold numbers"),
     ],
 )
-def test_wrong_vectors_get_one_sentence(Z, sentence):
+def test_invalid_vectors_raise_one_sentence(Z, sentence):
     with pytest.raises(InputError, match=sentence):
         as_subspace(Z, 3)
 
 
-def test_vectors_that_are_not_finite_are_refused():
+def test_nonfinite_vectors_are_refused():
     with pytest.raises(InputError, match="NaN or infinity"):
         solve(random_matrix(5), np.ones(5), deflation=np.full((5, 1), np.nan))
 
@@ -193,7 +193,7 @@ def test_vectors_from_a_file(tmp_path):
     np.testing.assert_allclose(found.x, own.x, atol=1e-4 * np.abs(own.x).max())
 
 
-def test_files_that_hold_no_vectors_get_one_sentence(tmp_path):
+def test_invalid_vector_files_raise_one_sentence(tmp_path):
     (tmp_path / "text.npy").write_text("no array")
     np.savez(tmp_path / "several.npz", a=np.ones(3))
     os.mkfifo(tmp_path / "pipe.npy")
@@ -205,18 +205,18 @@ def test_files_that_hold_no_vectors_get_one_sentence(tmp_path):
     for path, sentence in (
         ("", "needs the path"),
         (tmp_path / "none.npy", "no file with deflation vectors"),
-        (tmp_path / "text.npy", "no NumPy array file"),
-        (tmp_path / "several.npz", "no NumPy array file"),
-        (tmp_path / "objects.npy", "no NumPy array file"),
+        (tmp_path / "text.npy", "is not a NumPy array file"),
+        (tmp_path / "several.npz", "is not a NumPy array file"),
+        (tmp_path / "objects.npy", "is not a NumPy array file"),
         (tmp_path, "is a folder, not a file with deflation vectors"),
         (tmp_path / "pipe.npy", "is a pipe, not a file with deflation vectors"),
-        (tmp_path / "huge.npy", "no NumPy array file"),
+        (tmp_path / "huge.npy", "is not a NumPy array file"),
     ):
         with pytest.raises(InputError, match=sentence):
             Run(configure("two-layer", n=8, deflation=f"file:{path}"))
 
 
-def test_drift_is_recorded_where_the_variant_keeps_it_at_zero():
+def test_drift_is_recorded_for_variants_with_zero_drift():
     def drift(variant):
         stopping = Stopping(rtol=1e-6)
         choices = {"preconditioner": "neumann:2", "deflation": "stripes", "variant": variant}
@@ -230,7 +230,7 @@ def test_drift_is_recorded_where_the_variant_keeps_it_at_zero():
     assert drift("ad").summary["drift"] is None
 
 
-def test_a_coarse_solve_that_is_too_loose_is_named_as_what_holds_convergence_up():
+def test_an_inaccurate_coarse_solve_is_named_as_the_cause_of_stagnation():
     coarse = registry.find("coarse", "inner-cg", tolerance=1e-2)
     configuration = configure(
         "bubbles-2d", n=32, preconditioner="neumann:2", deflation="blocks:4", coarse=coarse,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from workbench.deflation.compact import compact_az, galerkin
+from workbench.deflation.galerkin import galerkin_matrix, sparse_az
 from workbench.devices.cpu import Cpu
 from workbench.devices.cpu.coarse_rows import alike
 from workbench.devices.cpu.subdomains import LONGEST_SEGMENT
@@ -103,7 +103,7 @@ def test_not_a_number_does_not_outlive_its_vector():
     subdomains = CPU.subdomains(labels, 5, np.dtype(float))
     assert np.isnan(subdomains.restrict(np.full(labels.size, np.nan))).all()
     np.testing.assert_allclose(subdomains.restrict(np.ones(labels.size)), CHUNK + 11)
-    az = compact_az(random_matrix(50, float), rng_labels(50, 4), 4)
+    az = sparse_az(random_matrix(50, float), rng_labels(50, 4), 4)
     columns = CPU.compact_columns(az)
     w = np.ones(50)
     columns.subtract(w, np.full(4, np.nan))
@@ -148,12 +148,12 @@ def check_columns(operator, labels):
     count, dtype = int(labels.max()) + 1, operator.dtype
     z = dense(labels, count).toarray().astype(dtype)
     expected = operator.to_csr().toarray() @ z
-    az = compact_az(operator, labels, count)
+    az = sparse_az(operator, labels, count)
     tolerance = 50 * np.finfo(dtype).eps * np.abs(operator.diagonal()).max()
     assert az.dtype == dtype
     np.testing.assert_allclose(az.toarray(), expected, rtol=0, atol=tolerance)
     np.testing.assert_allclose(
-        galerkin(az, labels, count).toarray(), z.T @ expected, rtol=0, atol=tolerance * labels.size
+        galerkin_matrix(az, labels, count).toarray(), z.T @ expected, rtol=0, atol=tolerance * labels.size
     )
     a, w = numbers(count, accumulator(dtype), 1), numbers(labels.size, dtype, 2)
     columns = CPU.compact_columns(az)

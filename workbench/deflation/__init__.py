@@ -1,11 +1,11 @@
-"""Level 2: deflation spaces, coarse solvers, and the projection that wraps a system."""
+"""Second level: deflation spaces, coarse solvers, and the projection of a system."""
 
 import sys
 
 from workbench.deflation.base import Deflation, DeflationContext
 from workbench.deflation.coarse import CoarseSolver
 from workbench.deflation.projection import Projection
-from workbench.deflation.subspace import PiecewiseConstant, SpannedBy, Subspace, as_subspace
+from workbench.deflation.subspace import DenseSubspace, PiecewiseConstant, Subspace, as_subspace
 from workbench.deflation.variants import Variant
 from workbench.registry import load_package
 
@@ -15,9 +15,9 @@ __all__ = [
     "CoarseSolver",
     "Deflation",
     "DeflationContext",
+    "DenseSubspace",
     "PiecewiseConstant",
     "Projection",
-    "SpannedBy",
     "Subspace",
     "Variant",
     "as_subspace",

@@ -1,4 +1,4 @@
-"""What a deflation space is: a registered block that labels every unknown with its subdomain, or makes vectors."""
+"""Base class of deflation spaces: subdomain labels or general deflation vectors."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from workbench.registry import Block
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class DeflationContext:
-    """What a deflation space may be made from.
+    """The data from which a deflation space is constructed.
 
-    A, M: bound operators with apply; M may act element by element instead. grid: cells per side, (ny, nx) or
-    (nz, ny, nx), None for a matrix without a grid. phase: the phase of each unknown, shape (N,), None where there is
-    none. singular: A maps constants to zero. seed: for spaces that draw random numbers.
+    A, M: bound operators with apply, or for M an `ElementWise`.
+    grid: cells per side, (ny, nx) or (nz, ny, nx); None for a matrix without a grid.
+    phase: the phase of each unknown, shape (N,); None for a problem without phases.
+    singular: A maps the constants to zero.
+    seed: of random numbers.
     """
 
     operator: Operator
@@ -35,42 +37,44 @@ class DeflationContext:
 
 @dataclasses.dataclass(frozen=True)
 class Deflation(Block):
-    """Base of all second levels. Piecewise constant spaces say their `labels`, others override `space`."""
+    """Base of all deflation spaces. Piecewise constant spaces implement `labels`, others override `space`."""
 
     kind: ClassVar[str] = "deflation"
     needs_grid: ClassVar[bool] = False
     needs_phases: ClassVar[bool] = False
 
-    def space(self, given: DeflationContext) -> Subspace | None:
-        """The deflation vectors; None for no second level. Raises InputError where they cannot be had."""
-        labels = self.labels(given.operator.shape[0], given.grid, given.phase)
+    def space(self, context: DeflationContext) -> Subspace | None:
+        """The deflation subspace, or None without deflation. Raises InputError if it cannot be constructed."""
+        labels = self.labels(context.operator.shape[0], context.grid, context.phase)
         return None if labels is None else PiecewiseConstant(labels)
 
     def labels(self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None = None) -> np.ndarray | None:
-        """The subdomain 0..d-1 of every unknown, shape (N,), int32; None where there are no subdomains.
+        """The subdomain 0..d-1 of every unknown, shape (N,), int32; None for a space without subdomains.
 
-        grid, phase: as in `DeflationContext`. Raises InputError where the space needs what is not there, or has more
-        vectors than unknowns.
+        grid, phase: as in `DeflationContext`.
+
+        Raises InputError if the space needs a grid or phases and there are none, or if it has more vectors than
+        unknowns.
         """
         return None
 
-    def need_grid(self, grid: tuple[int, ...] | None) -> tuple[int, ...]:
-        """The grid, or InputError when there is none."""
+    def require_grid(self, grid: tuple[int, ...] | None) -> tuple[int, ...]:
+        """The grid. Raises InputError if there is none."""
         if grid is None:
             raise InputError(
                 f"deflation {self.name} needs a grid, and a matrix from a file has none; "
-                "use deflation blocks, which cuts the unknowns in their order, or none"
+                "use deflation blocks, which splits the unknowns by index, or none"
             )
         return grid
 
 
-def cut(size: int, parts: int) -> np.ndarray:
-    """The part, 0..parts-1, of each of `size` cells in a row, parts as equal as can be; int32, shape (size,)."""
+def split_evenly(size: int, parts: int) -> np.ndarray:
+    """The part 0..parts-1 of each of `size` consecutive cells, sizes differing by at most one; int32, shape (size,)."""
     return (np.arange(size, dtype=np.int64) * parts // size).astype(np.int32)
 
 
-def compose(sides: list[tuple[np.ndarray, int]]) -> np.ndarray:
-    """Labels of a box from the parts along each side, slowest side first; each side is (part of each cell, parts)."""
+def combine_sides(sides: list[tuple[np.ndarray, int]]) -> np.ndarray:
+    """Labels of a grid from the parts along each side, slowest side first; each side is (part of each cell, parts)."""
     labels = np.zeros((1,) * len(sides), dtype=np.int32)
     for axis, (parts, count) in enumerate(sides):
         shape = [1] * len(sides)

@@ -1,4 +1,4 @@
-"""Blocks: a box cut into k parts per side."""
+"""Block subdomains: a grid split into k parts per side."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.deflation.base import Deflation, compose, cut
+from workbench.deflation.base import Deflation, combine_sides, split_evenly
 from workbench.errors import InputError
 from workbench.registry import parameter, register
 
@@ -15,7 +15,7 @@ from workbench.registry import parameter, register
 @register
 @dataclasses.dataclass(frozen=True)
 class Blocks(Deflation):
-    """k parts per side of the box: k^2 vectors in 2D, k^3 in 3D. Without a grid, k runs of consecutive unknowns.
+    """k parts per side: k^2 vectors in 2D, k^3 in 3D. Without a grid, k ranges of consecutive unknowns.
 
     Source: subdomain deflation, Nicolaides 1987; for bubbly flow Tang and Vuik 2007.
     """
@@ -32,4 +32,4 @@ class Blocks(Deflation):
                 f"blocks: {self.k} parts per side need as many cells, but a side has {min(sides)}; "
                 f"use at most {min(sides)} or there are more deflation vectors than unknowns"
             )
-        return compose([(cut(cells, self.k), self.k) for cells in sides])
+        return combine_sides([(split_evenly(cells, self.k), self.k) for cells in sides])

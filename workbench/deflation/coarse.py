@@ -1,4 +1,4 @@
-"""Coarse solvers: how E a2 = a1 is solved in every iteration (Gupta, van Gijzen, Vuik 2013, section 5.1)."""
+"""Coarse solvers: the solution of E a2 = a1 in every iteration (Gupta, van Gijzen, Vuik 2013, section 5.1)."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ class CoarseSolver(Block):
     """Base of all coarse solvers."""
 
     kind: ClassVar[str] = "coarse"
-    takes_singular: ClassVar[bool] = False
-    """Whether `factor` takes a positive semidefinite E; otherwise one deflation vector is dropped first."""
+    accepts_singular: ClassVar[bool] = False
+    """Whether `factor` accepts a positive semidefinite E; otherwise one deflation vector is dropped first."""
     advice: ClassVar[str] = ""
-    """What to try when a deflated run fails and the accuracy of this coarse solver may be why."""
+    """Advice for a deflated run that fails, possibly by the limited accuracy of this coarse solver."""
 
     def factor(self, matrix: sparse.csr_array) -> Factor:
-        """Prepare to solve with E, (d, d), Hermitian positive definite. Raises InputError where that fails."""
-        raise TypeError(f"coarse solver {self.name} does not say how it factors")
+        """Factor E, (d, d), Hermitian positive definite. Raises InputError if the factorization fails."""
+        raise TypeError(f"coarse solver {self.name} does not implement factor")
 
 
 class Factor:
-    """A coarse matrix ready to be solved with."""
+    """A factored coarse matrix."""
 
     form: Form | None = None
-    """E^-1 as arrays that a device can take over; None where only `solve` knows it."""
+    """E^-1 as arrays that a device can store; None if only `solve` on the host is available."""
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         """E^-1 a, shape (d,)."""
@@ -42,17 +42,17 @@ class Factor:
 
     @property
     def traffic(self) -> int:
-        """Bytes that one solve reads."""
+        """Bytes read by one solve."""
         raise TypeError
 
 
 @register
 @dataclasses.dataclass(frozen=True)
 class Cholesky(CoarseSolver):
-    """E = L L^T in band form after a reverse Cuthill-McKee ordering.
+    """E = L L^T as a band matrix in reverse Cuthill-McKee ordering.
 
-    With d vectors and half-bandwidth w: setup d w^2 flops, memory 8 d w bytes, a solve 4 d w flops. The band of 2n
-    stripes in 2D is 2, that of n^2 stripes in 3D about n.
+    Cost with d vectors and half-bandwidth w: setup d w^2 flops, memory 8 d w bytes, 4 d w flops per solve. w is 2 for
+    2n stripes in 2D and about n for n^2 stripes in 3D.
     """
 
     name: ClassVar[str] = "cholesky"
@@ -65,10 +65,10 @@ class Cholesky(CoarseSolver):
 @register
 @dataclasses.dataclass(frozen=True)
 class Inverse(CoarseSolver):
-    """E^-1 formed explicitly, so that a solve is one dense product of 2 d^2 flops; memory 8 d^2 bytes, setup 2 d^3
-    flops.
+    """The explicit inverse E^-1, the paper's choice for the GPU: a solve is one dense product.
 
-    The paper's choice for the GPU. Its rounding errors grow with the condition of E and can delay convergence.
+    Cost: setup 2 d^3 flops, memory 8 d^2 bytes, 2 d^2 flops per solve. The rounding errors grow with cond(E) and can
+    delay convergence.
     """
 
     name: ClassVar[str] = "inverse"
@@ -77,13 +77,13 @@ class Inverse(CoarseSolver):
         "rounding in the explicit inverse of E may be the cause; try coarse solver cholesky or variant a-def2"
     )
 
-    largest: int = parameter(8192, "refuse to invert more vectors than this", low=1, high=65536, unit="vectors")
+    largest: int = parameter(8192, "maximum number of deflation vectors", low=1, high=65536, unit="vectors")
 
     def factor(self, matrix: sparse.csr_array) -> Factor:
         count = matrix.shape[0]
         if count > self.largest:
             raise InputError(
-                f"the explicit inverse of {count} deflation vectors takes {8e-9 * count**2:.1f} GB and is bounded at "
+                f"the explicit inverse of {count} deflation vectors takes {8e-9 * count**2:.1f} GB and is limited to "
                 f"{self.largest} vectors; use coarse solver cholesky"
             )
         return DenseInverse(matrix)
@@ -117,7 +117,7 @@ class BandCholesky(Factor):
 
 
 class DenseInverse(Factor):
-    """E^-1 as a dense matrix, from its Cholesky factorization."""
+    """E^-1 as a dense matrix, from the Cholesky factorization of E."""
 
     def __init__(self, matrix: sparse.csr_array) -> None:
         try:
@@ -135,8 +135,8 @@ class DenseInverse(Factor):
 
 
 def not_definite(detail: str) -> InputError:
-    """The refusal of a coarse matrix that cannot be factored, for all coarse solvers."""
+    """The InputError of all coarse solvers for a coarse matrix that cannot be factored."""
     return InputError(
         f"the coarse matrix E = Z^T A Z is not positive definite ({detail}); the matrix is indefinite, or singular "
-        "in a way that dropping one deflation vector does not mend: use deflation none"
+        "in a way that dropping one deflation vector does not repair; use deflation none"
     )

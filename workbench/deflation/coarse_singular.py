@@ -1,4 +1,4 @@
-"""Coarse solvers that take a singular E as it is: no vector needs to be dropped."""
+"""Coarse solvers for a singular E, which need no deflation vector dropped."""
 
 from __future__ import annotations
 
@@ -17,40 +17,41 @@ from workbench.registry import parameter, register
 @register
 @dataclasses.dataclass(frozen=True)
 class PseudoInverse(CoarseSolver):
-    """The Moore-Penrose inverse of E from its eigenvectors, as a dense product: memory 8 d^2 bytes, setup about 10 d^3
-    flops.
+    """The Moore-Penrose inverse of E from its eigendecomposition: a solve is one dense product.
 
     For a singular E (all-Neumann problems) it gives the same projection as dropping one vector.
+
+    Cost: setup about 10 d^3 flops, memory 8 d^2 bytes, 2 d^2 flops per solve.
     """
 
     name: ClassVar[str] = "pseudo-inverse"
     title: ClassVar[str] = "pseudo-inverse (dense product)"
-    takes_singular: ClassVar[bool] = True
+    accepts_singular: ClassVar[bool] = True
     advice: ClassVar[str] = (
         "rounding in the pseudo-inverse of E may be the cause; try coarse solver cholesky or variant a-def2"
     )
 
-    largest: int = parameter(2048, "refuse more vectors than this", low=1, high=16384, unit="vectors")
+    largest: int = parameter(2048, "maximum number of deflation vectors", low=1, high=16384, unit="vectors")
 
     def factor(self, matrix: sparse.csr_array) -> Factor:
         count = matrix.shape[0]
         if count > self.largest:
             raise InputError(
-                f"the pseudo-inverse of {count} deflation vectors is bounded at {self.largest}; "
+                f"the pseudo-inverse of {count} deflation vectors is limited to {self.largest} vectors; "
                 "use coarse solver cholesky"
             )
-        return _Pseudo(matrix)
+        return _PseudoInverse(matrix)
 
 
-class _Pseudo(Factor):
+class _PseudoInverse(Factor):
     def __init__(self, matrix: sparse.csr_array) -> None:
-        # NumPy's, because SciPy's holds Python's lock, and with it every view, until it returns.
+        # NumPy's eigh releases the GIL; SciPy's holds it and would block every other thread.
         values, vectors = np.linalg.eigh(matrix.toarray())
         cutoff = values[-1] * max(1e-12, values.size * np.finfo(float).eps)
         if values[0] < -cutoff:
             raise not_definite(f"its smallest eigenvalue is {values[0]:.3g}")
-        kept = values > cutoff
-        self._inverse = (vectors[:, kept] / values[kept]) @ vectors[:, kept].conj().T
+        nonzero = values > cutoff
+        self._inverse = (vectors[:, nonzero] / values[nonzero]) @ vectors[:, nonzero].conj().T
         self.form = Dense(self._inverse)
 
     def solve(self, right: np.ndarray) -> np.ndarray:
@@ -66,13 +67,14 @@ class _Pseudo(Factor):
 class InnerCG(CoarseSolver):
     """E a2 = a1 by Jacobi-preconditioned CG in every outer iteration, as in the paper's CPU version; no setup.
 
-    Each inner iteration moves the non-zeros of E and some ten vectors of length d. Its tolerance, relative to a1,
-    limits the accuracy of the outer iteration.
+    The tolerance, relative to a1, limits the accuracy of the outer iteration.
+
+    Cost: each inner iteration reads the non-zeros of E and about ten vectors of length d.
     """
 
     name: ClassVar[str] = "inner-cg"
     title: ClassVar[str] = "inner conjugate gradients"
-    takes_singular: ClassVar[bool] = True
+    accepts_singular: ClassVar[bool] = True
     advice: ClassVar[str] = (
         "the tolerance of inner-cg may be the cause; tighten it, or try coarse solver cholesky or variant a-def2"
     )
@@ -104,7 +106,7 @@ class _InnerCG(Factor):
             s = self._matrix @ p
             curvature = np.vdot(p, s).real
             if not curvature > 0:
-                # In the null space of a singular E rounding may leave either sign; more than rounding is indefinite.
+                # Rounding gives either sign in the null space of a singular E; values below that mean an indefinite E.
                 if curvature < -1e-12 * self._scale * np.linalg.norm(p) ** 2:
                     raise not_definite(f"an inner direction has (p, E p) = {curvature:.3g}")
                 break

@@ -1,4 +1,4 @@
-"""Coarse solver for many vectors: a sparse factorization."""
+"""Sparse direct coarse solver, for many deflation vectors."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from workbench.registry import register
 @register
 @dataclasses.dataclass(frozen=True)
 class SparseFactor(CoarseSolver):
-    """E = L D L^T with a minimum-degree ordering and without pivoting, by SuperLU in symmetric mode.
+    """E = L D L^T in minimum-degree ordering without pivoting, by SuperLU in symmetric mode, in double precision.
 
-    For the thousands of vectors of many small blocks in 3D, where it fills in less than a band. In double precision,
-    whatever that of A. Memory and time depend on the fill; a solve reads both factors once.
+    For thousands of vectors, as of many small blocks in 3D, where it has less fill than a band.
+
+    Cost: memory and time depend on the fill; a solve reads both factors once.
     """
 
     name: ClassVar[str] = "sparse"
@@ -31,11 +32,11 @@ class SparseFactor(CoarseSolver):
 
 class _SuperLU(Factor):
     def __init__(self, matrix: sparse.csr_array) -> None:
-        # SuperLU solves in the dtype of its matrix alone, and restrictions of float32 vectors are sums in float64.
-        self._wide = np.result_type(matrix.dtype, np.float64)
+        # SuperLU solves in the dtype of its matrix, and restrictions of float32 vectors are accumulated in float64.
+        self._double = np.result_type(matrix.dtype, np.float64)
         try:
             self._factor = linalg.splu(
-                sparse.csc_matrix(matrix, dtype=self._wide),
+                sparse.csc_matrix(matrix, dtype=self._double),
                 permc_spec="MMD_AT_PLUS_A",
                 diag_pivot_thresh=0.0,
                 options={"SymmetricMode": True},
@@ -47,8 +48,8 @@ class _SuperLU(Factor):
             raise not_definite(f"pivot {int(np.argmin(np.real(pivots)))} is {np.real(pivots).min():.3g}")
 
     def solve(self, right: np.ndarray) -> np.ndarray:
-        return self._factor.solve(right.astype(self._wide, copy=False)).astype(right.dtype, copy=False)
+        return self._factor.solve(right.astype(self._double, copy=False)).astype(right.dtype, copy=False)
 
     @property
     def traffic(self) -> int:
-        return (4 + self._wide.itemsize) * int(self._factor.nnz)
+        return (4 + self._double.itemsize) * int(self._factor.nnz)

@@ -1,4 +1,4 @@
-"""The exact smallest eigenvectors, for study."""
+"""Exact eigenvectors of the smallest eigenvalues, for reference."""
 
 from __future__ import annotations
 
@@ -10,23 +10,25 @@ from scipy import sparse
 from scipy.sparse import linalg
 
 from workbench.deflation.base import Deflation, DeflationContext
-from workbench.deflation.subspace import SpannedBy
+from workbench.deflation.subspace import DenseSubspace
 from workbench.errors import InputError
 from workbench.registry import parameter, register
 
-LARGEST = 70_000
+MAX_UNKNOWNS = 70_000
 SHIFT = 1e-9
-"""Below zero by this much of the largest diagonal entry, so that a singular A can be factored."""
+"""The shift -SHIFT times the largest diagonal entry makes a singular A nonsingular."""
 
 
 @register
 @dataclasses.dataclass(frozen=True)
 class Eigenvectors(Deflation):
-    """The eigenvectors of the smallest eigenvalues of A, or of D^-1 A, D its diagonal: what deflation at best removes.
+    """The eigenvectors of the smallest eigenvalues of A, or of D^-1 A with D = diag(A): the ideal deflation vectors.
 
-    They are what the first level `none` (or `jacobi`) leaves to CG, one by one. Setup: a sparse factorization and a
-    shift-and-invert Lanczos process (ARPACK), for at most 70,000 unknowns; memory 2 count vectors. Raises InputError
-    for more unknowns, and for a count that leaves no other eigenvector.
+    These are the error components that CG reduces most slowly with preconditioner `none` (or `jacobi`).
+
+    Cost of the setup: a sparse factorization and a shift-and-invert Lanczos process (ARPACK); memory 2 count vectors.
+
+    Raises InputError for more than 70,000 unknowns, and for a count above N - 2.
     """
 
     name: ClassVar[str] = "eigenvectors"
@@ -35,22 +37,22 @@ class Eigenvectors(Deflation):
     count: int = parameter(8, "eigenvectors", low=1, high=512, unit="vectors")
     of: str = parameter("D^-1 A", "the matrix whose eigenvectors they are", choices=("A", "D^-1 A"))
 
-    def space(self, given: DeflationContext) -> SpannedBy:
-        size = given.operator.shape[0]
-        if size > LARGEST:
-            raise InputError(f"eigenvectors: offered for at most {LARGEST} unknowns, got {size}; use deflation ritz")
+    def space(self, context: DeflationContext) -> DenseSubspace:
+        size = context.operator.shape[0]
+        if size > MAX_UNKNOWNS:
+            raise InputError(f"eigenvectors: at most {MAX_UNKNOWNS} unknowns, got {size}; use deflation ritz")
         if self.count > size - 2:
             raise InputError(
                 f"eigenvectors: {self.count} vectors of {size} unknowns leave nothing to CG; use at most {size - 2}"
             )
-        wide = np.result_type(given.operator.dtype, np.float64)
-        matrix = sparse.csc_matrix(given.operator.to_csr(), dtype=wide)
-        diagonal = np.real(given.operator.diagonal()).astype(float)
-        mass = sparse.csc_matrix(sparse.diags_array(diagonal), dtype=wide) if self.of != "A" else None
+        double = np.result_type(context.operator.dtype, np.float64)
+        matrix = sparse.csc_matrix(context.operator.to_csr(), dtype=double)
+        diagonal = np.real(context.operator.diagonal()).astype(float)
+        mass = sparse.csc_matrix(sparse.diags_array(diagonal), dtype=double) if self.of != "A" else None
         scale = 1.0 if mass is not None else float(diagonal.max())
-        start = np.random.default_rng(given.seed).random(size).astype(wide)
+        start = np.random.default_rng(context.seed).random(size).astype(double)
         try:
             _, vectors = linalg.eigsh(matrix, self.count, M=mass, sigma=-SHIFT * scale, v0=start)
         except (RuntimeError, linalg.ArpackError) as error:
             raise InputError(f"eigenvectors could not be computed: {error}; use deflation ritz") from None
-        return SpannedBy(vectors)
+        return DenseSubspace(vectors)

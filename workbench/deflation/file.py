@@ -1,4 +1,4 @@
-"""The user's own deflation vectors, from a file."""
+"""User-supplied deflation vectors from a file."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from workbench.registry import parameter, register
 @register
 @dataclasses.dataclass(frozen=True)
 class VectorsFile(Deflation):
-    """Z from a NumPy file (.npy): labels 0..d-1 of shape (N,), whole numbers, or vectors of shape (N, d).
+    """Z from a NumPy file (.npy): integer labels 0..d-1 of shape (N,), or vectors of shape (N, d).
 
-    Vectors that are 0 or one constant per column, without overlap, become labels. Raises InputError for a file that is
-    missing, is no such array, or does not fit the matrix.
+    Vectors that are 0 or one constant per column, without overlap, become labels.
+
+    Raises InputError for a file that is missing, is no such array, or does not fit the matrix.
     """
 
     name: ClassVar[str] = "file"
@@ -28,7 +29,7 @@ class VectorsFile(Deflation):
 
     path: str = parameter("", "path of the .npy file")
 
-    def space(self, given: DeflationContext) -> Subspace:
+    def space(self, context: DeflationContext) -> Subspace:
         if not self.path:
             raise InputError("deflation file needs the path of a .npy file with labels (N,) or vectors (N, d)")
         path = path_of(self.path)
@@ -36,5 +37,5 @@ class VectorsFile(Deflation):
             try:
                 stored = read_array(stream, os.fstat(stream.fileno()).st_size)
             except (ValueError, OSError):
-                raise InputError(f"{shown(path)} is no NumPy array file; write one with numpy.save") from None
-        return as_subspace(stored, given.operator.shape[0])
+                raise InputError(f"{shown(path)} is not a NumPy array file; write one with numpy.save") from None
+        return as_subspace(stored, context.operator.shape[0])

@@ -1,7 +1,7 @@
-"""Factorizations by LAPACK beside which other threads go on: SciPy's own wrappers hold Python's lock until they return,
-which would freeze every view and every button while a large coarse matrix is factored.
+"""LAPACK factorizations that release the GIL.
 
-The routines are those of SciPy's LAPACK, reached through `scipy.linalg.cython_lapack`, which publishes their addresses.
+SciPy's wrappers hold the GIL until they return, which would block every view while a large coarse matrix is factored.
+The routines are those of SciPy's LAPACK, called by the addresses that `scipy.linalg.cython_lapack` exports.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ _LETTERS = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
 
 
 def band_cholesky(band: np.ndarray) -> np.ndarray:
-    """The Cholesky factor, lower band by lower band, in place of a positive definite band matrix.
+    """Factor a positive definite band matrix in place into its Cholesky factor, lower bands.
 
-    band: shape (w + 1, d), in Fortran order, for half-bandwidth w; its entry (i - j, j) is A[i, j]. Cost: d w^2 flops.
-    Raises LinAlgError where the matrix is not positive definite. Source: LAPACK, xPBTRF.
+    band: shape (w + 1, d) in Fortran order, for half-bandwidth w; entry (i - j, j) is A[i, j].
+
+    Cost: d w^2 flops. Raises LinAlgError if the matrix is not positive definite. Source: LAPACK, xPBTRF.
     """
     width, size = band.shape[0] - 1, band.shape[1]
     _call("pbtrf", band.dtype, b"L", size, width, band, width + 1)
@@ -29,20 +30,19 @@ def band_cholesky(band: np.ndarray) -> np.ndarray:
 
 
 def inverse(matrix: np.ndarray) -> np.ndarray:
-    """The inverse of a positive definite dense matrix, (d, d), which is overwritten. About 2 d^3 flops.
+    """The inverse of a positive definite dense matrix, (d, d), which is overwritten, from its Cholesky factorization.
 
-    By the Cholesky factor and a solve for every column of the identity. Raises LinAlgError where the matrix is not
-    positive definite. Source: LAPACK, xPOTRF and xPOTRS.
+    Cost: about 2 d^3 flops. Raises LinAlgError if the matrix is not positive definite. Source: LAPACK, xPOTRF, xPOTRS.
     """
     factor, size = np.asfortranarray(matrix), matrix.shape[0]
-    made = np.eye(size, dtype=matrix.dtype, order="F")
+    identity = np.eye(size, dtype=matrix.dtype, order="F")
     _call("potrf", matrix.dtype, b"L", size, factor, size)
-    _call("potrs", matrix.dtype, b"L", size, size, factor, size, made, size)
-    return made
+    _call("potrs", matrix.dtype, b"L", size, size, factor, size, identity, size)
+    return identity
 
 
 def _call(name: str, dtype: np.dtype, triangle: bytes, *arguments: int | np.ndarray) -> None:
-    """Call a routine by its address; ctypes lets other threads go on meanwhile. All integers are C ints."""
+    """Call a routine by its address through ctypes, which releases the GIL. All integers are C ints."""
     info = ctypes.c_int(0)
     passed: list[Any] = [triangle]
     for argument in arguments:
@@ -59,11 +59,11 @@ def _call(name: str, dtype: np.dtype, triangle: bytes, *arguments: int | np.ndar
 
 @functools.cache
 def _routine(name: str, count: int) -> Any:
-    """A routine as a function of so many pointers."""
+    """A LAPACK routine as a function of `count` pointers."""
     capsule = importlib.import_module("scipy.linalg.cython_lapack").__pyx_capi__[name]
-    told = ctypes.pythonapi.PyCapsule_GetName
-    told.restype, told.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    name_of = ctypes.pythonapi.PyCapsule_GetName
+    name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
     address = ctypes.pythonapi.PyCapsule_GetPointer
     address.restype, address.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     kind = ctypes.CFUNCTYPE(None, ctypes.c_char_p, *[ctypes.c_void_p] * (count - 1))
-    return kind(address(capsule, told(capsule)))
+    return kind(address(capsule, name_of(capsule)))

@@ -1,4 +1,4 @@
-"""Level-set subdomains: the phases of the fluid, or blocks cut along the phases."""
+"""Level-set subdomains: the phases of the fluid, or blocks split by phase."""
 
 from __future__ import annotations
 
@@ -16,18 +16,21 @@ from workbench.registry import parameter, register
 @register
 @dataclasses.dataclass(frozen=True)
 class LevelSet(Deflation):
-    """Subdomains that follow the interfaces: with k = 0 one vector for each bubble and one for what surrounds them,
-    with k > 0 the parts into which the phases cut each of k blocks per side. Subdomains that hold no unknown are left
-    out.
+    """Subdomains that follow the interfaces between phases; empty subdomains are omitted.
 
-    Needs a problem that says where its phases are. Source: Tang and Vuik 2007, section 3 (level-set deflation).
+    k = 0: one vector for each bubble and one for the surrounding fluid. k > 0: the intersections of the phases with k
+    blocks per side.
+
+    Raises InputError for a problem without phases.
+
+    Source: Tang and Vuik 2007, section 3 (level-set deflation).
     """
 
     name: ClassVar[str] = "levelset"
     title: ClassVar[str] = "level-set subdomains"
     needs_phases: ClassVar[bool] = True
 
-    k: int = parameter(8, "blocks per side, cut by the phases; 0 takes the phases alone", low=0, high=4096)
+    k: int = parameter(8, "blocks per side, split by phase; 0 uses the phases alone", low=0, high=4096)
 
     def labels(self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None = None) -> np.ndarray:
         if phase is None:

@@ -1,4 +1,4 @@
-"""No second level."""
+"""No deflation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.registry import register
 @register
 @dataclasses.dataclass(frozen=True)
 class NoDeflation(Deflation):
-    """No deflation vectors; the system is solved as it is."""
+    """No deflation vectors: the original system is solved."""
 
     name: ClassVar[str] = "none"
     title: ClassVar[str] = "none"

@@ -1,4 +1,4 @@
-"""Planes of equal z."""
+"""Plane subdomains of equal z."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.deflation.base import Deflation, compose, cut
+from workbench.deflation.base import Deflation, combine_sides, split_evenly
 from workbench.registry import register
 
 
 @register
 @dataclasses.dataclass(frozen=True)
 class Planes(Deflation):
-    """One vector for all cells of equal z (n vectors of n^2 unknowns); in 2D for all cells of equal y.
+    """One vector per plane of equal z (n vectors of n^2 unknowns); in 2D per grid row of equal y.
 
     Source: Gupta, van Gijzen, Vuik 2013, section 5.3 and figure 8.
     """
@@ -24,6 +24,6 @@ class Planes(Deflation):
     needs_grid: ClassVar[bool] = True
 
     def labels(self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None = None) -> np.ndarray:
-        sides = self.need_grid(grid)
-        rest = [(cut(cells, 1), 1) for cells in sides[1:]]
-        return compose([(cut(sides[0], sides[0]), sides[0]), *rest])
+        sides = self.require_grid(grid)
+        rest = [(split_evenly(cells, 1), 1) for cells in sides[1:]]
+        return combine_sides([(split_evenly(sides[0], sides[0]), sides[0]), *rest])

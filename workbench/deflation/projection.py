@@ -1,4 +1,4 @@
-"""Deflation wraps a system: P A x^ = P b is handed to a solver that knows nothing of it, and x^ is turned into x after.
+"""Deflation as a projected system: the solver solves P A x^ = P b, and x is recovered from x^ afterwards.
 
     P = I - A Q,  Q = Z E^-1 Z^T,  E = Z^T A Z,  x = Q b + P^T x^
 
@@ -19,51 +19,52 @@ from workbench.devices.protocol import Device
 from workbench.operators import BoundOperator, Operator
 
 Parts = Iterator[tuple[Any, str, str, int, int]]
-"""Objects with a method each, and the name, bytes and flops of a call of it."""
+"""Traced calls: object, name of its method, name in the trace, bytes and flops per call."""
 NULL_TOLERANCE = 1e-10
-"""E counts as singular when E times the constant vector is below this times the row sums of |E|."""
+"""E counts as singular if |E 1| is at most this times the largest row sum of |E|."""
 
 
 class Projection:
-    """The deflation of A by a subspace, on a device.
+    """The projection P for a subspace, on a device.
 
-    When A maps the constant vector to zero, E of piecewise constant vectors is singular: one vector, the last, is
-    dropped unless the coarse solver takes E as it is, which leaves the span of AZ as it was. Raises InputError for a
-    subspace that cannot deflate A, and for an E that is not positive definite.
+    If A maps the constants to zero, E of piecewise constant vectors is singular. The last vector is then dropped, which
+    does not change the span of AZ, unless the coarse solver accepts a singular E.
+
+    Raises InputError for a subspace that cannot deflate A, and for an E that is not positive definite.
     """
 
     def __init__(
         self, operator: Operator, bound: BoundOperator, subspace: Subspace, coarse: CoarseSolver, device: Device
     ) -> None:
-        placed = subspace.place(operator, bound, device)
-        matrix = placed.matrix
+        basis = subspace.bind(operator, bound, device)
+        matrix = basis.matrix
         self.count = matrix.shape[0]
-        self.notes = list(placed.notes)
-        self._kept = self.count
+        self.notes = list(basis.notes)
+        self._rank = self.count
         if subspace.labels is not None and _is_singular(matrix):
-            dropped = not coarse.takes_singular or self.count == 1
-            self._kept -= dropped
-            done = "the last deflation vector was dropped" if dropped else "it was taken as it is"
-            self.notes.append(f"E is singular: {done} (coarse solver {coarse.name})")
-        self._factor = coarse.factor(sparse.csr_array(matrix[: self._kept, : self._kept])) if self._kept else None
-        self._device, self._bound, self._z, self._az = device, bound, placed.z, placed.az
-        self._lengths = placed.lengths
+            dropped = not coarse.accepts_singular or self.count == 1
+            self._rank -= dropped
+            action = "the last deflation vector was dropped" if dropped else "no deflation vector was dropped"
+            self.notes.append(f"E is singular: {action} (coarse solver {coarse.name})")
+        self._factor = coarse.factor(sparse.csr_array(matrix[: self._rank, : self._rank])) if self._rank else None
+        self._device, self._bound, self._z, self._az = device, bound, basis.z, basis.az
+        self._lengths = basis.lengths
         self._product = device.restricted_product(bound, self._z)
         form = self._factor.form if self._factor else None
         self._coarse = device.coarse_level(form, self._solve_on_host, self.count, operator.dtype)
         self.notes += self._coarse.notes
         self.waits = self._coarse.waits or getattr(bound, "waits", False)
-        """Whether every application waits for the host."""
-        self._scratch = device.zeros(operator.shape[0], operator.dtype)
+        """Whether an application synchronizes with the host."""
+        self._work = device.zeros(operator.shape[0], operator.dtype)
 
     def coarse_solve(self, coarse: Any) -> Any:
-        """E^-1 a with zero for the dropped vector, shape (d,), on the device."""
+        """E^-1 a, shape (d,), on the device, with zero for a dropped vector."""
         return self._coarse.solve(coarse)
 
     def _solve_on_host(self, coarse: np.ndarray) -> np.ndarray:
         solution = np.zeros_like(coarse)
         if self._factor is not None:
-            solution[: self._kept] = self._factor.solve(coarse[: self._kept])
+            solution[: self._rank] = self._factor.solve(coarse[: self._rank])
         return solution
 
     def project(self, v: Any) -> None:
@@ -72,44 +73,46 @@ class Projection:
 
     def project_transposed(self, x: Any) -> None:
         """x = P^T x in place, written as x - Q A x."""
-        _, restricted = self._product.apply(x, self._scratch)
+        _, restricted = self._product.apply(x, self._work)
         self._z.subtract(x, self.coarse_solve(restricted))
 
-    def correct(self, u: Any, r: Any) -> None:
+    def add_correction(self, u: Any, r: Any) -> None:
         """u = u + Q r in place."""
         self._z.add(u, self.coarse_solve(self._z.restrict(r)))
 
-    def finish(self, x: Any, b: Any) -> None:
+    def recover_solution(self, x: Any, b: Any) -> None:
         """x = Q b + P^T x^ in place, written as x^ + Q (b - A x^)."""
-        self._bound.apply(x, self._scratch)
-        self._device.subtract_from(b, self._scratch)
-        self._z.add(x, self.coarse_solve(self._z.restrict(self._scratch)))
+        self._bound.apply(x, self._work)
+        self._device.subtract_from(b, self._work)
+        self._z.add(x, self.coarse_solve(self._z.restrict(self._work)))
 
     def drift(self, r: Any) -> float:
-        """||Z^H r|| with the columns of Z scaled to length 1: about the part of r in the span of Z, which is zero for
-        an exact projection."""
+        """||Z^H r|| with the columns of Z normalized; zero for an exact projection.
+
+        About the norm of the component of r in the span of Z.
+        """
         return float(np.linalg.norm(self._device.to_host(self._z.restrict(r)) / self._lengths))
 
-    # As an operator the projection is P A, so that a solver can take it for A.
+    # The interface of a bound operator, for P A in place of A.
 
     offers = ("xy",)
 
     def apply(self, x: Any, out: Any) -> Any:
-        """out = P A x, with (x, out) as first of the three dot products; the others are not offered."""
+        """out = P A x. Returns dot products of which only the first, (x, out), is computed."""
         dots, restricted = self._product.apply(x, out)
-        # (x, AZ a) = (Z^H A x, a), which costs d operations and not N.
+        # (x, AZ a) = (Z^H A x, a) costs d operations instead of N.
         solved = self.coarse_solve(restricted)
         self._az.subtract(out, solved)
         return self._coarse.take_energy(dots, restricted, solved)
 
     def parts(self) -> Parts:
-        """What a trace shows apart."""
-        vector, z = self._scratch.nbytes, self._z.traffic
+        """The calls that a trace records separately."""
+        vector, z = self._work.nbytes, self._z.traffic
         product = self.system_traffic + z + vector - self._product.saved
-        yield self._product, "apply", "A, Z^T", product, self._bound.flops + self._scratch.size
-        yield self._z, "restrict", "Z^T", vector + z, self._scratch.size
-        yield self._z, "add", "Z", 2 * vector + z, self._scratch.size
-        # A triangular solve waits for itself row by row, so its bytes say nothing about its time.
+        yield self._product, "apply", "A, Z^T", product, self._bound.flops + self._work.size
+        yield self._z, "restrict", "Z^T", vector + z, self._work.size
+        yield self._z, "add", "Z", 2 * vector + z, self._work.size
+        # Triangular solves are latency-bound, so a bandwidth would be meaningless.
         yield self, "coarse_solve", "E^-1", 0, 0
         yield self._az, "subtract", "AZ", self._az.traffic, 2 * self._az.entries
 
@@ -120,7 +123,7 @@ class Projection:
     @property
     def vector_traffic(self) -> int:
         """Bytes of one vector."""
-        return self._scratch.nbytes
+        return self._work.nbytes
 
     @property
     def system_traffic(self) -> int:
@@ -131,12 +134,12 @@ class Projection:
     def coarse_traffic(self) -> int:
         """Bytes of one restriction and one coarse solve."""
         solve = self._factor.traffic if self._factor else 0
-        return self._scratch.nbytes + self._z.traffic + solve
+        return self._work.nbytes + self._z.traffic + solve
 
     @property
     def flops(self) -> int:
         solve = self._factor.traffic // 4 if self._factor else 0
-        return self._bound.flops + self._scratch.size + solve + 2 * self._az.entries
+        return self._bound.flops + self._work.size + solve + 2 * self._az.entries
 
 
 def _is_singular(matrix: sparse.csr_array) -> bool:

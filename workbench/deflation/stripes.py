@@ -1,4 +1,4 @@
-"""Stripes along x, the paper's deflation vectors."""
+"""Stripe subdomains along x, the paper's deflation vectors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.deflation.base import Deflation, compose, cut
+from workbench.deflation.base import Deflation, combine_sides, split_evenly
 from workbench.errors import InputError
 from workbench.registry import parameter, register
 
@@ -15,7 +15,7 @@ from workbench.registry import parameter, register
 @register
 @dataclasses.dataclass(frozen=True)
 class Stripes(Deflation):
-    """Every grid row along x is cut into equal stripes: by default 2 in 2D (2n stripes of n/2 unknowns), 1 in 3D (n^2).
+    """Each grid row along x split into equal stripes, by default 2 in 2D (2n stripes of n/2 unknowns), 1 in 3D (n^2).
 
     Source: Gupta, van Gijzen, Vuik 2013, section 4 and figures 7 and 8.
     """
@@ -24,14 +24,14 @@ class Stripes(Deflation):
     title: ClassVar[str] = "stripes along x"
     needs_grid: ClassVar[bool] = True
 
-    per_row: int = parameter(0, "stripes a grid row is cut into; 0 means 2 in 2D and 1 in 3D", low=0, high=65536)
+    per_row: int = parameter(0, "stripes per grid row; 0 means 2 in 2D and 1 in 3D", low=0, high=65536)
 
     def labels(self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None = None) -> np.ndarray:
-        sides = self.need_grid(grid)
+        sides = self.require_grid(grid)
         per_row = self.per_row or (2 if len(sides) == 2 else 1)
         if per_row > sides[-1]:
             raise InputError(
-                f"stripes: a row of {sides[-1]} cells cannot be cut into {per_row}; use at most {sides[-1]}"
+                f"stripes: a row of {sides[-1]} cells cannot be split into {per_row} stripes; use at most {sides[-1]}"
             )
-        rows = [(cut(cells, cells), cells) for cells in sides[:-1]]
-        return compose([*rows, (cut(sides[-1], per_row), per_row)])
+        rows = [(split_evenly(cells, cells), cells) for cells in sides[:-1]]
+        return combine_sides([*rows, (split_evenly(sides[-1], per_row), per_row)])

@@ -1,4 +1,4 @@
-"""Z in the two shapes that it comes in: one label per unknown, or vectors without structure."""
+"""Deflation subspaces: piecewise constant, stored as labels, or spanned by dense vectors."""
 
 from __future__ import annotations
 
@@ -9,25 +9,27 @@ import numpy as np
 from scipy import sparse
 
 from workbench.arrays import cast, to_working_dtype
-from workbench.deflation.compact import compact_az, galerkin
+from workbench.deflation.galerkin import galerkin_matrix, sparse_az
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators import BoundOperator, Operator
 from workbench.operators.matrix import check_indices
 
-DEPENDENT = 1e-12
-"""A combination of unit vectors shorter than this counts as zero."""
-NULL = 1e-10
-"""A vector counts as one of A's null space when its energy is below this times the largest."""
-ROUNDED = 16
-"""Rounding in (v, A v) of a unit null vector: this times eps times the largest diagonal entry of A."""
+RANK_TOLERANCE = 1e-12
+"""An eigenvalue of the Gram matrix of unit vectors below this counts as zero."""
+NULL_TOLERANCE = 1e-10
+"""A Ritz value below this times the largest one counts as zero."""
+ROUNDING_FACTOR = 16
+"""Rounding error of (v, A v) for a unit null vector, over eps times the largest diagonal entry of A."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Placed:
-    """A subspace on a device with what its projection needs.
+class BoundSubspace:
+    """A subspace on a device.
 
-    z: restrict(w) = Z^H w and add(x, a) = x + Z a. az: subtract(w, a) = w - AZ a. matrix: E = Z^H A Z, shape (d, d).
+    z: restrict(w) = Z^H w and add(x, a) = x + Z a.
+    az: subtract(w, a) = w - AZ a.
+    matrix: E = Z^H A Z, shape (d, d).
     lengths: the norm of each column of Z, shape (d,).
     """
 
@@ -39,17 +41,17 @@ class Placed:
 
 
 class Subspace:
-    """Base of both; `labels` is None where the vectors are not piecewise constant."""
+    """Base of deflation subspaces; `labels` is None if the vectors are not piecewise constant."""
 
     labels: np.ndarray | None = None
 
-    def place(self, operator: Operator, bound: BoundOperator, device: Device) -> Placed:
-        """Put Z and AZ on the device and form E. Raises InputError for a Z that cannot deflate A."""
+    def bind(self, operator: Operator, bound: BoundOperator, device: Device) -> BoundSubspace:
+        """Copy Z and AZ to the device and compute E. Raises InputError for a Z that cannot deflate A."""
         raise TypeError
 
 
 class PiecewiseConstant(Subspace):
-    """One vector a subdomain: 1 inside, 0 outside. Only the labels 0..d-1, shape (N,), are stored.
+    """One indicator vector per subdomain, stored as labels 0..d-1, shape (N,).
 
     Raises InputError for a subdomain without unknowns.
     """
@@ -62,98 +64,115 @@ class PiecewiseConstant(Subspace):
                 f"deflation subdomain {int(np.argmin(self.sizes))} of {self.sizes.size} holds no unknown; renumber them"
             )
 
-    def place(self, operator: Operator, bound: BoundOperator, device: Device) -> Placed:
+    def bind(self, operator: Operator, bound: BoundOperator, device: Device) -> BoundSubspace:
         assert self.labels is not None
         count = self.sizes.size
-        az = compact_az(operator, self.labels, count)
-        return Placed(
+        az = sparse_az(operator, self.labels, count)
+        return BoundSubspace(
             device.subdomains(self.labels, count, operator.dtype),
             device.compact_columns(az),
-            galerkin(az, self.labels, count),
+            galerkin_matrix(az, self.labels, count),
             np.sqrt(self.sizes),
         )
 
 
-class SpannedBy(Subspace):
-    """The span of any vectors, the columns of `vectors`, shape (N, d).
+class DenseSubspace(Subspace):
+    """The span of the columns of `vectors`, shape (N, d).
 
-    Z becomes the Ritz vectors of A in that span: orthonormal, E diagonal. Columns that depend on others are left out,
-    and so are directions that A maps to zero, which leave the span of AZ as it is; both are noted. Memory 2 d vectors
-    (Z and AZ), setup d products with A and some 8 N d^2 flops, an application 4 N d flops. Raises InputError for
-    entries that are not finite, and for an A that is indefinite in the span.
+    Z consists of the Ritz vectors of A in that span: orthonormal, with diagonal E. Linearly dependent columns are
+    dropped, and so are Ritz vectors that A maps to zero, which do not change the span of AZ; both are noted.
+
+    Cost: memory 2 d vectors (Z and AZ), setup d products with A and about 8 N d^2 flops, 4 N d flops per application.
+
+    Raises InputError for entries that are not finite, and for an A that is indefinite on the span.
     """
 
     def __init__(self, vectors: np.ndarray) -> None:
         self.vectors = np.asarray(vectors)
 
-    def place(self, operator: Operator, bound: BoundOperator, device: Device) -> Placed:
-        size, given = operator.shape[0], self.vectors.shape[-1]
-        if self.vectors.shape != (size, given):
-            raise InputError(f"deflation vectors have shape {self.vectors.shape}, but the matrix has {size} rows")
-        if not np.isfinite(self.vectors).all():
-            raise InputError("deflation vectors hold NaN or infinity; entries must be finite")
-        wide = np.result_type(operator.dtype, np.float64)
-        z = _orthonormal(_orthonormal(cast(self.vectors, wide, "a deflation vector"))).astype(operator.dtype)
-        notes = [f"{given - z.shape[1]} dependent deflation vectors were left out"] if z.shape[1] < given else []
-        az = np.empty(z.shape[::-1], operator.dtype)
-        product = device.zeros(size, operator.dtype)
-        for k in range(z.shape[1]):
-            bound.apply(device.array(z[:, k], operator.dtype), product)
-            az[k] = device.to_host(product)
-        energies, rotation = np.linalg.eigh(z.conj().T.astype(wide) @ az.T)
-        zero = max(NULL, np.finfo(operator.dtype).eps) * np.abs(energies).max(initial=0)
-        kept = energies > zero
-        if (energies < -max(zero, rounding(operator))).any():
+    def bind(self, operator: Operator, bound: BoundOperator, device: Device) -> BoundSubspace:
+        z, notes = self._orthonormal_basis(operator)
+        az = _product(bound, z, device)
+        double = np.result_type(operator.dtype, np.float64)
+        ritz_values, rotation = np.linalg.eigh(z.conj().T.astype(double) @ az.T)
+        zero = max(NULL_TOLERANCE, np.finfo(operator.dtype).eps) * np.abs(ritz_values).max(initial=0)
+        if (ritz_values < -max(zero, null_rounding(operator))).any():
             raise InputError(
-                f"a deflation vector v has (v, A v) = {energies[0]:.3g}, but CG needs A positive definite; "
+                f"a deflation vector v has (v, A v) = {ritz_values[0]:.3g}, but CG needs A positive definite; "
                 "check the matrix"
             )
-        if not kept.all():
-            notes.append(f"E is singular: {int((~kept).sum())} deflation vectors that A maps to zero were left out")
-        rotation = rotation[:, kept]
-        return Placed(
+        positive = ritz_values > zero
+        if not positive.all():
+            notes.append(f"E is singular: {int((~positive).sum())} deflation vectors that A maps to zero were dropped")
+        rotation = rotation[:, positive]
+        return BoundSubspace(
             device.columns((rotation.T @ z.T).astype(operator.dtype)),
             device.columns((rotation.T @ az).astype(operator.dtype)),
-            sparse.csr_array(sparse.diags_array(energies[kept]).astype(operator.dtype)),
+            sparse.csr_array(sparse.diags_array(ritz_values[positive]).astype(operator.dtype)),
             np.ones(rotation.shape[1]),
             tuple(notes),
         )
 
+    def _orthonormal_basis(self, operator: Operator) -> tuple[np.ndarray, list[str]]:
+        """An orthonormal basis of the span, shape (N, rank), and notes."""
+        size, count = operator.shape[0], self.vectors.shape[-1]
+        if self.vectors.shape != (size, count):
+            raise InputError(f"deflation vectors have shape {self.vectors.shape}, but the matrix has {size} rows")
+        if not np.isfinite(self.vectors).all():
+            raise InputError("deflation vectors hold NaN or infinity; entries must be finite")
+        double = np.result_type(operator.dtype, np.float64)
+        vectors = cast(self.vectors, double, "a deflation vector")
+        z = _orthonormalized(_orthonormalized(vectors)).astype(operator.dtype)
+        dropped = count - z.shape[1]
+        return z, [f"{dropped} linearly dependent deflation vectors were dropped"] if dropped else []
 
-def rounding(operator: Operator) -> float:
-    """The energy, of either sign, that rounding can give a unit vector of A's null space; 0 for a hidden A."""
+
+def _product(bound: BoundOperator, z: np.ndarray, device: Any) -> np.ndarray:
+    """(AZ)^T in host memory, shape (d, N)."""
+    az = np.empty(z.shape[::-1], z.dtype)
+    product = device.zeros(z.shape[0], z.dtype)
+    for k in range(z.shape[1]):
+        bound.apply(device.array(z[:, k], z.dtype), product)
+        az[k] = device.to_host(product)
+    return az
+
+
+def null_rounding(operator: Operator) -> float:
+    """Bound of |(v, A v)| by rounding for a unit null vector v; 0 if the diagonal of A is not available."""
     try:
-        return ROUNDED * float(np.finfo(operator.dtype).eps * np.abs(operator.diagonal()).max())
+        return ROUNDING_FACTOR * float(np.finfo(operator.dtype).eps * np.abs(operator.diagonal()).max())
     except InputError:
         return 0.0
 
 
-def _orthonormal(vectors: np.ndarray) -> np.ndarray:
-    """A basis of the span by the singular vectors of unit columns: two calls make it orthonormal to rounding."""
+def _orthonormalized(vectors: np.ndarray) -> np.ndarray:
+    """A basis of the span by the Gram matrix of the unit columns; orthonormal to rounding after two calls."""
     lengths = np.linalg.norm(vectors, axis=0)
     vectors = vectors[:, lengths > 0] / lengths[lengths > 0]
     squares, rotation = np.linalg.eigh(vectors.conj().T @ vectors)
-    kept = squares > DEPENDENT
-    return vectors @ (rotation[:, kept] / np.sqrt(squares[kept]))
+    independent = squares > RANK_TOLERANCE
+    return vectors @ (rotation[:, independent] / np.sqrt(squares[independent]))
 
 
 def as_subspace(Z: Any, size: int) -> Subspace:
-    """A user's Z for N = `size` unknowns: labels of shape (N,), or vectors of shape (N, d), dense or sparse.
+    """Convert a user's Z for N = `size` unknowns: labels of shape (N,), or vectors of shape (N, d), dense or sparse.
 
-    Columns that are one constant each and do not overlap become labels. Raises InputError for whatever does not fit.
+    Columns with one constant value each and disjoint supports that cover all unknowns become labels.
+
+    Raises InputError for any other shape or dtype.
     """
     if not sparse.issparse(Z):
         if isinstance(Z, np.ma.MaskedArray):
             raise InputError("Z is a masked array; fill the masked entries: Z.filled(value)")
         try:
             Z = np.asarray(Z)
-        # Ragged lists, and what lies on a device.
+        # Ragged lists and device arrays.
         except Exception as error:
             raise InputError(f"Z is not an array of numbers: {error}") from None
     if Z.ndim not in (1, 2) or Z.shape[0] != size or 0 in Z.shape:
         raise InputError(
             f"deflation vectors have shape {Z.shape}, but the matrix has {size} rows; "
-            f"give labels of shape ({size},) or vectors of shape ({size}, d)"
+            f"pass labels of shape ({size},) or vectors of shape ({size}, d)"
         )
     if Z.ndim == 1:
         return PiecewiseConstant(_checked_labels(Z))
@@ -166,25 +185,25 @@ def as_subspace(Z: Any, size: int) -> Subspace:
     labels = _labels_of(sparse.csc_array(Z))
     if labels is not None:
         return PiecewiseConstant(labels)
-    return SpannedBy(Z.toarray() if sparse.issparse(Z) else Z)
+    return DenseSubspace(Z.toarray() if sparse.issparse(Z) else Z)
 
 
 def _checked_labels(labels: np.ndarray) -> np.ndarray:
     if labels.dtype.kind not in "iu":
         raise InputError(
-            f"labels of deflation subdomains are whole numbers 0..d-1, got {labels.dtype}; "
-            "for a single vector give an array of shape (N, 1)"
+            f"labels of deflation subdomains must be integers 0..d-1, got {labels.dtype}; "
+            "for a single vector pass an array of shape (N, 1)"
         )
     if labels.min() < 0 or labels.max() >= labels.size:
         raise InputError(
-            f"labels of deflation subdomains are numbers 0..d-1 with d at most {labels.size}, "
+            f"labels of deflation subdomains must be in 0..d-1 with d at most {labels.size}, "
             f"got {labels.min()} to {labels.max()}"
         )
     return labels.astype(np.int32)
 
 
 def _labels_of(columns: sparse.csc_array) -> np.ndarray | None:
-    """The labels that say the same as these columns, or None."""
+    """The labels equivalent to these columns, or None."""
     columns = columns.copy()
     columns.eliminate_zeros()
     counts = np.diff(columns.indptr)

@@ -1,17 +1,17 @@
-"""The family of two-level methods: where the projection P and the correction Q stand in preconditioned CG.
+"""Two-level PCG variants, by their use of the projection P and the coarse correction Q.
 
-With M1 the preconditioner that the solver sees, table 1 of Tang, Nabben, Vuik, Erlangga, "Comparison of two-level
+M1 is the preconditioner passed to the solver. After table 1 of Tang, Nabben, Vuik, Erlangga, "Comparison of two-level
 preconditioners derived from deflation, domain decomposition and multigrid methods", J. Sci. Comput. 39, 2009:
 
-    DEF1     system P A, M1 = M^-1,               then x = Q b + P^T x^
+    DEF1     system P A, M1 = M^-1,               and x = Q b + P^T x^
     DEF2     x0 projected, directions P^T M^-1 r
     A-DEF1   M1 = M^-1 P + Q
     A-DEF2   x0 projected, M1 = P^T M^-1 + Q
     BNN      M1 = P^T M^-1 P + Q
     AD       M1 = M^-1 + Q
 
-"x0 projected" stands for the start Q b + P^T x0, which makes Z^T r = 0. DEF1, DEF2, A-DEF2 and, from a projected start,
-BNN make the same iterates in exact arithmetic; they differ in cost and in what rounding does to them.
+"x0 projected" means the start Q b + P^T x0, for which Z^T r = 0. DEF1, DEF2, A-DEF2 and, from a projected start, BNN
+have equal iterates in exact arithmetic; they differ in cost and in the effect of rounding errors.
 """
 
 from __future__ import annotations
@@ -26,19 +26,18 @@ from workbench.registry import Block, register
 
 @dataclasses.dataclass(frozen=True)
 class Variant(Block):
-    """Base of all variants; the flags say what each is made of. Costs are per iteration, beside one product each with A
-    and M."""
+    """Base of all variants. Costs are per iteration, in addition to one application each of A and M."""
 
     kind: ClassVar[str] = "variant"
     projects_system: ClassVar[bool] = False
-    """The solver sees P A and P b, and x is recovered at the end."""
+    """The solver is applied to P A and P b, and x is recovered at the end."""
     projects_start: ClassVar[bool] = False
     """The start is Q b + P^T x0."""
     keeps_z_orthogonal: ClassVar[bool] = False
-    """Z^T r = 0 throughout, but for rounding."""
+    """Z^T r = 0 in every iteration, up to rounding."""
 
     def precondition(self, projection: Projection, M: Any, device: Device) -> Any:
-        """M1 for the solver, from M^-1 as an operator with apply(r, u)."""
+        """M1 for the solver, from M^-1 as a bound operator with apply(r, u)."""
         return M
 
 
@@ -56,7 +55,7 @@ class Def1(Variant):
 @register
 @dataclasses.dataclass(frozen=True)
 class Def2(Variant):
-    """Directions projected by P^T: one coarse solve and one more product with A."""
+    """Directions projected by P^T: one coarse solve and one additional product with A."""
 
     name: ClassVar[str] = "def2"
     title: ClassVar[str] = "DEF2: projected directions"
@@ -70,7 +69,7 @@ class Def2(Variant):
 @register
 @dataclasses.dataclass(frozen=True)
 class ADef1(Variant):
-    """Two coarse solves and one product with AZ. M1 is not Hermitian, yet CG with it converges like BNN."""
+    """Two coarse solves and one product with AZ. M1 is not Hermitian, but CG converges as with BNN."""
 
     name: ClassVar[str] = "a-def1"
     title: ClassVar[str] = "A-DEF1: adapted deflation, M^-1 P + Q"
@@ -82,7 +81,7 @@ class ADef1(Variant):
 @register
 @dataclasses.dataclass(frozen=True)
 class ADef2(Variant):
-    """One coarse solve and one more product with A; the most robust of the family against rounding in E^-1."""
+    """One coarse solve and one additional product with A; the most robust variant against rounding in E^-1."""
 
     name: ClassVar[str] = "a-def2"
     title: ClassVar[str] = "A-DEF2: adapted deflation, P^T M^-1 + Q"
@@ -96,7 +95,7 @@ class ADef2(Variant):
 @register
 @dataclasses.dataclass(frozen=True)
 class BalancingNeumannNeumann(Variant):
-    """Two coarse solves, one product with AZ and one more with A (Mandel 1993)."""
+    """Two coarse solves, one product with AZ and one additional product with A (Mandel 1993)."""
 
     name: ClassVar[str] = "bnn"
     title: ClassVar[str] = "BNN: balancing, P^T M^-1 P + Q"
@@ -118,9 +117,10 @@ class Additive(Variant):
 
 
 class TwoLevel:
-    """u = M1 r made of M^-1, P before, P^T after and Q added, with (r, u), (u, u) and (r, r).
+    """u = M1 r, composed of M^-1, P before it, P^T after it and Q added, with (r, u), (u, u) and (r, r).
 
-    dots_of_first_level: take them of u before P^T, as DEF2 does. Work space: one vector when P stands before.
+    dots_of_first_level: compute the dot products with u before P^T is applied, as DEF2 does. Work space: one vector if
+    `before`.
     """
 
     def __init__(
@@ -138,31 +138,31 @@ class TwoLevel:
         self._before, self._after, self._correct = before, after, correct
         self._early = dots_of_first_level
         self._dots = device.dots()
-        self._spare: Any = None
+        self._work: Any = None
         self.waits = projection.waits or getattr(M, "waits", False)
-        """Whether every application waits for the host."""
+        """Whether an application synchronizes with the host."""
 
     def apply(self, r: Any, u: Any) -> Any:
-        """u = M1 r. The two may not be the same vector."""
+        """u = M1 r; returns the dot products. r and u must be distinct vectors."""
         v = r
         if self._before:
-            if self._spare is None:
-                self._spare = self._device.zeros(r.size, r.dtype)
-            v = self._spare
+            if self._work is None:
+                self._work = self._device.zeros(r.size, r.dtype)
+            v = self._work
             self._device.assign(v, r)
             self._projection.project(v)
         self._M.apply(v, u)
         dots = self._dots.apply(r, u) if self._early else None
         if self._after and self._correct:
-            self._projection.finish(u, r)
+            self._projection.recover_solution(u, r)
         elif self._after:
             self._projection.project_transposed(u)
         elif self._correct:
-            self._projection.correct(u, r)
+            self._projection.add_correction(u, r)
         return self._dots.apply(r, u) if dots is None else dots
 
     def parts(self) -> Parts:
-        """What a trace shows apart, beside the parts of the projection."""
+        """The calls that a trace records separately, in addition to those of the projection."""
         yield self._M, "apply", "M", self._M.traffic, self._M.flops
         vector = self._projection.vector_traffic
         yield self._dots, "apply", "dot products", 2 * vector, 0
@@ -170,8 +170,8 @@ class TwoLevel:
     @property
     def traffic(self) -> int:
         coarse = self._projection.coarse_traffic
-        own = self._projection.system_traffic if self._after else 0
-        return self._M.traffic + own + coarse * (1 + (self._before and (self._after or self._correct)))
+        product = self._projection.system_traffic if self._after else 0
+        return self._M.traffic + product + coarse * (1 + (self._before and (self._after or self._correct)))
 
     @property
     def flops(self) -> int:

@@ -131,5 +131,5 @@ class InMemoryDeflation(Deflation):
 
     vectors: Any = None
 
-    def space(self, given: DeflationContext) -> Subspace:
-        return as_subspace(self.vectors, given.operator.shape[0])
+    def space(self, context: DeflationContext) -> Subspace:
+        return as_subspace(self.vectors, context.operator.shape[0])

@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import linalg
 
-from workbench.deflation import Deflation, DeflationContext, SpannedBy
-from workbench.deflation.subspace import rounding
+from workbench.deflation import Deflation, DeflationContext, DenseSubspace
+from workbench.deflation.subspace import null_rounding
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.registry import parameter, register
@@ -89,34 +89,34 @@ class Ritz(Deflation):
     count: int = parameter(8, "Ritz vectors", low=1, high=512, unit="vectors")
     steps: int = parameter(60, "iterations of the earlier run", low=2, high=5000, unit="iterations")
 
-    def space(self, given: DeflationContext) -> SpannedBy:
+    def space(self, context: DeflationContext) -> DenseSubspace:
         if self.count >= self.steps:
             raise InputError(f"ritz: {self.count} Ritz vectors need more iterations than {self.steps}; raise steps")
-        size, dtype = given.operator.shape[0], given.operator.dtype
-        b = np.random.default_rng([given.seed, 2]).random(size)
-        b = (b - b.mean() if given.singular else b).astype(dtype)
-        vectors = {"b": given.device.array(b, dtype), "x": given.device.zeros(size, dtype)}
-        workspace = given.device.workspace(size, dtype, vectors=vectors, operators={"A": given.A, "M": given.M})
+        size, dtype = context.operator.shape[0], context.operator.dtype
+        b = np.random.default_rng([context.seed, 2]).random(size)
+        b = (b - b.mean() if context.singular else b).astype(dtype)
+        vectors = {"b": context.device.array(b, dtype), "x": context.device.zeros(size, dtype)}
+        workspace = context.device.workspace(size, dtype, vectors=vectors, operators={"A": context.A, "M": context.M})
         iterates, basis = CG().iterates(workspace), _Basis()
         for _ in range(self.steps + 1):
             next(iterates)
-            if not basis.keep(workspace, given.device):
+            if not basis.keep(workspace, context.device):
                 break
-        _refuse_indefinite(workspace, given, basis)
+        _refuse_indefinite(workspace, context, basis)
         if not basis.steps:
             raise InputError(
                 f"ritz: the short run ended before its first direction, with {basis.ended}; "
                 "use another deflation or none"
             )
-        return SpannedBy(basis.ritz_vectors(min(self.count, max(1, basis.steps - 1))))
+        return DenseSubspace(basis.ritz_vectors(min(self.count, max(1, basis.steps - 1))))
 
 
-def _refuse_indefinite(workspace: Any, given: DeflationContext, basis: _Basis) -> None:
-    """Raise InputError if the last dot products of a run show that A or M is not positive definite."""
+def _refuse_indefinite(workspace: Any, context: DeflationContext, basis: _Basis) -> None:
+    """Raise InputError where the last dot products of a run show that A or M is not positive definite."""
     delta, gamma = (float(np.real(workspace.scalar(name))) for name in ("delta", "gamma"))
     length = np.linalg.norm(basis.directions[-1]) if basis.directions else 0.0
     # Where A maps a direction to zero, the sign of (p, A p) is that of rounding.
-    if delta < -rounding(given.operator) * length**2:
+    if delta < -null_rounding(context.operator) * length**2:
         what = f"(p, A p) = {delta:.6g}, so the matrix is not positive definite; check the matrix"
     elif gamma < -basis.noise:
         what = f"(r, M^-1 r) = {gamma:.6g}, so the preconditioner is not positive definite; choose another one"

@@ -104,7 +104,7 @@ class SolveSetup:
         if self.projection is None or not self.variant.projects_system:
             return x
         finished = self.device.copy(x)
-        self.projection.finish(finished, self.b)
+        self.projection.recover_solution(finished, self.b)
         return finished
 
 
@@ -197,7 +197,7 @@ def _levels(
     projection = Projection(operator, bound, space, configuration.coarse, device)
     notes += projection.notes
     if variant.projects_start:
-        projection.finish(vectors.x, vectors.b)
+        projection.recover_solution(vectors.x, vectors.b)
     applied = device.applied(first_level) if isinstance(first_level, ElementWise) else first_level
     both = variant.precondition(projection, applied, device)
     check_stopped(stopped)

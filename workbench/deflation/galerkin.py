@@ -1,4 +1,4 @@
-"""AZ and E = Z^T A Z for piecewise constant Z, as sparse matrices."""
+"""AZ and the Galerkin matrix E = Z^H A Z for piecewise constant Z, as sparse matrices."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from workbench.devices.cpu.coarse_rows import ROUNDING, label_sums, stencil_az
 from workbench.operators import Operator, Stencil
 
 
-def compact_az(operator: Operator, labels: np.ndarray, count: int) -> sparse.csr_array:
-    """AZ, shape (N, d), as CSR with entries that are zero to rounding left out.
+def sparse_az(operator: Operator, labels: np.ndarray, count: int) -> sparse.csr_array:
+    """AZ, shape (N, d), as CSR without entries that are zero to rounding.
 
-    Inside a subdomain a row of AZ is the row sum of A there, zero for a diffusion stencil, so mostly interfaces remain.
+    Inside a subdomain a row of AZ is the row sum of A, zero for a diffusion stencil; mostly interface rows remain.
     """
     shape = (labels.size, count)
     if isinstance(operator, Stencil):
@@ -26,8 +26,8 @@ def compact_az(operator: Operator, labels: np.ndarray, count: int) -> sparse.csr
     return sparse.csr_array(az)
 
 
-def galerkin(az: sparse.csr_array, labels: np.ndarray, count: int) -> sparse.csr_array:
-    """E = Z^T AZ, shape (d, d), made exactly Hermitian."""
+def galerkin_matrix(az: sparse.csr_array, labels: np.ndarray, count: int) -> sparse.csr_array:
+    """E = Z^H (AZ), shape (d, d), symmetrized."""
     rows, columns, sums = label_sums(az.indptr, az.indices, az.data, labels)
     summed = sparse.coo_array((sums, (rows, columns)), shape=(count, count)).tocsr()
     return sparse.csr_array((summed + summed.conj().T) / 2)
