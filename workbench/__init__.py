@@ -1,6 +1,6 @@
 """An interactive workbench for conjugate gradient methods.
 
-The library reads from the bottom up: `blocks` (the registry), `devices` (where arithmetic runs), `operators` (A), then
+The library reads from the bottom up: `registry`, `settings`, `devices` (where arithmetic runs), `operators` (A), then
 `problems`, `preconditioners`, `deflation` and `solvers`, which are blind to one another, then `run`, which puts them
 together, and last `figures`, `live` and `cli`.
 """

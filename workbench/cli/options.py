@@ -11,7 +11,7 @@ from workbench.registry import Parameter
 from workbench.settings import BLOCKS, Size
 
 PROBLEM = "a registered problem, a SuiteSparse name, a .mtx or .mtx.gz file, a share link, or a .cg.json file"
-METAVARS: dict[type, str] = {int: "N", float: "X", str: "NAME"}
+METAVARS: dict[type, str] = {int: "INT", float: "FLOAT", str: "NAME"}
 
 
 def problem_arguments(parser: argparse.ArgumentParser) -> None:
@@ -72,7 +72,7 @@ def _metavar(declared: Parameter) -> str:
         return "BLOCK"
     if isinstance(declared, Size):
         return "BYTES"
-    return "S" if declared.unit == "s" else METAVARS[declared.kind]
+    return "SECONDS" if declared.unit == "s" else METAVARS[declared.kind]
 
 
 def _format(declared: Parameter) -> str:
