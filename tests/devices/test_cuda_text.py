@@ -17,7 +17,8 @@ from workbench.devices.accelerator import Accelerator
 from workbench.devices.cuda.persistent import Launch, fit_together, meetings, source
 from workbench.devices.cuda.runtime import LAYOUT
 from workbench.devices.kernels import box, deflation, passes, plane_slice, products, scalars, tiles, wavefront
-from workbench.devices.kernels.prelude import END, prelude
+from workbench.devices.kernels.kernel_text import KernelText
+from workbench.devices.kernels.prelude import prelude
 from workbench.lines.parse import parse
 from workbench.lines.schedule import Pass, plan
 from workbench.lines.shapes import infer
@@ -61,9 +62,15 @@ def kernels(dtype):
     names = {"u", "t", "x", "k"}
     (step,) = plan(parse(BODY), names, names - {"u"}, {})
     assert isinstance(step, Pass)
-    yield passes.body(step, infer(parse(BODY), names), SLOTS, dtype)
+    yield passes.body(step, infer(parse(BODY), names), SLOTS, dtype).text
     lines = [line for line in parse(SCALARS) if isinstance(line, Formula)]
-    yield passes.finish([(0, 2), (1, 3)], lines, infer(lines, ()), SLOTS, LAYOUT.accumulator(dtype))
+    yield passes.finish([(0, 2), (1, 3)], lines, infer(lines, ()), SLOTS, LAYOUT.accumulator(dtype)).text
+
+
+def test_a_kernel_in_pieces_is_its_text():
+    for kernel in kernels(np.dtype(float)):
+        name = kernel.partition("KERNEL ")[2].partition("(")[0]
+        assert KernelText.of(kernel, name).text == kernel
 
 
 needs_nvcc = pytest.mark.skipif(not NVCC, reason="nvcc, the CUDA compiler, is not on this machine")
@@ -109,8 +116,8 @@ class Recorder:
     def pinned(self, nbytes):
         return np.empty(nbytes, np.uint8)
 
-    def compile(self, text, name):
-        return text, name
+    def compile(self, prelude, kernel):
+        return prelude, kernel
 
     def launch(self, function, groups, group, arguments, *, spread=False):
         self.launches.append(Launch(*function, groups, group, arguments, spread))
@@ -162,7 +169,7 @@ def test_steps_take_turns_with_local_memory(tmp_path, dtype):
 def test_groups_meet_three_times_in_an_iteration_of_cg():
     """After (p, A p), after the sums over r and u, and before neighbours of p are read."""
     launches, scalars = launches_of("jacobi", "float64")
-    names = [launch.name for launch, meet in zip(launches, meetings(launches, scalars), strict=True) if meet]
+    names = [launch.kernel.name for launch, meet in zip(launches, meetings(launches, scalars), strict=True) if meet]
     assert names == ["finish", "finish", "keep"]
 
 
@@ -170,7 +177,7 @@ def test_groups_meet_before_a_step_that_overwrites_what_others_still_read():
     scalars, partial, x = bytearray(1), bytearray(1), bytearray(1)
 
     def launch(name, groups, *arguments):
-        return Launch("", name, groups, 256, arguments, groups > 1)
+        return Launch("", KernelText(name, "", "}", on_scalars=groups == 1), groups, 256, arguments, groups > 1)
 
     sums = launch("finish", 1, scalars, partial, np.int64(7))
     assert meetings([launch("body", 9, x, scalars, partial), sums], scalars) == [True, True]
@@ -180,10 +187,13 @@ def test_groups_meet_before_a_step_that_overwrites_what_others_still_read():
 
 def test_sums_have_the_parts_that_a_cut_sweep_leaves():
     scalars, partial = bytearray(1), bytearray(1)
-    text = f"{END}KERNEL %s(GLOBAL W* a, GLOBAL W* b, const I64 c) {{}}"
 
     def launch(name, groups, *arguments, spread=False):
-        return Launch(text % name, name, groups, 256, arguments, spread)
+        declaration = "GLOBAL W* a, GLOBAL W* b, const I64 c"
+        kernel = KernelText(
+            name, declaration, "}", on_scalars=name == "finish", partial_count=2 * (name == "finish") or None
+        )
+        return Launch("", kernel, groups, 256, arguments, spread)
 
     sweep = launch("body", 900, scalars, partial, np.int64(5), spread=True)
     corrected = launch("energy", 1, scalars, partial, np.int64(5))

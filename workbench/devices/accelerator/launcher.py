@@ -12,6 +12,7 @@ from workbench.devices.accelerator.dots import OnePass
 from workbench.devices.accelerator.runtime import Function, Runtime, Vector
 from workbench.devices.constant import constant_of
 from workbench.devices.kernels import scalars as scalar_kernels
+from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.plane_slice import WINDOW
 from workbench.devices.kernels.prelude import ROOM, prelude
 from workbench.devices.plane_slice import PlaneSlice
@@ -121,13 +122,14 @@ class Launcher:
     # Kernels.
 
     def kernel(
-        self, body: str, name: str, dtype: np.dtype, index: Any = np.int32, group: int | None = None
+        self, body: str | KernelText, name: str, dtype: np.dtype, index: Any = np.int32, group: int | None = None
     ) -> Function:
         """A kernel, with the prelude for a dtype in front. group: work-items of a group, if not those of sweeps."""
         key = (body, name, np.dtype(dtype), np.dtype(index), group)
         if key not in self._kernels:
             layout = self.layout if group is None else dataclasses.replace(self.layout, group=group)
-            self._kernels[key] = self.runtime.compile(prelude(layout, dtype, index) + body, name)
+            source = KernelText.of(body, name) if isinstance(body, str) else body
+            self._kernels[key] = self.runtime.compile(prelude(layout, dtype, index), source)
         return self._kernels[key]
 
     def sweep(self, function: Function, items: int, *arguments: Any) -> None:

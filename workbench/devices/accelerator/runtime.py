@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from workbench.devices.accelerator.streams import Signal, Stream
+from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.prelude import Layout
 
 Handle = Any
@@ -51,8 +52,8 @@ class Runtime(Protocol):
         """Fill with zeros."""
         ...
 
-    def compile(self, text: str, name: str) -> Function:
-        """The kernel of that name in the text; compiled once."""
+    def compile(self, prelude: str, kernel: KernelText) -> Function:
+        """A kernel behind its prelude; compiled once."""
         ...
 
     def launch(

@@ -9,6 +9,7 @@ import numpy as np
 
 from workbench.devices.accelerator.programs import Repeated
 from workbench.devices.kernels import scalars as kernels
+from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.prelude import STOP
 from workbench.devices.lines.workspace import Workspace
 from workbench.devices.rows import Rows
@@ -37,7 +38,7 @@ class Watch:
         """Rows that there can be since the watch was armed."""
         self._arm = device.kernel(kernels.ARM, "arm", wide)
         # With the types of the other kernels, so that all can be one.
-        self._keep = device.kernel(kernels.KEEP, "keep", workspace.dtype)
+        self._keep = device.kernel(KernelText.of(kernels.KEEP, "keep", on_scalars=True), "keep", workspace.dtype)
         self._slots: list[np.int32] = []
         self._repeat: Callable[[int], None] | None = None
 

@@ -16,6 +16,7 @@ import numpy as np
 from workbench.devices.accelerator.runtime import Function, Handle, Span
 from workbench.devices.cuda import persistent
 from workbench.devices.cuda.stream import CudaSignal, CudaStream
+from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.prelude import Layout
 from workbench.errors import DeviceError, InputError
 
@@ -64,7 +65,7 @@ class Cuda:
             # It waits for copies from and to the host, which use CUDA's default stream, and they for it.
             self._stream = cupy.cuda.Stream()
         self._functions: dict[tuple[str, str], Any] = {}
-        self._texts: dict[int, tuple[str, str]] = {}
+        self._sources: dict[int, tuple[str, KernelText]] = {}
         self.recording = False
         self.persist: bool | None = None
         """Whether whole batches of iterations become one launch; None: where their memory fits the chip's cache."""
@@ -105,13 +106,17 @@ class Cuda:
                 self._only_kernels = False
             self._cupy.cuda.runtime.memsetAsync(handle.data.ptr, 0, nbytes, self._stream.ptr)
 
-    def compile(self, text: str, name: str) -> Function:
+    def compile(self, prelude: str, kernel: KernelText) -> Function:
+        function = self._build(prelude + kernel.text, kernel.name)
+        self._sources[id(function)] = prelude, kernel
+        return function
+
+    def _build(self, text: str, name: str) -> Function:
         with self._guarded():
             if (text, name) not in self._functions:
                 module = self._cupy.RawModule(code=text, backend="nvrtc")
                 # `kernel` compiles now, and calling it skips the look-ups of its wrapper.
-                function = self._functions[text, name] = module.get_function(name).kernel
-                self._texts[id(function)] = text, name
+                self._functions[text, name] = module.get_function(name).kernel
             return self._functions[text, name]
 
     def launch(
@@ -119,8 +124,8 @@ class Cuda:
     ) -> None:
         with self._guarded():
             if self._collected is not None:
-                text, name = self._texts[id(function)]
-                self._collected.append(persistent.Launch(text, name, groups, group, arguments, spread))
+                source = self._sources[id(function)]
+                self._collected.append(persistent.Launch(*source, groups, group, arguments, spread))
                 return
             function((groups,), (group,), arguments, stream=self._stream)
             self._launched()
@@ -236,7 +241,7 @@ class Cuda:
     def _iterations(self, launches: list[persistent.Launch], scalars: Handle) -> Callable[[int], None] | None:
         """Iterations as one cooperative launch, by as many groups as the chip holds; None if it is none."""
         text, arguments = persistent.source(launches, scalars)
-        function, group, arena = self.compile(text, persistent.NAME), launches[0].group, persistent.ARENA
+        function, group, arena = self._build(text, persistent.NAME), launches[0].group, persistent.ARENA
         with self._guarded():
             held = self._cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(function.ptr, group, arena)
         if not held:

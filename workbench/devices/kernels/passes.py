@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from workbench.devices.kernels.kernel_text import KernelText
 from workbench.lines.entries import Element, Sum, elements, of_line, of_lines, slot_of
 from workbench.lines.printer import C, printed, variable
 from workbench.lines.schedule import Pass
@@ -23,7 +24,7 @@ def sums_of(step: Pass, shapes: Shapes) -> list[Sum]:
     return [element for element in of_lines(step.dots, shapes) if isinstance(element, Sum)]
 
 
-def body(step: Pass, shapes: Shapes, slots: Mapping[str, int], dtype: np.dtype) -> str:
+def body(step: Pass, shapes: Shapes, slots: Mapping[str, int], dtype: np.dtype) -> KernelText:
     """The loop `body`; its arguments are the arrays, the scalars, partial sums where there are dot products, and n.
 
     partial[k*groups + group] is a group's part of dot product k. A stopped run changes no vector.
@@ -33,8 +34,7 @@ def body(step: Pass, shapes: Shapes, slots: Mapping[str, int], dtype: np.dtype) 
     used = {name for line in step.body if isinstance(line, Formula) for name in line.reads if not shapes[name].tall}
     numbers = [element for name in sorted(used) for element in elements(name, shapes)]
     count = len(sums_of(step, shapes))
-    text = [f"KERNEL body({', '.join(arguments)})", "{"]
-    text += [f"    SHARED(W, room, {count}*(GROUP + STRIPS));"] if count else []
+    text = [f"    SHARED(W, room, {count}*(GROUP + STRIPS));"] if count else []
     text += [
         f"    const T {variable('c', element)} = T_OF_W(scalars[{slot_of(element, slots, shapes)}]);"
         for element in numbers
@@ -44,7 +44,7 @@ def body(step: Pass, shapes: Shapes, slots: Mapping[str, int], dtype: np.dtype) 
     text += [f"        {line}" for line in _of_a_row(step, shapes, dtype)] + ["    }"]
     text += [f"    room[{k}*GROUP + LOCAL_ID] = sum_{k};" for k in range(count)]
     text += [f"    LEAVE_SUMS(room, partial, {count});"] if count else []
-    return "\n".join([*text, "}"]) + "\n"
+    return KernelText("body", ", ".join(arguments), _closed(text))
 
 
 def _of_a_row(step: Pass, shapes: Shapes, dtype: np.dtype) -> list[str]:
@@ -77,10 +77,9 @@ def finish(
     shapes: Shapes,
     slots: Mapping[str, int],
     wide: np.dtype,
-) -> str:
+) -> KernelText:
     """One group: adds up partial sums, each (row of `partial`, slot), and then evaluates scalar lines, in order."""
-    text = ["KERNEL finish(GLOBAL W* scalars, GLOBAL const W* partial, const I64 count)", "{"]
-    text += _added_up([row for row, _ in sums]) if sums else []
+    text = _added_up([row for row, _ in sums]) if sums else []
     text += ["    if (LOCAL_ID == 0 && W_REAL(scalars[STOP]) == 0) {"]
     formulas = [line for line in lines if isinstance(line, Formula)]
     names = [name for name in slots if any(name in line.reads for line in formulas)]
@@ -93,7 +92,13 @@ def finish(
         text += [f"        W {variable('s', one)} = room[{k}*FINISH];" for one in places if places[one] == slot]
     for line in lines:
         text += [f"        {row}" for row in _scalar_line(line, shapes, slots, wide, line.target in names)]
-    return "\n".join([*text, "    }", "}"]) + "\n"
+    declaration = "GLOBAL W* scalars, GLOBAL const W* partial, const I64 count"
+    return KernelText("finish", declaration, _closed([*text, "    }"]), on_scalars=True, partial_count=2)
+
+
+def _closed(rows: Sequence[str]) -> str:
+    """Statements as the rest of a kernel behind its opening bracket."""
+    return "\n".join(["", *rows, "}"]) + "\n"
 
 
 def _scalar_line(

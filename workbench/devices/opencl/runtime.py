@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from workbench.devices.accelerator.runtime import Function, Handle, Span
+from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.prelude import Layout
 from workbench.devices.opencl.stream import OpenCLSignal, OpenCLStream
 from workbench.errors import DeviceError, InputError
@@ -50,7 +51,7 @@ class OpenCL:
             self._context = cl.Context([device])
             self._queue = cl.CommandQueue(self._context, properties=cl.command_queue_properties.PROFILING_ENABLE)
         self._thread = threading.local()
-        probe = self.compile(PROBE, "probe")
+        probe = self._build(PROBE, "probe")
         self.launch(probe, 1, 1, (self.allocate(4),))
         self.synchronize()
 
@@ -84,7 +85,10 @@ class OpenCL:
             with self._errors():
                 self._note(self._cl.enqueue_fill_buffer(self._queue, handle, np.zeros(1, np.uint8), 0, nbytes))
 
-    def compile(self, text: str, name: str) -> Function:
+    def compile(self, prelude: str, kernel: KernelText) -> Function:
+        return self._build(prelude + kernel.text, kernel.name)
+
+    def _build(self, text: str, name: str) -> Function:
         with self._errors():
             if text not in self._programs:
                 with warnings.catch_warnings():

@@ -1,0 +1,45 @@
+"""A kernel's text in pieces, so that it can be compiled by itself or as one step of a larger kernel."""
+
+from __future__ import annotations
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class KernelText:
+    """KERNEL name(declaration) { statements }, in the common subset of CUDA C and OpenCL C.
+
+    declaration: of the parameters, separated by commas. before: functions that it calls. on_scalars: one group works on
+    scalars alone, so that in a larger kernel every group may do it on a copy of its own. partial_count: which argument
+    is the number of partial sums that are added up, None where there is none.
+    """
+
+    name: str
+    declaration: str
+    statements: str
+    before: str = ""
+    on_scalars: bool = False
+    partial_count: int | None = None
+
+    @classmethod
+    def of(cls, text: str, name: str, *, on_scalars: bool = False) -> KernelText:
+        """The pieces of a text written by hand, with one kernel at its end and no bracket among its parameters."""
+        before, head, rest = text.partition(f"KERNEL {name}(")
+        if not head:
+            raise ValueError(f"the text has no kernel {name}")
+        declaration, _, rest = rest.partition(")")
+        return cls(name, declaration, rest.partition("{")[2], before, on_scalars)
+
+    @property
+    def text(self) -> str:
+        """The kernel, to be compiled behind a prelude."""
+        return f"{self.before}KERNEL {self.name}({self.declaration})\n{{{self.statements}"
+
+    @property
+    def parameters(self) -> list[str]:
+        """The declarations of the parameters, one by one."""
+        return [" ".join(parameter.split()) for parameter in self.declaration.split(",")]
+
+    def function(self, first: str, begin: str) -> str:
+        """The same as a function of the device that has further parameters first, and begins with a statement."""
+        return f"{self.before}DEVICE void {self.name}({first}, {self.declaration}) {{ {begin}{self.statements}"
