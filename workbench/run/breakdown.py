@@ -42,7 +42,7 @@ def suspects(reason: Reason, setting: SolveSetup, drifted: Callable[[], float], 
     drifted: measures ||Z^H r|| / ||r||, only where it may be to blame. advice: of the coarse solver.
     """
     found = []
-    if setting.solver.own_lines and reason in _PERHAPS_THE_LINES:
+    if setting.solver.has_user_lines and reason in _PERHAPS_THE_LINES:
         found.append("the lines are your own, so check them first")
     if reason in _PERHAPS_THE_FIRST_LEVEL and (blamed := _first_level(setting)):
         found.append(blamed)

@@ -166,7 +166,7 @@ class Run:
                 self._clock.iteration = self.history.count + ahead
                 self._watch.make(self._generator, 1)
         else:
-            self._watch.make(self._generator, count, alike=self.setting.solver.alike)
+            self._watch.make(self._generator, count, alike=self.setting.solver.uniform_iterations)
         rows = self._rows()
         seconds = self._pace = (time.perf_counter() - begun) / rows.count
         for place in range(self._record_at_once(rows, seconds), rows.count):
@@ -262,9 +262,9 @@ class Run:
         every = self._stopping.check_every or setting.device.longest_batch
         # The A-norm of the error takes a product with x as it is after every iteration, and a solver that decides by
         # itself would decide once more after the device has stopped.
-        alone = self._norm is Norm.ERROR or not setting.solver.alike
+        alone = self._norm is Norm.ERROR or not setting.solver.uniform_iterations
         self._watch: Any = setting.device.watch(self.workspace, 1 if alone else every)
-        self._watch.prepare(_SQUARES.get(self._norm, ""), alike=setting.solver.alike)
+        self._watch.prepare(_SQUARES.get(self._norm, ""), alike=setting.solver.uniform_iterations)
         self._rows: Any = self._clock.reading(self._watch.rows) if self._clock else self._watch.rows
         return generator
 

@@ -135,9 +135,9 @@ class Judge:
             return self._converged(true_residual, allowed, f"at iteration {row.iteration}")
         if row.norm > RESIDUAL_GAP * self.tolerance:
             self.confirm_below = RECHECK * row.norm
-        elif self._restarts == solver.restarts:
-            after = f" after {solver.restarts} restarts" if solver.restarts else ""
-            reason = Reason.OWN_APART if solver.own_lines else Reason.INACCURATE
+        elif self._restarts == solver.max_restarts:
+            after = f" after {solver.max_restarts} restarts" if solver.max_restarts else ""
+            reason = Reason.OWN_APART if solver.has_user_lines else Reason.INACCURATE
             return reason, f"true residual {self.relative(true_residual):.3g} of ||b||{after}"
         else:
             self._restarts += 1
@@ -159,10 +159,10 @@ class Judge:
         Rounding alone can do that, so both dot products are recomputed before the matrix is blamed.
         """
         solver = self._setting.solver
-        if solver.own_lines:
+        if solver.has_user_lines:
             return Reason.OWN_LINES, detail
         found = diagnose(self._setting, workspace)
-        if str(found) and not (solver.measures_energies and found.reason is Reason.INDEFINITE):
+        if str(found) and not (solver.curvature_is_recomputed and found.reason is Reason.INDEFINITE):
             detail += f" by the recurrence; recomputed, {found}"
         if found.reason is Reason.ROUNDING:
             detail += f"; true residual {self.relative(self._measures.true_residual()):.3g} of ||b||"

@@ -77,7 +77,7 @@ class Measures:
         workspace: of the recurrence. Cost: reading r once.
         """
         setting = self._setting
-        known = "r" in workspace.vectors and not setting.solver.own_lines and setting.variant.keeps_z_orthogonal
+        known = "r" in workspace.vectors and not setting.solver.has_user_lines and setting.variant.keeps_z_orthogonal
         if setting.projection is None or not known:
             return math.nan
         return setting.projection.drift(workspace.vectors["r"])

@@ -119,22 +119,22 @@ def set_up(
             raise StoppedError
 
     device = devices.device(configuration.device).limited(configuration.memory_limit)
-    suits = MethodTraits(_element_wise(configuration), deflated=configuration.deflation.name != "none")
+    traits = MethodTraits(_element_wise(configuration), deflated=configuration.deflation.name != "none")
     configuration.preconditioner.check(device)
-    configuration.solver.check(device, suits)
+    configuration.solver.check(device, traits)
     size = configuration.problem.known_size if system is None else None
     if size is not None:
         # Assembling what does not fit would take its time for nothing.
-        configuration.solver.check_room(device, size)
+        configuration.solver.check_memory(device, size)
     system = system or configuration.problem.assemble(configuration.seed)
     go_on()
     operator = system.operator
     device.need(operator.dtype)
-    choice = configuration.solver.chosen(device, operator, suits, profile)
+    choice = configuration.solver.select(device, operator, traits, profile)
     solver, device = choice.solver, choice.device
     bound = operator.bind(device)
     singular = system.constant_nullspace or _maps_constant_to_zero(operator, bound, device)
-    notes = [*choice.why, *([device.note] if device.note else [])]
+    notes = [*choice.reasons, *([device.note] if device.note else [])]
     if configuration.device == "auto":
         notes.append(f"device auto is {device.name} here, chosen by the memory bandwidth of the devices present")
     notes += getattr(bound, "notes", ())
@@ -154,7 +154,7 @@ def set_up(
         notes.append("b is zero, so x = 0; give atol above 0 to watch another start converge to it")
     go_on()
     b, x = device.array(b, operator.dtype), device.copy(device.array(start, operator.dtype))
-    if solver.checks_symmetry and isinstance(configuration.preconditioner, InMemoryPreconditioner):
+    if solver.needs_symmetric_preconditioner and isinstance(configuration.preconditioner, InMemoryPreconditioner):
         configuration.preconditioner.check_symmetric(operator.shape[0], operator.dtype)
     first_level = M = configuration.preconditioner.setup(operator, device)
     notes += getattr(M, "notes", ())

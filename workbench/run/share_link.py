@@ -111,7 +111,7 @@ def _stopping(configuration: Configuration) -> dict[str, Any]:
 def _check_registered(configuration: Configuration) -> None:
     for kind in ("problem", *STANDARD):
         block = getattr(configuration, kind)
-        if getattr(block, "own_lines", False):
+        if getattr(block, "has_user_lines", False):
             raise InputError("a method of one's own is not written down here; save a run of it, which holds its lines")
         if registry.registered(kind).get(block.name) is not type(block):
             raise InputError(f"the {kind} is held in memory and cannot be written down; save it as a file first")

@@ -130,7 +130,7 @@ def seen(run: Run, quantity: Quantity) -> tuple[Any, str]:
     device = setting.device
     if quantity is Quantity.RESIDUAL:
         # Before the start there is no recurrence yet, and in lines of one's own r may be anything.
-        known = setting.solver.residual == "r" and not setting.solver.own_lines and run.history.count
+        known = setting.solver.residual == "r" and not setting.solver.has_user_lines and run.history.count
         own = run.workspace.gathered("r") if known else None
         if own is not None:
             return own, "r of the recurrence"
