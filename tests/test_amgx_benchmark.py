@@ -3,7 +3,7 @@
 from benchmarks import amgx
 
 
-def test_a_contestant_that_fails_leaves_its_sentence_and_the_others_go_on(capsys):
+def test_a_failed_competitor_is_reported_and_the_others_run(capsys):
     turns = []
 
     def fine():
@@ -24,6 +24,6 @@ def test_a_contestant_that_fails_leaves_its_sentence_and_the_others_go_on(capsys
     assert lines[-1] == "poisson5 9, second, round 3: iterations 5, setup_s 0.5"
 
 
-def test_without_a_gpu_it_says_what_is_missing(monkeypatch):
+def test_a_missing_gpu_is_reported(monkeypatch):
     monkeypatch.setattr(amgx.amgx, "installed", lambda: False)
     assert "workbench doctor" in amgx.figures()["not run"]

@@ -10,7 +10,7 @@ from workbench.errors import InputError
 from workbench.run import Reason, configure
 
 
-def test_a_case_that_fails_leaves_its_sentence_and_the_next_begins(capsys):
+def test_a_failed_case_is_reported_and_the_next_runs(capsys):
     printed = []
 
     def measure():

@@ -32,7 +32,7 @@ sys.exit(main(["solve", "two-layer", "--n", "16", "--preconditioner", "richardso
     assert "richardson:0.25" in done.stdout
 
 
-def test_links_between_documents_lead_somewhere():
+def test_links_between_documents_are_valid():
     for document in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", document.read_text()):
             assert (document.parent / target).exists(), f"{document.name} links to {target}"
@@ -71,12 +71,12 @@ def script_of(name):
     return script
 
 
-def test_the_tables_of_the_family_are_those_of_the_planner():
+def test_the_tables_of_the_family_are_current():
     script = script_of("family_table")
     assert script.PAGE.read_text(encoding="utf-8") == script.page()
 
 
-def test_the_table_of_what_runs_where_is_that_of_the_registry():
+def test_the_table_of_devices_is_current():
     script = script_of("devices_table")
     try:
         devices.device("opencl")

@@ -111,7 +111,7 @@ def test_the_attainable_error_is_that_of_the_literature(real_matrices, matrix, s
 
 
 @pytest.mark.parametrize("matrix", ["nos3", "nos5", "494_bus"])
-def test_a_tolerance_that_pipelined_cg_does_not_reach_is_not_called_converged(real_matrices, matrix):
+def test_pipelined_cg_beyond_its_attainable_accuracy_is_not_converged(real_matrices, matrix):
     stopping = Stopping(rtol=1e-12, true_every=10)
     choices = {"rhs": "ones-scaled", "x0": "zero", "stopping": stopping}
     results = {

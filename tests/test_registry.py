@@ -33,7 +33,7 @@ def test_text_is_converted_to_the_declared_kind():
     assert find("toy", "spinner:5", sound="yes", colour="green") == Toy(5, True, "green")
 
 
-def test_parameters_by_name_behind_the_colon():
+def test_parameters_by_name_after_the_colon():
     assert find("toy", "spinner:sound=yes,colour=green") == Toy(3, True, "green")
     assert find("toy", "spinner:speed=4, sound=no", colour="green") == Toy(4, False, "green")
     with pytest.raises(InputError, match="unknown parameter 'sped'; did you mean speed"):
@@ -68,17 +68,17 @@ def test_a_path_with_an_equals_sign_is_one_argument():
         ({"colour": "gren"}, "spinner: unknown colour 'gren'; did you mean green?"),
     ],
 )
-def test_wrong_values_get_one_sentence(values, sentence):
+def test_invalid_values_raise_one_sentence(values, sentence):
     with pytest.raises(InputError) as caught:
         Toy(**values)
     assert str(caught.value) == sentence
 
 
-def test_whole_floats_pass_for_integers():
+def test_integral_floats_are_accepted_as_integers():
     assert Toy(4.0).speed == 4
 
 
-def test_names_far_from_all_known_ones_list_them():
+def test_unknown_names_list_all_known_ones():
     with pytest.raises(InputError, match="unknown toy 'zzz'; known: spinner"):
         find("toy", "zzz")
 
@@ -90,11 +90,11 @@ def test_an_argument_for_a_block_without_parameters_is_refused():
         find("preconditioner", "jacobi:2")
 
 
-def test_changed_keeps_the_rest():
+def test_changed_keeps_other_parameters():
     assert Toy(5, True).changed({"colour": "green"}) == Toy(5, True, "green")
 
 
-def test_one_name_cannot_stand_for_two_blocks():
+def test_duplicate_names_are_refused():
     @dataclasses.dataclass(frozen=True)
     class Other(Block):
         kind: ClassVar[str] = "toy"

@@ -9,7 +9,7 @@ from workbench.analysis.stepping import difference, walk
 from workbench.errors import InputError
 from workbench.run import Run, Stopping, configure, run_through
 
-STEPPED = sorted(name for name, solver in registry.registered("solver").items() if solver.alike)
+STEPPED = sorted(name for name, solver in registry.registered("solver").items() if solver.uniform_iterations)
 
 
 @pytest.mark.parametrize("name", STEPPED)

@@ -34,7 +34,9 @@ def test_what_is_left_as_it_is(text, expected):
     assert repeatable("s = A(x)\ns = s + p\nx = x + s", text) is expected
 
 
-@pytest.mark.parametrize("name", sorted(name for name, solver in registry.registered("solver").items() if solver.alike))
+@pytest.mark.parametrize(
+    "name", sorted(name for name, solver in registry.registered("solver").items() if solver.uniform_iterations)
+)
 def test_every_solver_of_alike_iterations_is(name):
     space = devices.device("cpu").workspace(
         3, np.dtype(np.float64), vectors={"x": np.ones(3), "b": np.ones(3)}, operators={"A": A, "M": A}

@@ -1,4 +1,4 @@
-"""Conjugate gradients against a dense textbook recurrence and against hand-made small cases."""
+"""Conjugate gradients compared with a dense textbook recurrence and with hand computations."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def textbook(A, b, x, inverse_diagonal, steps):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128])
 @pytest.mark.parametrize("make", [lambda dtype: box_stencil((5, 6), dtype), lambda dtype: random_matrix(31, dtype)])
-def test_it_walks_the_textbooks_path(make, dtype):
+def test_iterates_agree_with_the_textbook_recurrence(make, dtype):
     operator = make(dtype)
     rng = np.random.default_rng(5)
     b, x0 = rng.random(operator.shape[0]).astype(dtype), rng.random(operator.shape[0]).astype(dtype)
@@ -50,7 +50,7 @@ def test_two_unknowns_by_hand():
     np.testing.assert_allclose(result.x, [1, 1])
 
 
-def test_it_ends_in_as_many_steps_as_there_are_distinct_eigenvalues():
+def test_it_converges_in_as_many_steps_as_distinct_eigenvalues():
     A = np.diag(np.repeat([1.0, 3.0, 10.0], 7))
     assert solve(A, np.ones(21), M="none", rtol=1e-12).iterations == 3
 
@@ -68,7 +68,7 @@ def test_memory_stays_within_six_vectors():
     assert all(vector.size == system.b.size for vector in held)
 
 
-def test_peak_memory_of_a_solve_is_what_the_vectors_take():
+def test_peak_memory_of_a_solve_is_that_of_its_vectors():
     import tracemalloc
 
     configuration = configure("poisson7", n=96)

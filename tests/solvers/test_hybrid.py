@@ -1,4 +1,4 @@
-"""The hybrid schedules: pipelined CG's own path, whoever computes what, and what they refuse."""
+"""The hybrid schedules: iterates of pipelined CG, and refusals."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def given_run(operator, b, **choices):
     ("make", "dtype"),
     [(grid, np.float64), (grid, np.complex128), (no_grid, np.float64), (no_grid, np.float32)],
 )
-def test_they_walk_the_path_of_pipelined_cg(accelerator, spec, dtype, make):
+def test_iterates_agree_with_pipelined_cg(accelerator, spec, dtype, make):
     operator = make(dtype)
     b = np.random.default_rng(1).random(operator.shape[0]).astype(dtype)
     stopping = Stopping(rtol=1e-3 if dtype is np.float32 else 1e-8)
@@ -50,7 +50,7 @@ def test_they_walk_the_path_of_pipelined_cg(accelerator, spec, dtype, make):
 
 @pytest.mark.parametrize("spec", ["hybrid1", "hybrid2", "hybrid3:share=0.5", "hybrid3"])
 @pytest.mark.parametrize("name", ["bcsstk15", "1138_bus"])
-def test_real_matrices_take_the_iterations_of_pipelined_cg(real_matrices, name, spec):
+def test_iterations_on_real_matrices_equal_those_of_pipelined_cg(real_matrices, name, spec):
     rule = Stopping(rtol=0, atol=1e-5, norm="preconditioned")
     choices = {"rhs": "ones-scaled", "x0": "zero", "stopping": rule}
     path = str(real_matrices / f"{name}.mtx.gz")
@@ -69,7 +69,7 @@ def test_real_matrices_take_the_iterations_of_pipelined_cg(real_matrices, name, 
 
 @pytest.mark.parametrize("switches", ["fused=no", "merged=no", "fused=no,merged=no"])
 @pytest.mark.parametrize("name", ["hybrid1", "hybrid2", "hybrid3"])
-def test_without_fusion_they_do_the_same(accelerator, name, switches):
+def test_results_without_fusion_are_equal(accelerator, name, switches):
     share = ",share=0.5" if name == "hybrid3" else ""
     choices = {"n": 9, "rhs": "random", "device": accelerator.spec}
     plain = Run(configure("poisson27", solver=f"{name}:{share[1:]}" if share else name, **choices), trace=True)
@@ -84,7 +84,7 @@ def test_without_fusion_they_do_the_same(accelerator, name, switches):
 
 
 @pytest.mark.parametrize("spec", ["hybrid1", "hybrid2"])
-def test_the_first_two_deflate(accelerator, spec):
+def test_hybrid1_and_hybrid2_deflate(accelerator, spec):
     choices = {"n": 16, "deflation": "blocks:2"}
     expected = run_through(Run(configure("two-layer", solver="pipecg", **choices)))
     found = run_through(Run(configure("two-layer", solver=spec, device=accelerator.spec, **choices)))
@@ -93,7 +93,7 @@ def test_the_first_two_deflate(accelerator, spec):
 
 
 @pytest.mark.parametrize("first", ["neumann:2", "block-ic:2", "chebyshev"])
-def test_the_first_takes_any_preconditioner_of_the_accelerator(accelerator, first):
+def test_hybrid1_accepts_any_preconditioner_of_the_accelerator(accelerator, first):
     choices = {"n": 12, "preconditioner": first, "rhs": "random"}
     expected = run_through(Run(configure("poisson5", solver="pipecg", **choices)))
     found = run_through(Run(configure("poisson5", solver="hybrid1", device=accelerator.spec, **choices)))
@@ -101,7 +101,7 @@ def test_the_first_takes_any_preconditioner_of_the_accelerator(accelerator, firs
     np.testing.assert_allclose(found.x, expected.x, rtol=1e-5)
 
 
-def test_a_start_that_is_not_zero(accelerator):
+def test_a_nonzero_initial_guess(accelerator):
     operator = box_stencil((8, 9))
     rng = np.random.default_rng(0)
     b, x0 = rng.random(72), rng.random(72)
@@ -112,7 +112,7 @@ def test_a_start_that_is_not_zero(accelerator):
         np.testing.assert_allclose(found.x, expected.x, rtol=1e-9)
 
 
-def test_the_solution_can_be_looked_at_while_the_run_goes_on(accelerator):
+def test_snapshots_of_the_solution_during_a_run(accelerator):
     choices = {"n": 10, "rhs": "random"}
     expected = Run(configure("poisson7", solver="pipecg", **choices))
     found = Run(configure("poisson7", solver="hybrid3:share=0.5", device=accelerator.spec, **choices))
@@ -122,7 +122,7 @@ def test_the_solution_can_be_looked_at_while_the_run_goes_on(accelerator):
     np.testing.assert_allclose(found.x, expected.x, rtol=1e-11)
 
 
-def test_where_things_lie(accelerator):
+def test_vectors_are_allocated_on_the_expected_side(accelerator):
     choices = {"n": 8, "device": accelerator.spec}
     first = Run(configure("poisson27", solver="hybrid1", **choices))
     assert isinstance(first.setup.device, Pair)
@@ -137,7 +137,7 @@ def test_where_things_lie(accelerator):
 
 
 @pytest.mark.parametrize("spec", ["hybrid1", "hybrid2", "hybrid3", "hybrid"])
-def test_the_cores_alone_are_not_enough(spec):
+def test_device_cpu_is_refused(spec):
     with pytest.raises(
         InputError, match="shares work between cores and accelerator, and device cpu is the cores alone"
     ):
@@ -145,41 +145,41 @@ def test_the_cores_alone_are_not_enough(spec):
 
 
 @pytest.mark.parametrize("spec", ["hybrid2", "hybrid3"])
-def test_both_sides_apply_an_element_wise_preconditioner(accelerator, spec):
+def test_a_preconditioner_that_is_not_element_wise_is_refused(accelerator, spec):
     with pytest.raises(InputError, match="one that acts element by element; use preconditioner jacobi"):
         Run(configure("poisson5", n=8, solver=spec, preconditioner="neumann:2", device=accelerator.spec))
 
 
-def test_the_second_refuses_a_variant_that_wraps_the_preconditioner(accelerator):
+def test_hybrid2_refuses_variants_that_change_the_preconditioner(accelerator):
     choices = {"deflation": "blocks:2", "variant": "a-def2", "device": accelerator.spec}
     with pytest.raises(InputError, match="acts element by element"):
         Run(configure("two-layer", n=8, solver="hybrid2", **choices))
 
 
-def test_the_third_does_not_deflate(accelerator):
+def test_hybrid3_refuses_deflation(accelerator):
     with pytest.raises(InputError, match="cannot deflate, since no side sees a whole vector"):
         Run(configure("two-layer", n=8, solver="hybrid3", deflation="blocks:2", device=accelerator.spec))
 
 
-def test_the_third_refuses_an_empty_side(accelerator):
+def test_hybrid3_refuses_an_empty_side(accelerator):
     with pytest.raises(InputError, match="would leave the cores without a row of 64"):
         Run(configure("poisson5", n=8, solver="hybrid3:share=1", device=accelerator.spec))
 
 
-def test_the_third_needs_the_entries(accelerator):
+def test_hybrid3_refuses_a_linear_operator(accelerator):
     A = linalg.aslinearoperator(random_matrix(50).csr)
     with pytest.raises(InputError, match="shares out the rows of A, and a LinearOperator does not show them"):
         solve(A, np.ones(50), M="none", solver="hybrid3", device=accelerator.spec)
 
 
-def test_a_preconditioner_that_is_not_symmetric_is_refused(accelerator):
+def test_an_asymmetric_preconditioner_is_refused(accelerator):
     A = random_matrix(50).csr
     solve(A, np.ones(50), M=lambda r: r / A.diagonal(), solver="hybrid1", device=accelerator.spec)
     with pytest.raises(InputError, match=r"the preconditioner is not symmetric: \(M\^-1 x, y\) = "):
         solve(A, np.ones(50), M=lambda r: np.cumsum(r), solver="hybrid1", device=accelerator.spec)
 
 
-def test_only_the_third_takes_what_does_not_fit(accelerator):
+def test_only_hybrid3_accepts_a_system_beyond_device_memory(accelerator):
     choices = {"n": 10, "device": accelerator.spec, "rhs": "random"}
     limit = 200_000
     for spec in ("cg", "pipecg", "hybrid1", "hybrid2"):
@@ -194,7 +194,7 @@ def test_only_the_third_takes_what_does_not_fit(accelerator):
     np.testing.assert_allclose(found.x, expected.x, rtol=1e-10)
 
 
-def test_a_matrix_that_is_not_positive_definite_ends_with_its_reason(accelerator):
+def test_an_indefinite_matrix_is_diagnosed(accelerator):
     operator = random_matrix(60, seed=2).csr.toarray()
     operator[0, 59] = operator[59, 0] = 1e4
     for spec in SCHEDULES:
@@ -203,7 +203,7 @@ def test_a_matrix_that_is_not_positive_definite_ends_with_its_reason(accelerator
         assert np.isfinite(found.x).all()
 
 
-def test_halves_or_only_what_is_read(accelerator):
+def test_copying_halves_or_only_the_border_gives_equal_results(accelerator):
     choices = {"n": 12, "rhs": "random", "device": accelerator.spec}
     results = {}
     for halves in ("yes", "no"):
@@ -219,7 +219,7 @@ def test_halves_or_only_what_is_read(accelerator):
     assert results["yes"].x.tolist() == results["no"].x.tolist()
 
 
-def test_blocks_that_are_not_coupled_exchange_nothing(accelerator):
+def test_uncoupled_blocks_exchange_nothing(accelerator):
     A = np.diag(np.repeat([1.0, 3.0, 10.0], 8))
     result = solve(A, np.ones(24), M="none", rtol=1e-12, solver="hybrid3:share=0.5,halves=no", device=accelerator.spec)
     assert result.iterations == 3

@@ -1,4 +1,4 @@
-"""Solver hybrid: which schedule it takes, and what it says about it."""
+"""Solver hybrid: the selected schedule and the reasons given."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ def fastest(rates):
     return min(expected, key=lambda name: expected[name])
 
 
-def test_two_equal_sides_share_the_rows():
+def test_equal_sides_select_hybrid3():
     assert fastest(EVEN) == "hybrid3"
     expected = iteration_seconds(EVEN, SIZE, DOUBLE)
     assert expected["pipecg"] / 2 < expected["hybrid3"] < 0.7 * expected["pipecg"]
 
 
-def test_a_slow_link_leaves_one_side_alone():
+def test_a_slow_link_selects_one_device():
     slow = dataclasses.replace(EVEN, to_host_bandwidth=1e8, to_device_bandwidth=1e8)
     assert fastest(slow) in ("pipecg", "pipecg-cpu")
     assert fastest(dataclasses.replace(slow, product_cpu=1.0)) == "pipecg"
     assert fastest(dataclasses.replace(slow, product_accelerator=1.0)) == "pipecg-cpu"
 
 
-def test_copies_of_three_vectors_cost_the_first_more_than_the_second():
+def test_copies_cost_hybrid1_more_than_hybrid2():
     slow = dataclasses.replace(EVEN, to_host_bandwidth=1e9)
     expected = iteration_seconds(slow, SIZE, DOUBLE)
     assert expected["hybrid1"] > expected["hybrid2"] + 0.9 * 2 * 8 * SIZE / 1e9 - 2e-2
@@ -57,7 +57,7 @@ def notes_of(result):
 
 
 @pytest.mark.parametrize("first", ["jacobi", "none"])
-def test_it_measures_and_says_why(accelerator, first):
+def test_it_measures_and_gives_reasons(accelerator, first):
     configuration = configure("poisson27", n=8, solver="hybrid", preconditioner=first, device=accelerator.spec)
     result = run_through(Run(configuration))
     assert result.converged
@@ -87,7 +87,7 @@ def profile_text(kind, bandwidth, link=None):
         (1e12, 1e10, 1e8, "pipecg", "on the cores alone"),
     ],
 )
-def test_profiles_decide(accelerator, tmp_path, cpu, gpu, link, chosen, why):
+def test_profiles_determine_the_selection(accelerator, tmp_path, cpu, gpu, link, chosen, why):
     (tmp_path / "cpu.toml").write_text(profile_text("cpu", cpu))
     (tmp_path / "gpu.toml").write_text(profile_text("gpu", gpu, link))
     spec = f"hybrid:cpu={tmp_path / 'cpu.toml'},accelerator={tmp_path / 'gpu.toml'}"
@@ -98,19 +98,19 @@ def test_profiles_decide(accelerator, tmp_path, cpu, gpu, link, chosen, why):
     assert ("does not pay" in notes_of(result)) == (chosen == "pipecg")
 
 
-def test_one_profile_is_not_enough(accelerator):
+def test_a_single_profile_is_refused(accelerator):
     with pytest.raises(InputError, match="needs two profiles"):
         Run(configure("poisson5", n=8, solver="hybrid:cpu=i5-8250u", device=accelerator.spec))
 
 
-def test_what_cannot_run_is_left_out_with_its_reason(accelerator):
+def test_infeasible_schedules_are_listed_with_their_reason(accelerator):
     choices = {"preconditioner": "neumann:1", "device": accelerator.spec}
     notes = notes_of(run_through(Run(configure("poisson5", n=8, solver="hybrid", **choices))))
     assert "hybrid2 cannot run" in notes
     assert "hybrid3 cannot run" in notes
 
 
-def test_a_matrix_that_does_not_fit_is_shared_or_stays_on_the_cores(accelerator):
+def test_a_matrix_beyond_device_memory_is_split_or_stays_on_the_cores(accelerator):
     choices = {"n": 10, "device": accelerator.spec, "memory_limit": 200_000}
     result = run_through(Run(configure("poisson27", solver="hybrid", **choices)))
     assert result.converged

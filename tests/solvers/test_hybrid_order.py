@@ -1,4 +1,4 @@
-"""Whoever is late, the numbers are the same to the last bit: nothing is read before it is there or after it is gone."""
+"""Delayed copies and kernels do not change results bitwise: no read before or after the data is valid."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def slow_kernels(accelerator, monkeypatch):
 
 @pytest.mark.parametrize("spec", SCHEDULES)
 @pytest.mark.parametrize("late", ["to_host", "to_device", "kernels"])
-def test_late_copies_and_kernels_change_nothing(accelerator, monkeypatch, spec, late):
+def test_delayed_copies_and_kernels_do_not_change_results(accelerator, monkeypatch, spec, late):
     expected = history(accelerator, spec)
     if late == "kernels":
         slow_kernels(accelerator, monkeypatch)
@@ -60,7 +60,7 @@ def test_late_copies_and_kernels_change_nothing(accelerator, monkeypatch, spec, 
 
 
 @pytest.mark.parametrize("spec", ["hybrid1", "hybrid2", "hybrid3:share=0.4"])
-def test_a_schedule_that_does_not_wait_is_found_out(accelerator, monkeypatch, spec):
+def test_a_schedule_without_waits_is_detected(accelerator, monkeypatch, spec):
     """The test above is worth something: without the waits of the cores the numbers are others."""
     from workbench.devices.pair import lanes
 

@@ -1,4 +1,4 @@
-"""What the trace of a hybrid run tells: four lanes, nothing before what it waits for, copies beside computing."""
+"""Traces of hybrid runs: four lanes, dependencies respected, copies overlapping with computation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def traced(accelerator, spec, n=12, maxiter=40, name="poisson7"):
 
 
 @pytest.mark.parametrize("spec", SCHEDULES)
-def test_a_traced_run_is_the_same_run(accelerator, spec):
+def test_tracing_does_not_change_results(accelerator, spec):
     configuration = configure("poisson27", n=9, rhs="random", solver=spec, device=accelerator.spec)
     plain, found = (run_through(Run(configuration, trace=trace)) for trace in (False, True))
     assert found.iterations == plain.iterations
@@ -34,7 +34,7 @@ def test_a_traced_run_is_the_same_run(accelerator, spec):
 
 
 @pytest.mark.parametrize("spec", SCHEDULES)
-def test_nothing_starts_before_what_it_waits_for_has_ended(accelerator, spec):
+def test_events_start_after_their_dependencies_end(accelerator, spec):
     trace = traced(accelerator, spec).trace
     events = list(trace)
     assert any(event.after for event in events)
@@ -44,7 +44,7 @@ def test_nothing_starts_before_what_it_waits_for_has_ended(accelerator, spec):
 
 
 @pytest.mark.parametrize("spec", SCHEDULES)
-def test_each_lane_does_one_thing_at_a_time(accelerator, spec):
+def test_events_of_a_lane_do_not_overlap(accelerator, spec):
     events = list(traced(accelerator, spec).trace)
     for lane in ("cpu", "accelerator", *COPIES):
         mine = [event for event in events if event.lane == lane]
@@ -60,7 +60,7 @@ def test_each_lane_does_one_thing_at_a_time(accelerator, spec):
         ("hybrid3:share=0.5", {"copy to host": ["m", "scalars"], "copy to device": ["m"]}),
     ],
 )
-def test_an_iteration_copies_what_the_paper_says(accelerator, spec, copied):
+def test_an_iteration_copies_as_many_words_as_in_the_paper(accelerator, spec, copied):
     # The second iteration; hybrid2's two n take turns.
     events = [event for event in traced(accelerator, spec).trace if event.iteration == 2]
     for lane in COPIES:
@@ -71,14 +71,14 @@ def waited_for(events, event):
     return {events[place].name for place in event.after}
 
 
-def test_the_first_waits_for_its_copies_before_its_dot_products(accelerator):
+def test_hybrid1_waits_for_its_copies_before_its_dot_products(accelerator):
     events = list(traced(accelerator, "hybrid1").trace)
     (dots,) = [event for event in events if event.iteration == 3 and event.name.startswith("gamma = (r, u)")]
     assert dots.lane == "cpu"
     assert waited_for(events, dots) == {"w", "r", "u"}
 
 
-def test_the_second_updates_what_needs_no_n_before_it_waits(accelerator):
+def test_hybrid2_updates_before_waiting_for_n(accelerator):
     events = list(traced(accelerator, "hybrid2").trace)
     hiding, needing = (
         next(event for event in events if event.iteration == 2 and event.lane == "cpu" and event.name.startswith(first))
@@ -89,7 +89,7 @@ def test_the_second_updates_what_needs_no_n_before_it_waits(accelerator):
     assert hiding.end <= needing.start
 
 
-def test_the_third_waits_for_both_halves_of_m_on_both_sides(accelerator):
+def test_hybrid3_waits_for_both_halves_of_m_on_both_sides(accelerator):
     events = list(traced(accelerator, "hybrid3:share=0.5").trace)
     for lane in ("cpu", "accelerator"):
         (part2,) = [event for event in events if event.iteration == 2 and event.lane == lane and event.name == "A2"]
@@ -108,7 +108,7 @@ def overlapping(trace):
 
 
 @pytest.mark.parametrize("spec", SCHEDULES)
-def test_copies_run_beside_computing(accelerator, spec):
+def test_copies_overlap_with_computation(accelerator, spec):
     if accelerator.spec != "opencl" and not accelerator.spec.startswith("cuda"):
         pytest.skip("the same queues as opencl")
     counts = []
@@ -117,7 +117,7 @@ def test_copies_run_beside_computing(accelerator, spec):
     assert any(counts), counts
 
 
-def test_a_hybrid_trace_can_be_timed_on_another_machine(accelerator):
+def test_a_hybrid_trace_can_be_retimed(accelerator):
     trace = traced(accelerator, "hybrid2").trace
     modelled = retime(trace, profile("i5-8250u"), profile("v100"))
     assert len(modelled) == len(trace)

@@ -16,7 +16,9 @@ from workbench.run import Configuration, Reason, Run, Stopping, configure, run_t
 from workbench.solvers.user_text import UserLinesError
 
 CG = registry.find("solver", "cg")
-WITH_LINES = sorted(name for name, cls in registry.registered("solver").items() if cls.iterate and cls.alike)
+WITH_LINES = sorted(
+    name for name, cls in registry.registered("solver").items() if cls.iterate and cls.uniform_iterations
+)
 
 
 START = CG.start.replace("p = u", "p = u\n        beta = 0")

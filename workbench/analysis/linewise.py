@@ -32,7 +32,7 @@ class Walk:
 
     def __init__(self, configuration: Configuration) -> None:
         solver = configuration.solver
-        if not (solver.alike and solver.iterate):
+        if not (solver.uniform_iterations and solver.iterate):
             raise InputError(f"{solver.name} decides which lines to run, so they cannot be stepped; take pipecg")
         self.configuration = configuration
         system = configuration.problem.assemble(configuration.seed)

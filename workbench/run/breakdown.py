@@ -43,7 +43,7 @@ def suspects(reason: Reason, setup: SolveSetup, drift: Callable[[], float], advi
     drift: computes ||Z^H r|| / ||r||, called only where it may be the cause. advice: of the coarse solver.
     """
     found = []
-    if setup.solver.own_lines and reason in _USER_LINES:
+    if setup.solver.has_user_lines and reason in _USER_LINES:
         found.append("the lines are your own, so check them first")
     if reason in _FIRST_LEVEL and (clause := _indefinite_first_level(setup)):
         found.append(clause)

@@ -137,9 +137,9 @@ class Judge:
             return self._converged(true_residual, allowed, f"at iteration {row.iteration}")
         if row.norm > RESIDUAL_GAP * self.tolerance:
             self.confirm_below = RECHECK * row.norm
-        elif self._restarts == solver.restarts:
-            after = f" after {solver.restarts} restarts" if solver.restarts else ""
-            reason = Reason.OWN_APART if solver.own_lines else Reason.INACCURATE
+        elif self._restarts == solver.max_restarts:
+            after = f" after {solver.max_restarts} restarts" if solver.max_restarts else ""
+            reason = Reason.OWN_APART if solver.has_user_lines else Reason.INACCURATE
             gap = f"{self.relative(true_residual):.3g} of ||b||, the recurrence says {self.relative(row.residual):.3g}"
             return Ending(reason, f"residual gap: the true residual is {gap}{after}")
         else:
@@ -162,10 +162,10 @@ class Judge:
         Rounding alone can do that, see `diagnose`.
         """
         solver = self._setup.solver
-        if solver.own_lines:
+        if solver.has_user_lines:
             return Ending(Reason.OWN_LINES, detail)
         found = diagnose(self._setup, workspace)
-        if str(found) and not (solver.measures_energies and found.reason is Reason.INDEFINITE):
+        if str(found) and not (solver.curvature_is_recomputed and found.reason is Reason.INDEFINITE):
             detail += f" by the recurrence; recomputed, {found}"
         if found.reason is Reason.ROUNDING:
             detail += f"; true residual {self.relative(self._measures.true_residual()):.3g} of ||b||"

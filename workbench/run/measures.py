@@ -81,7 +81,7 @@ class Measures:
         workspace: of the recurrence. Cost: one read of r.
         """
         setup = self._setup
-        known = "r" in workspace.vectors and not setup.solver.own_lines and setup.variant.keeps_z_orthogonal
+        known = "r" in workspace.vectors and not setup.solver.has_user_lines and setup.variant.keeps_z_orthogonal
         if setup.projection is None or not known:
             return math.nan
         return setup.projection.drift(workspace.vectors["r"])

@@ -32,7 +32,7 @@ class Recurrence:
             clock=clock,
         )
         self._generator: Iterator[None] = setup.solver.iterates(self.workspace)
-        self._square, self._alike = SQUARES.get(norm, ""), setup.solver.alike
+        self._square, self._alike = SQUARES.get(norm, ""), setup.solver.uniform_iterations
         # The A-norm of the error needs a product with x after every iteration. A solver that takes decisions would take
         # one more after the device has stopped.
         single = norm is Norm.ERROR or not self._alike

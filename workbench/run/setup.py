@@ -137,16 +137,16 @@ def prepare(
     check_stopped(stopped)
     operator = system.operator
     device.need(operator.dtype)
-    choice = configuration.solver.chosen(device, operator, traits, profile)
+    choice = configuration.solver.select(device, operator, traits, profile)
     solver, device = choice.solver, choice.device
     bound = operator.bind(device)
     singular = system.constant_nullspace or _maps_constant_to_zero(operator, bound, device)
-    notes = [*choice.why, *([device.note] if device.note else [])]
+    notes = [*choice.reasons, *([device.note] if device.note else [])]
     if configuration.device == "auto":
         notes.append(f"device auto is {device.name} here, chosen by the memory bandwidth of the devices present")
     notes += [*getattr(bound, "notes", ()), *system.notes]
     vectors = prepare_vectors(configuration, system, x0, bound, device, singular, notes, stopped)
-    if solver.checks_symmetry and isinstance(configuration.preconditioner, InMemoryPreconditioner):
+    if solver.needs_symmetric_preconditioner and isinstance(configuration.preconditioner, InMemoryPreconditioner):
         configuration.preconditioner.check_symmetric(operator.shape[0], operator.dtype)
     levels = _levels(configuration, system, bound, device, vectors, singular, notes, stopped)
     return SolveSetup(
@@ -168,7 +168,7 @@ def _assembled(configuration: Configuration, device: Device) -> LinearSystem:
     """The system of the configuration's problem. Raises InputError, before assembly, for one that does not fit."""
     size = configuration.problem.known_size
     if size is not None:
-        configuration.solver.check_room(device, size)
+        configuration.solver.check_memory(device, size)
     return configuration.problem.assemble(configuration.seed)
 
 

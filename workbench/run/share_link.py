@@ -111,7 +111,7 @@ def _stopping(configuration: Configuration) -> dict[str, Any]:
 def _check_registered(configuration: Configuration) -> None:
     for kind in ("problem", *BLOCKS):
         block = getattr(configuration, kind)
-        if getattr(block, "own_lines", False):
+        if getattr(block, "has_user_lines", False):
             raise InputError(
                 "a user-defined method cannot be written as a link, a command or a file; save a run of it, which holds "
                 "its lines"

@@ -132,7 +132,7 @@ def _scaled_vector(state: RunState, quantity: Quantity) -> tuple[Any, str]:
     device = setup.device
     if quantity is Quantity.RESIDUAL:
         # Before the start there is no recurrence, and in a user's lines r may be any vector.
-        stored = setup.solver.residual == "r" and not setup.solver.own_lines and state.history.count
+        stored = setup.solver.residual == "r" and not setup.solver.has_user_lines and state.history.count
         r = state.workspace.gathered("r") if stored else None
         if r is not None:
             return r, "r of the recurrence"

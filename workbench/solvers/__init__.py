@@ -1,4 +1,4 @@
-"""Solvers: one file per method, the recurrence as in its source and nothing else, registered on import."""
+"""Solvers, one file per method with its recurrence only, registered on import."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What a solver is: a registered block that holds a recurrence as paper lines, one `yield` per iteration."""
+"""Base class of solvers: a recurrence written as paper lines, one `yield` per iteration."""
 
 from __future__ import annotations
 
@@ -13,87 +13,89 @@ from workbench.registry import Block
 
 @dataclasses.dataclass(frozen=True)
 class MethodTraits:
-    """What a method may count on. element_wise: M acts element by element; deflated: there is a second level."""
+    """Properties of the system that a method may require. element_wise: M is diagonal; deflated: a second level."""
 
     element_wise: bool
     deflated: bool
 
 
 @dataclasses.dataclass(frozen=True)
-class Choice:
-    """A method, the device that it runs on, with the system placed there, and sentences that say why."""
+class SolverSelection:
+    """A solver, the device that it runs on, and the reasons for selecting it, in sentences."""
 
     solver: Solver
     device: Device
-    why: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)
 class Solver(Block):
     """Base of all solvers.
 
-    A solver sees a workspace with the vectors `b` and `x` (the initial guess, overwritten by the iterates) and the
-    operators `A` and `M`, and nothing else: no tolerance, no clock, no device. It yields once after the start and once
-    per iteration. By then the scalars below are up to date, in the notation of docs/glossary.md:
-    rr = (r, r), gamma = (r, u), uu = (u, u) with u = M^-1 r, alpha, beta, and delta = (p, A p), which is not positive
-    when the method has broken down; x then still holds the last good iterate.
+    A solver operates on a workspace with the vectors `b` and `x` (the initial guess, overwritten by the iterates) and
+    the operators `A` and `M`. It has no access to tolerances, clocks or the device. It yields once after the start and
+    once per iteration. At each yield these scalars are current, in the notation of docs/glossary.md: rr = (r, r),
+    gamma = (r, u) and uu = (u, u) with u = M^-1 r, alpha, beta, and delta = (p, A p). delta <= 0 means a breakdown; x
+    is then the last valid iterate.
     """
 
     kind: ClassVar[str] = "solver"
     start: ClassVar[str] = ""
-    """Paper lines before the loop."""
+    """Paper lines of the initialization."""
     iterate: ClassVar[str] = ""
     """Paper lines of one iteration."""
 
-    alike: ClassVar[bool] = True
-    """Every iteration launches the same, so that a device may record some and repeat them without asking; False for a
-    solver whose `iterates` decides anything by itself."""
-    measures_energies: ClassVar[bool] = True
-    """Whether delta and gamma are computed from products A p and M^-1 r; False where one of these comes from a
-    recurrence. A breakdown is recomputed either way; where this is True, that of an indefinite A is not repeated."""
+    uniform_iterations: ClassVar[bool] = True
+    """Whether all iterations launch the same kernels, so that a device may record and replay them. False for a solver
+    whose `iterates` branches on computed values."""
+    curvature_is_recomputed: ClassVar[bool] = True
+    """Whether delta and gamma are computed from products A p and M^-1 r, instead of by a recurrence. A breakdown is
+    confirmed with new products either way, except for an indefinite A if this is True."""
     direction: ClassVar[str] = "p"
-    """The direction that delta belongs to, as a formula of what an iteration that broke down leaves behind."""
+    """The direction of delta, as a formula in the variables after an iteration that broke down."""
     residual: ClassVar[str] = "r"
-    """The same for the residual that gamma belongs to."""
-    restarts: ClassVar[int] = 0
-    """How often the driver may begin anew from b - A x when that and the recurrence have parted. A restart makes
-    another method of a method, and would hide how accurate it is."""
+    """The residual of gamma, as such a formula."""
+    max_restarts: ClassVar[int] = 0
+    """Maximum number of restarts from b - A x after a residual gap. A restart changes the method and hides its
+    attainable accuracy."""
 
-    own_lines: ClassVar[bool] = False
-    """The lines are the user's own, so that a failure is theirs before it is the matrix's."""
+    has_user_lines: ClassVar[bool] = False
+    """Whether the user wrote the lines; a failure is then attributed to them before the matrix."""
 
     needs_accelerator: ClassVar[bool] = False
-    """It shares work between an accelerator and the cores, and is no text of one iteration."""
+    """Whether the solver runs on an accelerator and the CPU together; it then has no single text of an iteration."""
 
-    checks_symmetry: ClassVar[bool] = True
-    """A preconditioner given as a function is tried on two vectors first."""
+    needs_symmetric_preconditioner: ClassVar[bool] = True
+    """Whether the symmetry of a user-supplied function M is probed with two vectors before the run."""
 
-    def check(self, device: Device, suits: MethodTraits) -> None:
-        """Raise InputError, before anything is set up, where the method cannot run like this."""
+    def check(self, device: Device, traits: MethodTraits) -> None:
+        """Raise InputError if the method cannot run on this device or system; called before any setup."""
 
-    def chosen(self, device: Device, operator: Operator, suits: MethodTraits, profile: Callable[[str], Any]) -> Choice:
-        """The method that runs, and where; only a block that chooses among methods gives another than itself.
+    def select(
+        self, device: Device, operator: Operator, traits: MethodTraits, profile: Callable[[str], Any]
+    ) -> SolverSelection:
+        """Select the solver to run and its device; all solvers but `hybrid` return themselves.
 
-        profile: gives the machine profile of a name.
+        profile: returns the machine profile of a name.
         """
-        return Choice(self, self.placed(device, operator))
+        return SolverSelection(self, self.device_for(device, operator))
 
-    def placed(self, device: Device, operator: Operator) -> Device:
-        """The device that a run works on. Raises InputError where the system does not fit it."""
-        self.check_room(device, operator)
+    def device_for(self, device: Device, operator: Operator) -> Device:
+        """The device of the run. Raises InputError if the system does not fit into its memory."""
+        self.check_memory(device, operator)
         return device
 
-    def check_room(self, device: Device, operator: Operator | Size) -> None:
-        """Raise InputError where a system does not fit the device; its size tells so before it is assembled."""
-        # x, b, the residual and the best x so far; what the method needs in addition is counted as it is made.
+    def check_memory(self, device: Device, operator: Operator | Size) -> None:
+        """Raise InputError if the system does not fit into device memory; a `Size` suffices, before assembly."""
+        # x, b, the residual and the best x so far; further vectors are checked when they are allocated.
         device.need_room(stored_bytes(operator) + 4 * operator.shape[0] * operator.dtype.itemsize)
 
     def texts(self, workspace: Any) -> tuple[str, str]:
-        """`start` and `iterate` as they suit a workspace; a method may need fewer vectors where M is a formula."""
+        """`start` and `iterate` for a workspace; a method may use fewer vectors if M is element-wise."""
         return self.start, self.iterate
 
     def iterates(self, workspace: Any) -> Iterator[None]:
-        """The recurrence on a workspace, without end. Its lines are compiled here, before the first `next`."""
+        """The infinite recurrence on a workspace. Its lines are compiled here, before the first `next`."""
         start, iterate = workspace.lines(*self.texts(workspace))
 
         def recurrence() -> Iterator[None]:

@@ -12,17 +12,19 @@ from workbench.solvers.base import Solver
 @register
 @dataclasses.dataclass(frozen=True)
 class CG(Solver):
-    """Conjugate gradients with a preconditioner, for Hermitian positive definite A and M.
+    """Preconditioned conjugate gradients for Hermitian positive definite A and M.
 
-    Stores x, r, p and s beside b, and u where M is not element-wise. An iteration makes one product with A, one with M
-    and three vector updates in two further sweeps; the update of x waits for that of p, so that p is read once for
-    both. Source: Hestenes and Stiefel 1952; in this form Saad 2003, Algorithm 9.1.
+    Stores x, r, p and s in addition to b, and u if M is not element-wise. An iteration makes one product with A, one
+    application of M and three vector updates in two further passes. The update of x is placed next to that of p, so
+    that p is read once for both.
+
+    Source: Hestenes and Stiefel 1952; in this form Saad 2003, Algorithm 9.1.
     """
 
     name: ClassVar[str] = "cg"
     title: ClassVar[str] = "conjugate gradients (Hestenes-Stiefel)"
-    restarts: ClassVar[int] = 3
-    # A step of length 0 leaves beta = 1, so the p that broke down is p - u afterwards.
+    max_restarts: ClassVar[int] = 3
+    # alpha = 0 gives beta = 1, so after a breakdown the direction of delta is p - u.
     direction: ClassVar[str] = "p - u"
 
     start: ClassVar[str] = """
@@ -34,7 +36,7 @@ class CG(Solver):
         rr = (r, r)
         p = u
     """
-    # A direction of no positive energy takes no step, so that a breakdown leaves the last good x.
+    # Skip the step if (p, A p) <= 0, so that x is the last valid iterate after a breakdown.
     iterate: ClassVar[str] = """
         s = A(p)
         delta = (p, s)

@@ -1,4 +1,4 @@
-"""Conjugate gradients in three-term form."""
+"""Three-term conjugate gradients."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from workbench.solvers.base import Solver
 @register
 @dataclasses.dataclass(frozen=True)
 class ThreeTermCG(Solver):
-    """CG without directions: the new x and r are made of the two before them, y and t being the older ones.
+    """CG without search directions: a three-term recurrence for x and r, with y and t the previous x and r.
 
-    rho = 1 + alpha_j beta_j/alpha_(j-1) and the step gamma/omega of the source give CG's alpha as their product.
-    Residuals of three terms lose accuracy earlier than those of two. Source: Rutishauser 1959; in this form Saad 2003,
-    Algorithm 6.20, with M.
+    rho = 1 + alpha_j beta_j/alpha_(j-1); the step gamma/omega of the source times rho is the alpha of CG. Three-term
+    residuals lose accuracy earlier than two-term ones.
+
+    Source: Rutishauser 1959; in this form Saad 2003, Algorithm 6.20, with M.
     """
 
     name: ClassVar[str] = "cg3"
     title: ClassVar[str] = "three-term CG (Rutishauser)"
-    measures_energies: ClassVar[bool] = False
-    # There is no p, but x - y is the last one times its alpha; a breakdown leaves y as it was.
+    curvature_is_recomputed: ClassVar[bool] = False
+    # x - y is alpha times the previous direction; a breakdown leaves y unchanged.
     direction: ClassVar[str] = "u + weight/last*(x - y)"
 
-    # rho is 1 in the first iteration, where what y and t hold does not matter.
+    # In the first iteration rho = 1, so the values of y and t have no effect.
     start: ClassVar[str] = """
         w = A(x)
         r = b - w

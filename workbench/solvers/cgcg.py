@@ -1,4 +1,4 @@
-"""Conjugate gradients with one reduction an iteration."""
+"""Conjugate gradients with one reduction per iteration (Chronopoulos and Gear)."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from workbench.solvers.base import Solver
 @register
 @dataclasses.dataclass(frozen=True)
 class ChronopoulosGear(Solver):
-    """CG with all dot products of an iteration in one place: s = A p comes from a recurrence, A is applied to u.
+    """CG with one reduction per iteration: A is applied to u, and s = A p follows from a recurrence.
 
-    (p, A p) follows from `omega` = (u, A u) and the last alpha and beta. Source: Chronopoulos and Gear 1989; in this
-    form Ghysels and Vanroose 2014, Algorithm 2.
+    (p, A p) is computed from `omega` = (u, A u) and the previous alpha and beta.
+
+    Source: Chronopoulos and Gear 1989; in this form Ghysels and Vanroose 2014, Algorithm 2.
     """
 
     name: ClassVar[str] = "cgcg"
     title: ClassVar[str] = "Chronopoulos-Gear CG"
-    measures_energies: ClassVar[bool] = False
+    curvature_is_recomputed: ClassVar[bool] = False
 
-    # With beta = 0 in the first iteration, what s, p and alpha held before does not matter.
+    # In the first iteration beta = 0, so the initial values of s, p and alpha have no effect.
     start: ClassVar[str] = """
         s = A(x)
         r = b - s

@@ -12,16 +12,18 @@ from workbench.solvers.base import Solver
 @register
 @dataclasses.dataclass(frozen=True)
 class FlexibleCG(Solver):
-    """CG whose beta makes the new direction A-orthogonal to the last one whatever M is, one that changes included.
+    """CG with a beta that makes the new direction A-orthogonal to the previous one even if M varies.
 
-    beta = -(A p, u)/(p, A p), which is Polak and Ribiere's (r_new - r, u_new)/(r, u); with one M throughout it is CG's.
-    The extra dot product shares a sweep with the others. Source: Notay 2000, FCG(1).
+    beta = -(A p, u)/(p, A p), the Polak-Ribiere (r_new - r, u_new)/(r, u); equal to that of CG if M is constant. The
+    additional dot product is computed in the same pass as the others.
+
+    Source: Notay 2000, FCG(1).
     """
 
     name: ClassVar[str] = "fcg"
     title: ClassVar[str] = "flexible CG (Polak-Ribiere beta)"
-    checks_symmetry: ClassVar[bool] = False
-    # A step of length 0 takes beta = 1, so the p that broke down is p - u afterwards.
+    needs_symmetric_preconditioner: ClassVar[bool] = False
+    # alpha = 0 sets beta = 1, so after a breakdown the direction of delta is p - u.
     direction: ClassVar[str] = "p - u"
 
     start: ClassVar[str] = """

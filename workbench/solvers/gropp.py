@@ -1,4 +1,4 @@
-"""Gropp's overlapped conjugate gradients."""
+"""Gropp's CG with overlapped reductions."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from workbench.solvers.base import Solver
 @register
 @dataclasses.dataclass(frozen=True)
 class Gropp(Solver):
-    """CG whose two reductions can overlap, (p, s) with q = M^-1 s and (r, u) with w = A u.
+    """CG with two reductions that overlap: (p, s) with q = M^-1 s, and (r, u) with w = A u.
 
-    s = A p and, where M is not element-wise, u = M^-1 r come from recurrences. `energy` is (p, A p) of the next
-    direction, taken in the sweep that makes it. Source: W. Gropp, Update on libraries for Blue Waters, 2010; in this
-    form PETSc's KSPGROPPCG.
+    s = A p and, if M is not element-wise, u = M^-1 r follow from recurrences. `energy` is (p, A p) of the next
+    direction, computed in the pass that updates it.
+
+    Source: W. Gropp, Update on libraries for Blue Waters, 2010; in this form PETSc's KSPGROPPCG.
     """
 
     name: ClassVar[str] = "gropp"
     title: ClassVar[str] = "Gropp's overlapped CG"
-    measures_energies: ClassVar[bool] = False
-    # A step of length 0 leaves beta = 1, so the p that broke down is p - u afterwards.
+    curvature_is_recomputed: ClassVar[bool] = False
+    # alpha = 0 gives beta = 1, so after a breakdown the direction of delta is p - u.
     direction: ClassVar[str] = "p - u"
 
     start: ClassVar[str] = """
@@ -53,7 +54,7 @@ class Gropp(Solver):
         s = w + beta*s
         energy = (p, s)
     """
-    # Where M is element-wise, q = M^-1 s is needed nowhere.
+    # The same for an element-wise M, which makes q = M^-1 s unnecessary.
     iterate_inlined: ClassVar[str] = """
         delta = energy
         alpha = gamma/delta if delta > 0 else 0

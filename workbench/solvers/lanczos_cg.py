@@ -1,4 +1,4 @@
-"""Conjugate gradients by way of the Lanczos process."""
+"""Conjugate gradients by the Lanczos process."""
 
 from __future__ import annotations
 
@@ -12,24 +12,26 @@ from workbench.solvers.base import Solver
 @register
 @dataclasses.dataclass(frozen=True)
 class LanczosCG(Solver):
-    """CG as Gaussian elimination on the Lanczos matrix T, one row an iteration.
+    """CG as the LU factorization of the Lanczos matrix T, one row per iteration.
 
-    `diagonal` and `offdiagonal` are the newest entries of T, `eta` is the pivot, `weight` the multiplier that
-    eliminates the next row and `zeta` the entry of the solution; alpha = 1/eta and beta = weight^2 are CG's, so that T
-    can be had from the history as well (Ritz values). v and o are the Lanczos vectors, held without the division by
-    their norms `scale` and `older`, which saves a sweep and a reduction; z = M^-1 v. The residual is -zeta_j alpha_j v
-    and is not stored.
+    `diagonal` and `offdiagonal` are the newest entries of T, `eta` is the pivot, `weight` the multiplier of the next
+    row and `zeta` the entry of the solution. alpha = 1/eta and beta = weight^2 are those of CG, so the history also
+    gives T (Ritz values).
+
+    v and o are the Lanczos vectors without the division by their norms `scale` and `older`, which saves a pass and a
+    reduction; z = M^-1 v. The residual -zeta_j alpha_j v is not stored.
+
     Source: direct Lanczos (D-Lanczos), Saad 2003, Algorithm 6.17, with M.
     """
 
     name: ClassVar[str] = "lanczos-cg"
     title: ClassVar[str] = "Lanczos-CG (direct Lanczos)"
-    measures_energies: ClassVar[bool] = False
-    # Where eta is not positive gamma is still that of the residual before, whose Lanczos vector is o by then.
+    curvature_is_recomputed: ClassVar[bool] = False
+    # If eta <= 0, gamma is still that of the previous residual, whose Lanczos vector is now o.
     direction: ClassVar[str] = "sqrt(gamma)*p"
     residual: ClassVar[str] = "sqrt(gamma)/older*o"
 
-    # With weight = offdiagonal = 0 in the first iteration, what p and o held before does not matter.
+    # In the first iteration weight = offdiagonal = 0, so the initial values of p and o have no effect.
     start: ClassVar[str] = """
         w = A(x)
         v = b - w

@@ -12,17 +12,18 @@ from workbench.solvers.base import Solver
 @register
 @dataclasses.dataclass(frozen=True)
 class PipelinedPredictRecomputeCG(Solver):
-    """Pipelined CG that predicts (r, u) and w = A u, and recomputes both: accurate almost as CG, at a product more.
+    """Pipelined CG that predicts (r, u) and w = A u and recomputes both: almost as accurate as CG, for a product more.
 
-    z = A q, y = M^-1 z, m = M^-1 w; v and l are the predictions of w and m. Both products with A (and M) can be made at
-    once and overlap with the one reduction. The prediction of (r, u) is that of pr-cg. Source: Chen and Carson 2020,
-    PIPE-PR-CG; their r~, s~, w~, u, u~ are our u, q, m, z, y.
+    z = A q, y = M^-1 z, m = M^-1 w; v and l are the predictions of w and m. Both products with A (and with M) are
+    independent and overlap with the single reduction. The prediction of (r, u) is that of pr-cg.
+
+    Source: Chen and Carson 2020, PIPE-PR-CG; their r~, s~, w~, u, u~ are u, q, m, z, y here.
     """
 
     name: ClassVar[str] = "pipe-pr-cg"
     title: ClassVar[str] = "pipelined predict-and-recompute CG (Chen-Carson)"
-    measures_energies: ClassVar[bool] = False
-    # A step of length 0 leaves beta = 1, so the p that broke down is p - u afterwards.
+    curvature_is_recomputed: ClassVar[bool] = False
+    # alpha = 0 gives beta = 1, so after a breakdown the direction of delta is p - u.
     direction: ClassVar[str] = "p - u"
 
     start: ClassVar[str] = """
@@ -67,7 +68,7 @@ class PipelinedPredictRecomputeCG(Solver):
         m = M(w)
     """
 
-    # The same where M is element-wise: u and q are formulas, stored because A is applied to them.
+    # The same for an element-wise M: u and q are formulas, stored because A is applied to them.
     start_inlined: ClassVar[str] = """
         s = A(x)
         r = b - s

@@ -1,4 +1,4 @@
-"""Pipelined conjugate gradients."""
+"""Pipelined conjugate gradients (Ghysels and Vanroose)."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ from workbench.solvers.base import Solver
 @register
 @dataclasses.dataclass(frozen=True)
 class PipelinedCG(Solver):
-    """CG whose products with M and A need no dot product of the same iteration, so that the two can overlap.
+    """CG whose products with M and A do not depend on the dot products of the same iteration, so that both overlap.
 
-    The price is more vectors (s = A p, q = M^-1 s, z = A q, w = A u, m = M^-1 w, n = A m) and a lower attainable
-    accuracy: rounding errors of the recurrences for u, w, s, q and z are never measured anew. All dot products of an
-    iteration are taken in one sweep. Where M is element-wise, u = M^-1 r is a formula of that sweep and u and q need no
-    memory. Source: Ghysels and Vanroose 2014, Algorithm 4; `omega` is their delta, as delta is (p, A p) here.
+    Stores more vectors: s = A p, q = M^-1 s, z = A q, w = A u, m = M^-1 w, n = A m. The attainable accuracy is lower,
+    since the recurrences for u, w, s, q and z accumulate rounding errors and are never recomputed. All dot products of
+    an iteration are computed in one pass. If M is element-wise, u = M^-1 r is a formula in that pass, and u and q need
+    no memory.
+
+    Source: Ghysels and Vanroose 2014, Algorithm 4; `omega` is their delta, since delta is (p, A p) here.
     """
 
     name: ClassVar[str] = "pipecg"
     title: ClassVar[str] = "pipelined CG (Ghysels-Vanroose)"
-    measures_energies: ClassVar[bool] = False
+    curvature_is_recomputed: ClassVar[bool] = False
 
-    # With beta = 0 in the first iteration, what z, q, s, p and alpha held before does not matter.
+    # In the first iteration beta = 0, so the initial values of z, q, s, p and alpha have no effect.
     start: ClassVar[str] = """
         s = A(x)
         r = b - s
@@ -64,7 +66,7 @@ class PipelinedCG(Solver):
         n = A(m)
     """
 
-    # The same where M is element-wise: u and q = M^-1 s are no vectors of their own; m holds what A is applied to.
+    # The same for an element-wise M: u and q = M^-1 s are not stored; m is the vector that A is applied to.
     start_inlined: ClassVar[str] = """
         s = A(x)
         r = b - s

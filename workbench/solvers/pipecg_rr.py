@@ -1,4 +1,4 @@
-"""Pipelined conjugate gradients that replace their residual when rounding asks for it."""
+"""Pipelined conjugate gradients with automatic residual replacement."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.solvers.base import Solver
 from workbench.solvers.pipecg import PipelinedCG
 
 ENTRIES = 5
-"""Non-zeros of a row, as far as they count in the rounding of a product; the recurrence does not know its matrix."""
+"""Assumed non-zeros per row in the rounding bound of a product, since a recurrence has no access to its matrix."""
 
 BEGIN = """\
 bb = (b, b)
@@ -37,7 +37,7 @@ ww = (w, w)
 zz = (z, z)
 qq = (q, q)
 """
-# Every line of the recurrence adds the rounding of its sum and its product; `back` is the beta that it used.
+# Each line of the recurrence adds the rounding errors of its sum and product; `back` is the beta that it used.
 BOUNDS = """\
 step = abs(alpha)
 seen = sqrt(ww/uu)
@@ -67,19 +67,23 @@ replacements = replacements + 1
 @register
 @dataclasses.dataclass(frozen=True)
 class PipelinedCGWithReplacement(Solver):
-    """Pipelined CG that bounds how far its recurrences have drifted, and computes r, u, w, s, q and z afresh when due.
+    """Pipelined CG that bounds its rounding errors and recomputes r, u, w, s, q and z when the bound is too large.
 
-    f, g, h and j bound the norms of b - A x - r, A p - s, A u - w and A q - z; each line adds its rounding errors, from
-    norms that join the sweep of dot products. The residual is replaced in the iteration in which f rises above
-    sqrt(eps) ||r||; that costs five products with A and three with M more, and the direction stays. `size` is ||A|| as
-    far as products have shown it. The decision takes the host in every iteration. Source: Cools, Yetkin, Agullo, Giraud
-    and Vanroose 2018, whose criterion this is; the bounds follow from the standard model of rounding.
+    f, g, h and j bound the norms of b - A x - r, A p - s, A u - w and A q - z. The norms in them are computed in the
+    pass of the dot products. The residual is replaced in the iteration in which f exceeds sqrt(eps) ||r||, which costs
+    five additional products with A and three with M; the direction is kept. `size` estimates ||A|| from the products so
+    far.
+
+    The decision synchronizes with the host in every iteration.
+
+    Source: Cools, Yetkin, Agullo, Giraud and Vanroose 2018 for the criterion; the bounds follow from the standard model
+    of rounding.
     """
 
     name: ClassVar[str] = "pipecg-rr"
     title: ClassVar[str] = "pipelined CG with automatic residual replacement"
-    alike: ClassVar[bool] = False
-    measures_energies: ClassVar[bool] = False
+    uniform_iterations: ClassVar[bool] = False
+    curvature_is_recomputed: ClassVar[bool] = False
 
     start: ClassVar[str] = PipelinedCG.start
     iterate: ClassVar[str] = PipelinedCG.iterate
@@ -99,7 +103,7 @@ class PipelinedCGWithReplacement(Solver):
         m = M(w)
         n = A(m)
     """
-    # Where M is element-wise, m serves for u and q, as in pipecg.
+    # The same for an element-wise M: m holds u and q, as in pipecg.
     replace_inlined: ClassVar[str] = """
         s = A(x)
         r = b - s

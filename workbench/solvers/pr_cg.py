@@ -12,18 +12,19 @@ from workbench.solvers.base import Solver
 @register
 @dataclasses.dataclass(frozen=True)
 class PredictRecomputeCG(Solver):
-    """CG that predicts the new (r, u) to get beta early and recomputes it with the other dot products: one reduction.
+    """CG with one reduction per iteration: (r, u) is predicted to obtain beta early, then recomputed.
 
-    With q = M^-1 s the prediction is (r, u) - 2 alpha Re (u, s) + alpha^2 (s, q), here `cross` and `square`; of a
-    complex (u, s) the imaginary part is rounding, and grows from iteration to iteration where it reaches beta. `energy`
-    is (p, A p) of the next direction. Source: Chen and Carson 2020, PR-CG; their nu, mu, delta, gamma are our gamma,
-    energy, cross, square.
+    With q = M^-1 s the prediction is (r, u) - 2 alpha Re (u, s) + alpha^2 (s, q), here `cross` and `square`. The
+    imaginary part of a complex (u, s) is rounding error, which would grow with the iterations if it entered beta.
+    `energy` is (p, A p) of the next direction.
+
+    Source: Chen and Carson 2020, PR-CG; their nu, mu, delta, gamma are gamma, energy, cross, square here.
     """
 
     name: ClassVar[str] = "pr-cg"
     title: ClassVar[str] = "predict-and-recompute CG (Chen-Carson)"
-    measures_energies: ClassVar[bool] = False
-    # A step of length 0 leaves beta = 1, so the p that broke down is p - u afterwards.
+    curvature_is_recomputed: ClassVar[bool] = False
+    # alpha = 0 gives beta = 1, so after a breakdown the direction of delta is p - u.
     direction: ClassVar[str] = "p - u"
 
     start: ClassVar[str] = """
@@ -57,7 +58,7 @@ class PredictRecomputeCG(Solver):
         square = (s, q)
         cross = (u, s)
     """
-    # Where M is element-wise, u and q are formulas.
+    # The same for an element-wise M: u and q are formulas.
     iterate_inlined: ClassVar[str] = """
         delta = energy
         alpha = gamma/delta if delta > 0 else 0

@@ -12,10 +12,12 @@ from workbench.solvers.base import Solver
 @register
 @dataclasses.dataclass(frozen=True)
 class SteepestDescent(Solver):
-    """A step along the preconditioned residual itself, of the length that makes the A-norm of the error smallest.
+    """Steps along the preconditioned residual that minimize the A-norm of the error, for comparison with CG.
 
-    What CG is compared with: each step forgets the ones before, so iterations grow with cond where those of CG grow
-    with its root. There is no beta, so a run tells no Ritz values. Source: Saad 2003, Algorithm 5.2, with M.
+    The number of iterations grows with cond(M^-1 A), that of CG with its square root. There is no beta, so a run gives
+    no Ritz values.
+
+    Source: Saad 2003, Algorithm 5.2, with M.
     """
 
     name: ClassVar[str] = "sd"

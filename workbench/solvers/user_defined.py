@@ -1,4 +1,4 @@
-"""Methods of the user's own: a solver made of two texts of paper lines, checked when it is made."""
+"""User-defined solvers: two texts of paper lines, checked on construction."""
 
 from __future__ import annotations
 
@@ -17,17 +17,22 @@ NAME = re.compile(r"[A-Za-z][\w.+-]{0,39}", re.ASCII)
 @register_unlisted
 @dataclasses.dataclass(frozen=True)
 class UserSolver(Solver):
-    """Lines of one's own: `start` runs once, `iterate` again and again. The texts are parsed, never executed.
+    """A solver from user-written lines, which are parsed, not executed.
 
-    Given are the vectors b and x and the operators A and M. The lines must change x and set what `user_text.WATCHED`
-    names: delta in the iteration, the others in both texts. Costs what the lines cost; checking takes milliseconds.
-    Raises InputError (`UserLinesError`, which knows the line) with one sentence for what is wrong with the texts.
+    `start` runs once, `iterate` in every iteration.
+
+    The vectors b and x and the operators A and M are predefined. The lines must change x and set the scalars in
+    `user_text.WATCHED`: delta in the iteration, the others in both texts.
+
+    Cost: that of the lines; checking takes milliseconds.
+
+    Raises InputError (`UserLinesError`, with the line number) with one sentence for the first error in the texts.
     """
 
     title: ClassVar[str] = "a method of one's own"
-    own_lines: ClassVar[bool] = True
+    has_user_lines: ClassVar[bool] = True
 
-    # Of the class they say what kind of block this is, of an object whose lines these are.
+    # Class variables in the base class, fields of each instance here.
     name: str = parameter("own", "what legends call it")  # pyright: ignore[reportIncompatibleVariableOverride]
     start: str = parameter("", "paper lines before the loop")  # pyright: ignore[reportIncompatibleVariableOverride]
     iterate: str = parameter("", "paper lines of one iteration")  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -47,15 +52,16 @@ class UserSolver(Solver):
         return self.name
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data that holds the texts, so that a saved run can be made again."""
+        """Plain data with the texts, so that a saved run can be reproduced."""
         return {**super().to_dict(), "name": type(self).name}
 
 
 def user_solver(name: str, start: str | None = None, iteration: str | None = None, *, like: str = "cg") -> UserSolver:
-    """A method of one's own, for `configure(solver=...)` and `solve(..., solver=...)` on every device.
+    """A user-defined solver for `configure(solver=...)` and `solve(..., solver=...)`, on every device.
 
-    start, iteration: paper lines as in the solvers' files; one that is left out is that of the method `like`. Raises
-    InputError for wrong lines, and for a name that a method of the workbench has.
+    start, iteration: paper lines as in the solvers' files; by default those of the method `like`.
+
+    Raises InputError for invalid lines, and for the name of a built-in method.
     """
     if name in registered("solver"):
         raise InputError(f"the workbench has a method named {name} already; take another name, such as my-{name}")

@@ -1,4 +1,4 @@
-"""Checks of the texts of a user's own method: what is wrong with them, in a sentence, and in which line."""
+"""Validation of the texts of a user-defined solver, with one sentence and the line number of the first error."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from workbench.lines.shapes import infer_vectors
 from workbench.lines.types import Dot, Formula, LinesError
 
 MOST_LINES, LONGEST, LARGEST = 200, 500, 20_000
-"""Lines of a text, characters of a line and of a text: far more than any paper has, and checked in milliseconds."""
+"""Maximum lines of a text, characters of a line and characters of a text; checking stays fast within these bounds."""
 WATCHED = {"rr": "(r, r)", "gamma": "(r, u)", "uu": "(u, u)", "delta": "(p, s)"}
-"""The scalars by which a run is judged, and what they mean."""
+"""The scalars that the run monitors, and their definitions."""
 SCALARS = (*WATCHED, "alpha", "beta")
-"""What a run records of every iteration, each a number."""
+"""The scalars that the run records in every iteration."""
 _TARGET = re.compile(r"\s*(\w+)\s*=")
 
 
 class UserLinesError(LinesError):
-    """What is wrong with a text. part: "start" or "iteration"; number: of the line from 1, None for the whole text."""
+    """An error in a text. part: "start" or "iteration"; number: the line from 1, None for the whole text."""
 
     def __init__(self, sentence: str, part: str, number: int | None = None) -> None:
         place = f"{part}, line {number}: " if number else f"{part}: "
@@ -34,13 +34,13 @@ class UserLinesError(LinesError):
 
 
 def tidied(text: str) -> str:
-    """The text without common indentation, blank ends and blanks behind lines."""
+    """The text without common indentation, blank lines at the ends and trailing blanks."""
     lines = textwrap.dedent(text.expandtabs()).splitlines()
     return "\n".join(line.rstrip() for line in lines).strip("\n")
 
 
 def check(start: str, iterate: str) -> None:
-    """Raise UserLinesError for the first thing that is wrong with the two texts."""
+    """Raise UserLinesError for the first error in the two texts."""
     texts: dict[str, str] = {"start": start, "iteration": iterate}
     for part, text in texts.items():
         _check_size(part, text)
@@ -73,7 +73,7 @@ def _check_size(part: str, text: str) -> None:
 
 
 def _check_names(texts: dict[str, str]) -> None:
-    """Names must mean the same on every device, and may not touch what the run itself needs."""
+    """Raise for targets that are reserved, or not valid on every device."""
     for part, number, name in _targets(texts):
         if name == "b":
             raise UserLinesError("b is the right-hand side, which stays as it is; take another name", part, number)
@@ -84,7 +84,7 @@ def _check_names(texts: dict[str, str]) -> None:
 
 
 def _check_scalars(texts: dict[str, str]) -> None:
-    """Raise for the line that makes a vector of a number that the run records."""
+    """Raise for a line that uses a recorded scalar as a vector."""
     vectors = infer_vectors((line for text in texts.values() for line in parse(text)), ("b", "x"))
     for part, text in texts.items():
         for line in parse(text):
@@ -96,7 +96,7 @@ def _check_scalars(texts: dict[str, str]) -> None:
 
 
 def _check_reports(texts: dict[str, str]) -> None:
-    """Raise for what the run would miss."""
+    """Raise for a monitored scalar or an x that no line sets."""
     targets = {part: {line.target for line in parse(text)} for part, text in texts.items()}
     for part, there in targets.items():
         for name, meaning in WATCHED.items():
@@ -109,7 +109,7 @@ def _check_reports(texts: dict[str, str]) -> None:
 
 
 def _targets(texts: dict[str, str]) -> Iterator[tuple[str, int, str]]:
-    """Part, number and target of every line."""
+    """The part, number and target of every line."""
     for part, text in texts.items():
         for number, line in enumerate(text.splitlines(), 1):
             if found := _TARGET.match(line):

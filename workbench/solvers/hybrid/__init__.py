@@ -1,4 +1,4 @@
-"""Pipelined CG on an accelerator and the cores together: a file for each schedule, and one that chooses."""
+"""Pipelined CG on an accelerator and the CPU cores together: one file per schedule, and a selector."""
 
 import sys
 

@@ -1,14 +1,14 @@
-"""Algorithm 2 of Tiwari and Vadhiyar, pipelined CG, cut where the schedules cut it.
+"""Algorithm 2 of Tiwari and Vadhiyar, pipelined CG, in the parts that the schedules distribute.
 
-Line numbers are those of the paper. `omega` is its delta, since delta is (p, A p) here; `beta` of the next iteration is
-computed as soon as gamma is known, so that a row of the history is complete.
+Line numbers are those of the paper. `omega` is its delta, since delta is (p, A p) here. beta of the next iteration is
+computed as soon as gamma is available, so that a row of the history is complete.
 """
 
 BEGIN = """
     alpha = 1
     beta = 0
 """
-"""With beta = 0 in the first iteration alpha only must not be 0, and what `PREVIOUS` held does not matter."""
+"""In the first iteration beta = 0, so alpha must only be non-zero and the vectors of `PREVIOUS` have no effect."""
 
 PREVIOUS = """
     z = w
@@ -54,7 +54,7 @@ DOTS = """
     uu = (u, u)
     rr = (r, r)
 """
-"""Lines 18 to 20, and the norm of the residual."""
+"""Lines 18 to 20, and the norms of u and r."""
 
 PRECONDITION = """
     m = M(w)

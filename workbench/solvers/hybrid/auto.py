@@ -1,4 +1,4 @@
-"""The schedule that suits machine and matrix."""
+"""Selection of the fastest schedule for a machine and a matrix."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators import Operator, Size, stored_bytes
 from workbench.registry import parameter, register
-from workbench.solvers.base import Choice, MethodTraits
+from workbench.solvers.base import MethodTraits, SolverSelection
 from workbench.solvers.hybrid.base import HybridSolver
 from workbench.solvers.hybrid.hybrid1 import Hybrid1
 from workbench.solvers.hybrid.hybrid2 import Hybrid2
@@ -27,12 +27,13 @@ CORES = "pipecg-cpu"
 @register
 @dataclasses.dataclass(frozen=True)
 class HybridAuto(HybridSolver):
-    """Hybrid 1, 2 or 3, or pipelined CG on the accelerator or the cores alone: whichever a model finds fastest.
+    """Hybrid 1, 2 or 3, or pipelined CG on one device: the fastest by a performance model.
 
-    The model counts the bytes of sweeps, products and copies over the bandwidths of two machine profiles, or of a short
-    measurement of these here, and lets what the schedule runs at the same time overlap. The notes of the run say what
-    was chosen and what the model expects of the others. A link too slow to be hidden leaves one side alone.
-    Cost of the measurement: some dozen sweeps, copies and products.
+    The model divides the bytes of passes, products and copies by the bandwidths of two machine profiles, or of a short
+    measurement, and overlaps what the schedule runs concurrently. The notes of the run contain the selection and the
+    predicted times of the alternatives. With a slow link, one device alone is the fastest.
+
+    Cost of the measurement: some dozen passes, copies and products.
     """
 
     name: ClassVar[str] = "hybrid"
@@ -41,13 +42,15 @@ class HybridAuto(HybridSolver):
     cpu: str = parameter("", "profile of the cores, a name or a .toml file; empty measures")
     accelerator: str = parameter("", "profile of the accelerator and its link; empty measures")
 
-    def check_room(self, device: Device, operator: Operator | Size) -> None:
-        """What does not fit the device can run on the cores, or partly so."""
+    def check_memory(self, device: Device, operator: Operator | Size) -> None:
+        """No bound: a system that does not fit the device can run on the cores, in part or entirely."""
 
-    def chosen(self, device: Device, operator: Operator, suits: MethodTraits, profile: Callable[[str], Any]) -> Choice:
+    def select(
+        self, device: Device, operator: Operator, traits: MethodTraits, profile: Callable[[str], Any]
+    ) -> SolverSelection:
         if bool(self.cpu) != bool(self.accelerator):
             raise InputError("solver hybrid needs two profiles, cpu and accelerator, or neither; then it measures")
-        possible, refused = self._possible(device, operator, suits)
+        possible, refused = self._possible(device, operator, traits)
         if self.cpu:
             traffic = stored_bytes(operator) + 2 * operator.shape[0] * operator.dtype.itemsize
             rates = profile_rates(profile(self.cpu), profile(self.accelerator), traffic)
@@ -56,9 +59,9 @@ class HybridAuto(HybridSolver):
                 rates = self._measured(device, operator, fits=ALONE in possible)
             except InputError as sentence:
                 why = f"solver hybrid chose {_described(CORES, device)}, as nothing else can run here"
-                return Choice(possible[CORES], devices.device("cpu"), (why, *refused, str(sentence)))
+                return SolverSelection(possible[CORES], devices.device("cpu"), (why, *refused, str(sentence)))
         if self.cpu or ALONE in possible:
-            # What does not fit was measured as the assembled matrix.
+            # A system that does not fit was measured as an assembled matrix.
             rates = dataclasses.replace(rates, assembled=_times_assembled(operator))
         expected = iteration_seconds(rates, operator.shape[0], operator.dtype)
         best, placed = self._fastest(possible, expected, device, operator, refused)
@@ -71,10 +74,10 @@ class HybridAuto(HybridSolver):
         if best in (ALONE, CORES):
             copy = operator.shape[0] * operator.dtype.itemsize / rates.to_host_bandwidth + rates.to_host_latency
             why.append(f"sharing the work does not pay here: a copy of one vector to the host takes {copy:.3g} s")
-        return Choice(possible[best], placed, tuple(why))
+        return SolverSelection(possible[best], placed, tuple(why))
 
-    def _possible(self, device: Device, operator: Operator, suits: MethodTraits) -> tuple[dict[str, Any], list[str]]:
-        """The methods that can run, by the name of the model, and why others cannot."""
+    def _possible(self, device: Device, operator: Operator, traits: MethodTraits) -> tuple[dict[str, Any], list[str]]:
+        """The solvers that can run, by their name in the model, and the reasons why others cannot."""
         switches = {"fused": self.fused, "merged": self.merged}
         possible: dict[str, Any] = {CORES: PipelinedCG()}
         refused = []
@@ -85,9 +88,9 @@ class HybridAuto(HybridSolver):
             ("hybrid3", Hybrid3(**switches, halves=False)),
         ):
             try:
-                solver.check(device, suits)
+                solver.check(device, traits)
                 if name != "hybrid3":
-                    solver.placed(device, operator)
+                    solver.device_for(device, operator)
                 elif operator.nnz is None:
                     raise InputError("it shares out the entries of A, which a LinearOperator does not show")
                 possible[name] = solver
@@ -103,16 +106,16 @@ class HybridAuto(HybridSolver):
         operator: Operator,
         refused: list[str],
     ) -> tuple[str, Any]:
-        """The fastest that can be placed: a decomposition may leave a side empty. The cores alone always can."""
+        """The fastest feasible solver and its device; a decomposition may fail, the cores alone cannot."""
         for name in sorted(possible, key=lambda name: expected[name]):
             try:
-                return name, possible[name].placed(devices.device("cpu") if name == CORES else device, operator)
+                return name, possible[name].device_for(devices.device("cpu") if name == CORES else device, operator)
             except InputError as sentence:
                 refused.append(f"{name} cannot run: {sentence}")
         raise AssertionError("the cores have no limit")
 
     def _measured(self, device: Device, operator: Operator, *, fits: bool) -> Rates:
-        """Raises InputError where not even rows that stand for the matrix have room."""
+        """Measured rates. Raises InputError if not even a sample of the rows fits into device memory."""
         size, dtype = operator.shape[0], operator.dtype
         if fits:
             sides = devices.device("cpu"), device
@@ -125,7 +128,7 @@ class HybridAuto(HybridSolver):
 
 
 def _times_assembled(operator: Operator) -> float:
-    """Bytes of a product with the assembled matrix over those of the operator as it is."""
+    """Bytes of a product with the assembled matrix over those with the operator."""
     if operator.nnz is None:
         return 1.0
     vectors = 2 * operator.shape[0] * operator.dtype.itemsize

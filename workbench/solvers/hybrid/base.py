@@ -1,4 +1,4 @@
-"""What the hybrid schedules have in common."""
+"""Base class of the hybrid schedules."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from workbench.solvers.base import MethodTraits, Solver
 
 @dataclasses.dataclass(frozen=True)
 class HybridSolver(Solver):
-    """Base of the schedules of pipelined CG on an accelerator and the cores.
+    """Base of the schedules of pipelined CG on an accelerator and the CPU cores.
 
-    fused and merged switch off what the papers' section V-B brings: then every vector line and dot product is a sweep
-    of its own, on the accelerator or on the cores.
+    fused, merged: False switches off the kernel fusion of the papers' section V-B, on the accelerator or on the cores;
+    every vector update and dot product is then a pass of its own.
     """
 
-    alike: ClassVar[bool] = False
-    measures_energies: ClassVar[bool] = False
+    uniform_iterations: ClassVar[bool] = False
+    curvature_is_recomputed: ClassVar[bool] = False
     needs_accelerator: ClassVar[bool] = True
     vectors: ClassVar[int] = 0
-    """Vectors of all unknowns on the accelerator, residual and best x included; M's are counted when made."""
+    """Vectors of length N on the accelerator, including residual and best x; those of M are checked when allocated."""
     both_precondition: ClassVar[bool] = False
-    """M is applied on both sides, so it must act element by element."""
+    """Whether M is applied on both sides, which requires an element-wise M."""
 
     fused: bool = parameter(True, "fuse the kernels of the accelerator")
     merged: bool = parameter(True, "merge the vector loops of the cores")
 
     @property
     def spec(self) -> str:
-        """The name, with the parameters that differ from their defaults."""
+        """The name and the parameters that differ from their defaults."""
         changed = [
             f"{declared.name}={getattr(self, declared.name)}"
             for declared in self.parameters()
@@ -43,24 +43,24 @@ class HybridSolver(Solver):
         ]
         return f"{self.name}:{','.join(changed)}" if changed else self.name
 
-    def check(self, device: Device, suits: MethodTraits) -> None:
+    def check(self, device: Device, traits: MethodTraits) -> None:
         if device.name == "cpu":
             raise InputError(
                 f"solver {self.name} shares work between cores and accelerator, and device cpu is the cores alone; use "
                 "device opencl or cuda, or solver pipecg"
             )
-        if self.both_precondition and not suits.element_wise:
+        if self.both_precondition and not traits.element_wise:
             raise InputError(
                 f"solver {self.name} applies M on both sides, so it needs one that acts element by element; use "
                 "preconditioner jacobi or none, or solver hybrid1"
             )
 
-    def placed(self, device: Device, operator: Operator) -> Device:
-        """The accelerator with the cores beside it. Raises InputError where the system does not fit it."""
-        self.check_room(device, operator)
+    def device_for(self, device: Device, operator: Operator) -> Device:
+        """The pair of accelerator and cores. Raises InputError if the system does not fit into device memory."""
+        self.check_memory(device, operator)
         return Pair(as_accelerator(device))
 
-    def check_room(self, device: Device, operator: Operator | Size) -> None:
+    def check_memory(self, device: Device, operator: Operator | Size) -> None:
         needed = stored_bytes(operator) + self.vectors * operator.shape[0] * operator.dtype.itemsize
         device.need_room(
             needed,

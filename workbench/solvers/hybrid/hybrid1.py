@@ -16,9 +16,10 @@ from workbench.solvers.hybrid.base import HybridSolver
 class Hybrid1(HybridSolver):
     """Pipelined CG on an accelerator, with alpha, beta and all dot products on the cores.
 
-    In every iteration w, r and u are copied to the host, 3 N words, while the accelerator goes on with M and A. Any M
-    and any deflation that the accelerator can do. Where M is element-wise and `fused` is on, it joins the updates and
-    the copy has the product alone to hide behind.
+    In every iteration w, r and u are copied to the host, 3 N words, overlapped with M and A on the accelerator. M and
+    deflation may be any that the accelerator supports. If M is element-wise and `fused` is on, M is fused with the
+    updates and the copy overlaps with the product only.
+
     Source: Tiwari, Vadhiyar (2022), section IV-A and Figure 1.
     """
 

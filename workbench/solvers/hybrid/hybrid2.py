@@ -1,4 +1,4 @@
-"""Hybrid-PIPECG-2: redundant updates on the cores, one copy an iteration."""
+"""Hybrid-PIPECG-2: redundant updates on the cores, one copy per iteration."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PREVIOUS = """
     q = w
     s = w
 """
-"""What the cores need of `algorithm.PREVIOUS`."""
+"""The part of `algorithm.PREVIOUS` that the cores need."""
 
 HIDING = """
     q = m + beta*q
@@ -27,7 +27,7 @@ HIDING = """
     uu = (u, u)
     rr = (r, r)
 """
-"""Lines 11, 12, 15, 16, 18 and 20, which need no n: they hide its copy."""
+"""Lines 11, 12, 15, 16, 18 and 20, which do not depend on n and overlap with its copy."""
 
 NEEDING_N = """
     z = n + beta*z
@@ -41,11 +41,12 @@ NEEDING_N = """
 @register
 @dataclasses.dataclass(frozen=True)
 class Hybrid2(HybridSolver):
-    """Pipelined CG on an accelerator, with alpha, beta and all dot products on the cores, which update w, r and u too.
+    """Pipelined CG on an accelerator, with alpha, beta, all dot products and redundant updates of w, r, u on the cores.
 
-    In every iteration only n is copied, N words, and the redundant updates that do not need it hide the copy. Two
-    vectors take turns as n on the accelerator, so that its product need not wait until the last one is copied. M must
-    be element-wise, since both sides apply it; any deflation that projects the system will do.
+    In every iteration only n is copied, N words, overlapped with the redundant updates that do not depend on it. n is
+    double buffered on the accelerator, so that its product need not wait for the previous copy. M must be element-wise,
+    since both sides apply it. Deflation must project the system.
+
     Source: Tiwari, Vadhiyar (2022), section IV-B and Figure 2.
     """
 
@@ -55,7 +56,7 @@ class Hybrid2(HybridSolver):
     both_precondition: ClassVar[bool] = True
 
     def iterates(self, workspace: Any) -> Iterator[None]:
-        # The accelerator's n and n_next both arrive as the cores' n; the others are copied once.
+        # n and n_next of the accelerator are both copied to n of the cores; the other vectors are copied once.
         once = "w", "r", "u", "m"
         arrivals = {name: name for name in once} | {"n": "n", "n_next": "n"}
         lanes = workspace.lanes(arrivals, fused=self.fused, merged=self.merged)

@@ -1,4 +1,4 @@
-"""Hybrid-PIPECG-3: the rows shared out by a performance model."""
+"""Hybrid-PIPECG-3: a row decomposition between cores and accelerator by a performance model."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from workbench.solvers.base import MethodTraits
 from workbench.solvers.hybrid import algorithm as lines
 from workbench.solvers.hybrid.base import HybridSolver
 
-# Both sides run these lines, each on its own rows. m = x and m = u let the initial products use the exchange of m, and
-# with beta = 0 in the first iteration it does not matter what z, q, s and p hold before it.
+# Both sides run these lines, each on its rows. m = x and m = u let the initial products use the exchange of m. In the
+# first iteration beta = 0, so the initial values of z, q, s and p have no effect.
 EXCHANGE_X = """
     m = x
 """
@@ -49,11 +49,11 @@ UPDATES = """
     uu_part = (u, u)
     rr_part = (r, r)
 """
-"""Lines 11 to 16, 18 and 20, which need no n."""
+"""Lines 11 to 16, 18 and 20, which do not depend on n."""
 PART1 = """
     v = A1(m)
 """
-"""The product with what needs m of this side alone."""
+"""The product with the local (diagonal) block, which needs the local m only."""
 PART2 = """
     n = A2(v)
     z = n + beta*z
@@ -61,49 +61,51 @@ PART2 = """
     omega_part = (u, w)
     m = M(w)
 """
-"""n = v + the product with m of the other side, then lines 10, 17, 19 and 21."""
+"""n = v + the product with the remote (off-diagonal) block, then lines 10, 17, 19 and 21."""
 TOTALS = """
     gamma = gamma_part + gamma_there
     omega = omega_part + omega_there
     uu = uu_part + uu_there
     rr = rr_part + rr_there
 """
-"""The cores add up what both sides have: lines 18 to 20."""
+"""The cores add the partial sums of both sides: lines 18 to 20."""
 
 
 @register
 @dataclasses.dataclass(frozen=True)
 class Hybrid3(HybridSolver):
-    """Pipelined CG with the rows of A and of all vectors shared out between the cores and an accelerator.
+    """Pipelined CG with the rows of A and of all vectors split between the cores and an accelerator.
 
-    How many rows each side gets is a matter of how fast it multiplies, measured by five products, or of `share`. Both
-    halves of m are copied at the same time, N words in all; the updates that need no n, their dot products and the part
-    of the product with one's own m hide that. Takes matrices that do not fit the accelerator, whose share is then what
-    does; the model is then measured on rows that stand for the matrix. M must be element-wise; no deflation. Where few
-    unknowns of one side couple with the other, as in a band, `halves=no` copies far less than the paper's N words.
-    Cost of the setup: 12 products, and the accelerator's rows sent there. A matrix-free stencil is assembled first.
+    The split follows the speeds of both sides, measured by five products, or `share`. Both halves of m are copied
+    concurrently, N words in all, overlapped with the updates that do not depend on n, their dot products and the
+    product with the local block. A matrix that does not fit the accelerator is possible: its share is then what fits,
+    and the speeds are measured on a sample of the rows. M must be element-wise; deflation is not supported. If few
+    unknowns couple across the split, as in a band matrix, `halves=no` copies far less than the paper's N words.
+
+    Cost of the setup: 12 products, and the copy of the accelerator's rows. A matrix-free stencil is assembled first.
+
     Source: Tiwari, Vadhiyar (2022), section IV-C and Figures 3 and 4.
     """
 
     name: ClassVar[str] = "hybrid3"
     title: ClassVar[str] = "hybrid pipelined CG 3: rows on both sides"
     vectors: ClassVar[int] = 13
-    """Of the accelerator's rows: those of the recurrence, and 1/D of a Jacobi preconditioner."""
+    """Vectors of the rows on the accelerator: those of the recurrence, and 1/D of a Jacobi preconditioner."""
     both_precondition: ClassVar[bool] = True
 
     share: float = parameter(0.0, "the accelerator's part of the non-zeros; 0 measures it", low=0.0, high=1.0)
     halves: bool = parameter(True, "copy whole halves of m, as the paper does, and not only what the other side reads")
 
-    def check(self, device: Device, suits: MethodTraits) -> None:
-        super().check(device, suits)
-        if suits.deflated:
+    def check(self, device: Device, traits: MethodTraits) -> None:
+        super().check(device, traits)
+        if traits.deflated:
             raise InputError("solver hybrid3 cannot deflate, since no side sees a whole vector; use hybrid1 or hybrid2")
 
-    def check_room(self, device: Device, operator: Operator | Size) -> None:
-        """The device need not hold all of the system: the cores keep the rest."""
+    def check_memory(self, device: Device, operator: Operator | Size) -> None:
+        """No bound: the rows that do not fit the device stay on the cores."""
 
-    def placed(self, device: Device, operator: Operator) -> Device:
-        """The two halves of the system. Raises InputError where a side has no row, and without the entries of A."""
+    def device_for(self, device: Device, operator: Operator) -> Device:
+        """The row decomposition. Raises InputError if a side has no row, or if the entries of A are not available."""
         if operator.nnz is None:
             raise InputError(
                 "solver hybrid3 shares out the rows of A, and a LinearOperator does not show them; "
@@ -130,8 +132,8 @@ class Hybrid3(HybridSolver):
         here = dict(zip(both, half, strict=True))
         sums = {f"{name}_part": f"{name}_there" for name in SUMS}
 
-        # The accelerator is asked first for all that it can do without the cores, and works while they do theirs. Each
-        # side waits for both copies: one brings what part 2 needs, and part 2 overwrites what the other one takes.
+        # Accelerator work that does not depend on the cores is enqueued first and overlaps with theirs. Each side waits
+        # for both copies: part 2 reads the result of one and overwrites the source of the other.
 
         def exchange(after: str) -> None:
             copies = link.to_host("m"), link.to_device("m")
@@ -154,7 +156,7 @@ class Hybrid3(HybridSolver):
                 cpu.run(scalars)  # lines 5 to 9
                 copies = link.to_host("m"), link.to_device("m")
                 accelerator.take(cpu, "alpha", "beta")
-                # Lines 11 to 16, 18 and 20; line 22 with one's own m; the rest of it, and lines 10, 17, 19 and 21.
+                # Lines 11 to 16, 18 and 20; line 22 with the local m; the rest of line 22, and lines 10, 17, 19 and 21.
                 accelerator.run(there["updates"], there["part1"])
                 accelerator.wait(*copies)
                 accelerator.run(there["part2"])
@@ -163,7 +165,7 @@ class Hybrid3(HybridSolver):
                 cpu.wait(*copies)
                 cpu.run(here["part2"])
                 cpu.wait(ready)
-                cpu.run(totals)  # lines 18 to 20: both sides' parts
+                cpu.run(totals)  # lines 18 to 20: the sums of both sides
                 yield
 
         return recurrence()
