@@ -153,7 +153,7 @@ WRONG = {
     "radius out of bounds": (["bubbles-2d", "--param", "radius=0.9"], "radius must be between 0 and 0.5"),
     "bubble outside": (
         ["bubbles-2d", "--param", "layout=list", "--param", "bubbles=0.9,0.5,0.3"],
-        "outside",
+        "extends beyond the unit box",
     ),
     "too many vectors": (["poisson5", "--n", "8", "--deflation", "blocks:9"], "more deflation vectors than unknowns"),
     "no such file": (["no-such.mtx"], "no file at no-such.mtx"),

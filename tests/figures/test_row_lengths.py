@@ -34,7 +34,7 @@ def test_the_figure_names_its_axes_and_the_mean():
     assert axes.get_legend().get_texts()[0].get_text() == "mean 5"
     assert axes.get_yscale() == "linear"
     axes = row_lengths(np.concatenate([np.full(1000, 2), [700]])).axes[0]
-    assert axes.get_xlabel() == "entries per row, 12 to a bar"
+    assert axes.get_xlabel() == "entries per row, 12 per bar"
     assert axes.get_yscale() == "log"
 
 
