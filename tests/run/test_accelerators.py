@@ -12,7 +12,7 @@ from tests.conftest import box_stencil, random_matrix
 from workbench import devices
 from workbench.devices.accelerator.runtime import Vector
 from workbench.problems import LinearSystem
-from workbench.run import Reason, Run, Session, Stopping, configure, driver, run_through, solve
+from workbench.run import Reason, Run, Session, Stopping, check_interval, configure, run_through, solve
 from workbench.run.in_memory import InMemoryProblem
 
 
@@ -46,7 +46,7 @@ def test_the_solution_is_that_of_the_iteration_that_meets_the_tolerance(accelera
 
 def test_one_step_can_be_asked_for(accelerator, system, monkeypatch):
     # However slow the machine is at the moment.
-    monkeypatch.setattr(driver, "LONGEST_BATCH", math.inf)
+    monkeypatch.setattr(check_interval, "LONGEST_SECONDS", math.inf)
     run = run_of(accelerator, *system, rtol=1e-9)
     for count in range(1, 6):
         assert run.step(1)

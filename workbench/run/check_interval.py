@@ -14,7 +14,7 @@ GROWTH = 4
 SECONDS = 0.02
 """Longest batch, in seconds. A check takes 0.25 ms, so that longer ones gain nothing, and snapshots and time slices
 of a race wait for the end of a batch."""
-LONGEST_BATCH = 0.05
+LONGEST_SECONDS = 0.05
 """Seconds that one batch may take in any case: cancellation requests are served between batches."""
 
 
@@ -94,8 +94,8 @@ class CheckInterval:
         # An explicit check_every is kept as it is.
         if not self._stopping.check_every and every > 1:
             every = min(every, self._adapted(history, target, best, longest, elapsed))
-            if self.seconds * every > LONGEST_BATCH:
-                every = int(LONGEST_BATCH / self.seconds)
+            if self.seconds * every > LONGEST_SECONDS:
+                every = int(LONGEST_SECONDS / self.seconds)
         often = self._stopping.true_every
         until_measured = often - iterations % often if often else every
         return max(1, min(every, until_measured, self._limit - iterations))

@@ -156,7 +156,7 @@ class Run:
         with self._working():
             if self.ending is None and self._recurrence is not None:
                 with noting(self._recurrence.clock):
-                    self._advance(self._recurrence, most)
+                    self._advance(most)
         return self.ending is None
 
     def result(self) -> Result:
@@ -195,9 +195,10 @@ class Run:
                 self._lose(lost)
         self.serve_snapshots()
 
-    def _advance(self, recurrence: Recurrence, most: int | None) -> None:
+    def _advance(self, most: int | None) -> None:
         """Iterate until the next check, and judge every row."""
-        judge = self._judge
+        recurrence, judge = self._recurrence, self._judge
+        assert recurrence is not None
         count = self._interval.next(
             self.history,
             self.setup.unscaled_norm(judge.confirm_below),
