@@ -50,7 +50,7 @@ def test_a_window_shows_what_numpy_cuts_out(normal, step, peaks, dtype):
 def test_an_accelerator_sees_the_same_through_it(accelerator, normal, step, peaks, dtype):
     window = PlaneSlice(*SECTIONS[normal][:3], step, peaks)
     values = vector(dtype)
-    seen = accelerator.seen(accelerator.array(values, values.dtype), window)
+    seen = accelerator.plane(accelerator.array(values, values.dtype), window)
     assert seen.dtype == values.real.dtype
     np.testing.assert_array_equal(seen, window(values))
 
@@ -60,4 +60,4 @@ def test_a_block_with_nan_is_nan_on_an_accelerator_too(accelerator):
     values[7] = np.nan
     values[24] = np.inf
     window = PlaneSlice(0, (5, 1), (5, 5), 2, peaks=True)
-    np.testing.assert_array_equal(accelerator.seen(accelerator.array(values, values.dtype), window), window(values))
+    np.testing.assert_array_equal(accelerator.plane(accelerator.array(values, values.dtype), window), window(values))

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from workbench.deflation.subspace import PiecewiseConstant, Subspace
+from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators import Operator
 from workbench.registry import Block
@@ -25,7 +26,7 @@ class DeflationContext:
     operator: Operator
     A: Any
     M: Any
-    device: Any
+    device: Device
     grid: tuple[int, ...] | None = None
     phase: np.ndarray | None = None
     singular: bool = False

@@ -15,6 +15,7 @@ from scipy import sparse
 
 from workbench.deflation.coarse import CoarseSolver
 from workbench.deflation.subspace import Subspace
+from workbench.devices.protocol import Device
 from workbench.operators import BoundOperator, Operator
 
 Parts = Iterator[tuple[Any, str, str, int, int]]
@@ -32,7 +33,7 @@ class Projection:
     """
 
     def __init__(
-        self, operator: Operator, bound: BoundOperator, subspace: Subspace, coarse: CoarseSolver, device: Any
+        self, operator: Operator, bound: BoundOperator, subspace: Subspace, coarse: CoarseSolver, device: Device
     ) -> None:
         placed = subspace.place(operator, bound, device)
         matrix = placed.matrix

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from workbench.arrays import cast, exact
 from workbench.deflation.compact import compact_az, galerkin
+from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators import BoundOperator, Operator
 from workbench.operators.matrix import check_indices
@@ -42,7 +43,7 @@ class Subspace:
 
     labels: np.ndarray | None = None
 
-    def place(self, operator: Operator, bound: BoundOperator, device: Any) -> Placed:
+    def place(self, operator: Operator, bound: BoundOperator, device: Device) -> Placed:
         """Put Z and AZ on the device and form E. Raises InputError for a Z that cannot deflate A."""
         raise TypeError
 
@@ -61,7 +62,7 @@ class PiecewiseConstant(Subspace):
                 f"deflation subdomain {int(np.argmin(self.sizes))} of {self.sizes.size} holds no unknown; renumber them"
             )
 
-    def place(self, operator: Operator, bound: BoundOperator, device: Any) -> Placed:
+    def place(self, operator: Operator, bound: BoundOperator, device: Device) -> Placed:
         assert self.labels is not None
         count = self.sizes.size
         az = compact_az(operator, self.labels, count)
@@ -85,7 +86,7 @@ class SpannedBy(Subspace):
     def __init__(self, vectors: np.ndarray) -> None:
         self.vectors = np.asarray(vectors)
 
-    def place(self, operator: Operator, bound: BoundOperator, device: Any) -> Placed:
+    def place(self, operator: Operator, bound: BoundOperator, device: Device) -> Placed:
         size, given = operator.shape[0], self.vectors.shape[-1]
         if self.vectors.shape != (size, given):
             raise InputError(f"deflation vectors have shape {self.vectors.shape}, but the matrix has {size} rows")

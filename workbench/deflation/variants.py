@@ -20,6 +20,7 @@ import dataclasses
 from typing import Any, ClassVar
 
 from workbench.deflation.projection import Parts, Projection
+from workbench.devices.protocol import Device
 from workbench.registry import Block, register
 
 
@@ -36,7 +37,7 @@ class Variant(Block):
     keeps_z_orthogonal: ClassVar[bool] = False
     """Z^T r = 0 throughout, but for rounding."""
 
-    def precondition(self, projection: Projection, M: Any, device: Any) -> Any:
+    def precondition(self, projection: Projection, M: Any, device: Device) -> Any:
         """M1 for the solver, from M^-1 as an operator with apply(r, u)."""
         return M
 
@@ -62,7 +63,7 @@ class Def2(Variant):
     projects_start: ClassVar[bool] = True
     keeps_z_orthogonal: ClassVar[bool] = True
 
-    def precondition(self, projection: Projection, M: Any, device: Any) -> Any:
+    def precondition(self, projection: Projection, M: Any, device: Device) -> Any:
         return TwoLevel(projection, M, device, after=True, dots_of_first_level=True)
 
 
@@ -74,7 +75,7 @@ class ADef1(Variant):
     name: ClassVar[str] = "a-def1"
     title: ClassVar[str] = "A-DEF1: adapted deflation, M^-1 P + Q"
 
-    def precondition(self, projection: Projection, M: Any, device: Any) -> Any:
+    def precondition(self, projection: Projection, M: Any, device: Device) -> Any:
         return TwoLevel(projection, M, device, before=True, correct=True)
 
 
@@ -88,7 +89,7 @@ class ADef2(Variant):
     projects_start: ClassVar[bool] = True
     keeps_z_orthogonal: ClassVar[bool] = True
 
-    def precondition(self, projection: Projection, M: Any, device: Any) -> Any:
+    def precondition(self, projection: Projection, M: Any, device: Device) -> Any:
         return TwoLevel(projection, M, device, after=True, correct=True)
 
 
@@ -100,7 +101,7 @@ class BalancingNeumannNeumann(Variant):
     name: ClassVar[str] = "bnn"
     title: ClassVar[str] = "BNN: balancing, P^T M^-1 P + Q"
 
-    def precondition(self, projection: Projection, M: Any, device: Any) -> Any:
+    def precondition(self, projection: Projection, M: Any, device: Device) -> Any:
         return TwoLevel(projection, M, device, before=True, after=True, correct=True)
 
 
@@ -112,7 +113,7 @@ class Additive(Variant):
     name: ClassVar[str] = "ad"
     title: ClassVar[str] = "AD: additive coarse correction, M^-1 + Q"
 
-    def precondition(self, projection: Projection, M: Any, device: Any) -> Any:
+    def precondition(self, projection: Projection, M: Any, device: Device) -> Any:
         return TwoLevel(projection, M, device, correct=True)
 
 
@@ -126,7 +127,7 @@ class TwoLevel:
         self,
         projection: Projection,
         M: Any,
-        device: Any,
+        device: Device,
         *,
         before: bool = False,
         after: bool = False,

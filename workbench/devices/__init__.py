@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import functools
 import threading
-from typing import Any
+from typing import TYPE_CHECKING
 
 from workbench.errors import InputError
 from workbench.registry import unknown_name
 
+if TYPE_CHECKING:
+    from workbench.devices.protocol import Device
+
 DEVICES = ("cpu", "opencl", "cuda", "auto")
 """Names of devices; opencl and cuda may be followed by a colon and which one: opencl:1, opencl:intel, cuda:1."""
 
-_made: dict[str, Any] = {}
+_made: dict[str, Device] = {}
 _making = threading.Lock()
 
 
@@ -30,7 +33,7 @@ def names() -> tuple[str, ...]:
     return tuple([*present, "auto"] if len(present) > 1 else present)
 
 
-def device(name: str = "cpu") -> Any:
+def device(name: str = "cpu") -> Device:
     """The device of that name; `auto` is the fastest here. One device is made once and shared.
 
     Raises InputError for an unknown name, with the nearest known, and where a library, a driver or a device is missing.
@@ -49,14 +52,15 @@ def device(name: str = "cpu") -> Any:
         return _made[name]
 
 
-def forget(runtime: Any) -> None:
-    """Make the devices of a runtime that has failed anew when they are asked for again."""
+def forget(failed: Device) -> None:
+    """Make a device that has failed anew when it is asked for again, with all others that share its runtime."""
+    runtime = getattr(failed, "runtime", None)
     with _making:
         for name in [name for name, made in _made.items() if getattr(made, "runtime", None) is runtime]:
             del _made[name]
 
 
-def _make(kind: str, which: str) -> Any:
+def _make(kind: str, which: str) -> Device:
     if kind == "cpu":
         from workbench.devices.cpu import Cpu
 

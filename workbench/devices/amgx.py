@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from workbench.devices.protocol import Device
 from workbench.errors import InputError
 
 MODE = "dDDI"
@@ -251,13 +252,14 @@ class Cycle:
     flops = 0
     notes = ()
 
-    def __init__(self, solver: AmgxSolver, device: Any, *, projected: bool = False) -> None:
+    def __init__(self, solver: AmgxSolver, device: Device, *, projected: bool = False) -> None:
         self._solver, self._device = solver, device
+        self._runtime: Any = getattr(device, "runtime", None)
         self._dots = device.dots()
         self._projected = projected
         if projected:
-            self._unit = device.array(np.full(solver.size, 1 / np.sqrt(solver.size)), np.float64)
-            self._v = device.zeros(solver.size, np.float64)
+            self._unit = device.array(np.full(solver.size, 1 / np.sqrt(solver.size)), np.dtype(np.float64))
+            self._v = device.zeros(solver.size, np.dtype(np.float64))
             self._project = device.lines("m = (e, v)\nv = v - m*e")
 
     def apply(self, r: Any, u: Any) -> Any:
@@ -273,7 +275,7 @@ class Cycle:
         return self._dots.apply(r, u)
 
     def _solve(self, b: Any, x: Any) -> None:
-        runtime = self._device.runtime
+        runtime = self._runtime
         # AmgX has streams of its own, and CUDA forbids its copies while another thread records launches.
         with runtime.alone():
             runtime.synchronize()
@@ -281,7 +283,7 @@ class Cycle:
             runtime.synchronize_all()
 
 
-def takes_addresses(device: Any) -> bool:
+def takes_addresses(device: Device) -> bool:
     """Whether the vectors of a device lie where AmgX works, on CUDA device 0."""
     return getattr(getattr(device, "runtime", None), "number", None) == 0
 

@@ -8,10 +8,12 @@ from workbench.errors import InputError
 
 def default_accelerator() -> tuple[str, str]:
     """This machine's accelerator, cuda before opencl, and a sentence on it; the name is empty where there is none."""
+    from workbench.devices.accelerator import as_accelerator
+
     missing = []
     for name in ("cuda", "opencl"):
         try:
-            found = devices.device(name)
+            found = as_accelerator(devices.device(name))
         except InputError as sentence:
             missing.append(str(sentence))
         else:

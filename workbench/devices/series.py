@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from workbench.devices.protocol import Device, Dots, SeriesTerm
+
 
 class TermByTerm:
     """u = K^T D^-1 K r, one sweep over L a term, for matrices whose rows reach anywhere.
@@ -11,13 +13,13 @@ class TermByTerm:
     Work space: one vector for order 1, two from order 2 on.
     """
 
-    def __init__(self, order: int, terms: tuple[Any, Any, Any], device: Any, like: Any) -> None:
+    def __init__(self, order: int, terms: tuple[SeriesTerm, SeriesTerm, SeriesTerm], device: Device, like: Any) -> None:
         self._order = order
         self._lower, self._lower_scaled, self._upper = terms
         self._middle = device.zeros(like.size, like.dtype)
         self._spare = device.zeros(like.size, like.dtype) if order > 1 else None
 
-    def apply(self, r: Any, u: Any) -> Any:
+    def apply(self, r: Any, u: Any) -> Dots:
         """u = M^-1 r; returns (r, u), (u, u) and (r, r). The two may not be the same vector."""
         # u and one spare vector take turns as targets; the last term must land in u and none may overwrite its
         # argument.

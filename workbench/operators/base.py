@@ -9,13 +9,15 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from scipy import sparse
 
+from workbench.devices.protocol import Device
+
 DOUBLE = np.dtype(np.float64)
 
 
 class BoundOperator(Protocol):
     """An operator whose data lie on a device, ready to be applied there."""
 
-    def apply(self, x: Any, out: Any) -> Any:
+    def apply(self, x: Any, out: Any, /) -> Any:
         """out = A x. Returns the dot products (x, out), (out, out) and (x, x), which come free in the same pass.
 
         They lie on the device, shape (3,), and the next application overwrites them.
@@ -93,6 +95,6 @@ class Operator(Protocol):
         """The same operator on vectors of another dtype, one that holds all of its entries."""
         ...
 
-    def bind(self, device: Any) -> BoundOperator:
+    def bind(self, device: Device) -> BoundOperator:
         """The same operator on a device."""
         ...

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from workbench.arrays import DTYPES
 from workbench.devices.constant import constant
+from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators.base import DOUBLE, BoundOperator
 from workbench.operators.box_rows import box_entries, box_rows
@@ -85,7 +85,7 @@ class Box:
     def astype(self, dtype: np.dtype) -> Box:
         return dataclasses.replace(self, dtype=dtype)
 
-    def bind(self, device: Any) -> BoundOperator:
+    def bind(self, device: Device) -> BoundOperator:
         return device.box(self._grid, self.reach, self.diagonal_entry, self.coupling, self.dtype)
 
     @property

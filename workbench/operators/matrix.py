@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.sparse import linalg
 
 from workbench.arrays import exact, linear_function, working
+from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators.base import BoundOperator, Operator
 
@@ -61,7 +62,7 @@ class Matrix:
     def astype(self, dtype: np.dtype) -> Matrix:
         return Matrix(sparse.csr_array(self.csr.astype(dtype)))
 
-    def bind(self, device: Any) -> BoundOperator:
+    def bind(self, device: Device) -> BoundOperator:
         return device.csr(self.csr.data, self.csr.indices, self.csr.indptr)
 
 
@@ -102,7 +103,7 @@ class Foreign:
     def astype(self, dtype: np.dtype) -> Foreign:
         return Foreign(self.linear, dtype)
 
-    def bind(self, device: Any) -> BoundOperator:
+    def bind(self, device: Device) -> BoundOperator:
         return device.callable(linear_function(self.linear, "A", self.dtype), self.shape[0], self.dtype)
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from workbench.arrays import DTYPES
+from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators.base import BoundOperator
 
@@ -99,7 +99,7 @@ class Stencil:
     def astype(self, dtype: np.dtype) -> Stencil:
         return Stencil(self.shape_of_grid, self.main.astype(dtype), tuple(low.astype(dtype) for low in self.lower))
 
-    def bind(self, device: Any) -> BoundOperator:
+    def bind(self, device: Device) -> BoundOperator:
         return device.stencil(self.main, self.lower, self.strides)
 
 

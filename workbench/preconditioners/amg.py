@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators import Operator
 from workbench.preconditioners.base import Preconditioner
@@ -42,7 +43,7 @@ class Amg(Preconditioner):
 
     method: str = parameter("sa", "smoothed aggregation or Ruge-Stuben", choices=("sa", "rs"))
 
-    def setup(self, operator: Operator, device: Any) -> Any:
+    def setup(self, operator: Operator, device: Device) -> Any:
         action, notes = self.cycle(operator)
         return with_notes(device.callable(action, operator.shape[0], operator.dtype), self._called, notes)
 

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from workbench.devices.amgx import AmgxSolver, Cycle, takes_addresses
+from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators import Operator
 from workbench.preconditioners.base import Preconditioner
@@ -55,7 +56,7 @@ class Amgx(Preconditioner):
         }
         return {"config_version": 2, "determinism_flag": 1, "solver": cycle}
 
-    def setup(self, operator: Operator, device: Any) -> Any:
+    def setup(self, operator: Operator, device: Device) -> Any:
         if operator.dtype != np.float64:
             raise InputError(f"amgx takes real matrices in double precision, got {operator.dtype}; use amg:sa")
         name = f"amgx:{self.method}"

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from workbench.devices.protocol import Device
 from workbench.operators import Operator
 from workbench.registry import Block
 
@@ -18,10 +19,10 @@ class Preconditioner(Block):
     element_wise: ClassVar[bool] = False
     """`setup` gives an `ElementWise`."""
 
-    def check(self, device: Any) -> None:
+    def check(self, device: Device) -> None:
         """Raise InputError, before anything is set up, where the device cannot apply M^-1."""
 
-    def setup(self, operator: Operator, device: Any) -> Any:
+    def setup(self, operator: Operator, device: Device) -> Any:
         """M^-1 for A on a device: an object with apply(r, u) that sets u = M^-1 r, or an `ElementWise`.
 
         Raises InputError with a sentence when A does not allow it.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from workbench.devices.protocol import Device
 from workbench.operators import Operator, Stencil
 from workbench.preconditioners.base import Preconditioner
 from workbench.preconditioners.factorized import Factorized, incomplete_cholesky
@@ -32,7 +33,7 @@ class BlockIncompleteCholesky(Preconditioner):
     rows: int = parameter(8, "grid rows in a block", low=1, high=10**9)
     unknowns: int = parameter(0, "unknowns in a block; 0 takes `rows` grid rows", low=0, high=10**12)
 
-    def setup(self, operator: Operator, device: Any) -> Factorized:
+    def setup(self, operator: Operator, device: Device) -> Factorized:
         return incomplete_cholesky(self.name, operator, device, self.block(operator))
 
     def block(self, operator: Operator) -> int:

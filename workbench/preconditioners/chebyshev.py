@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
 
+from workbench.devices.protocol import Device
 from workbench.operators import Box, Operator, Stencil
 from workbench.preconditioners.base import Preconditioner
 from workbench.registry import parameter, register
@@ -35,7 +36,7 @@ class Chebyshev(Preconditioner):
     degree: int = parameter(3, "degree of the polynomial, products with A in an application", low=1, high=64)
     ratio: float = parameter(30.0, "largest over smallest eigenvalue that the polynomial aims at", low=1.01, high=1e6)
 
-    def setup(self, operator: Operator, device: Any) -> ChebyshevSeries:
+    def setup(self, operator: Operator, device: Device) -> ChebyshevSeries:
         inverse = device.array(1 / operator.diagonal(), operator.dtype)
         product = operator.bind(device)
         high = min(MARGIN * _largest_ritz_value(operator, product, device), _largest_row_sum(operator))
@@ -48,7 +49,7 @@ class ChebyshevSeries:
     low, high: the interval.
     """
 
-    def __init__(self, degree: int, low: float, high: float, product: Any, inverse: Any, device: Any) -> None:
+    def __init__(self, degree: int, low: float, high: float, product: Any, inverse: Any, device: Device) -> None:
         self.low, self.high = low, high
         self._product, self._step = product, device.chebyshev_step(inverse)
         self.waits = getattr(product, "waits", False)
@@ -79,7 +80,7 @@ class ChebyshevSeries:
         return self._step.flops + later * (self._product.flops + self._step.flops)
 
 
-def _largest_ritz_value(operator: Operator, product: Any, device: Any) -> float:
+def _largest_ritz_value(operator: Operator, product: Any, device: Device) -> float:
     """Of D^-1/2 A D^-1/2, by Lanczos steps without reorthogonalization, which extreme values do not need."""
     size, dtype = operator.shape[0], operator.dtype
     scale = (1 / np.sqrt(np.real(operator.diagonal()))).astype(np.finfo(dtype).dtype)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators import Operator, Stencil
 
@@ -38,7 +39,7 @@ class Factorized:
         return self._solve.flops
 
 
-def need_whole_triangles(name: str, device: Any) -> None:
+def need_whole_triangles(name: str, device: Device) -> None:
     """Refuse a device on which a recurrence through the whole matrix would keep one work-item busy."""
     if not device.whole_triangles:
         raise InputError(
@@ -47,7 +48,7 @@ def need_whole_triangles(name: str, device: Any) -> None:
         )
 
 
-def incomplete_cholesky(name: str, operator: Operator, device: Any, block: int, omega: float = 0.0) -> Factorized:
+def incomplete_cholesky(name: str, operator: Operator, device: Device, block: int, omega: float = 0.0) -> Factorized:
     """IC(0) of every block of `block` consecutive unknowns, modified with relaxation omega.
 
     A pivot that is not positive is met by factorizing A + shift*D instead, with the shift doubled until it works
@@ -90,12 +91,12 @@ def incomplete_cholesky(name: str, operator: Operator, device: Any, block: int, 
         solve = device.stencil_factor(operator.lower, operator.strides, inverse, width, block, 1.0)
     else:
         upper = sparse.triu(sparse.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape), k=1)
-        lower = sparse.csr_array(upper.conj().T.tocsr()).astype(operator.dtype)
+        lower = sparse.csr_array(upper.conj().T.tocsr(), dtype=operator.dtype)
         solve = device.csr_factor(lower, inverse, block, 1.0)
     return Factorized(solve, pivots, shift, notes)
 
 
-def relaxation(operator: Operator, device: Any, omega: float) -> Factorized:
+def relaxation(operator: Operator, device: Device, omega: float) -> Factorized:
     """SSOR: E = D/omega and L of A itself, times 2 - omega."""
     size = operator.shape[0]
     pivots = np.real(operator.diagonal()).astype(np.float64) / omega

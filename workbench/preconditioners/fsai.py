@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators import Operator
 from workbench.preconditioners.base import Preconditioner
@@ -30,7 +31,7 @@ class Fsai(Preconditioner):
     name: ClassVar[str] = "fsai"
     title: ClassVar[str] = "factorized sparse inverse (FSAI)"
 
-    def setup(self, operator: Operator, device: Any) -> Any:
+    def setup(self, operator: Operator, device: Device) -> Any:
         matrix = operator.to_csr()
         entries = np.diff(sparse.csr_array(sparse.tril(matrix, format="csr")).indptr)
         longest = int(np.argmax(entries))

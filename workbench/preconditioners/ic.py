@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from workbench.devices.protocol import Device
 from workbench.operators import Operator
 from workbench.preconditioners.base import Preconditioner
 from workbench.preconditioners.factorized import Factorized, incomplete_cholesky, need_whole_triangles
@@ -25,10 +26,10 @@ class IncompleteCholesky(Preconditioner):
     name: ClassVar[str] = "ic"
     title: ClassVar[str] = "incomplete Cholesky IC(0)"
 
-    def check(self, device: Any) -> None:
+    def check(self, device: Device) -> None:
         need_whole_triangles(self.name, device)
 
-    def setup(self, operator: Operator, device: Any) -> Factorized:
+    def setup(self, operator: Operator, device: Device) -> Factorized:
         return incomplete_cholesky(self.name, operator, device, operator.shape[0])
 
 
@@ -46,8 +47,8 @@ class ModifiedIncompleteCholesky(Preconditioner):
 
     omega: float = parameter(0.95, "share of the dropped fill that goes to the diagonal", low=0, high=1)
 
-    def check(self, device: Any) -> None:
+    def check(self, device: Device) -> None:
         need_whole_triangles(self.name, device)
 
-    def setup(self, operator: Operator, device: Any) -> Factorized:
+    def setup(self, operator: Operator, device: Device) -> Factorized:
         return incomplete_cholesky(self.name, operator, device, operator.shape[0], self.omega)

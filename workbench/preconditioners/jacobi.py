@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from workbench.devices.constant import constant_of
+from workbench.devices.protocol import Device
 from workbench.operators import Operator
 from workbench.preconditioners.base import ElementWise, Preconditioner
 from workbench.registry import register
@@ -26,7 +27,7 @@ class Jacobi(Preconditioner):
     title: ClassVar[str] = "Jacobi (diagonal)"
     element_wise: ClassVar[bool] = True
 
-    def setup(self, operator: Operator, device: Any) -> ElementWise:
+    def setup(self, operator: Operator, device: Device) -> ElementWise:
         diagonal = operator.diagonal()
         if constant_of(diagonal) is not None or np.all(diagonal == diagonal[0]):
             return ElementWise(f"{float(1 / np.real(diagonal[0]))!r}*v", {})

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
+from workbench.devices.protocol import Device
 from workbench.devices.series import TermByTerm
 from workbench.operators import Operator, Stencil
 from workbench.preconditioners.base import Preconditioner
@@ -33,7 +34,7 @@ class Neumann(Preconditioner):
 
     order: int = parameter(2, "terms kept after the identity in each factor", low=1, high=16)
 
-    def setup(self, operator: Operator, device: Any) -> Any:
+    def setup(self, operator: Operator, device: Device) -> Any:
         inverse_diagonal = device.array(1 / operator.diagonal(), operator.dtype)
         if isinstance(operator, Stencil):
             bands = _scaled_bands(operator)

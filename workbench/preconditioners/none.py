@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from workbench.devices.protocol import Device
 from workbench.operators import Operator
 from workbench.preconditioners.base import ElementWise, Preconditioner
 from workbench.registry import register
@@ -19,5 +20,5 @@ class NoPreconditioner(Preconditioner):
     title: ClassVar[str] = "none"
     element_wise: ClassVar[bool] = True
 
-    def setup(self, operator: Operator, device: Any) -> ElementWise:
+    def setup(self, operator: Operator, device: Device) -> ElementWise:
         return ElementWise("v", {})

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from workbench.devices.protocol import Device
 from workbench.operators import Operator
 from workbench.preconditioners.base import Preconditioner
 from workbench.preconditioners.factorized import Factorized, need_whole_triangles, relaxation
@@ -26,8 +27,8 @@ class Ssor(Preconditioner):
 
     omega: float = parameter(1.0, "relaxation, above 0 and below 2", low=0.001, high=1.999)
 
-    def check(self, device: Any) -> None:
+    def check(self, device: Device) -> None:
         need_whole_triangles(self.name, device)
 
-    def setup(self, operator: Operator, device: Any) -> Factorized:
+    def setup(self, operator: Operator, device: Device) -> Factorized:
         return relaxation(operator, device, self.omega)

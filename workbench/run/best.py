@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from workbench.devices.protocol import Device
+
 FALL = 4.0
 """How far the norm falls from one copy to the next: x is within this factor of the smallest norm."""
 
@@ -16,7 +18,7 @@ FALL = 4.0
 class BestIterate:
     """A copy of x. Memory: one vector."""
 
-    def __init__(self, device: Any, x: Any) -> None:
+    def __init__(self, device: Device, x: Any) -> None:
         self._device = device
         self.x = device.copy(device.whole(x))
         self.iteration = 0

@@ -188,7 +188,7 @@ class Run:
         self._judge.release()
         self._generator, self.workspace = iter(()), None
         self._watch = self._rows = self._measures = self._clock = None
-        devices.forget(self.setting.device.runtime)
+        devices.forget(self.setting.device)
 
     def _batch(self, most: int | None) -> int:
         """Iterations until the next look: 1 at the start, never more than are left or than are over soon."""

@@ -12,6 +12,7 @@ from scipy.sparse import linalg
 
 from workbench.arrays import HostFunction, common, linear_function, vector, working
 from workbench.deflation import Deflation, DeflationContext, Subspace, as_subspace
+from workbench.devices.protocol import Device
 from workbench.errors import InputError, quoted
 from workbench.operators import Operator, as_operator
 from workbench.operators.matrix import check_indices
@@ -67,7 +68,7 @@ class InMemoryPreconditioner(Preconditioner):
                 "random vectors; CG needs a symmetric positive definite one, or use solver fcg"
             )
 
-    def setup(self, operator: Operator, device: Any) -> Any:
+    def setup(self, operator: Operator, device: Device) -> Any:
         size, dtype = operator.shape[0], operator.dtype
         return device.callable(self.function(size, dtype), size, dtype)
 

@@ -17,6 +17,7 @@ from scipy import linalg
 
 from workbench.deflation import Deflation, DeflationContext, SpannedBy
 from workbench.deflation.subspace import rounding
+from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.registry import parameter, register
 from workbench.run.driver import Run
@@ -140,13 +141,13 @@ class _Basis:
         """Directions along which the run made a step: the order of its Lanczos matrix."""
         return min(len(self._alpha), len(self.directions))
 
-    def keep(self, workspace: Any, device: Any) -> bool:
+    def keep(self, workspace: Any, device: Device) -> bool:
         """Take p and the scalars after a start or an iteration. False when nothing of use follows."""
         if not self.ended:
             self._take(workspace, device)
         return not self.ended
 
-    def _take(self, workspace: Any, device: Any) -> None:
+    def _take(self, workspace: Any, device: Device) -> None:
         gamma = float(np.real(workspace.scalar("gamma")))
         if self.directions:
             alpha, beta = (float(np.real(workspace.scalar(name))) for name in ("alpha", "beta"))

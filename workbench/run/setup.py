@@ -14,6 +14,7 @@ from workbench.arrays import cast, vector
 from workbench.deflation import DeflationContext, Projection, Variant
 from workbench.devices.constant import constant, constant_of, entries, largest
 from workbench.devices.pair import Split
+from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.machine.profile import profile
 from workbench.operators import Operator
@@ -44,7 +45,7 @@ class SolveSetup:
 
     system: LinearSystem
     solver: Solver
-    device: Any
+    device: Device
     bound: Any
     first_level: Any
     M: Any
@@ -211,7 +212,7 @@ def _element_wise(configuration: Configuration) -> bool:
 
 
 def _right_hand_side(
-    configuration: Configuration, system: LinearSystem, bound: Any, device: Any
+    configuration: Configuration, system: LinearSystem, bound: Any, device: Device
 ) -> tuple[np.ndarray, Any]:
     """b in host memory, and on the device the solution where it is known by construction."""
     size, dtype = system.operator.shape[0], system.operator.dtype
@@ -230,7 +231,7 @@ def _right_hand_side(
     return cast(vector(system.b, "b", size), dtype, "b"), None
 
 
-def _exponent(b: np.ndarray, start: np.ndarray, bound: Any, device: Any) -> int:
+def _exponent(b: np.ndarray, start: np.ndarray, bound: Any, device: Device) -> int:
     """The power of two of the largest entry of b and A x0 where dot products might under- or overflow, else 0."""
     vectors = [b, start] if entries(start).any() else [b]
     if not any(is_extreme(_norm(values, device), b.dtype) for values in vectors):
@@ -246,7 +247,7 @@ def _exponent(b: np.ndarray, start: np.ndarray, bound: Any, device: Any) -> int:
     return math.frexp(found)[1]
 
 
-def _norm(values: np.ndarray, device: Any) -> float:
+def _norm(values: np.ndarray, device: Device) -> float:
     """||v||, or a smaller number that is not zero where squares underflow on the device."""
     if constant_of(values) is not None:
         return magnitude(entries(values)) * math.sqrt(values.size)
@@ -283,7 +284,7 @@ def _start(configuration: Configuration, system: LinearSystem, x0: np.ndarray | 
     return constant(0, size, dtype)
 
 
-def _maps_constant_to_zero(operator: Operator, bound: Any, device: Any) -> bool:
+def _maps_constant_to_zero(operator: Operator, bound: Any, device: Device) -> bool:
     size = operator.shape[0]
     ones = device.array(constant(1, size, operator.dtype), operator.dtype)
     product = device.zeros(size, operator.dtype)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.devices.plane_slice import PlaneSlice
+from workbench.devices.protocol import Device
 from workbench.errors import DeviceError
 from workbench.problems import LinearSystem
 from workbench.run.configuration import Configuration
@@ -71,11 +72,11 @@ class Snapshot:
         finally:
             self.done = True
 
-    def _cut(self, vector: Any, device: Any) -> np.ndarray:
+    def _cut(self, vector: Any, device: Device) -> np.ndarray:
         if isinstance(vector, np.ndarray):
             return self.cut(vector)
         window: PlaneSlice | None = getattr(self.cut, "window", None)
-        return self.cut(device.to_host(vector)) if window is None else device.seen(vector, window)
+        return self.cut(device.to_host(vector)) if window is None else device.plane(vector, window)
 
 
 class SnapshotRequests:

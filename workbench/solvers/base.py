@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
+from workbench.devices.protocol import Device
 from workbench.operators import Operator, Size, stored_bytes
 from workbench.registry import Block
 
@@ -23,7 +24,7 @@ class Choice:
     """A method, the device that it runs on, with the system placed there, and sentences that say why."""
 
     solver: Solver
-    device: Any
+    device: Device
     why: tuple[str, ...] = ()
 
 
@@ -67,22 +68,22 @@ class Solver(Block):
     checks_symmetry: ClassVar[bool] = True
     """A preconditioner given as a function is tried on two vectors first."""
 
-    def check(self, device: Any, suits: MethodTraits) -> None:
+    def check(self, device: Device, suits: MethodTraits) -> None:
         """Raise InputError, before anything is set up, where the method cannot run like this."""
 
-    def chosen(self, device: Any, operator: Operator, suits: MethodTraits, profile: Callable[[str], Any]) -> Choice:
+    def chosen(self, device: Device, operator: Operator, suits: MethodTraits, profile: Callable[[str], Any]) -> Choice:
         """The method that runs, and where; only a block that chooses among methods gives another than itself.
 
         profile: gives the machine profile of a name.
         """
         return Choice(self, self.placed(device, operator))
 
-    def placed(self, device: Any, operator: Operator) -> Any:
+    def placed(self, device: Device, operator: Operator) -> Device:
         """The device that a run works on. Raises InputError where the system does not fit it."""
         self.check_room(device, operator)
         return device
 
-    def check_room(self, device: Any, operator: Operator | Size) -> None:
+    def check_room(self, device: Device, operator: Operator | Size) -> None:
         """Raise InputError where a system does not fit the device; its size tells so before it is assembled."""
         # x, b, the residual and the best x so far; what the method needs in addition is counted as it is made.
         device.need_room(stored_bytes(operator) + 4 * operator.shape[0] * operator.dtype.itemsize)

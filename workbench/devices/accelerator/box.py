@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from workbench.devices.accelerator.dots import Dots
+from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.kernels import box as texts
 
@@ -16,7 +17,7 @@ SLAB = 8
 
 
 def box_product(
-    device: Any, grid: tuple[int, int, int], reach: int, diagonal: float, coupling: float, dtype: np.dtype
+    device: Launcher, grid: tuple[int, int, int], reach: int, diagonal: float, coupling: float, dtype: np.dtype
 ) -> BoxLines | BoxColumns:
     """The product on a grid (nz, ny, nx), in the form that suits the device."""
     wide_enough = not device.layout.chunked and device.layout.group >= texts.TILE_WIDTH
@@ -27,7 +28,7 @@ class _BoxProduct:
     """out = own x + coupling S x, with (x, out), (out, out) and (x, x)."""
 
     def __init__(
-        self, device: Any, grid: tuple[int, int, int], reach: int, weights: tuple[float, float], dtype: np.dtype
+        self, device: Launcher, grid: tuple[int, int, int], reach: int, weights: tuple[float, float], dtype: np.dtype
     ) -> None:
         self._device, self._grid, self._reach = device, grid, reach
         self._size, self._dtype = math.prod(grid), np.dtype(dtype)

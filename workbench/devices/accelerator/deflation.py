@@ -9,6 +9,7 @@ import numpy as np
 from scipy import linalg, sparse
 
 from workbench.devices.accelerator.dots import Dots
+from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.products import lanes_for
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.coarse import Banded, Dense, Form
@@ -29,7 +30,7 @@ BAND_GROUP = 64
 class _Combined:
     """coarse[k] = the sum of some parts, in a fixed order."""
 
-    def __init__(self, device: Any, order: np.ndarray, starts: np.ndarray, dtype: np.dtype) -> None:
+    def __init__(self, device: Launcher, order: np.ndarray, starts: np.ndarray, dtype: np.dtype) -> None:
         self._device, self._count = device, starts.size - 1
         wide = device.wide(dtype)
         self.parts = device.zeros(max(1, order.size), wide)
@@ -47,7 +48,7 @@ class _Combined:
 class Subdomains:
     """Z for labels of shape (N,) in 0..d-1: `restrict` is Z^T w, `add` is x + Z a. Stores a label an unknown."""
 
-    def __init__(self, device: Any, labels: np.ndarray, count: int, dtype: np.dtype) -> None:
+    def __init__(self, device: Launcher, labels: np.ndarray, count: int, dtype: np.dtype) -> None:
         self._device, self.size = device, labels.size
         cut = np.arange(0, self.size, LONGEST_RUN if device.layout.chunked else LONGEST_SHARED_RUN)
         starts = np.union1d(np.flatnonzero(np.diff(labels, prepend=labels[0] - 1)), cut)
@@ -73,8 +74,8 @@ class Subdomains:
 
     def add(self, x: Vector, coarse: Vector, sign: int = 1) -> None:
         """x = x + sign Z a in place."""
-        sign = self._device.number(sign, coarse.dtype)
-        self._device.sweep(self._prolong, self.size, x, self._labels, coarse, sign)
+        signed = self._device.number(sign, coarse.dtype)
+        self._device.sweep(self._prolong, self.size, x, self._labels, coarse, signed)
 
     def subtract(self, x: Vector, coarse: Vector) -> None:
         """x = x - Z a in place."""
@@ -89,7 +90,7 @@ class Subdomains:
 class Columns:
     """Z with d columns, given as the rows of an array of shape (d, N)."""
 
-    def __init__(self, device: Any, rows: np.ndarray) -> None:
+    def __init__(self, device: Launcher, rows: np.ndarray) -> None:
         self._device = device
         self._count, self.size = rows.shape
         self._rows = device.array(rows, rows.dtype)
@@ -129,7 +130,7 @@ class Columns:
 class CompactColumns:
     """AZ in CSR form without its empty rows."""
 
-    def __init__(self, device: Any, az: sparse.csr_array) -> None:
+    def __init__(self, device: Launcher, az: sparse.csr_array) -> None:
         self._device = device
         rows = np.flatnonzero(np.diff(az.indptr))
         index = np.int64 if max(az.shape[0], az.nnz) > np.iinfo(np.int32).max else np.int32
@@ -172,7 +173,7 @@ class _Coarse:
     waits = False
     notes: tuple[str, ...] = ()
 
-    def __init__(self, device: Any, count: int, dtype: np.dtype) -> None:
+    def __init__(self, device: Launcher, count: int, dtype: np.dtype) -> None:
         self._device, self._count = device, count
         self._solved = device.zeros(count, device.wide(dtype))
         self._energy = device.kernel(texts.ENERGY, "energy", self._solved.dtype)
@@ -187,7 +188,7 @@ class _Coarse:
 
 
 class _DenseProduct(_Coarse):
-    def __init__(self, device: Any, form: Dense, count: int) -> None:
+    def __init__(self, device: Launcher, form: Dense, count: int) -> None:
         super().__init__(device, count, form.inverse.dtype)
         self._matrix = device.array(form.inverse, self._solved.dtype)
         self._size = np.int64(form.inverse.shape[0])
@@ -199,7 +200,7 @@ class _DenseProduct(_Coarse):
 
 
 class _BandSolve(_Coarse):
-    def __init__(self, device: Any, form: Banded, count: int) -> None:
+    def __init__(self, device: Launcher, form: Banded, count: int) -> None:
         super().__init__(device, count, form.band.dtype)
         wide = self._solved.dtype
         width, size = form.band.shape[0] - 1, form.band.shape[1]
@@ -220,7 +221,7 @@ class _FactorProducts(_Coarse):
     """E^-1 a = B^H (B a) with B = L^-1 and the permutation in it: two dense products in place of a substitution, which
     leaves a GPU idle. Each rounds as the condition of L says, the square root of that of E. Memory 16 d^2 bytes."""
 
-    def __init__(self, device: Any, form: Banded, count: int) -> None:
+    def __init__(self, device: Launcher, form: Banded, count: int) -> None:
         super().__init__(device, count, form.band.dtype)
         wide, size = self._solved.dtype, form.band.shape[1]
         factor = np.zeros((size, size), form.band.dtype)
@@ -244,7 +245,9 @@ class _OnTheHost(_Coarse):
     waits = True
     notes = ("E is solved with on the host in every iteration; coarse solvers cholesky and inverse stay on the device",)
 
-    def __init__(self, device: Any, solve: Callable[[np.ndarray], np.ndarray], count: int, dtype: np.dtype) -> None:
+    def __init__(
+        self, device: Launcher, solve: Callable[[np.ndarray], np.ndarray], count: int, dtype: np.dtype
+    ) -> None:
         super().__init__(device, count, dtype)
         self._on_host = solve
         self._room = device.pinned((count,), self._solved.dtype)
@@ -257,7 +260,7 @@ class _OnTheHost(_Coarse):
 
 
 def coarse_level(
-    device: Any, form: Form | None, solve: Callable[[np.ndarray], np.ndarray], count: int, dtype: np.dtype
+    device: Launcher, form: Form | None, solve: Callable[[np.ndarray], np.ndarray], count: int, dtype: np.dtype
 ) -> _Coarse:
     """E^-1 in the form that it comes in; `solve` does it on the host where there is none."""
     if isinstance(form, Dense):

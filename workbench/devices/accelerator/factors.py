@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 
 from workbench.devices.accelerator.dots import Dots
+from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.products import Rows
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.cpu.levels import levels_of_blocks
@@ -27,7 +26,7 @@ class BlockFactor:
     only rows of the levels before it, so 8 grid rows of n unknowns take n + 7 steps and not 8 n.
     """
 
-    def __init__(self, device: Any, lower: sparse.csr_array, inverse: Vector, block: int, scale: float) -> None:
+    def __init__(self, device: Launcher, lower: sparse.csr_array, inverse: Vector, block: int, scale: float) -> None:
         self._device, self._inverse = device, inverse
         upper = sparse.csr_array(lower.conj().T.tocsr())
         self._halves = [Rows(device, half.data, half.indices, half.indptr, 1) for half in (lower, upper)]
@@ -68,7 +67,7 @@ class GridBlockFactor:
     """
 
     def __init__(
-        self, device: Any, lower: tuple[np.ndarray, ...], inverse: Vector, width: int, block: int, scale: float
+        self, device: Launcher, lower: tuple[np.ndarray, ...], inverse: Vector, width: int, block: int, scale: float
     ) -> None:
         self._device, self._inverse = device, inverse
         self._bands = [device.array(band, inverse.dtype) for band in lower[:2]]
@@ -85,7 +84,7 @@ class GridBlockFactor:
         self._dots = Dots(device, inverse.dtype, self._groups)
 
     @staticmethod
-    def takes(device: Any, strides: tuple[int, ...], width: int, block: int) -> bool:
+    def takes(device: Launcher, strides: tuple[int, ...], width: int, block: int) -> bool:
         """Whether blocks couple along a row and to the next row only, and a group has an item for every row."""
         far = len(strides) == 2 or (len(strides) == 3 and block <= strides[2])
         most = min(MOST_ROWS, device.layout.group)

@@ -1,15 +1,14 @@
-"""What an accelerator leaves to the host, and what it refuses."""
+"""Products that an accelerator leaves to the host."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from workbench.devices.accelerator.dots import Dots
-from workbench.devices.accelerator.runtime import Runtime, Vector
-from workbench.errors import InputError
+from workbench.devices.accelerator.launcher import Launcher
+from workbench.devices.accelerator.runtime import Vector
 
 
 class CallableProduct:
@@ -20,7 +19,9 @@ class CallableProduct:
     flops = 0
     notes = ("a function of the host is called in every iteration; its vectors travel to the host and back",)
 
-    def __init__(self, device: Any, product: Callable[[np.ndarray], np.ndarray], size: int, dtype: np.dtype) -> None:
+    def __init__(
+        self, device: Launcher, product: Callable[[np.ndarray], np.ndarray], size: int, dtype: np.dtype
+    ) -> None:
         self._device, self._product = device, product
         self._size = size
         self._x, self._out = (device.pinned((size,), np.dtype(dtype)) for _ in range(2))
@@ -32,12 +33,3 @@ class CallableProduct:
         self._out[:] = np.reshape(self._product(self._x.copy()), (self._size,))
         self._device.runtime.upload(out.handle, self._out)
         return self._dots.apply(x, out)
-
-
-def need_precision(runtime: Runtime, dtype: np.dtype) -> None:
-    """Raise InputError where the device lacks double precision and the dtype needs it."""
-    if not runtime.layout.double and dtype in (np.float64, np.complex128):
-        raise InputError(
-            f"device {runtime.name} ({runtime.title}) does not compute in double precision; give A and b as "
-            "float32, or use device cpu"
-        )

@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from workbench.devices.accelerator.device import Accelerator
+
 LAUNCHES = 500
 ROUNDS = 9
 SMALL = 8
 """Bytes of a copy that is all latency."""
 
 
-def triad_bandwidth(device: Any, elements: int) -> float:
+def triad_bandwidth(device: Accelerator, elements: int) -> float:
     """Bytes per second of a = b + 3 c over vectors of double precision, 24 bytes an element; median of rounds."""
     vectors = {name: device.zeros(elements, np.dtype(np.float64)) for name in "abc"}
     space = device.workspace(elements, np.dtype(np.float64), vectors=vectors)
@@ -23,23 +25,23 @@ def triad_bandwidth(device: Any, elements: int) -> float:
     return triad.bytes / _seconds(device, triad, 5)
 
 
-def launch_latency(device: Any) -> float:
+def launch_latency(device: Accelerator) -> float:
     """Seconds from one launch of a kernel of next to no work to the next, of many in a row."""
     scalars = device.scalars(1, np.dtype(np.float64))
     return _seconds(device, lambda: device.write_scalar(scalars, 0, 1.0), LAUNCHES)
 
 
-def copy_to_device(device: Any, nbytes: int) -> tuple[float, float]:
+def copy_to_device(device: Accelerator, nbytes: int) -> tuple[float, float]:
     """Bytes per second of a large copy from pinned host memory, and seconds of a tiny one."""
     return _copy(device, device.runtime.upload, nbytes)
 
 
-def copy_to_host(device: Any, nbytes: int) -> tuple[float, float]:
+def copy_to_host(device: Accelerator, nbytes: int) -> tuple[float, float]:
     """The same the other way."""
     return _copy(device, device.runtime.download, nbytes)
 
 
-def _copy(device: Any, copy: Callable[[Any, np.ndarray], None], nbytes: int) -> tuple[float, float]:
+def _copy(device: Accelerator, copy: Callable[[Any, np.ndarray], None], nbytes: int) -> tuple[float, float]:
     handle = device.runtime.allocate(nbytes)
     large, small = device.runtime.pinned(nbytes), device.runtime.pinned(SMALL)
     large[:], small[:] = 1, 1
@@ -48,7 +50,7 @@ def _copy(device: Any, copy: Callable[[Any, np.ndarray], None], nbytes: int) -> 
     return nbytes / max(seconds - latency, 1e-12), latency
 
 
-def _seconds(device: Any, work: Callable[[], Any], repeats: int) -> float:
+def _seconds(device: Accelerator, work: Callable[[], Any], repeats: int) -> float:
     """Seconds of one call: the median of rounds, after some to warm up."""
     for _ in range(5):
         work()

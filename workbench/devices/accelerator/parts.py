@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.products import lanes_for
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.kernels import products as texts
@@ -19,7 +20,7 @@ class SplitRows:
     """
 
     def __init__(
-        self, device: Any, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, splits: np.ndarray, top: int
+        self, device: Launcher, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, splits: np.ndarray, top: int
     ) -> None:
         first = int(indptr[top])
         self.entries, self.count, self.top = data.size - first, indptr.size - 1 - top, top
@@ -38,7 +39,7 @@ class LocalBlock:
 
     offers = ()
 
-    def __init__(self, device: Any, rows: SplitRows) -> None:
+    def __init__(self, device: Launcher, rows: SplitRows) -> None:
         self._device, self._rows = device, rows
         self.entries = rows.entries - rows.elsewhere_entries
         self._kernel, self._groups = _kernel(device, rows, self.entries, based=False)
@@ -62,7 +63,7 @@ class RemoteBlock:
 
     offers = ()
 
-    def __init__(self, device: Any, rows: SplitRows, elsewhere: Vector) -> None:
+    def __init__(self, device: Launcher, rows: SplitRows, elsewhere: Vector) -> None:
         self._device, self._rows, self._elsewhere = device, rows, elsewhere
         self.entries = rows.elsewhere_entries
         self._kernel, self._groups = _kernel(device, rows, self.entries, based=True)
@@ -82,7 +83,7 @@ class RemoteBlock:
         return (8 if self._rows.data.dtype.kind == "c" else 2) * self.entries
 
 
-def _kernel(device: Any, rows: SplitRows, entries: int, *, based: bool) -> tuple[Any, int]:
+def _kernel(device: Launcher, rows: SplitRows, entries: int, *, based: bool) -> tuple[Any, int]:
     """The kernel of a part, and its groups."""
     lanes = lanes_for(device, entries / max(1, rows.count))
     text = texts.csr(lanes, based=based, summed=False, part=True)

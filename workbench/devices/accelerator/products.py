@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from workbench.devices.accelerator.dots import Dots
+from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.kernels import products as texts
 from workbench.devices.kernels import tiles
@@ -22,7 +23,9 @@ LANES = 32
 class StencilProduct:
     """out = A x for a symmetric stencil, with (x, out), (out, out) and (x, x)."""
 
-    def __init__(self, device: Any, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]) -> None:
+    def __init__(
+        self, device: Launcher, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]
+    ) -> None:
         self._device, self._size, self._bands = device, main.size, len(lower)
         constant = bool(np.all(main == main[0]))
         # A single band has no rows side by side along it.
@@ -50,7 +53,9 @@ class StencilProduct:
 class StencilTerm:
     """out = (base - L x)*scale or base - L^H x for the lower bands of a stencil; the upper one with dot products."""
 
-    def __init__(self, device: Any, bands: list[Vector], strides: tuple[int, ...], scale: Any, *, upper: bool) -> None:
+    def __init__(
+        self, device: Launcher, bands: list[Vector], strides: tuple[int, ...], scale: Any, *, upper: bool
+    ) -> None:
         self._device, self._bands, self._upper = device, bands, upper
         text = texts.stencil_term(len(bands), upper=upper, scaled=scale is not None)
         self._size, dtype = bands[0].size, bands[0].dtype
@@ -75,7 +80,7 @@ class StencilTerm:
 
 
 def stencil_terms(
-    device: Any, bands: tuple[np.ndarray, ...], strides: tuple[int, ...], inverse_diagonal: Vector
+    device: Launcher, bands: tuple[np.ndarray, ...], strides: tuple[int, ...], inverse_diagonal: Vector
 ) -> tuple[StencilTerm, StencilTerm, StencilTerm]:
     """base - L x, (base - L x)*D^-1 and base - L^H x."""
     placed = [device.array(band, inverse_diagonal.dtype) for band in bands]
@@ -94,7 +99,7 @@ class Rows:
     """
 
     def __init__(
-        self, device: Any, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, lanes: int | None = None
+        self, device: Launcher, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, lanes: int | None = None
     ) -> None:
         self.count, self.entries = indptr.size - 1, data.size
         self.index = np.dtype(np.int64 if max(self.entries, self.count) > np.iinfo(np.int32).max else np.int32)
@@ -134,7 +139,7 @@ def tiles_of(indptr: np.ndarray, most: int) -> np.ndarray:
     return np.array(bounds)
 
 
-def lanes_for(device: Any, mean: float) -> int:
+def lanes_for(device: Launcher, mean: float) -> int:
     """The power of two at most as large as the mean length of a row, up to LANES and a group; 1 on a processor."""
     lanes = 1
     while 2 * lanes <= min(mean, LANES, device.layout.group):
@@ -146,7 +151,7 @@ class CsrProduct:
     """out = A x for a CSR matrix, with (x, out), (out, out) and (x, x)."""
 
     def __init__(
-        self, device: Any, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, lanes: int | None = None
+        self, device: Launcher, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, lanes: int | None = None
     ) -> None:
         self._device = device
         self.rows = Rows(device, data, indices, indptr, lanes)
@@ -175,7 +180,7 @@ class CsrProduct:
 class CsrTerm:
     """One term of a truncated Neumann series: out = (base - L x)*scale, scale optional; dot products if `summed`."""
 
-    def __init__(self, device: Any, matrix: sparse.csr_array, scale: Any = None, *, summed: bool = False) -> None:
+    def __init__(self, device: Launcher, matrix: sparse.csr_array, scale: Any = None, *, summed: bool = False) -> None:
         self._device, self._scale = device, [] if scale is None else [scale]
         self._rows = Rows(device, matrix.data, matrix.indices, matrix.indptr)
         text = self._rows.text(based=True, scaled=scale is not None, summed=summed)
@@ -203,7 +208,7 @@ class CsrTerm:
 class FactorizedInverse:
     """u = G^H (G r) for a lower triangular G in CSR form. Work space: one vector."""
 
-    def __init__(self, device: Any, factor: sparse.csr_array) -> None:
+    def __init__(self, device: Launcher, factor: sparse.csr_array) -> None:
         upper = sparse.csr_array(factor.conj().T.tocsr())
         self._lower, self._upper = (
             CsrProduct(device, half.data, half.indices, half.indptr) for half in (sparse.csr_array(factor), upper)
@@ -227,7 +232,7 @@ class FactorizedInverse:
 class ChebyshevStep:
     """p = a p + b D^-1 (r - s) and u = u + p, with (r, u), (u, u) and (r, r); the first step takes s = p = u = 0."""
 
-    def __init__(self, device: Any, inverse: Vector) -> None:
+    def __init__(self, device: Launcher, inverse: Vector) -> None:
         self._device, self._inverse = device, inverse
         self._kernels = {
             first: device.kernel(texts.chebyshev(first=first), "chebyshev", inverse.dtype) for first in (True, False)

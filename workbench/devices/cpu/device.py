@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
+from workbench.devices.base import DeviceBase
 from workbench.devices.clock import Clock, HostClock, Recorder
 from workbench.devices.coarse import Form
 from workbench.devices.cpu import factorization, memory, neumann
@@ -23,21 +24,24 @@ from workbench.devices.cpu.subdomains import CompactColumns, Subdomains
 from workbench.devices.cpu.triangular import CsrFactor, StencilFactor
 from workbench.devices.lines.reference import accumulator
 from workbench.devices.lines.stepwise import StepByStep
-from workbench.devices.lines.workspace import Lines, Workspace
+from workbench.devices.lines.workspace import Workspace
 from workbench.devices.rows import Rows
 from workbench.errors import InputError
 from workbench.scaling import norm
 
+if TYPE_CHECKING:
+    from workbench.devices.plane_slice import PlaneSlice
 
-class Cpu(StepByStep):
+
+class Cpu(StepByStep, DeviceBase):
     """All cores of this machine. Vectors are NumPy arrays; kernels release the GIL."""
 
-    name: ClassVar[str] = "cpu"
-    note: ClassVar[str] = ""
-    check_every: ClassVar[int] = 1
-    longest_batch: ClassVar[int] = 1
+    name: str = "cpu"
+    note: str = ""
+    check_every: int = 1
+    longest_batch: int = 1
     """The scalars lie in the host's memory: looking at them costs nothing."""
-    whole_triangles: ClassVar[bool] = True
+    whole_triangles: bool = True
     """Recurrences through the whole matrix run well on a core."""
 
     memory_limit: int | None = None
@@ -99,8 +103,12 @@ class Cpu(StepByStep):
     def zeros(self, size: int, dtype: np.dtype) -> np.ndarray:
         return memory.vector(size, dtype)
 
+    def plane(self, vector: np.ndarray, plane_slice: PlaneSlice) -> np.ndarray:
+        """A plane of the vector as a new array. Cost: one read of the plane."""
+        return plane_slice(vector)
+
     def whole(self, vector: np.ndarray) -> np.ndarray:
-        """The vector with all its parts in place; here there is only one."""
+        """The vector itself: all of its rows lie here."""
         return vector
 
     def overlap(self, a: np.ndarray, b: np.ndarray) -> bool:
@@ -114,23 +122,6 @@ class Cpu(StepByStep):
 
     def write_scalar(self, scalars: np.ndarray, slot: int, value: complex) -> None:
         scalars[slot] = value
-
-    def lines(self, text: str, *, fuse: bool = True, operators: Mapping[str, Any] | None = None) -> Lines:
-        """Compile paper lines into a function of named arrays and numbers. Raises LinesError."""
-        return Lines(self, text, fuse=fuse, operators=operators)
-
-    def workspace(
-        self,
-        size: int,
-        dtype: np.dtype,
-        *,
-        vectors: Mapping[str, Any],
-        operators: Mapping[str, Any] | None = None,
-        fuse: bool = True,
-        clock: Clock | None = None,
-    ) -> Workspace:
-        """The named vectors and scalars of one solve."""
-        return Workspace(self, size, dtype, vectors=vectors, operators=operators, fuse=fuse, clock=clock)
 
     def watch(self, workspace: Workspace, every: int) -> Watch:
         """The scalars of the last iteration; here every iteration is looked at."""
@@ -279,7 +270,7 @@ class CoarseLevel:
     """E^-1 a by a function of NumPy arrays."""
 
     waits = False
-    notes: ClassVar[tuple[str, ...]] = ()
+    notes = ()
 
     def __init__(self, solve: Callable[[np.ndarray], np.ndarray]) -> None:
         self.solve = solve
@@ -305,7 +296,7 @@ class ProductThenRestriction:
 class DotProducts:
     """(x, y), (y, y) and (x, x) in one pass."""
 
-    def __init__(self, device: Cpu) -> None:
+    def __init__(self, device: DeviceBase) -> None:
         self._lines = device.lines("xy = (x, y)\nyy = (y, y)\nxx = (x, x)")
 
     def apply(self, x: np.ndarray, y: np.ndarray) -> tuple[Any, Any, Any]:
@@ -316,7 +307,7 @@ class DotProducts:
 class AppliedElementWise:
     """u = formula of r in a pass of its own, with (r, u), (u, u) and (r, r)."""
 
-    def __init__(self, device: Cpu, operator: Any) -> None:
+    def __init__(self, device: DeviceBase, operator: Any) -> None:
         text = "u = M(r)\nxy = (r, u)\nyy = (u, u)\nxx = (r, r)"
         self._lines = device.lines(text, operators={"M": operator})
         self._factors = operator.factors

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.devices.base import DeviceBase
 from workbench.devices.dry_run.products import Cut, Sizes, parts
 from workbench.devices.dry_run.runtime import Nothing, Unfilled
 from workbench.devices.kernels.prelude import ROOM
@@ -16,7 +17,7 @@ from workbench.devices.pair.lanes import AcceleratorSide, CpuSide, Lanes, Link, 
 from workbench.devices.pair.split import SUMS
 
 
-class Side:
+class Side(DeviceBase):
     """One device. launch: what a step on it tells the runtime; cores tell nothing."""
 
     def __init__(self, runtime: Nothing, *, accelerator: bool) -> None:
@@ -47,23 +48,9 @@ class Side:
     def together(self, runs: list[Callable[[], None]], workspace: Any) -> list[Callable[[], None]]:
         return runs
 
-    def workspace(self, size: int, dtype: np.dtype, **given: Any) -> Workspace:
-        return Workspace(self, size, dtype, **given)
-
-
-class Pair(Side):
-    """An accelerator with the cores beside it, as `hybrid.Pair`."""
-
-    def __init__(self, runtime: Nothing) -> None:
-        super().__init__(runtime, accelerator=True)
-        self.cores = Side(runtime, accelerator=False)
-
-    def workspace(self, size: int, dtype: np.dtype, **given: Any) -> PairWorkspace:
-        return PairWorkspace(self, size, dtype, **given)
-
 
 class PairWorkspace(Workspace):
-    """The accelerator's side, as `hybrid.pair.PairWorkspace`."""
+    """The accelerator's side, as `pair.PairWorkspace`."""
 
     def lanes(self, arrivals: Mapping[str, str], *, fused: bool, merged: bool) -> Lanes:
         self.fuse = fused
@@ -81,20 +68,18 @@ class PairWorkspace(Workspace):
         return Lanes(cpu, accelerator, Link(cpu, accelerator, places, {}))
 
 
-class Split(Side):
-    """Both with the rows shared out between them, as `hybrid.Split`."""
+class Pair(Side):
+    """An accelerator that holds the whole system, and the cores, as `pair.Pair`."""
 
-    def __init__(self, runtime: Nothing, sizes: Sizes, cut: Cut) -> None:
-        super().__init__(runtime, accelerator=False)
-        self.sizes, self.cut = sizes, cut
-        self.other = Side(runtime, accelerator=True)
+    Space = PairWorkspace
 
-    def workspace(self, size: int, dtype: np.dtype, **given: Any) -> SplitWorkspace:
-        return SplitWorkspace(self, size, dtype, **given)
+    def __init__(self, runtime: Nothing) -> None:
+        super().__init__(runtime, accelerator=True)
+        self.cores = Side(runtime, accelerator=False)
 
 
 class SplitWorkspace(Workspace):
-    """The whole system until it is shared out, as `hybrid.split.SplitWorkspace`."""
+    """The whole system until it is shared out, as `pair.SplitWorkspace`."""
 
     far: Workspace
 
@@ -124,6 +109,17 @@ class SplitWorkspace(Workspace):
             fuse=fuse,
             clock=self.clock,
         )
+
+
+class Split(Side):
+    """Both with the rows distributed over them, as `pair.Split`."""
+
+    Space = SplitWorkspace
+
+    def __init__(self, runtime: Nothing, sizes: Sizes, cut: Cut) -> None:
+        super().__init__(runtime, accelerator=False)
+        self.sizes, self.cut = sizes, cut
+        self.other = Side(runtime, accelerator=True)
 
 
 def _launches(step: plan.Step, *, first: bool) -> bool:

@@ -6,8 +6,6 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import numpy as np
-
 from workbench.devices.accelerator.device import Accelerator
 from workbench.devices.clock import Clock, Recorder
 from workbench.devices.cpu import Cpu, memory
@@ -26,12 +24,31 @@ class ElementWise:
     factors: Mapping[str, Any]
 
 
+class PairWorkspace(Workspace):
+    """The accelerator's side of a run; `lanes` adds the cores' side, `near`."""
+
+    near: Workspace
+
+    def lanes(self, arrivals: Mapping[str, str], *, fused: bool, merged: bool) -> Lanes:
+        """Both sides and the link; arrivals: where the accelerator's vectors are copied to, name by name.
+
+        fused: passes of the accelerator hold as many lines as the plan allows, else one; merged: the same on the cores.
+        """
+        assert isinstance(self.device, Pair)
+        self.fuse = fused
+        self.near = self.device.host_side(self, set(arrivals.values()), fuse=merged)
+        cpu, accelerator = CpuSide(self.near), AcceleratorSide(self)
+        places = {name: Part(self.near.vectors[there]) for name, there in arrivals.items()}
+        return Lanes(cpu, accelerator, Link(cpu, accelerator, places, {}))
+
+
 class Pair(Accelerator):
     """The device of schedules that keep A and x on the accelerator and use the cores for the rest.
 
     Costs on the host, page-locked, the vectors that a schedule names; on the accelerator nothing beside the run itself.
     """
 
+    Space = PairWorkspace
     check_every = 1
     """The scalars are the cores': looking at them costs nothing."""
 
@@ -41,18 +58,6 @@ class Pair(Accelerator):
 
     def clock(self, recorder: Recorder) -> Clock:
         return HybridClock(self.runtime, recorder)
-
-    def workspace(
-        self,
-        size: int,
-        dtype: np.dtype,
-        *,
-        vectors: Mapping[str, Any],
-        operators: Mapping[str, Any] | None = None,
-        fuse: bool = True,
-        clock: Clock | None = None,
-    ) -> PairWorkspace:
-        return PairWorkspace(self, size, dtype, vectors=vectors, operators=operators, fuse=fuse, clock=clock)
 
     def watch(self, workspace: Workspace, every: int) -> Watch:
         """The scalars of the cores' side after every iteration."""
@@ -71,21 +76,3 @@ class Pair(Accelerator):
         return Workspace(
             self._cpu, space.size, space.dtype, vectors=vectors, operators=operators, fuse=fuse, clock=space.clock
         )
-
-
-class PairWorkspace(Workspace):
-    """The accelerator's side of a run; `lanes` adds the cores' side, `near`."""
-
-    near: Workspace
-
-    def lanes(self, arrivals: Mapping[str, str], *, fused: bool, merged: bool) -> Lanes:
-        """Both sides and the link; arrivals: where the accelerator's vectors are copied to, name by name.
-
-        fused: passes of the accelerator hold as many lines as the plan allows, else one; merged: the same on the cores.
-        """
-        assert isinstance(self.device, Pair)
-        self.fuse = fused
-        self.near = self.device.host_side(self, set(arrivals.values()), fuse=merged)
-        cpu, accelerator = CpuSide(self.near), AcceleratorSide(self)
-        places = {name: Part(self.near.vectors[there]) for name, there in arrivals.items()}
-        return Lanes(cpu, accelerator, Link(cpu, accelerator, places, {}))

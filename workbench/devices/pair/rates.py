@@ -14,6 +14,7 @@ from workbench.devices.accelerator.device import Accelerator
 from workbench.devices.accelerator.measure import SMALL
 from workbench.devices.cpu import Cpu
 from workbench.devices.cpu.launching import launch_latency
+from workbench.devices.protocol import Device
 
 ROUNDS = 5
 REPEATS = 5
@@ -110,7 +111,7 @@ def profile_rates(cpu: Any, accelerator: Any, traffic: int) -> Rates:
     )
 
 
-def product_seconds(device: Any, bound: Any, size: int, dtype: np.dtype) -> float:
+def product_seconds(device: Device, bound: Any, size: int, dtype: np.dtype) -> float:
     """Seconds of one product of an operator bound to a device."""
     x, out = device.copy(device.array(np.ones(size, dtype), dtype)), device.zeros(size, dtype)
 
@@ -122,7 +123,7 @@ def product_seconds(device: Any, bound: Any, size: int, dtype: np.dtype) -> floa
     return _seconds(products) / REPEATS
 
 
-def _sweep_bandwidth(device: Any, elements: int, dtype: np.dtype) -> float:
+def _sweep_bandwidth(device: Device, elements: int, dtype: np.dtype) -> float:
     space = device.workspace(elements, dtype, vectors={name: device.zeros(elements, dtype) for name in "abc"})
     (triad,) = space.lines("a = b + 3*c")
 
@@ -140,7 +141,7 @@ def _link(copy: Callable[[np.ndarray], None], large: np.ndarray, small: np.ndarr
     return large.nbytes / max(_seconds(lambda: copy(large)) - latency, 1e-9), latency
 
 
-def _finish(device: Any) -> None:
+def _finish(device: Device) -> None:
     if isinstance(device, Accelerator):
         device.runtime.synchronize()
 

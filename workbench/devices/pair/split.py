@@ -26,6 +26,30 @@ SUMS = ("gamma", "omega", "uu", "rr")
 """Dot products whose parts both sides make: `gamma_part` is a side's own, the cores call the other's `gamma_there`."""
 
 
+class SplitWorkspace(Workspace):
+    """A workspace of the whole system on the cores, until `lanes` shares it out; `near` is then the cores' half."""
+
+    near: Workspace
+    far: Workspace
+
+    def gathered(self, name: str) -> np.ndarray | None:
+        """Both halves in a new array."""
+        halves = self.near.vectors, self.far.vectors
+        if not all(name in half for half in halves):
+            return None
+        return np.concatenate([halves[0][name], self.far.device.to_host(halves[1][name])])
+
+    def lanes(self, *, fused: bool, merged: bool, halves: bool) -> Lanes:
+        """Both halves and the link. fused, merged: as many lines a pass as the plan allows, on which side, else one.
+
+        halves: copy each side's whole half of m, else the run of it that the other side's rows read.
+        """
+        assert isinstance(self.device, Split)
+        lanes = self.device.share_out(self, fused=fused, merged=merged, halves=halves)
+        self.near, self.far = lanes.cpu.space, lanes.accelerator.space
+        return lanes
+
+
 class Split(Cpu):
     """The device of a run in two halves: rows 0 to `rows` of A and of all vectors on the cores, the others elsewhere.
 
@@ -36,6 +60,8 @@ class Split(Cpu):
     Source: Tiwari, Vadhiyar (2022), section IV-C, "2-D decomposition". Raises InputError where a side would be empty.
     """
 
+    Space = SplitWorkspace
+
     def __init__(self, accelerator: Accelerator, matrix: sparse.csr_array, rows: int, note: str) -> None:
         size = matrix.shape[0]
         if not 0 < rows < size:
@@ -44,7 +70,7 @@ class Split(Cpu):
                 f"hybrid3 would leave {empty} without a row of {size} ({note}); give another share, or use "
                 f"{'solver pipecg on the device alone' if rows <= 0 else 'device cpu'}"
             )
-        self.name, self.note = accelerator.name, f"{accelerator.note}; {note}"  # pyright: ignore[reportAttributeAccessIssue]
+        self.name, self.note = accelerator.name, f"{accelerator.note}; {note}"
         self.accelerator, self.runtime, self.rows = accelerator, accelerator.runtime, rows
         data, indices, indptr = matrix.data, matrix.indices, matrix.indptr
         splits = split_rows(indices, indptr, rows)
@@ -74,18 +100,6 @@ class Split(Cpu):
         if self._far_x is not None and vector is self._x:
             self.runtime.download(self._far_x.handle, vector[self.rows :])
         return vector
-
-    def workspace(
-        self,
-        size: int,
-        dtype: np.dtype,
-        *,
-        vectors: Mapping[str, Any],
-        operators: Mapping[str, Any] | None = None,
-        fuse: bool = True,
-        clock: Clock | None = None,
-    ) -> SplitWorkspace:
-        return SplitWorkspace(self, size, dtype, vectors=vectors, operators=operators, fuse=fuse, clock=clock)
 
     def watch(self, workspace: Workspace, every: int) -> Watch:
         assert isinstance(workspace, SplitWorkspace)
@@ -131,30 +145,6 @@ class Split(Cpu):
         arriving = Part(self.exchanged[slice(*here)], here[0] - rows)
         leaving = Part(self.exchanged[slice(*there)], there[0])
         return Lanes(cpu, other, Link(cpu, other, {"m": arriving}, {"m": (leaving, self.arrived)}))
-
-
-class SplitWorkspace(Workspace):
-    """A workspace of the whole system on the cores, until `lanes` shares it out; `near` is then the cores' half."""
-
-    near: Workspace
-    far: Workspace
-
-    def gathered(self, name: str) -> np.ndarray | None:
-        """Both halves in a new array."""
-        halves = self.near.vectors, self.far.vectors
-        if not all(name in half for half in halves):
-            return None
-        return np.concatenate([halves[0][name], self.far.device.to_host(halves[1][name])])
-
-    def lanes(self, *, fused: bool, merged: bool, halves: bool) -> Lanes:
-        """Both halves and the link. fused, merged: as many lines a pass as the plan allows, on which side, else one.
-
-        halves: copy each side's whole half of m, else the run of it that the other side's rows read.
-        """
-        assert isinstance(self.device, Split)
-        lanes = self.device.share_out(self, fused=fused, merged=merged, halves=halves)
-        self.near, self.far = lanes.cpu.space, lanes.accelerator.space
-        return lanes
 
 
 def split_rows(indices: np.ndarray, indptr: np.ndarray, column: int) -> np.ndarray:

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from workbench import devices
+from workbench.devices.accelerator import as_accelerator
 from workbench.devices.pair import Rates, iteration_seconds, measure, measured_rates, product_seconds, profile_rates
+from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators import Operator, Size, stored_bytes
 from workbench.registry import parameter, register
@@ -39,10 +41,10 @@ class HybridAuto(HybridSolver):
     cpu: str = parameter("", "profile of the cores, a name or a .toml file; empty measures")
     accelerator: str = parameter("", "profile of the accelerator and its link; empty measures")
 
-    def check_room(self, device: Any, operator: Operator | Size) -> None:
+    def check_room(self, device: Device, operator: Operator | Size) -> None:
         """What does not fit the device can run on the cores, or partly so."""
 
-    def chosen(self, device: Any, operator: Operator, suits: MethodTraits, profile: Callable[[str], Any]) -> Choice:
+    def chosen(self, device: Device, operator: Operator, suits: MethodTraits, profile: Callable[[str], Any]) -> Choice:
         if bool(self.cpu) != bool(self.accelerator):
             raise InputError("solver hybrid needs two profiles, cpu and accelerator, or neither; then it measures")
         possible, refused = self._possible(device, operator, suits)
@@ -71,7 +73,7 @@ class HybridAuto(HybridSolver):
             why.append(f"sharing the work does not pay here: a copy of one vector to the host takes {copy:.3g} s")
         return Choice(possible[best], placed, tuple(why))
 
-    def _possible(self, device: Any, operator: Operator, suits: MethodTraits) -> tuple[dict[str, Any], list[str]]:
+    def _possible(self, device: Device, operator: Operator, suits: MethodTraits) -> tuple[dict[str, Any], list[str]]:
         """The methods that can run, by the name of the model, and why others cannot."""
         switches = {"fused": self.fused, "merged": self.merged}
         possible: dict[str, Any] = {CORES: PipelinedCG()}
@@ -94,7 +96,12 @@ class HybridAuto(HybridSolver):
         return possible, refused
 
     def _fastest(
-        self, possible: dict[str, Any], expected: dict[str, float], device: Any, operator: Operator, refused: list[str]
+        self,
+        possible: dict[str, Any],
+        expected: dict[str, float],
+        device: Device,
+        operator: Operator,
+        refused: list[str],
     ) -> tuple[str, Any]:
         """The fastest that can be placed: a decomposition may leave a side empty. The cores alone always can."""
         for name in sorted(possible, key=lambda name: expected[name]):
@@ -104,7 +111,7 @@ class HybridAuto(HybridSolver):
                 refused.append(f"{name} cannot run: {sentence}")
         raise AssertionError("the cores have no limit")
 
-    def _measured(self, device: Any, operator: Operator, *, fits: bool) -> Rates:
+    def _measured(self, device: Device, operator: Operator, *, fits: bool) -> Rates:
         """Raises InputError where not even rows that stand for the matrix have room."""
         size, dtype = operator.shape[0], operator.dtype
         if fits:
@@ -112,9 +119,9 @@ class HybridAuto(HybridSolver):
             near, far = (product_seconds(side, operator.bind(side), size, dtype) for side in sides)
         else:
             matrix = operator.to_csr()
-            speeds = measure(device, matrix)
+            speeds = measure(as_accelerator(device), matrix)
             near, far = matrix.nnz / speeds.cpu, matrix.nnz / speeds.accelerator
-        return measured_rates(device, size, dtype, (near, far))
+        return measured_rates(as_accelerator(device), size, dtype, (near, far))
 
 
 def _times_assembled(operator: Operator) -> float:
@@ -126,7 +133,7 @@ def _times_assembled(operator: Operator) -> float:
     return max(1.0, (assembled + vectors) / (stored_bytes(operator) + vectors))
 
 
-def _described(best: str, device: Any) -> str:
+def _described(best: str, device: Device) -> str:
     if best == CORES:
         return "pipecg on the cores alone"
     return f"pipecg on device {device.name} alone" if best == ALONE else best

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from workbench.devices.accelerator import as_accelerator
 from workbench.devices.pair import Pair
+from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators import Operator, Size, stored_bytes
 from workbench.registry import parameter
@@ -41,7 +43,7 @@ class HybridSolver(Solver):
         ]
         return f"{self.name}:{','.join(changed)}" if changed else self.name
 
-    def check(self, device: Any, suits: MethodTraits) -> None:
+    def check(self, device: Device, suits: MethodTraits) -> None:
         if device.name == "cpu":
             raise InputError(
                 f"solver {self.name} shares work between cores and accelerator, and device cpu is the cores alone; use "
@@ -53,12 +55,12 @@ class HybridSolver(Solver):
                 "preconditioner jacobi or none, or solver hybrid1"
             )
 
-    def placed(self, device: Any, operator: Operator) -> Any:
+    def placed(self, device: Device, operator: Operator) -> Device:
         """The accelerator with the cores beside it. Raises InputError where the system does not fit it."""
         self.check_room(device, operator)
-        return Pair(device)
+        return Pair(as_accelerator(device))
 
-    def check_room(self, device: Any, operator: Operator | Size) -> None:
+    def check_room(self, device: Device, operator: Operator | Size) -> None:
         needed = stored_bytes(operator) + self.vectors * operator.shape[0] * operator.dtype.itemsize
         device.need_room(
             needed,

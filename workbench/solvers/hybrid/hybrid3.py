@@ -6,7 +6,9 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
+from workbench.devices.accelerator import as_accelerator
 from workbench.devices.pair import SUMS, Split, decompose
+from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators import Operator, Size
 from workbench.registry import parameter, register
@@ -92,15 +94,15 @@ class Hybrid3(HybridSolver):
     share: float = parameter(0.0, "the accelerator's part of the non-zeros; 0 measures it", low=0.0, high=1.0)
     halves: bool = parameter(True, "copy whole halves of m, as the paper does, and not only what the other side reads")
 
-    def check(self, device: Any, suits: MethodTraits) -> None:
+    def check(self, device: Device, suits: MethodTraits) -> None:
         super().check(device, suits)
         if suits.deflated:
             raise InputError("solver hybrid3 cannot deflate, since no side sees a whole vector; use hybrid1 or hybrid2")
 
-    def check_room(self, device: Any, operator: Operator | Size) -> None:
+    def check_room(self, device: Device, operator: Operator | Size) -> None:
         """The device need not hold all of the system: the cores keep the rest."""
 
-    def placed(self, device: Any, operator: Operator) -> Any:
+    def placed(self, device: Device, operator: Operator) -> Device:
         """The two halves of the system. Raises InputError where a side has no row, and without the entries of A."""
         if operator.nnz is None:
             raise InputError(
@@ -108,8 +110,9 @@ class Hybrid3(HybridSolver):
                 "pass a sparse matrix, or use solver hybrid2"
             )
         matrix = operator.to_csr()
-        rows, why = decompose(device, matrix, self.share or None, self.vectors)
-        return Split(device, matrix, rows, why)
+        accelerator = as_accelerator(device)
+        rows, why = decompose(accelerator, matrix, self.share or None, self.vectors)
+        return Split(accelerator, matrix, rows, why)
 
     def iterates(self, workspace: Any) -> Iterator[None]:
         lanes = workspace.lanes(fused=self.fused, merged=self.merged, halves=self.halves)

@@ -1,0 +1,193 @@
+"""Memory, kernels and reductions of one accelerator, in the terms that OpenCL and CUDA share."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from workbench.devices.accelerator.budget import Budget
+from workbench.devices.accelerator.dots import OnePass
+from workbench.devices.accelerator.runtime import Function, Runtime, Vector
+from workbench.devices.constant import constant_of
+from workbench.devices.kernels import scalars as scalar_kernels
+from workbench.devices.kernels.plane_slice import WINDOW
+from workbench.devices.kernels.prelude import ROOM, prelude
+from workbench.devices.plane_slice import PlaneSlice
+from workbench.errors import InputError
+
+
+class Launcher:
+    """What an operator on an accelerator needs: vectors, compiled kernels, launches and dot products.
+
+    Launches return at once; the host waits where it reads: `to_host`, `fetch`, `read_scalar`, `norm` and `vdot`.
+    """
+
+    def __init__(self, runtime: Runtime, budget: Budget | None = None) -> None:
+        self.runtime, self.layout = runtime, runtime.layout
+        self.name = runtime.name
+        self.budget = budget or Budget(None, runtime.memory, runtime.name)
+        self._kernels: dict[tuple[Any, ...], Function] = {}
+        self._subtract = OnePass(self, "s = b - s", ("b", "s"))
+        self._vdot = self.dots()
+
+    # Memory.
+
+    def need(self, dtype: np.dtype) -> None:
+        """Raise InputError where the device does not compute in this precision."""
+        if not self.layout.double and dtype in (np.float64, np.complex128):
+            raise InputError(
+                f"device {self.name} ({self.runtime.title}) does not compute in double precision; give A and b as "
+                "float32, or use device cpu"
+            )
+
+    def array(self, values: Any, dtype: np.dtype | type) -> Vector:
+        """A copy of host values on the device, of the same shape; a device vector is passed on, a constant one is made
+        there."""
+        if isinstance(values, Vector):
+            return values
+        if (value := constant_of(values)) is not None:
+            return self._filled(complex(value), values.shape, np.dtype(dtype))
+        values = np.ascontiguousarray(values, dtype)
+        made = self.empty(values.shape, values.dtype)
+        self.runtime.upload(made.handle, values)
+        return made
+
+    def _filled(self, value: complex, shape: tuple[int, ...], dtype: np.dtype) -> Vector:
+        made = self.empty(shape, dtype)
+        parts = self.number(value.real, dtype), self.number(value.imag, dtype)
+        self.sweep(self.kernel(scalar_kernels.FILL, "fill", dtype), made.size, made, *parts)
+        return made
+
+    def empty(self, shape: tuple[int, ...], dtype: np.dtype | type) -> Vector:
+        """Memory that holds anything."""
+        dtype = np.dtype(dtype)
+        nbytes = int(np.prod(shape)) * dtype.itemsize
+        if self.budget.limit is not None:
+            self.budget.need(nbytes)
+        made = Vector(self.runtime.allocate(nbytes), tuple(shape), dtype)
+        self.budget.take(made)
+        return made
+
+    def zeros(self, size: int, dtype: np.dtype | type) -> Vector:
+        made = self.empty((size,), dtype)
+        self.runtime.clear(made.handle, made.nbytes)
+        return made
+
+    def copy(self, vector: Vector) -> Vector:
+        made = self.empty(vector.shape, vector.dtype)
+        self.runtime.copy(made.handle, vector.handle, vector.nbytes)
+        return made
+
+    def assign(self, target: Vector, source: Vector) -> None:
+        """target = source."""
+        self.runtime.copy(target.handle, source.handle, target.nbytes)
+
+    def to_host(self, vector: Vector) -> np.ndarray:
+        """The vector as a new NumPy array; waits for the device."""
+        values = np.empty(vector.shape, vector.dtype)
+        self.runtime.download(vector.handle, values)
+        return values
+
+    def plane(self, vector: Vector, plane_slice: PlaneSlice) -> np.ndarray:
+        """A plane of the vector as a new NumPy array of shape `plane_slice.seen`; no more than that is copied.
+
+        Waits for the device. Cost: one read of the cells that count. Raises InputError where there is no room for it.
+        """
+        seen, part = plane_slice.seen, plane_slice
+        made = self.empty(seen, np.finfo(vector.dtype).dtype)
+        kernel = self.kernel(WINDOW, "window", vector.dtype)
+        about = (part.first, *part.apart, *part.shape, part.step, part.begins, part.reach, seen[1])
+        self.sweep(kernel, seen[0] * seen[1], vector, made, *map(np.int64, about))
+        return self.to_host(made)
+
+    def pinned(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        """A host array in page-locked memory, for vectors that are copied again and again; not filled."""
+        size = int(np.prod(shape))
+        return self.runtime.pinned(size * np.dtype(dtype).itemsize).view(dtype).reshape(shape)
+
+    def fetch(self, vector: Vector, values: np.ndarray) -> None:
+        """Fill a contiguous host array of the same dtype from the start of the vector; waits for the device."""
+        self.runtime.download(vector.handle, values)
+
+    def whole(self, vector: Vector) -> Vector:
+        """The vector itself: all of its rows lie here."""
+        return vector
+
+    def overlap(self, a: Vector, b: Vector) -> bool:
+        return a.handle is b.handle
+
+    # Kernels.
+
+    def kernel(
+        self, body: str, name: str, dtype: np.dtype, index: Any = np.int32, group: int | None = None
+    ) -> Function:
+        """A kernel, with the prelude for a dtype in front. group: work-items of a group, if not those of sweeps."""
+        key = (body, name, np.dtype(dtype), np.dtype(index), group)
+        if key not in self._kernels:
+            layout = self.layout if group is None else dataclasses.replace(self.layout, group=group)
+            self._kernels[key] = self.runtime.compile(prelude(layout, dtype, index) + body, name)
+        return self._kernels[key]
+
+    def sweep(self, function: Function, items: int, *arguments: Any) -> None:
+        """Run over so many elements, which is also the last argument."""
+        values = tuple(getattr(argument, "handle", argument) for argument in arguments)
+        groups, group = self.layout.groups_for(items), self.layout.group
+        self.runtime.launch(function, groups, group, (*values, np.int64(items)), spread=True)
+
+    def launch(
+        self, function: Function, groups: int, *arguments: Any, group: int | None = None, spread: bool = False
+    ) -> None:
+        """Run so many groups. spread: fewer would do as well."""
+        values = tuple(getattr(argument, "handle", argument) for argument in arguments)
+        self.runtime.launch(function, groups, group or self.layout.group, values, spread=spread)
+
+    def number(self, value: float, dtype: np.dtype) -> np.generic:
+        """A number as the real type of a dtype, for a kernel."""
+        return np.finfo(dtype).dtype.type(value)
+
+    def wide(self, dtype: np.dtype) -> np.dtype:
+        """The dtype of scalars and sums."""
+        return self.layout.accumulator(dtype)
+
+    # Scalars.
+
+    def scalars(self, count: int, dtype: np.dtype) -> Vector:
+        """Room for the scalars of a workspace, and for what stops it."""
+        single = np.complex64 if np.dtype(dtype).kind == "c" else np.float32
+        return self.zeros(max(count, ROOM), np.dtype(dtype) if self.layout.double else np.dtype(single))
+
+    def read_scalar(self, scalars: Vector, slot: int) -> Any:
+        return self.to_host(scalars)[slot].item()
+
+    def write_scalar(self, scalars: Vector, slot: int, value: complex) -> None:
+        wide = scalars.dtype
+        kernel = self.kernel(scalar_kernels.SET, "set_scalar", wide)
+        parts = self.number(np.real(value), wide), self.number(np.imag(value), wide)
+        self.launch(kernel, 1, scalars, np.int32(slot), *parts)
+
+    # Reductions.
+
+    def prepare(self, dtype: np.dtype) -> None:
+        """Compile what measures vectors of this dtype at looks; dot products taken elsewhere have the same kernel."""
+        for helper in (self._subtract, self._vdot):
+            helper.prepare(np.dtype(dtype))
+
+    def subtract_from(self, b: Vector, s: Vector) -> None:
+        """s = b - s."""
+        self._subtract.apply(b, s)
+
+    def norm(self, vector: Vector) -> float:
+        """||v||."""
+        return float(np.sqrt(np.real(self.vdot(vector, vector))))
+
+    def vdot(self, a: Vector, b: Vector) -> complex:
+        """(a, b)."""
+        dots = self._vdot.apply(a, b)
+        assert dots is not None
+        return dots.to_host()[0].item()
+
+    def dots(self) -> Any:
+        """The dot products (x, y), (y, y) and (x, x) of two vectors in one pass."""
+        return OnePass(self, "xy = (x, y)\nyy = (y, y)\nxx = (x, x)", ("x", "y"))

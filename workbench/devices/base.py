@@ -1,0 +1,34 @@
+"""What all devices share: programs of paper lines, in a workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from workbench.devices.clock import Clock
+from workbench.devices.lines.workspace import Lines, Workspace
+
+
+class DeviceBase:
+    """Base of all devices, also of those that compute nothing. `Space` is the class of its workspaces."""
+
+    Space: ClassVar[type[Workspace]] = Workspace
+
+    def lines(self, text: str, *, fuse: bool = True, operators: Mapping[str, Any] | None = None) -> Lines:
+        """Compile paper lines into a function of named arrays and numbers. Raises LinesError."""
+        return Lines(self, text, fuse=fuse, operators=operators)
+
+    def workspace(
+        self,
+        size: int,
+        dtype: np.dtype,
+        *,
+        vectors: Mapping[str, Any],
+        operators: Mapping[str, Any] | None = None,
+        fuse: bool = True,
+        clock: Clock | None = None,
+    ) -> Workspace:
+        """The named vectors and scalars of one solve."""
+        return self.Space(self, size, dtype, vectors=vectors, operators=operators, fuse=fuse, clock=clock)

@@ -1,0 +1,43 @@
+"""Kernel sources: files in `text/`, in the common subset of CUDA C and OpenCL C.
+
+A file holds one kernel, or a piece that several share. Where it depends on numbers that Python knows, it has names like
+`$lanes`. What can be a macro is one, see `prelude`.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import textwrap
+from importlib import resources
+from string import Template
+
+_ON_ITS_OWN_LINE = re.compile(r"^( *)\$(\w+)\n", re.MULTILINE)
+
+
+@functools.cache
+def read(name: str) -> str:
+    """The file `text/<name>.cl`."""
+    return resources.files("workbench.devices.kernels").joinpath("text", f"{name}.cl").read_text("utf-8")
+
+
+def fill(name: str, **values: object) -> str:
+    """The text of that name with every `$name` replaced.
+
+    A name alone on its line may stand for several lines, which get its indentation, or for none. Raises KeyError for a
+    name without a value.
+    """
+
+    def lines(found: re.Match[str]) -> str:
+        value = str(values[found[2]]).strip()
+        return textwrap.indent(value, found[1]) + "\n" if value else ""
+
+    return Template(_ON_ITS_OWN_LINE.sub(lines, read(name))).substitute(values)
+
+
+def dots(left: str, *, wanted: bool = True) -> dict[str, str]:
+    """The pieces of a kernel that leaves the dot products (left, v), (v, v) and (left, left) of its groups."""
+    if not wanted:
+        return {"dots_begin": "", "dots_add": "", "dots_end": ""}
+    add = fill("dots_add", left=left).strip()
+    return {"dots_begin": read("dots_begin"), "dots_add": add, "dots_end": read("dots_end")}

@@ -1,0 +1,11 @@
+KERNEL window(GLOBAL const T* RESTRICT x, GLOBAL T* RESTRICT y, const I64 inner, const I64 side,
+    const I64 reach, const I64 lines)
+{
+    EACH(line, lines) {
+        const I64 at = line*inner, here = line%side;
+        for (I64 i = 0; i < inner; i++) y[at + i] = x[at + i];
+        for (I64 k = here < reach ? -here : -reach; k <= reach && here + k < side; k++)
+            if (k != 0)
+                for (I64 i = 0; i < inner; i++) y[at + i] = T_ADD(y[at + i], x[at + k*inner + i]);
+    }
+}

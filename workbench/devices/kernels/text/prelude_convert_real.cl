@@ -1,0 +1,2 @@
+#define W_OF_T(a) ((W)(a))
+#define T_OF_W(a) ((T)(a))

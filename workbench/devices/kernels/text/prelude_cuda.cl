@@ -1,0 +1,13 @@
+#define KERNEL extern "C" __global__ void
+#define DEVICE static __device__ __forceinline__
+#define GLOBAL
+#define LOCAL
+#define SHARED(type, name, size) __shared__ type name[size]
+#define RESTRICT __restrict__
+#define BARRIER __syncthreads()
+#define GROUP_ID ((I64)blockIdx.x)
+#define GROUPS ((I64)gridDim.x)
+#define LOCAL_ID ((int)threadIdx.x)
+#define GLOBAL_ID ((I64)blockIdx.x * blockDim.x + threadIdx.x)
+#define MAKE(type, x, y) make_##type((x), (y))
+typedef long long I64;

@@ -1,0 +1,13 @@
+#define KERNEL __kernel void
+#define DEVICE static inline
+#define GLOBAL __global
+#define LOCAL __local
+#define SHARED(type, name, size) __local type name[size]
+#define RESTRICT restrict
+#define BARRIER barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#define GROUP_ID ((I64)get_group_id(0))
+#define GROUPS ((I64)get_num_groups(0))
+#define LOCAL_ID ((int)get_local_id(0))
+#define GLOBAL_ID ((I64)get_global_id(0))
+#define MAKE(type, x, y) ((type)((x), (y)))
+typedef long I64;

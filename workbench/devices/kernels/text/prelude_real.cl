@@ -1,0 +1,13 @@
+typedef real_t X;
+#define X_OF(a) ((X)(a))
+#define X_FROM(a, b) ((X)(a))
+#define X_REAL(a) (a)
+#define X_ADD(a, b) ((a) + (b))
+#define X_SUB(a, b) ((a) - (b))
+#define X_MUL(a, b) ((a)*(b))
+#define X_DIV(a, b) ((a)/(b))
+#define X_NEG(a) (-(a))
+#define X_CONJ(a) (a)
+#define X_SCALE(s, a) ((s)*(a))
+#define X_ABS(a) fabs(a)
+#define X_SQRT(a) sqrt(a)

@@ -1,0 +1,407 @@
+"""The device protocol: memory, reductions, programs, operators and the clock, whatever carries them out.
+
+Implementations: `cpu.Cpu` (numba), `accelerator.Accelerator` (OpenCL and CUDA), `pair.Pair` and `pair.Split` (cores and
+accelerator together). A device vector is whatever `array` and `zeros` return: a NumPy array on the CPU, a handle on an
+accelerator. It has `size`, `shape`, `dtype` and `nbytes`; only the device that made it can do arithmetic with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from workbench.devices.clock import Clock, Recorder
+from workbench.devices.coarse import Form
+from workbench.devices.lines import plan
+from workbench.devices.lines.workspace import Lines, Workspace
+from workbench.devices.rows import Rows
+
+if TYPE_CHECKING:
+    from workbench.devices.plane_slice import PlaneSlice
+
+DeviceVector = Any
+"""A NumPy array, or a vector in the memory of an accelerator."""
+Dots = Any
+"""Three dot products on the device, shape (3,); the next application of the same operator overwrites them."""
+
+
+class PairKernel(Protocol):
+    """A kernel on two vectors that leaves the dot products (x, out), (out, out) and (x, x)."""
+
+    def apply(self, x: DeviceVector, out: DeviceVector, /) -> Dots: ...
+
+
+class DeviceOperator(PairKernel, Protocol):
+    """A matrix, or M^-1, on a device: out = A x. Unless an operator says otherwise, x and out are distinct."""
+
+    @property
+    def traffic(self) -> int:
+        """Bytes that one application reads and writes, each array counted once."""
+        ...
+
+    @property
+    def flops(self) -> int:
+        """Real floating-point operations of one application."""
+        ...
+
+
+class SeriesTerm(Protocol):
+    """One term of a truncated Neumann series: out = (base - L x)*scale, or base - L^H x."""
+
+    def apply(self, base: DeviceVector, x: DeviceVector, out: DeviceVector, paired: DeviceVector, /) -> Dots: ...
+
+    @property
+    def traffic(self) -> int: ...
+
+    @property
+    def flops(self) -> int: ...
+
+
+class ChebyshevStep(Protocol):
+    """p = a p + b D^-1 (r - s) and u = u + p, with (r, u), (u, u) and (r, r); the first step takes s = p = u = 0."""
+
+    def apply(
+        self, r: DeviceVector, s: DeviceVector, p: DeviceVector, u: DeviceVector, a: float, b: float, *, first: bool
+    ) -> Dots: ...
+
+    def traffic(self, *, first: bool) -> int: ...
+
+    @property
+    def flops(self) -> int: ...
+
+
+class Restriction(Protocol):
+    """Z on a device, d columns."""
+
+    def restrict(self, w: DeviceVector) -> DeviceVector:
+        """Z^H w, shape (d,), in double precision; the next call overwrites it."""
+        ...
+
+    def add(self, x: DeviceVector, coarse: DeviceVector) -> None:
+        """x = x + Z a in place."""
+        ...
+
+    def subtract(self, x: DeviceVector, coarse: DeviceVector, /) -> None:
+        """x = x - Z a in place."""
+        ...
+
+    @property
+    def traffic(self) -> int:
+        """Bytes of Z alone."""
+        ...
+
+
+class CoarseUpdate(Protocol):
+    """AZ on a device."""
+
+    def subtract(self, w: DeviceVector, coarse: DeviceVector) -> None:
+        """w = w - AZ a in place."""
+        ...
+
+    @property
+    def traffic(self) -> int:
+        """Bytes of AZ and of the part of w that one call reads and writes."""
+        ...
+
+    @property
+    def entries(self) -> int: ...
+
+
+class RestrictedProduct(Protocol):
+    """out = A x and Z^H out. saved: bytes that one pass over both saves."""
+
+    @property
+    def saved(self) -> int: ...
+
+    def apply(self, x: DeviceVector, out: DeviceVector) -> tuple[Dots, DeviceVector]: ...
+
+
+class CoarseLevel(Protocol):
+    """E^-1 on a device. waits: every solve waits for the host; notes: sentences for the provenance of a run."""
+
+    @property
+    def waits(self) -> bool: ...
+
+    @property
+    def notes(self) -> tuple[str, ...]: ...
+
+    @property
+    def solve(self) -> Callable[[Any], DeviceVector]:
+        """E^-1 a, shape (d,)."""
+        ...
+
+    def take_energy(self, dots: Any, coarse: Any, solved: Any) -> Dots:
+        """Subtract (coarse, solved) from the first dot product."""
+        ...
+
+
+class Watch(Protocol):
+    """The scalars of the last iterations, one row each; see `accelerator.watch`."""
+
+    @property
+    def every(self) -> int:
+        """Most iterations between two reads."""
+        ...
+
+    def prepare(self, norm: str, *, alike: bool) -> None: ...
+
+    def arm(self, norm: str, limit: float, most: float = np.inf) -> None: ...
+
+    def make(self, recurrence: Iterator[None], count: int, *, alike: bool = False) -> None: ...
+
+    def rows(self) -> Rows: ...
+
+
+class Memory(Protocol):
+    """Vectors, and how much room there is for them."""
+
+    def need(self, dtype: np.dtype) -> None:
+        """Raise InputError where the device does not compute in this precision."""
+        ...
+
+    def need_room(self, nbytes: int, way_out: str = "") -> None:
+        """Raise InputError where a run may not use so many bytes more; way_out ends the sentence."""
+        ...
+
+    def array(self, values: Any, dtype: np.dtype) -> DeviceVector:
+        """Host values on the device, contiguous, of the same shape; copied only where they must be."""
+        ...
+
+    def zeros(self, size: int, dtype: np.dtype) -> DeviceVector:
+        """A new vector of zeros, shape (size,)."""
+        ...
+
+    def copy(self, vector: DeviceVector) -> DeviceVector:
+        """A new vector with the same entries."""
+        ...
+
+    def assign(self, target: DeviceVector, source: DeviceVector) -> None:
+        """target = source."""
+        ...
+
+    def to_host(self, vector: DeviceVector) -> np.ndarray:
+        """The vector as a NumPy array; waits for the device."""
+        ...
+
+    def plane(self, vector: DeviceVector, plane_slice: PlaneSlice) -> np.ndarray:
+        """A plane of the vector as a new NumPy array of shape `plane_slice.seen`; no more than that is copied."""
+        ...
+
+    def whole(self, vector: DeviceVector) -> DeviceVector:
+        """The vector with the rows of all sides gathered."""
+        ...
+
+    def overlap(self, a: DeviceVector, b: DeviceVector) -> bool:
+        """Whether two vectors share memory."""
+        ...
+
+
+class Reductions(Protocol):
+    """Norms and dot products outside programs. Sums are in double precision where the device has it."""
+
+    def norm(self, vector: DeviceVector) -> float:
+        """||v||; waits for the device."""
+        ...
+
+    def vdot(self, a: DeviceVector, b: DeviceVector) -> complex:
+        """(a, b); waits for the device."""
+        ...
+
+    def subtract_from(self, b: DeviceVector, s: DeviceVector) -> None:
+        """s = b - s."""
+        ...
+
+    def dots(self) -> PairKernel:
+        """The dot products (x, y), (y, y) and (x, x) of two vectors in one pass."""
+        ...
+
+
+class Programs(Protocol):
+    """Paper lines, compiled for this device, and the scalars that they compute."""
+
+    @property
+    def check_every(self) -> int:
+        """Iterations between the first two reads of the scalars."""
+        ...
+
+    @property
+    def longest_batch(self) -> int:
+        """Most iterations between two reads of the scalars."""
+        ...
+
+    def lines(self, text: str, *, fuse: bool = True, operators: Mapping[str, Any] | None = None) -> Lines:
+        """Compile paper lines into a function of named arrays and numbers. Raises LinesError."""
+        ...
+
+    def workspace(
+        self,
+        size: int,
+        dtype: np.dtype,
+        *,
+        vectors: Mapping[str, Any],
+        operators: Mapping[str, Any] | None = None,
+        fuse: bool = True,
+        clock: Clock | None = None,
+    ) -> Workspace:
+        """The named vectors and scalars of one solve."""
+        ...
+
+    def watch(self, workspace: Any, every: int) -> Watch:
+        """The scalars of up to `every` iterations."""
+        ...
+
+    def scalars(self, count: int, dtype: np.dtype) -> DeviceVector:
+        """Room for the scalars of a workspace."""
+        ...
+
+    def read_scalar(self, scalars: DeviceVector, slot: int) -> Any: ...
+
+    def write_scalar(self, scalars: DeviceVector, slot: int, value: complex) -> None: ...
+
+    def bind_steps(
+        self, steps: Sequence[plan.Step], workspace: Any, vectors: Collection[str], kernels: dict[Any, Any]
+    ) -> list[Callable[[], None]]:
+        """One call for each step of a program, on the arrays that the workspace holds now."""
+        ...
+
+    def together(self, runs: list[Callable[[], None]], workspace: Any) -> list[Callable[[], None]]:
+        """The same calls, or fewer that do the same."""
+        ...
+
+
+class Operators(Protocol):
+    """A and first-level preconditioners."""
+
+    def stencil(self, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]) -> DeviceOperator:
+        """The product with a symmetric stencil."""
+        ...
+
+    def box(
+        self, grid: tuple[int, int, int], reach: int, diagonal: float, coupling: float, dtype: np.dtype
+    ) -> DeviceOperator:
+        """The product with a box operator on a grid (nz, ny, nx)."""
+        ...
+
+    def csr(self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray) -> DeviceOperator:
+        """The product with a CSR matrix."""
+        ...
+
+    def callable(self, product: Callable[[np.ndarray], np.ndarray], size: int, dtype: np.dtype) -> DeviceOperator:
+        """The product with a function of NumPy arrays."""
+        ...
+
+    def applied(self, operator: Any) -> DeviceOperator:
+        """An element-wise operator as a kernel of its own, for where it cannot be fused."""
+        ...
+
+    def stencil_series(
+        self, bands: tuple[np.ndarray, ...], strides: tuple[int, ...], inverse_diagonal: DeviceVector, order: int
+    ) -> DeviceOperator:
+        """K^H D^-1 K for the strictly lower bands of L D^-1, K the Neumann series of that order."""
+        ...
+
+    def csr_terms(self, lower: sparse.csr_array, scale: DeviceVector) -> tuple[SeriesTerm, SeriesTerm, SeriesTerm]:
+        """base - L x, (base - L x)*scale and base - L^H x for a strictly lower triangle in CSR form."""
+        ...
+
+    def chebyshev_step(self, inverse: DeviceVector) -> ChebyshevStep:
+        """One step of the Chebyshev iteration, inverse being D^-1."""
+        ...
+
+    def stencil_pivots(
+        self,
+        main: np.ndarray,
+        lower: tuple[np.ndarray, ...],
+        strides: tuple[int, ...],
+        block: int,
+        omega: float,
+        shift: float,
+    ) -> tuple[np.ndarray, int, int]:
+        """E of the modified IC(0) of a stencil's blocks, last pivots replaced, and the row that broke down or -1."""
+        ...
+
+    def csr_pivots(
+        self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, block: int, omega: float, shift: float
+    ) -> tuple[np.ndarray, np.ndarray, int, int]:
+        """The same for a CSR matrix, with the values of the factor first."""
+        ...
+
+    def inverse_factor(self, matrix: sparse.csr_array) -> tuple[sparse.csr_array, int]:
+        """The factor G of a factorized sparse inverse, and the row that broke down or -1."""
+        ...
+
+    @property
+    def whole_triangles(self) -> bool:
+        """Whether a recurrence through the whole matrix runs well; else factors need blocks."""
+        ...
+
+    def stencil_factor(
+        self,
+        lower: tuple[np.ndarray, ...],
+        strides: tuple[int, ...],
+        inverse: DeviceVector,
+        width: int,
+        block: int,
+        scale: float,
+    ) -> DeviceOperator:
+        """u = scale M^-1 r for M = (E + L) E^-1 (E + L^H) on a stencil, inverse being E^-1."""
+        ...
+
+    def csr_factor(self, lower: sparse.csr_array, inverse: DeviceVector, block: int, scale: float) -> DeviceOperator:
+        """The same with L in CSR form."""
+        ...
+
+    def factorized_inverse(self, factor: sparse.csr_array) -> DeviceOperator:
+        """u = G^H (G r)."""
+        ...
+
+
+class SecondLevel(Protocol):
+    """Deflation."""
+
+    def subdomains(self, labels: np.ndarray, count: int, dtype: np.dtype) -> Restriction:
+        """Z of piecewise constant vectors, given by the label 0..count-1 of each unknown."""
+        ...
+
+    def columns(self, rows: np.ndarray) -> Any:
+        """Z or AZ of a few dense columns, given as the rows of an array of shape (d, N)."""
+        ...
+
+    def compact_columns(self, az: sparse.csr_array) -> CoarseUpdate:
+        """AZ in compact form."""
+        ...
+
+    def restricted_product(self, bound: Any, z: Any) -> RestrictedProduct:
+        """out = A x and Z^H out, in one pass where the device has a kernel for it."""
+        ...
+
+    def coarse_level(
+        self, form: Form | None, solve: Callable[[np.ndarray], np.ndarray], count: int, dtype: np.dtype
+    ) -> CoarseLevel:
+        """E^-1, shape (count,) to (count,): on the device where its form allows it, else by `solve` on the host."""
+        ...
+
+
+class Device(Memory, Reductions, Programs, Operators, SecondLevel, Protocol):
+    """A place where vectors lie and arithmetic runs."""
+
+    @property
+    def name(self) -> str:
+        """As in `--device`."""
+        ...
+
+    @property
+    def note(self) -> str:
+        """Which device this is, for the notes of a run; empty for the CPU."""
+        ...
+
+    def limited(self, limit: int | None) -> Device:
+        """The same device for a run that may use so many bytes of its memory; None for all of it."""
+        ...
+
+    def clock(self, recorder: Recorder) -> Clock:
+        """A clock that records the kernels and copies of a traced run."""
+        ...
