@@ -186,33 +186,33 @@ def test_accelerators_are_looked_at_by_a_copy(accelerator):
 
 
 class Narrow:
-    """A cut that is a window; the whole vector is more than it may be given."""
+    """A cut with a plane slice; the whole vector is more than it may be given."""
 
-    window = PlaneSlice(0, (16, 1), (16, 16), 4, peaks=True)
+    plane_slice = PlaneSlice(0, (16, 1), (16, 16), 4, peaks=True)
 
     def __call__(self, vector):
         raise AssertionError("the whole vector was copied")
 
 
 @pytest.mark.parametrize("quantity", [Quantity.RESIDUAL, Quantity.SOLUTION, Quantity.ERROR])
-def test_an_accelerator_copies_no_more_than_a_window_shows(accelerator, quantity):
+def test_an_accelerator_copies_no_more_than_a_plane_slice_shows(accelerator, quantity):
     run = stepped(device=accelerator.spec)
     seen = run.looks.ask(quantity, Narrow())
     run.serve_snapshots()
-    np.testing.assert_array_equal(seen.values, Narrow.window(looked(run, quantity).values))
+    np.testing.assert_array_equal(seen.values, Narrow.plane_slice(looked(run, quantity).values))
 
 
 class Either(Narrow):
-    """A window that takes whole vectors as well."""
+    """A plane slice that takes whole vectors as well."""
 
     def __call__(self, vector):
-        return self.window(vector)
+        return self.plane_slice(vector)
 
 
 @pytest.mark.parametrize("quantity", [Quantity.RESIDUAL, Quantity.SOLUTION])
 @pytest.mark.parametrize("solver", ["hybrid1", "hybrid2", "hybrid3"])
-def test_runs_on_two_devices_are_looked_at_through_windows(accelerator, solver, quantity):
+def test_runs_on_two_devices_are_looked_at_through_plane_slices(accelerator, solver, quantity):
     run = stepped(device=accelerator.spec, solver=solver)
     seen = run.looks.ask(quantity, Either())
     run.serve_snapshots()
-    np.testing.assert_array_equal(seen.values, Either.window(looked(run, quantity).values))
+    np.testing.assert_array_equal(seen.values, Either.plane_slice(looked(run, quantity).values))

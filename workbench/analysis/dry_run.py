@@ -10,7 +10,7 @@ from workbench.devices.accelerator.clock import DeviceClock
 from workbench.devices.dry_run import Cut, Nothing, Pair, Side, Sizes, Split
 from workbench.devices.dry_run.products import Product
 from workbench.devices.dry_run.runtime import Unfilled
-from workbench.devices.pair.clock import HybridClock
+from workbench.devices.pair.clock import PairClock
 from workbench.errors import InputError
 from workbench.preconditioners import ElementWise
 from workbench.recording.trace import REHEARSED, Trace
@@ -61,7 +61,7 @@ def rehearse(
     device = _device(method, runtime, sizes, on, cut)
     trace = _Timeless(NOBODY, REHEARSED, LEFT_OUT)
     nothing: Any = runtime
-    clock: Any = (HybridClock if method.needs_accelerator else DeviceClock)(nothing, trace)
+    clock: Any = (PairClock if method.needs_accelerator else DeviceClock)(nothing, trace)
     space = device.workspace(
         sizes.size,
         sizes.dtype,

@@ -39,7 +39,7 @@ class Quantity(enum.StrEnum):
 
 Cut = Callable[[np.ndarray], np.ndarray]
 """Makes what is wanted of a vector, shape (N,), into a new array; it must not keep the vector itself. Of one that has a
-`window`, an accelerator computes by itself what that shows, and copies no more."""
+`plane_slice`, an accelerator computes by itself what that shows, and copies no more."""
 
 
 class Snapshot:
@@ -55,7 +55,7 @@ class Snapshot:
         self.words = ""
         self.done = False
 
-    def take(self, iteration: int, found: Callable[[], tuple[Any, str]], device: Any = None) -> None:
+    def take(self, iteration: int, found: Callable[[], tuple[Any, str]], device: Device | None = None) -> None:
         """Cut what `found` gives, a vector on the host or on `device` and words on it. Whatever fails is told in
         `words`."""
         self.iteration = iteration
@@ -72,11 +72,12 @@ class Snapshot:
         finally:
             self.done = True
 
-    def _cut(self, vector: Any, device: Device) -> np.ndarray:
+    def _cut(self, vector: Any, device: Device | None) -> np.ndarray:
         if isinstance(vector, np.ndarray):
             return self.cut(vector)
-        window: PlaneSlice | None = getattr(self.cut, "window", None)
-        return self.cut(device.to_host(vector)) if window is None else device.plane(vector, window)
+        assert device is not None
+        part: PlaneSlice | None = getattr(self.cut, "plane_slice", None)
+        return self.cut(device.to_host(vector)) if part is None else device.plane(vector, part)
 
 
 class SnapshotRequests:
