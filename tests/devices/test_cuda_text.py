@@ -45,7 +45,7 @@ def kernels(dtype):
         yield from (products.stencil_term(bands, upper=False, scaled=scaled) for scaled in (True, False))
     for form in ({}, {"based": True, "summed": False}, {"based": True, "scaled": True, "summed": False}):
         yield tiles.csr_tiles(**form)
-    yield from (box.window(), plane_slice.WINDOW)
+    yield from (box.window(), plane_slice.PLANE)
     for reach in (1, 2, 8):
         yield from (box.rows(reach), box.columns(reach))
     for lanes in (1, 8):

@@ -190,9 +190,9 @@ def test_snapshots_of_accelerators_are_copies(accelerator):
 
 
 class Narrow:
-    """A cut that is a window; the whole vector is more than it may be given."""
+    """A cut with a plane slice; the whole vector is more than it may be given."""
 
-    window = PlaneSlice(0, (16, 1), (16, 16), 4, peaks=True)
+    plane_slice = PlaneSlice(0, (16, 1), (16, 16), 4, peaks=True)
 
     def __call__(self, vector):
         raise AssertionError("the whole vector was copied")
@@ -203,14 +203,14 @@ def test_an_accelerator_copies_no_more_than_the_slice(accelerator, quantity):
     run = stepped(device=accelerator.spec)
     seen = run.snapshots.request(quantity, Narrow())
     run.serve_snapshots()
-    np.testing.assert_array_equal(seen.values, Narrow.window(snapshot_of(run, quantity).values))
+    np.testing.assert_array_equal(seen.values, Narrow.plane_slice(snapshot_of(run, quantity).values))
 
 
 class Either(Narrow):
-    """A window that takes whole vectors as well."""
+    """A plane slice that takes whole vectors as well."""
 
     def __call__(self, vector):
-        return self.window(vector)
+        return self.plane_slice(vector)
 
 
 @pytest.mark.parametrize("quantity", [Quantity.RESIDUAL, Quantity.SOLUTION])
@@ -219,4 +219,4 @@ def test_snapshots_of_runs_on_two_devices_through_slices(accelerator, solver, qu
     run = stepped(device=accelerator.spec, solver=solver)
     seen = run.snapshots.request(quantity, Either())
     run.serve_snapshots()
-    np.testing.assert_array_equal(seen.values, Either.window(snapshot_of(run, quantity).values))
+    np.testing.assert_array_equal(seen.values, Either.plane_slice(snapshot_of(run, quantity).values))

@@ -10,7 +10,7 @@ from workbench.devices.accelerator.clock import DeviceClock
 from workbench.devices.dry_run import Cut, Nothing, Pair, Side, Sizes, Split
 from workbench.devices.dry_run.products import Product
 from workbench.devices.dry_run.runtime import Unfilled
-from workbench.devices.pair.clock import HybridClock
+from workbench.devices.pair.clock import PairClock
 from workbench.errors import InputError
 from workbench.preconditioners import ElementWise
 from workbench.recording.trace import REHEARSED, Trace
@@ -62,7 +62,7 @@ def dry_run(
     runtime: Any = Nothing()
     device = _device(method, runtime, sizes, on, cut)
     trace = _UntimedTrace(NO_MACHINE, REHEARSED, NOTES)
-    clock: Any = (HybridClock if method.needs_accelerator else DeviceClock)(runtime, trace)
+    clock: Any = (PairClock if method.needs_accelerator else DeviceClock)(runtime, trace)
     workspace = device.workspace(
         sizes.size,
         sizes.dtype,

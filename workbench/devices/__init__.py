@@ -23,7 +23,7 @@ _making = threading.Lock()
 def names() -> tuple[str, ...]:
     """The devices that drivers of this machine offer, the CPU first, and `auto` where there is a choice.
 
-    That a driver offers a device does not say that it can compile for it; making the device tells.
+    A driver may offer a device and fail to compile for it; creating the device shows that.
     """
     from workbench.devices.discovery import cuda_devices, opencl_devices
 
@@ -53,7 +53,7 @@ def device(name: str = "cpu") -> Device:
 
 
 def forget(failed: Device) -> None:
-    """Make a device that has failed anew when it is asked for again, with all others that share its runtime."""
+    """Drop a device that has failed, with all others that share its runtime; `device` then creates a new one."""
     runtime = getattr(failed, "runtime", None)
     with _making:
         for name in [name for name, made in _made.items() if getattr(made, "runtime", None) is runtime]:

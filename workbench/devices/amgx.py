@@ -276,7 +276,7 @@ class Cycle:
 
     def _solve(self, b: Any, x: Any) -> None:
         runtime = self._runtime
-        # AmgX has streams of its own, and CUDA forbids its copies while another thread records launches.
+        # AmgX has separate streams, and CUDA forbids its copies while another thread records launches.
         with runtime.alone():
             runtime.synchronize()
             self._solver.solve_there(runtime.address(b.handle), runtime.address(x.handle))

@@ -1,7 +1,7 @@
-"""How the steps of a run are timed: a clock wraps what runs, and tells a recorder when it began and ended.
+"""Timing of the steps of a run: a clock wraps each step, and reports its start and end to a recorder.
 
-A device that runs ahead of its host, with queues and events, brings a clock of its own whose `timed` notes events and
-whose `resolve` asks for their times once they are over. Nothing here is touched while a run is not traced.
+A device with asynchronous queues has a clock whose `timed` keeps events and whose `resolve` reads their times once they
+are over. A run that is not traced has no clock.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any, Protocol, TypeVar
 Returned = TypeVar("Returned")
 
 CPU, ACCELERATOR, TO_DEVICE, TO_HOST = LANES = ("cpu", "accelerator", "copy to device", "copy to host")
-"""What can be busy at the same time: the cores, the accelerator, and a copy engine in either direction."""
+"""What can be busy concurrently: the cores, the accelerator, and a copy engine in either direction."""
 
 Work = Callable[[], tuple[int, int]]
-"""Bytes moved and floating-point operations of one call; asked once, after the first call."""
+"""Bytes moved and floating-point operations of one call; evaluated once, after the first call."""
 
 
 class Recorder(Protocol):
@@ -28,7 +28,7 @@ class Recorder(Protocol):
     """Events so far."""
 
     def kernel(self, name: str, lane: str, bytes_moved: int = 0, flops: int = 0) -> int:
-        """A number for what runs again and again."""
+        """A number for a kernel that runs repeatedly."""
         ...
 
     def add(self, kernel: int, start: float, end: float, iteration: int = 0, after: tuple[int, ...] = ()) -> int:
@@ -37,25 +37,25 @@ class Recorder(Protocol):
 
 
 class Clock(Protocol):
-    """What a traced run asks of a device's clock. `iteration` is set before each iteration, the start being 0."""
+    """The clock of a traced run. `iteration` is set before each iteration, the start being 0."""
 
     iteration: int
     noting: bool
-    """Whether what runs is noted. A run turns it off around whatever is no part of the solve."""
+    """Whether steps are recorded. A run turns it off around work that is no part of the solve."""
 
     def timed(self, run: Callable[..., Returned], name: str, work: Work) -> Callable[..., Returned]:
-        """A callable that does what `run` does and notes one event, or none where timed parts inside noted theirs.
+        """A callable that does what `run` does and records one event, or none where timed steps inside recorded theirs.
 
-        On a device with queues, what enqueued nothing ran on the host and belongs to its lane.
+        On a device with queues, a call that enqueued nothing ran on the host and belongs to its lane.
         """
         ...
 
     def reading(self, rows: Callable[[], Returned]) -> Callable[[], Returned]:
-        """The same for what brings the scalars of some iterations to the host."""
+        """The same for a read of the scalars of some iterations."""
         ...
 
     def resolve(self) -> None:
-        """Hand events that are over to the recorder; called after every iteration and at the end of a run."""
+        """Report completed events to the recorder; called after every iteration and at the end of a run."""
         ...
 
 
@@ -78,7 +78,7 @@ class HostClock:
             start = now()
             returned = run(*arguments)
             end = now()
-            # Events of one lane never overlap: what holds finer events is told by them and not once more as a whole.
+            # Events of one lane never overlap: a call with recorded steps inside is recorded by those alone.
             if recorder.count == before:
                 if kernel < 0:
                     kernel = recorder.kernel(name, CPU, *work())
@@ -92,4 +92,4 @@ class HostClock:
         return rows
 
     def resolve(self) -> None:
-        """Times are known as soon as a call returns, so there is nothing to wait for."""
+        """Nothing to do: times are known as soon as a call returns."""

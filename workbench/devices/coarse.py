@@ -1,4 +1,4 @@
-"""E^-1 as plain arrays, so that a device can keep it in its own memory."""
+"""Forms of E^-1 as plain arrays, so that a device can store it in its memory."""
 
 from __future__ import annotations
 

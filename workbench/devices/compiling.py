@@ -1,4 +1,4 @@
-"""Time spent waiting for the compilation of kernels: for a line on a terminal, or the state of a page."""
+"""Time spent waiting for the compilation of kernels, for progress on a terminal or a page."""
 
 from __future__ import annotations
 
@@ -31,29 +31,29 @@ def listening(listener: Callable[[float | None], None]) -> Iterator[None]:
 
 
 def seconds() -> float | None:
-    """For how long a thread has been waiting for kernels, the longest; None while none does."""
+    """The longest time that a thread has been waiting for kernels; None while none does."""
     begun = min(_since, default=None)
     return None if begun is None else time.monotonic() - begun
 
 
 def wait(coming: Future[T]) -> T:
     """The result of a future, with listeners notified meanwhile."""
-    with here(tell=False):
+    with here(report=False):
         while True:
             try:
                 return coming.result(PATIENCE)
             except TimeoutError:
-                _tell()
+                _report()
 
 
 @contextlib.contextmanager
-def here(*, tell: bool = True) -> Iterator[None]:
+def here(*, report: bool = True) -> Iterator[None]:
     """While this thread compiles itself."""
     begun = time.monotonic()
     _since.append(begun)
     _spent.begun = begun - getattr(_spent, "seconds", 0.0)
-    if tell:
-        _tell()
+    if report:
+        _report()
     try:
         yield
     finally:
@@ -64,6 +64,6 @@ def here(*, tell: bool = True) -> Iterator[None]:
                 listener(None)
 
 
-def _tell() -> None:
+def _report() -> None:
     for listener in tuple(_listeners):
         listener(time.monotonic() - _spent.begun)

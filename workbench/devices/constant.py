@@ -1,4 +1,4 @@
-"""Vectors whose entries are all the same: on the host they take no memory, on a device they are made there."""
+"""Constant vectors: on the host they take no memory, on a device they are filled there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a vector is drawn: a plane of its cells, made smaller where it is, so that no more than that is moved."""
+"""The part of a vector that is drawn: a plane of its cells, downsampled on its device, so that no more is copied."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class PlaneSlice:
     """A plane of cells in a vector of shape (N,): `shape` rows and columns from the element `first` on, `apart`
     elements from one row to the next and from one column to the next.
 
-    step: cells per side of the blocks that it is cut into, those at the far sides smaller where that must be. peaks: of
-    each block the value farthest from zero, with its sign; else the one in its middle, where it has one.
+    step: cells per side of the blocks that it is cut into; those at the far sides may be smaller. peaks: of each block
+    the value farthest from zero, with its sign; else the one in its middle, where it has one.
     """
 
     first: int
@@ -25,7 +25,7 @@ class PlaneSlice:
     peaks: bool = False
 
     def __call__(self, vector: np.ndarray) -> np.ndarray:
-        """Of a vector on the host the real part of what is seen, a new array. Cost: one read of the plane."""
+        """The real part of the plane of a host vector, downsampled, a new array. Cost: one read of the plane."""
         values = np.real(vector)[self.first :]
         strides = tuple(values.strides[0] * apart for apart in self.apart)
         plane = np.lib.stride_tricks.as_strided(values, self.shape, strides, writeable=False)
@@ -36,7 +36,7 @@ class PlaneSlice:
     @property
     def begins(self) -> int:
         """Cells of a block before the first one that counts, to each side."""
-        # A plane thinner than half a block is still seen.
+        # A plane thinner than half a block still has a cell.
         return 0 if self.peaks else min(self.step // 2, min(self.shape) - 1)
 
     @property
@@ -46,6 +46,6 @@ class PlaneSlice:
 
     @property
     def seen(self) -> tuple[int, int]:
-        """Rows and columns of what is seen."""
+        """Shape of the result."""
         rows, columns = (-(-(cells - self.begins) // self.step) for cells in self.shape)
         return rows, columns

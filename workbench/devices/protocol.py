@@ -255,6 +255,10 @@ class Programs(Protocol):
         """The scalars of up to `every` iterations."""
         ...
 
+    def synchronize(self) -> None:
+        """Wait for all work."""
+        ...
+
     def scalars(self, count: int, dtype: np.dtype) -> DeviceVector:
         """Room for the scalars of a workspace."""
         ...

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from workbench.devices.protocol import Device, Dots, SeriesTerm
+import numpy as np
+
+from workbench.devices.protocol import Dots, SeriesTerm
 
 
 class TermByTerm:
-    """u = K^T D^-1 K r, one sweep over L a term, for matrices whose rows reach anywhere.
+    """u = K^T D^-1 K r, one pass over L for each term, for matrices whose rows reach anywhere.
 
-    Work space: one vector for order 1, two from order 2 on.
+    zeros: allocates a vector of so many elements; like: a vector of the same size and dtype. Work space: one vector for
+    order 1, two from order 2 on.
     """
 
-    def __init__(self, order: int, terms: tuple[SeriesTerm, SeriesTerm, SeriesTerm], device: Device, like: Any) -> None:
+    def __init__(
+        self,
+        order: int,
+        terms: tuple[SeriesTerm, SeriesTerm, SeriesTerm],
+        zeros: Callable[[int, np.dtype], Any],
+        like: Any,
+    ) -> None:
         self._order = order
         self._lower, self._lower_scaled, self._upper = terms
-        self._middle = device.zeros(like.size, like.dtype)
-        self._spare = device.zeros(like.size, like.dtype) if order > 1 else None
+        self._middle = zeros(like.size, like.dtype)
+        self._spare = zeros(like.size, like.dtype) if order > 1 else None
 
     def apply(self, r: Any, u: Any) -> Dots:
         """u = M^-1 r; returns (r, u), (u, u) and (r, r). The two may not be the same vector."""

@@ -34,11 +34,11 @@ class Cut:
     most: int = MOST_PIXELS
 
     def __call__(self, vector: np.ndarray) -> np.ndarray:
-        window = self.window
-        return envelope(np.real(vector)) if window is None else window(vector)
+        plane_slice = self.plane_slice
+        return envelope(np.real(vector)) if plane_slice is None else plane_slice(vector)
 
     @property
-    def window(self) -> PlaneSlice | None:
+    def plane_slice(self) -> PlaneSlice | None:
         """The same as a device computes it by itself; None where there is no grid."""
         if self.grid is None:
             return None

@@ -6,12 +6,11 @@ import math
 import re
 import statistics
 import time
-from typing import Any
 
 import numpy as np
 
 from workbench import devices
-from workbench.devices.accelerator import measure
+from workbench.devices.accelerator import Accelerator, as_accelerator, measure
 from workbench.devices.cpu.launching import LAUNCHES, launch_latency
 from workbench.devices.cpu.triad import update_bandwidth
 from workbench.errors import InputError
@@ -39,10 +38,10 @@ def calibrate(name: str = "this", device: str = "cpu", seconds: float = 1.0) -> 
     if not re.fullmatch(r"[a-z0-9][a-z0-9._-]*", name):
         raise InputError(f"a machine's name consists of lower-case letters, digits, dots and dashes, got {name!r}")
     made = devices.device(device)
-    return _processor(name, seconds) if made.name == "cpu" else _accelerator(name, made)
+    return _processor(name, seconds) if made.name == "cpu" else _accelerator(name, as_accelerator(made))
 
 
-def _accelerator(name: str, device: Any) -> Profile:
+def _accelerator(name: str, device: Accelerator) -> Profile:
     to_device, to_host = measure.copy_to_device(device, COPIED), measure.copy_to_host(device, COPIED)
     source = (
         f"{COPIED >> 20} MiB from and to page-locked memory, and {measure.SMALL} bytes; medians of {measure.ROUNDS}"

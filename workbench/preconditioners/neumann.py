@@ -47,7 +47,7 @@ class Neumann(Preconditioner):
             return device.stencil_series(bands, operator.strides, inverse_diagonal, self.order)
         lower = sparse.tril(operator.to_csr(), k=-1, format="csr") @ sparse.diags_array(1 / operator.diagonal())
         terms = device.csr_terms(sparse.csr_array(lower), inverse_diagonal)
-        return TermByTerm(self.order, terms, device, inverse_diagonal)
+        return TermByTerm(self.order, terms, device.zeros, inverse_diagonal)
 
 
 def _scaled_bands(operator: Stencil) -> tuple[np.ndarray, ...]:

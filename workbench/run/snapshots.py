@@ -38,7 +38,7 @@ class Quantity(enum.StrEnum):
 
 Cut = Callable[[np.ndarray], np.ndarray]
 """Extracts what is wanted of a vector, shape (N,), into a new array; it must not keep the vector itself. Of a cut that
-has a `window`, an accelerator evaluates that slice itself and copies no more."""
+has a `plane_slice`, an accelerator evaluates that slice itself and copies no more."""
 
 
 class Snapshot:
@@ -54,7 +54,7 @@ class Snapshot:
         self.words = ""
         self.done = False
 
-    def take(self, iteration: int, found: Callable[[], tuple[Any, str]], device: Any = None) -> None:
+    def take(self, iteration: int, found: Callable[[], tuple[Any, str]], device: Device | None = None) -> None:
         """Apply the cut to the result of `found`: a vector, on the host or on `device`, and words on it.
 
         Errors are reported in `words`. Raises DeviceError.
@@ -73,11 +73,12 @@ class Snapshot:
         finally:
             self.done = True
 
-    def _cut(self, vector: Any, device: Device) -> np.ndarray:
+    def _cut(self, vector: Any, device: Device | None) -> np.ndarray:
         if isinstance(vector, np.ndarray):
             return self.cut(vector)
-        window: PlaneSlice | None = getattr(self.cut, "window", None)
-        return self.cut(device.to_host(vector)) if window is None else device.plane(vector, window)
+        assert device is not None
+        part: PlaneSlice | None = getattr(self.cut, "plane_slice", None)
+        return self.cut(device.to_host(vector)) if part is None else device.plane(vector, part)
 
 
 class SnapshotRequests:

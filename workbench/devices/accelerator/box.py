@@ -13,7 +13,7 @@ from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.kernels import box as texts
 
 SLAB = 8
-"""Planes that a group goes through are at least so many times the reach, since it reads `reach` more on either side."""
+"""Planes of a slab are at least so many times the reach, since a group reads `reach` more on either side."""
 
 
 def box_product(
@@ -41,7 +41,7 @@ class _BoxProduct:
 
 
 class BoxColumns(_BoxProduct):
-    """One sweep of tiles through the planes."""
+    """One pass of tiles through the planes."""
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
@@ -64,7 +64,7 @@ class BoxColumns(_BoxProduct):
 
 
 class BoxLines(_BoxProduct):
-    """A sweep along each axis. Work space: two vectors."""
+    """A pass along each axis. Work space: two vectors."""
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)

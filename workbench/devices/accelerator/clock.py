@@ -1,4 +1,4 @@
-"""The clock of an accelerator: spans that the device itself measured, told once its work is done."""
+"""The clock of an accelerator: spans measured by the device itself, read once its work is done."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ READINGS = 20
 
 
 class DeviceClock:
-    """Notes the steps that a device carries out, and when its scalars are read, in the time of the host.
+    """Records the steps that a device carries out, and reads of its scalars, in the time of the host.
 
-    Both clocks are compared before the run; a microsecond or two of that stays in every event.
+    Both clocks are compared before the run, with an error of a microsecond or two in every event.
     """
 
     def __init__(self, runtime: Runtime, recorder: Recorder) -> None:
@@ -33,7 +33,7 @@ class DeviceClock:
                 return run(*arguments)
             before, start = len(self._waiting), time.perf_counter()
             returned, span = self._runtime.timed(lambda: run(*arguments), name)
-            # What holds finer events is told by them and not once more as a whole.
+            # A call with recorded steps inside is recorded by those alone.
             if len(self._waiting) > before:
                 return returned
             if span is not None:
@@ -49,7 +49,7 @@ class DeviceClock:
         def call() -> Returned:
             if not self.noting:
                 return rows()
-            # Kernels before the copy are theirs, not the copy's time.
+            # Time of kernels before the copy is not counted as the copy's.
             self._runtime.synchronize()
             origin, start = self._recorder.origin, time.perf_counter()
             returned = rows()
@@ -77,7 +77,7 @@ class DeviceClock:
 def ahead(runtime: Runtime) -> float:
     """Seconds that time.perf_counter() is ahead of the device's clock.
 
-    The host learns late what time it is there, so that of some readings the smallest difference is nearest.
+    Every reading has a delay, so the smallest difference of some readings is the most accurate.
     """
     found = []
     for _ in range(READINGS):

@@ -16,11 +16,11 @@ from workbench.devices.coarse import Banded, Dense, Form
 from workbench.devices.kernels import deflation as texts
 
 LONGEST_RUN = 2048
-"""Unknowns of a run of equal labels; longer runs are cut, so that all have about as much to do."""
+"""Unknowns of a run of equal labels; longer runs are cut, for load balance."""
 LONGEST_SHARED_RUN = 256
 """The same where work-items share runs: many short ones keep all of a GPU busy."""
 MOST_CHUNKS = 64
-"""Parts into which each of a few long vectors is cut for its dot product."""
+"""Chunks of each of a few long vectors in a dot product."""
 MOST_DENSE = 4096
 """Vectors up to which a band factor is kept as its dense inverse on a GPU, 268 MB at most in double precision."""
 BAND_GROUP = 64
@@ -46,7 +46,7 @@ class _Combined:
 
 
 class Subdomains:
-    """Z for labels of shape (N,) in 0..d-1: `restrict` is Z^T w, `add` is x + Z a. Stores a label an unknown."""
+    """Z for labels of shape (N,) in 0..d-1: `restrict` is Z^T w, `add` is x + Z a. Stores one label per unknown."""
 
     def __init__(self, device: Launcher, labels: np.ndarray, count: int, dtype: np.dtype) -> None:
         self._device, self.size = device, labels.size
@@ -168,7 +168,7 @@ class ProductThenRestriction:
 
 
 class _Coarse:
-    """E^-1 a with zero for what was dropped, in a vector of its own."""
+    """Base of E^-1 a with zeros for dropped vectors, in a separate result vector."""
 
     waits = False
     notes: tuple[str, ...] = ()
@@ -259,13 +259,18 @@ class _OnTheHost(_Coarse):
         return self._solved
 
 
+def _banded(device: Launcher, form: Banded, count: int) -> _Coarse:
+    dense = not device.layout.chunked and form.band.shape[1] <= MOST_DENSE
+    return (_FactorProducts if dense else _BandSolve)(device, form, count)
+
+
+_ON_DEVICE: dict[type, Callable[[Launcher, Any, int], _Coarse]] = {Dense: _DenseProduct, Banded: _banded}
+"""The forms of E^-1 that accelerators offer."""
+
+
 def coarse_level(
     device: Launcher, form: Form | None, solve: Callable[[np.ndarray], np.ndarray], count: int, dtype: np.dtype
 ) -> _Coarse:
-    """E^-1 in the form that it comes in; `solve` does it on the host where there is none."""
-    if isinstance(form, Dense):
-        return _DenseProduct(device, form, count)
-    if isinstance(form, Banded):
-        dense = not device.layout.chunked and form.band.shape[1] <= MOST_DENSE
-        return (_FactorProducts if dense else _BandSolve)(device, form, count)
-    return _OnTheHost(device, solve, count, dtype)
+    """E^-1 on the device where it offers the form; else by `solve` on the host."""
+    made = _ON_DEVICE.get(type(form))
+    return made(device, form, count) if made else _OnTheHost(device, solve, count, dtype)

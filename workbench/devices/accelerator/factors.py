@@ -22,7 +22,7 @@ MOST_ROWS = 256
 class BlockFactor:
     """u = M^-1 r for M = (E + L) E^-1 (E + L^H) without couplings between blocks, with (r, u), (u, u) and (r, r).
 
-    On a processor a work-item goes through a block. Elsewhere a group does, level after level: rows of a level need
+    On a processor a work-item solves a block. On other devices a group does, level after level: rows of a level need
     only rows of the levels before it, so 8 grid rows of n unknowns take n + 7 steps and not 8 n.
     """
 

@@ -13,7 +13,7 @@ from workbench.devices.accelerator.runtime import Function, Runtime, Vector
 from workbench.devices.constant import constant_of
 from workbench.devices.kernels import scalars as scalar_kernels
 from workbench.devices.kernels.kernel_text import KernelText
-from workbench.devices.kernels.plane_slice import WINDOW
+from workbench.devices.kernels.plane_slice import PLANE
 from workbench.devices.kernels.prelude import ROOM, prelude
 from workbench.devices.plane_slice import PlaneSlice
 from workbench.errors import InputError
@@ -98,7 +98,7 @@ class Launcher:
         """
         seen, part = plane_slice.seen, plane_slice
         made = self.empty(seen, np.finfo(vector.dtype).dtype)
-        kernel = self.kernel(WINDOW, "window", vector.dtype)
+        kernel = self.kernel(PLANE, "plane", vector.dtype)
         about = (part.first, *part.apart, *part.shape, part.step, part.begins, part.reach, seen[1])
         self.sweep(kernel, seen[0] * seen[1], vector, made, *map(np.int64, about))
         return self.to_host(made)
@@ -172,7 +172,7 @@ class Launcher:
     # Reductions.
 
     def prepare(self, dtype: np.dtype) -> None:
-        """Compile what measures vectors of this dtype at looks; dot products taken elsewhere have the same kernel."""
+        """Compile the reductions for vectors of this dtype, before a run is timed."""
         for helper in (self._subtract, self._vdot):
             helper.prepare(np.dtype(dtype))
 

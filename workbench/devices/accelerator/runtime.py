@@ -1,4 +1,4 @@
-"""The few things that OpenCL and CUDA do differently, and the vectors that lie in their memory."""
+"""The runtime protocol: what OpenCL and CUDA do differently, and the vectors in their memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Function = Any
 
 
 class Runtime(Protocol):
-    """One device of one programming interface; work is done in the order in which it is asked for.
+    """One device of one programming interface; one in-order queue of kernels and copies.
 
     name: as in `--device`. title: what the driver calls it. largest: bytes of the largest single array, memory: of all
     its memory. Every method raises InputError with a sentence that names the device when its memory is full, and
@@ -37,11 +37,11 @@ class Runtime(Protocol):
         ...
 
     def upload(self, handle: Handle, values: np.ndarray) -> None:
-        """Copy an array to the start of the memory; it may be changed at once after."""
+        """Copy an array to the start of the memory; it may be changed as soon as the call returns."""
         ...
 
     def download(self, handle: Handle, values: np.ndarray) -> None:
-        """Fill an array from the start of the memory; waits for all work before."""
+        """Fill an array from the start of the memory; waits for all work enqueued before."""
         ...
 
     def copy(self, target: Handle, source: Handle, nbytes: int) -> None:
@@ -59,7 +59,7 @@ class Runtime(Protocol):
     def launch(
         self, function: Function, groups: int, group: int, arguments: tuple[Any, ...], *, spread: bool = False
     ) -> None:
-        """Run a kernel on handles and NumPy scalars. spread: fewer groups would do as well."""
+        """Enqueue a kernel on handles and NumPy scalars. spread: any smaller number of groups gives the same result."""
         ...
 
     def synchronize(self) -> None:
@@ -67,11 +67,11 @@ class Runtime(Protocol):
         ...
 
     def flush(self) -> None:
-        """Work asked for so far begins without anybody waiting for it."""
+        """Submit the work enqueued so far, without waiting for it."""
         ...
 
     def pinned(self, nbytes: int) -> np.ndarray:
-        """Page-locked host memory, shape (nbytes,), dtype uint8: the only kind that copies beside kernels can use."""
+        """Page-locked host memory, shape (nbytes,), dtype uint8: which copies concurrent with kernels need."""
         ...
 
     def stream(self) -> Stream:
@@ -79,11 +79,11 @@ class Runtime(Protocol):
         ...
 
     def mark(self) -> Signal:
-        """A signal that is reached when all kernels asked for so far are done."""
+        """A signal that is reached when all kernels enqueued so far are done."""
         ...
 
     def hold(self, signal: Any) -> None:
-        """Kernels asked for from now on wait for the signal; the host does not."""
+        """Kernels enqueued from now on wait for the signal; the host does not."""
         ...
 
     def record(self, work: Callable[[], None]) -> Callable[[], None] | None:
@@ -102,25 +102,25 @@ class Runtime(Protocol):
         """
         ...
 
-    def rehearse(self, work: Callable[[], None]) -> None:
-        """Go through `work`, which does not wait, so that what it compiles or makes is there; nothing is launched."""
+    def compile_ahead(self, work: Callable[[], None]) -> None:
+        """Compile and allocate all that `work`, which does not wait, will need; nothing is launched."""
         ...
 
     def timed(self, work: Callable[[], Any], name: str) -> tuple[Any, Span | None]:
-        """What `work` returns, and when the device carried out what it asked for; None where it asked for nothing."""
+        """What `work` returns, and the span of the work that it enqueued; None where it enqueued nothing."""
         ...
 
     def now(self) -> float:
-        """The present time of the clock of spans, in seconds, once all work is done."""
+        """The present time of the device's clock, in seconds, once all work is done."""
         ...
 
 
 Span = Callable[[], tuple[float, float]]
-"""Start and end in seconds of the device's own clock, to be asked once the work is done."""
+"""Start and end in seconds of the device's own clock; callable once the work is done."""
 
 
 class Vector:
-    """Numbers in a row, or in rows, in device memory; freed when dropped."""
+    """An array in device memory, C-ordered; freed when dropped."""
 
     __slots__ = ("__weakref__", "dtype", "handle", "shape")
 
@@ -140,4 +140,4 @@ class Vector:
         return self.dtype.itemsize
 
     def __array__(self, *_: Any, **__: Any) -> np.ndarray:
-        raise TypeError("this vector lies on a device; device.to_host(vector) brings it here")
+        raise TypeError("this vector lies on a device; device.to_host(vector) copies it to the host")

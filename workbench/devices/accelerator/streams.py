@@ -1,4 +1,4 @@
-"""What runs beside the kernels of an accelerator: copies in streams of their own, and the points where work waits."""
+"""Copy streams and signals, concurrent with the kernels of an accelerator."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 
 
 class Signal(Protocol):
-    """A point in the work of a device: it is reached when all that was asked for before it is done."""
+    """A point in the work of a device, reached when all work enqueued before it is done (an event)."""
 
     def wait(self) -> None:
-        """The calling thread waits until the point is reached."""
+        """Block the calling thread until the point is reached."""
         ...
 
     def span(self) -> tuple[float, float]:
@@ -20,10 +20,10 @@ class Signal(Protocol):
 
 
 class Stream(Protocol):
-    """Copies in the order in which they are asked for, at the same time as kernels and as copies of other streams.
+    """An in-order queue of copies, concurrent with kernels and with copies of other streams.
 
-    Calls return at once. The host's arrays must be contiguous, page-locked for the copy to be truly beside the
-    kernels, and left alone until the signal is reached; so must the memory of the device. `after` is a signal of the
+    Calls return at once. The host's arrays must be contiguous, page-locked for the copy to overlap with kernels, and
+    unchanged until the signal is reached; so must the memory of the device. `after` is a signal of the
     same runtime; `offset` counts bytes from the start of device memory.
     """
 

@@ -59,7 +59,7 @@ class Watch:
             for program in space.programs:
                 program()
 
-        runtime.rehearse(all_programs)
+        runtime.compile_ahead(all_programs)
         if alike and self.every > 1:
             unit = self.every if self.every <= MOST_RECORDED else RECORDED
             self._repeat = runtime.repeated(self._one_of_many, unit, space.scalars.handle)

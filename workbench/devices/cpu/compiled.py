@@ -1,8 +1,8 @@
-"""Kernels: functions for numba whose machine code comes from the disk, from a compiling process, or from here.
+"""Kernels: numba functions whose machine code comes from a cache on disk, from a compiling process, or from this one.
 
-LLVM gives no memory back: a process that compiles grows by some megabytes a kernel for as long as it lives. So what the
-disk does not have is compiled by a process of its own (`compiler`), several kernels at once, and only the machine code
-comes back. Where such a process cannot be started, or fails, the kernel is compiled here.
+LLVM never frees memory: a process that compiles grows by some megabytes a kernel. So kernels that are not in the cache
+are compiled by a separate process (`compiler`), several in parallel, which returns only machine code. Where such a
+process cannot be started, or fails, the kernel is compiled in this process.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from workbench.devices import compiling
 from workbench.devices.cpu import compiler, objects, outlining, portable, store, thread_pool, work_stealing
 
 REORDERED = {"reassoc", "contract", "nsz"}
-"""What LLVM may do with sums: add in another order, fuse with products, drop the sign of zero."""
+"""LLVM's licences for sums: reassociate, contract to fused multiply-add, ignore the sign of zero."""
 GENERATED = "lines_"
 WARM_UP = """
 def kernel(turns, x):
@@ -41,16 +41,16 @@ def kernel(turns, x):
             for i in range(min(chunk, n), max(chunk, n, 2)):
                 part[i] += np.conj(np.float64(x[i]))
 """
-"""What most kernels have in common, with its types, so that a process that has compiled this need not do that again."""
+"""The common part of most kernels, compiled once by a compiling process so that later kernels take less time."""
 
 _loading = threading.RLock()
 _generated: dict[str, Kernel] = {}
 _unsettled: dict[tuple[Kernel, tuple], None] = {}
-"""Kernels and types asked for and not linked yet, in that order."""
+"""Kernels and types requested and not linked yet, in order of request."""
 
 
 class Source(NamedTuple):
-    """Where a kernel comes from: `text` defines it, or where that is empty the module of that name does."""
+    """The source of a kernel: `text` defines it, or where that is empty the module of that name does."""
 
     module: str
     name: str
@@ -77,12 +77,12 @@ class Kernel(CPUDispatcher):
                 _unsettled[self, kinds] = None
 
     def compile(self, sig: Any) -> Any:
-        """The code for these types, waited for where it is not there yet."""
+        """The code for these types; waits for it where it is still being compiled."""
         kinds = tuple(sig)
         with _loading:
             self.prepare(kinds)
             coming = self._coming.get(kinds)
-        # Unlocked, so that other threads may load meanwhile. After an interrupt the next caller takes the answer.
+        # Without the lock, so that other threads can load. After an interrupt the next caller takes the result.
         code = b"" if coming is None else compiling.wait(coming)
         with _loading:
             try:
@@ -95,7 +95,7 @@ class Kernel(CPUDispatcher):
             return self.overloads[kinds].entry_point
 
     def forget(self, kinds: tuple) -> None:
-        """Ask again for what was asked for: the answer goes to another process."""
+        """Drop a pending request: in a forked process its answer never arrives."""
         self._coming.pop(kinds, None)
 
     def built(self) -> Any:
@@ -141,7 +141,7 @@ class Kernel(CPUDispatcher):
 
 
 class _Linked(NamedTuple):
-    """What numba wants to know of code that it did not compile."""
+    """What numba needs to know of code that it did not compile."""
 
     signature: Any
     entry_point: Any
@@ -170,7 +170,7 @@ def generated(text: str) -> Kernel:
 
 
 def build(source: Source, function: Callable[..., Any] | None = None) -> Any:
-    """A function for numba's compiler from where it comes from; function: its Python code, where that is at hand."""
+    """A function for numba's compiler from its source; function: its Python function, where that is known."""
     if source.text:
         text, file, line = source.text, source.module, 0
         # Numba looks modules up by name.
@@ -187,9 +187,9 @@ def build(source: Source, function: Callable[..., Any] | None = None) -> Any:
     namespace |= _vocabulary() | {outlining.ACROSS: thread_pool.across}
     exec(compile(tree, file, "exec"), namespace)
     jit: Any = njit
-    # A set as numba wants it; in `source` it is sorted, so that it always reads the same.
+    # Numba takes a set; in `source` it is sorted, so that its text is reproducible.
     options = {name: set(value) if name == "fastmath" else value for name, value in source.options} | {"nogil": True}
-    # Kernels are called from Python and not from C, and their inner functions from neither.
+    # Kernels are called from Python and never from C, their inner functions from neither.
     options["no_cfunc_wrapper"] = True
     if outlining.WORK in namespace:
         inner = options | {"no_cpython_wrapper": True}
@@ -206,13 +206,13 @@ def compiled_bytes(source: Source, kinds: tuple) -> bytes:
 
 
 def settle() -> None:
-    """Wait until all kernels that were asked for are here."""
+    """Wait until all requested kernels are linked."""
     for waiting, kinds in tuple(_unsettled):
         waiting.compile(kinds)
 
 
 def warm_up() -> None:
-    """Make a process ready to compile kernels, none of which it will run; a small first one takes 1 s."""
+    """Prepare a process that compiles kernels and runs none; compiling a first small one takes 1 s."""
     portable.pretend_threads()
     objects.compile_only(portable.context())
     generated(WARM_UP).built().compile((numba.types.Array(numba.types.int64, 2, "C"), numba.types.float64[::1]))
@@ -235,7 +235,7 @@ def _text_of(module: str) -> str:
 
 @functools.cache
 def _surroundings() -> tuple[str, ...]:
-    """All that machine code depends on besides its own text and types."""
+    """All that machine code depends on in addition to its text and types."""
     codegen = portable.context().codegen()
     modules = (work_stealing, thread_pool, objects, outlining, portable, sys.modules[__name__])
     texts = [inspect.getsource(module) for module in modules]
@@ -247,7 +247,7 @@ def _surroundings() -> tuple[str, ...]:
 
 
 def _forked() -> None:
-    """In a process that was forked: the thread that held the lock is not there, nor the one that hears answers."""
+    """Reset in a forked process, which has neither the thread that held the lock nor the one that receives answers."""
     global _loading
     _loading = threading.RLock()
     for waiting, kinds in _unsettled:

@@ -15,7 +15,7 @@ def kernel(body: str) -> Kernel:
 def over(count: str, body: Iterable[str], name: str = "chunk") -> list[str]:
     """Lines that do `body` for every chunk below `count`, shared by the cores; `turns` is the kernel's first argument.
 
-    `lane` in the body tells one core from another.
+    `lane` in the body is the number of the core.
     """
     head = ["for lane in lanes(turns):", f"    for {name} in shared(turns, lane, {count}):"]
     return [*head, *(f"        {line}" for line in body)]

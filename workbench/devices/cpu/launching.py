@@ -1,4 +1,4 @@
-"""What a kernel costs beside its work: one that is launched on all cores and touches a few words."""
+"""The launch latency of a kernel: one that runs on all cores and touches a few words."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Numba for a process that compiles kernels and runs none: functions are optimized and not turned into machine code.
 
-Numba makes machine code of every function that it compiles, and of those that are inlined into a kernel too. `portable`
-makes that of a kernel once more, as an object file for other processes. Only that is wanted here, and without the
-others a kernel takes half the time.
+Numba generates machine code for every function that it compiles, also for those that are inlined into a kernel.
+`portable` generates that of a kernel as an object file for other processes. Only that is needed here; without the rest
+a kernel takes half the time.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from numba import _dynfunc  # pyright: ignore[reportAttributeAccessIssue]
 from numba.core.codegen import JITCodeLibrary
 
 PLACEHOLDER = 1
-"""An address that is never called."""
+"""A function address that is never called."""
 
 
 class _Library(JITCodeLibrary):
-    """Functions as LLVM's optimizer leaves them."""
+    """A library of optimized LLVM modules without machine code."""
 
     def _finalize_specific(self) -> None:
         self._codegen._scan_and_fix_unresolved_refs(self._final_module)
 
 
 def compile_only(context: Any) -> None:
-    """From now on functions compiled for this context can be had from `portable`, and not called."""
+    """Make functions compiled for this context available to `portable` only: they cannot be called."""
     codegen = context.codegen()
     codegen._library_class = _Library
     codegen._add_module = lambda module: None

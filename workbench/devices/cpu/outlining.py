@@ -1,4 +1,4 @@
-"""How the text of a kernel becomes two functions: what each core runs, and what comes before and after it.
+"""Outlining of a kernel's parallel loop: one function that each core runs, and one with the code before and after it.
 
     def kernel(turns, x, partial):
         n = x.size
@@ -6,9 +6,9 @@
             ...
         total(partial)
 
-turns into `work(turns, lane, n, partial, x)`, the body of the loop with all that it reads, and `kernel` with a call of
-`across` in place of the loop. Both compile as serial code, in a third of the time and the memory that numba's own
-`parallel=True` needs: it looks for such loops, and here they are known.
+becomes `work(turns, lane, n, partial, x)`, the body of the loop with all names that it reads, and `kernel` with a call
+of `across` in place of the loop. Both compile as serial code, in a third of the time and memory of numba's
+`parallel=True`, which has to find such loops.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FAILED = "there was no memory left for the work space of a kernel"
 
 
 def outlined(text: str, name: str) -> ast.Module:
-    """The function `name` of a text, without decorators, as `work` and `name`; as it is where it has no such loop.
+    """The function `name` of a text, without decorators, as `work` and `name`; unchanged where it has no such loop.
 
     The loop is a statement of the function itself, the only one of its kind, and may change no name that the lines
     before it set and those after it read. Line numbers are those of the text.

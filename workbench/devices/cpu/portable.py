@@ -1,8 +1,8 @@
-"""Machine code as bytes: made from what numba compiled, in any process, and linked in another one of this machine.
+"""Machine code as bytes: generated from a function compiled by numba, and linked in another process of this machine.
 
-Numba's own cache files cost a process that loads one 0.3 to 1.2 MB, since it keeps the code's LLVM module for kernels
-that might call it, and what it has loaded never goes. Here a kernel is one object file whose only visible symbol is its
-entry; linked by LLVM's JIT linker it costs 0.05 MB.
+Numba's own cache files cost a process that loads one 0.3 to 1.2 MB, since numba keeps the LLVM module for
+kernels that might call it, and never frees it. Here a kernel is one object file whose only visible symbol is its entry;
+linked by LLVM's JIT linker it costs 0.05 MB.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from numba.np.ufunc import parallel
 from workbench.devices.cpu.thread_pool import POOL
 
 ENVIRONMENT = "_ZN08NumbaEnv"
-"""How numba names the pointer to the Python objects that a function needs, for example those of its exceptions."""
+"""Numba's prefix for pointers to the Python objects that a function needs, for example those of its exceptions."""
 
 _numbers = itertools.count()
 
 
 class NotPortableError(Exception):
-    """The code holds addresses of this process."""
+    """The code contains addresses of this process."""
 
 
 @global_compiler_lock
@@ -95,13 +95,13 @@ def link(code: bytes) -> Callable[..., Any]:
 
 
 def pretend_threads() -> None:
-    """Let code that uses the threads be compiled in a process that will not run it, and starts none so as to fork."""
+    """Allow code that uses the thread pool to be compiled in a process that starts no threads because it forks."""
     if not llvm.address_of_symbol(POOL):
         llvm.add_symbol(POOL, 1)
 
 
 def context() -> Any:
-    """What numba knows of this processor."""
+    """Numba's target context for this processor."""
     return cpu_target.target_context
 
 

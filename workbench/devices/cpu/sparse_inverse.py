@@ -15,7 +15,7 @@ from workbench.lines.types import accumulator
 class FactorizedInverse:
     """u = G^H (G r) for a lower triangular G in CSR form, with (r, u), (u, u) and (r, r) in the second product.
 
-    G^H is kept as a CSR matrix of its own; work space is one vector.
+    G^H is stored as a separate CSR matrix; work space is one vector.
     """
 
     def __init__(self, factor: sparse.csr_array) -> None:

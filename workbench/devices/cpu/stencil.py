@@ -64,7 +64,7 @@ class StencilProduct:
 
 
 class RestrictedStencilProduct:
-    """out = A x and Z^T out in one pass, for piecewise constant Z: the restriction reads no memory of its own."""
+    """out = A x and Z^T out in one pass, for piecewise constant Z: the restriction reads no further memory."""
 
     def __init__(self, kernel: Callable[..., None], fixed: tuple[np.ndarray, ...], subdomains: Subdomains) -> None:
         self._kernel, self._fixed, self._subdomains = kernel, (*fixed, *subdomains.stored), subdomains

@@ -1,4 +1,4 @@
-"""A function on all cores at once, called from compiled code: numba's thread pool without numba's parallel compiler."""
+"""A parallel call on all cores from compiled code: numba's thread pool without numba's parallel compiler."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 POOL = "numba_parallel_for"
-"""What numba's threading layers (OpenMP, TBB, its own) call the function that shares out a loop."""
+"""The name of the parallel-for function in numba's threading layers (OpenMP, TBB, workqueue)."""
 
 
 @intrinsic
 def across(typing: Any, turns: Any, work: Any, arguments: Any) -> Any:
-    """Call work(turns, lane, *arguments) for every lane, shared out to the cores; with one lane, on the calling core.
+    """Call work(turns, lane, *arguments) for every lane, on all cores; with one lane, on the calling one.
 
-    turns: an array with a row for each lane; arguments: a tuple. Returns how many calls raised. What `work` returns is
-    dropped.
+    turns: an array with a row for each lane; arguments: a tuple. Returns how many calls raised. The return values of
+    `work` are ignored.
     """
     called = work.get_call_type(typing, (turns, types.intp, *arguments.types), {})
 
@@ -52,7 +52,7 @@ def across(typing: Any, turns: Any, work: Any, arguments: Any) -> Any:
 
 
 def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    """An array that counts no references: all cores would count on one word."""
+    """An array without reference counting, which would be contended by all cores."""
     if not isinstance(kind, types.Array):
         return value
     array = context.make_array(kind)(context, builder, value)
@@ -62,7 +62,7 @@ def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
 
 
 def _on_some_lanes(context: Any, module: Any, called: Any, dispatcher: Any, data: Any) -> Any:
-    """The function that numba's pool calls: (pointers to the first lane, how many, how far apart, arguments)."""
+    """The function that numba's pool calls: (pointers to the first lane, their number, their stride, arguments)."""
     byte, intp = ir.IntType(8).as_pointer(), context.get_value_type(types.intp)
     kind = ir.FunctionType(ir.VoidType(), [byte.as_pointer(), intp.as_pointer(), intp.as_pointer(), byte])
     function = ir.Function(module, kind, module.get_unique_name("on_some_lanes"))

@@ -1,13 +1,13 @@
-"""Which core takes which chunk of a kernel: those of its own share first, then what the others have not begun.
+"""Work stealing: a core takes the chunks of its own share first, then chunks that other cores have not begun.
 
-Had every core its share for good, one that something else uses for a moment, a browser for example, would hold up all
-the others; so they take over its chunks meanwhile. A chunk makes the same numbers on every core, and what it sums has a
-place of its own, so results do not depend on who took it. A kernel reads
+With fixed shares a core that is busy with another program, a browser for example, would delay all others. A chunk gives
+the same numbers on every core, and each has a separate place for its sums, so results do not depend on the core. A
+kernel has the form
 
     for lane in lanes(turns):
         for chunk in shared(turns, lane, chunks):
 
-with `turns` from `launch`, and may use `lane` to find work space that no other core uses meanwhile.
+with `turns` from `launch`, and may use `lane` as the index of work space that no other core uses.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 APART = 16
-"""Words from one core's counter to the next: two cache lines, which processors fetch in pairs."""
+"""Words between the counters of two cores: two cache lines, which processors fetch in pairs."""
 
 
 def counters(lanes: int) -> np.ndarray:
-    """How many chunks were taken from each core's share: none yet. Shape (lanes, 16), the first column counts."""
+    """Zeros for the numbers of chunks taken from each core's share. Shape (lanes, 16); the first column counts."""
     return np.zeros((lanes, APART), np.int64)
 
 
 def lanes(turns: Any) -> Iterator[int]:  # pragma: no cover
-    """The cores of a launch: a loop over them in a kernel runs on all of them at once (see `outlining`)."""
+    """The cores of a launch: a loop over them in a kernel runs on all of them in parallel (see `outlining`)."""
     yield from range(turns.shape[0])
 
 
 @intrinsic
 def _next(typing: Any, turns: Any, lane: Any) -> Any:
-    """turns[lane, 0], one larger afterwards, whoever else asks at the same time."""
+    """Atomic fetch-and-add: turns[lane, 0], incremented by one."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = signature.args[0]
@@ -50,12 +50,12 @@ def _next(typing: Any, turns: Any, lane: Any) -> Any:
 
 @njit(nogil=True)
 def shared(turns, lane, chunks):  # pragma: no cover
-    """The chunks that this core works on, each given to one core only."""
+    """The chunks that this core works on; each goes to one core only."""
     lanes = turns.shape[0]
     for away in range(lanes):
         owner = (np.int64(lane) + away) % lanes
         first, end = chunks * owner // lanes, chunks * (owner + 1) // lanes
-        # Looked at before it is asked for: a counter that all cores write to is slow, and most find nothing left.
+        # Read before the atomic add, which is slow on a counter that all cores write; mostly nothing is left.
         while first + turns[owner, 0] < end:
             chunk = first + _next(turns, owner)  # pyright: ignore[reportCallIssue]
             if chunk < end:

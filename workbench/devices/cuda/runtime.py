@@ -25,9 +25,9 @@ FINISH = 256
 GROUPS = 2048
 LAYOUT = Layout("cuda", GROUP, FINISH, chunked=False, least=GROUP, groups=GROUPS)
 MOST_GROUPS_A_MULTIPROCESSOR = 4
-"""Of a persistent kernel: enough to keep memory busy, few enough to meet quickly."""
+"""Of a persistent kernel: enough to saturate memory, few enough for fast barriers."""
 SWEEP_GROUPS_A_GROUP = 4
-"""Groups of a sweep that one of a persistent kernel takes over, where it needs no more of them to fill the chip."""
+"""Groups of a pass for each group of a persistent kernel, where no more are needed to fill the chip."""
 DOOR = 4
 INSTALL = 'pip install "cupy-cuda13x[ctk]" (or cupy-cuda12x for an older driver)'
 
@@ -62,7 +62,7 @@ class Cuda:
         self.layout = LAYOUT
         self._one_at_a_time = threading.RLock()
         with self._device:
-            # It waits for copies from and to the host, which use CUDA's default stream, and they for it.
+            # Blocking: it synchronizes with copies from and to the host, which use CUDA's default stream.
             self._stream = cupy.cuda.Stream()
         self._functions: dict[tuple[str, str], Any] = {}
         self._sources: dict[int, tuple[str, KernelText]] = {}
@@ -102,7 +102,7 @@ class Cuda:
     def clear(self, handle: Handle, nbytes: int) -> None:
         with self._guarded():
             if self._collected is not None:
-                # Memory that is made in the meantime is cleared, or recorded work would find anything there.
+                # New memory must be cleared: recorded work would read uninitialized values.
                 self._only_kernels = False
             self._cupy.cuda.runtime.memsetAsync(handle.data.ptr, 0, nbytes, self._stream.ptr)
 
@@ -135,20 +135,20 @@ class Cuda:
             self._stream.synchronize()
 
     def flush(self) -> None:
-        """CUDA keeps nothing back."""
+        """CUDA submits work at once."""
 
-    # For libraries that take CUDA memory as it is.
+    # For libraries that take CUDA addresses.
 
     def address(self, handle: Handle) -> int:
-        """Where the memory begins, as a number."""
+        """The device address of the memory."""
         return handle.data.ptr
 
     def alone(self) -> AbstractContextManager[None]:
-        """A context in which no other thread asks the device for anything, and errors are sentences."""
+        """A context in which no other thread uses the device, and errors are sentences."""
         return self._guarded()
 
     def synchronize_all(self) -> None:
-        """Wait for all work on the device, also that of others' streams."""
+        """Wait for all work on the device, also in streams of other libraries."""
         with self._guarded():
             self._device.synchronize()
 
@@ -180,7 +180,7 @@ class Cuda:
                     self.recording = False
                     graph = self._stream.end_capture()
             except (RuntimeError, InputError):
-                # A driver that cannot record launches makes them one by one.
+                # Without recording, launches are made one by one.
                 return None
 
         def repeat() -> None:
@@ -215,21 +215,21 @@ class Cuda:
 
         return in_units
 
-    def rehearse(self, work: Callable[[], None]) -> None:
+    def compile_ahead(self, work: Callable[[], None]) -> None:
         self._collect(work)
 
     @property
     def _launches_here(self) -> int:
-        """Launches that this thread has asked for."""
+        """Launches of this thread."""
         return getattr(self._thread, "launches", 0)
 
     def _launched(self) -> None:
         self._thread.launches = self._launches_here + 1
 
     def _collect(self, work: Callable[[], None]) -> list[persistent.Launch]:
-        """The launches that `work` asks for, none of which is carried out; empty where it asks for something else."""
+        """The launches of `work`, none of which is carried out; empty where it does anything else, such as a copy."""
         collected: list[persistent.Launch] = []
-        # Other threads wait, as what they launch in the meantime would be taken for a part of it.
+        # Other threads wait: what they launch in the meantime would be collected too.
         with self._guarded():
             self._collected, self._only_kernels, self.recording = collected, True, True
             try:
@@ -239,7 +239,7 @@ class Cuda:
         return collected if self._only_kernels else []
 
     def _iterations(self, launches: list[persistent.Launch], scalars: Handle) -> Callable[[int], None] | None:
-        """Iterations as one cooperative launch, by as many groups as the chip holds; None if it is none."""
+        """Iterations as one cooperative launch, of as many groups as the chip holds; None if it holds none."""
         text, arguments = persistent.source(launches, scalars)
         function, group, arena = self._build(text, persistent.NAME), launches[0].group, persistent.ARENA
         with self._guarded():

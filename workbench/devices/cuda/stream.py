@@ -1,4 +1,4 @@
-"""Copies in a CUDA stream of their own."""
+"""Copies in a separate CUDA stream."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class CudaSignal:
 
 
 class CudaStream:
-    """A stream beside the one that kernels go to; it does not wait for the default stream either."""
+    """A non-blocking stream for copies, next to that for kernels."""
 
     def __init__(self, cupy: Any, guarded: Guard, seconds: Callable[[Any], float]) -> None:
         self._cuda, self._guarded, self._seconds = cupy.cuda, guarded, seconds

@@ -1,4 +1,5 @@
-"""Devices that compute nothing: a schedule that runs on them tells what it would do, for systems of any size."""
+"""Dry run (shape-only execution): devices that allocate and compute nothing, to record the schedule of a solver for a
+system of any size."""
 
 from workbench.devices.dry_run.device import Pair, Side, Split
 from workbench.devices.dry_run.products import Cut, Sizes

@@ -1,25 +1,26 @@
-"""Cores, an accelerator, and both together, none of which is there: programs are planned and nothing is run."""
+"""Shape-only cores, accelerator, and both together: programs are planned and nothing is run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from workbench.devices.base import DeviceBase
-from workbench.devices.dry_run.products import Cut, Sizes, parts
+from workbench.devices.dry_run.products import Cut, Sizes, blocks
 from workbench.devices.dry_run.runtime import Nothing, Unfilled
 from workbench.devices.kernels.prelude import ROOM
 from workbench.devices.lines.workspace import Workspace
 from workbench.devices.pair.lanes import AcceleratorSide, CpuSide, Lanes, Link, Part
 from workbench.devices.pair.split import SUMS
+from workbench.devices.pair.workspaces import PairWorkspace, SplitWorkspace
 from workbench.lines import schedule
 from workbench.lines.types import Shapes
 
 
 class Side(DeviceBase):
-    """One device. launch: what a step on it tells the runtime; cores tell nothing."""
+    """One device. A step on an accelerator counts as a launch of the runtime."""
 
     def __init__(self, runtime: Nothing, *, accelerator: bool) -> None:
         self.runtime, self.accelerator = runtime, accelerator
@@ -29,7 +30,7 @@ class Side(DeviceBase):
         return Unfilled(size, dtype)
 
     def scalars(self, count: int, dtype: np.dtype) -> Unfilled:
-        """An accelerator has room for what stops it as well."""
+        """An accelerator has room for its stopping criterion as well."""
         return Unfilled(max(count, ROOM) if self.accelerator else count, dtype)
 
     def read_scalar(self, scalars: Unfilled, slot: int) -> float:
@@ -50,25 +51,6 @@ class Side(DeviceBase):
         return runs
 
 
-class PairWorkspace(Workspace):
-    """The accelerator's side, as `pair.PairWorkspace`."""
-
-    def lanes(self, arrivals: Mapping[str, str], *, fused: bool, merged: bool) -> Lanes:
-        self.fuse = fused
-        device, size, dtype = self.device, self.size, self.dtype
-        near = device.cores.workspace(
-            size,
-            dtype,
-            vectors={name: Unfilled(size, dtype) for name in arrivals.values()},
-            operators={"M": self.operators["M"]},
-            fuse=merged,
-            clock=self.clock,
-        )
-        places: Any = {name: Part(near.vectors[there]) for name, there in arrivals.items()}
-        cpu, accelerator = CpuSide(near), AcceleratorSide(self)
-        return Lanes(cpu, accelerator, Link(cpu, accelerator, places, {}))
-
-
 class Pair(Side):
     """An accelerator that holds the whole system, and the cores, as `pair.Pair`."""
 
@@ -78,37 +60,15 @@ class Pair(Side):
         super().__init__(runtime, accelerator=True)
         self.cores = Side(runtime, accelerator=False)
 
-
-class SplitWorkspace(Workspace):
-    """The whole system until it is shared out, as `pair.SplitWorkspace`."""
-
-    far: Workspace
-
-    def lanes(self, *, fused: bool, merged: bool, halves: bool) -> Lanes:
-        device, cut = self.device, self.device.cut
-        rows, others = cut.rows, self.size - cut.rows
-        here, there = parts(device.sizes, cut)
-        near = self._half(device, rows, here, [f"{name}_there" for name in SUMS], fuse=merged)
-        far = self._half(device.other, others, there, (), fuse=fused)
-        self.far = far
-        cpu, other = CpuSide(near), AcceleratorSide(far)
-        to_host, to_device = (others, rows) if halves else (min(cut.border, others), min(cut.border, rows))
-        arriving, leaving = (_part(size, self.dtype) for size in (to_host, to_device))
-        arrived: Any = Unfilled(rows, self.dtype)
-        return Lanes(cpu, other, Link(cpu, other, {"m": arriving}, {"m": (leaving, arrived)}))
-
-    def _half(self, side: Side, rows: int, products: tuple[Any, Any], scalars: Sequence[str], *, fuse: bool) -> Any:
-        M: Any = self.operators["M"]
-        factors = {name: Unfilled(rows, self.dtype) for name in M.factors}
-        return Workspace(
-            side,
-            rows,
-            self.dtype,
-            vectors={name: Unfilled(rows, self.dtype) for name in ("b", "x", "m")},
-            operators={"A1": products[0], "A2": products[1], "M": type(M)(M.formula, factors)},
-            scalars=scalars,
+    def host_side(self, space: Workspace, names: Iterable[str], *, fuse: bool) -> Workspace:
+        """A workspace of the cores with vectors of these names, and M."""
+        return self.cores.workspace(
+            space.size,
+            space.dtype,
+            vectors={name: Unfilled(space.size, space.dtype) for name in names},
+            operators={"M": space.operators["M"]},
             fuse=fuse,
-            clock=self.clock,
+            clock=space.clock,
         )
 
 
@@ -121,6 +81,36 @@ class Split(Side):
         super().__init__(runtime, accelerator=False)
         self.sizes, self.cut = sizes, cut
         self.other = Side(runtime, accelerator=True)
+
+    def distribute(self, space: Workspace, *, fused: bool, merged: bool, halves: bool) -> Lanes:
+        """Both halves of a workspace, with the operators A1 and A2 of section IV-C.2."""
+        cut, dtype = self.cut, space.dtype
+        rows, others = cut.rows, space.size - cut.rows
+        near_blocks, far_blocks = blocks(self.sizes, cut)
+        near = _half(self, space, rows, near_blocks, [f"{name}_there" for name in SUMS], fuse=merged)
+        far = _half(self.other, space, others, far_blocks, (), fuse=fused)
+        cpu, other = CpuSide(near), AcceleratorSide(far)
+        to_host, to_device = (others, rows) if halves else (min(cut.border, others), min(cut.border, rows))
+        arriving, leaving = (_part(size, dtype) for size in (to_host, to_device))
+        arrived: Any = Unfilled(rows, dtype)
+        return Lanes(cpu, other, Link(cpu, other, {"m": arriving}, {"m": (leaving, arrived)}))
+
+
+def _half(
+    side: Side, space: Workspace, rows: int, products: tuple[Any, Any], scalars: Sequence[str], *, fuse: bool
+) -> Workspace:
+    M: Any = space.operators["M"]
+    factors = {name: Unfilled(rows, space.dtype) for name in M.factors}
+    return Workspace(
+        side,
+        rows,
+        space.dtype,
+        vectors={name: Unfilled(rows, space.dtype) for name in ("b", "x", "m")},
+        operators={"A1": products[0], "A2": products[1], "M": type(M)(M.formula, factors)},
+        scalars=scalars,
+        fuse=fuse,
+        clock=space.clock,
+    )
 
 
 def _launches(step: schedule.Step, *, first: bool) -> bool:

@@ -1,4 +1,4 @@
-"""Products with matrices of which only the sizes are known: the bytes and operations of the real ones."""
+"""Shape-only products: bytes and operations of matrices of which only the sizes are known."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DOUBLE = np.dtype(np.float64)
 
 @dataclasses.dataclass(frozen=True)
 class Sizes:
-    """A system by its numbers. size: N; entries: nnz; constant_diagonal: Jacobi's 1/D is one number and no vector.
+    """The sizes of a system. size: N; entries: nnz; constant_diagonal: Jacobi's 1/D is one number and not a vector.
 
     Raises InputError for fewer than two unknowns and for fewer entries than unknowns.
     """
@@ -25,7 +25,7 @@ class Sizes:
 
     def __post_init__(self) -> None:
         if self.size < 2:
-            raise InputError(f"a system to rehearse needs at least 2 unknowns, got {self.size}")
+            raise InputError(f"a dry run needs a system of at least 2 unknowns, got {self.size}")
         if self.entries < self.size:
             raise InputError(
                 f"a matrix with a positive diagonal has at least {self.size} entries, one a row, got {self.entries}"
@@ -44,10 +44,10 @@ class Sizes:
 
 @dataclasses.dataclass(frozen=True)
 class Cut:
-    """How the rows are shared out. rows: of the cores; entries: those in these rows.
+    """A row distribution. rows: of the cores; entries: those in these rows.
 
-    coupled: entries of one side's rows whose columns are the other's, which symmetry makes equally many on both.
-    border: unknowns of one side that the other's rows read, for schedules that copy no more than that.
+    coupled: entries of a remote block, by symmetry the same number on both sides. border: ghosts of a side, for
+    schedules that copy only those.
     """
 
     rows: int
@@ -66,10 +66,10 @@ class Product:
         self.flops = _flops(sizes.dtype) * sizes.entries
 
 
-class PartProduct:
-    """A part of every row of one side, as `csr_part` and `parts` count it.
+class BlockProduct:
+    """The local (diagonal) or the remote (off-diagonal) block of one side, as `csr_block` and `blocks` count it.
 
-    gathered: elements of the other side's vector, of which at most as many are read as there are entries.
+    gathered: elements of the remote vector; at most as many are read as the block has entries.
     """
 
     offers = ()
@@ -80,19 +80,19 @@ class PartProduct:
         self.flops = _flops(dtype) * entries
 
 
-def parts(sizes: Sizes, cut: Cut) -> tuple[tuple[PartProduct, PartProduct], tuple[PartProduct, PartProduct]]:
-    """A1 and A2 of the cores, and of the accelerator."""
+def blocks(sizes: Sizes, cut: Cut) -> tuple[tuple[BlockProduct, BlockProduct], tuple[BlockProduct, BlockProduct]]:
+    """The local and the remote block of the cores, and those of the accelerator."""
     rows, others = cut.rows, sizes.size - cut.rows
     far = sizes.entries - cut.entries
     here, there = sizes.index, index_bytes(max(far, sizes.size + 1))
     return (
         (
-            PartProduct(rows, cut.entries - cut.coupled, 0, here, sizes.dtype),
-            PartProduct(rows, cut.coupled, others, here, sizes.dtype),
+            BlockProduct(rows, cut.entries - cut.coupled, 0, here, sizes.dtype),
+            BlockProduct(rows, cut.coupled, others, here, sizes.dtype),
         ),
         (
-            PartProduct(others, far - cut.coupled, 0, there, sizes.dtype),
-            PartProduct(others, cut.coupled, rows, there, sizes.dtype),
+            BlockProduct(others, far - cut.coupled, 0, there, sizes.dtype),
+            BlockProduct(others, cut.coupled, rows, there, sizes.dtype),
         ),
     )
 

@@ -1,4 +1,4 @@
-"""The runtime of an accelerator that is not there, and vectors without memory."""
+"""A runtime that executes nothing, and shape-only vectors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 
 class Unfilled:
-    """A vector of which nothing is there but its length and type; a slice of it is another."""
+    """A shape-only placeholder for a vector."""
 
     handle = None
 
@@ -31,10 +31,10 @@ class Unfilled:
 
 
 class Nothing:
-    """Does nothing that it is asked for; `launched` counts what would have gone to the accelerator.
+    """A runtime that executes nothing; `launched` counts the launches.
 
-    It is what `HybridClock` and `lanes` ask of a runtime: whatever launches meanwhile belongs to the accelerator's
-    lane, and no event takes time.
+    It has what `PairClock` and `lanes` need: a call that launches belongs to the accelerator's lane, and no event
+    takes time.
     """
 
     def __init__(self) -> None:
@@ -53,13 +53,13 @@ class Nothing:
         return time.perf_counter()
 
     def synchronize(self) -> None:
-        """There is nothing to wait for."""
+        """All work is done at once."""
 
     def flush(self) -> None:
-        """Nothing waits to be begun."""
+        """No work is queued."""
 
     def pinned(self, nbytes: int) -> np.ndarray:
-        """Real memory: of the scalars alone, which are few."""
+        """Real memory; only the scalars, which are few, are copied."""
         return np.zeros(nbytes, np.uint8)
 
     def stream(self) -> Streamed:
@@ -69,21 +69,21 @@ class Nothing:
         return Reached()
 
     def hold(self, signal: Any) -> None:
-        """Whom a kernel waits for is noted by the clock."""
+        """The clock records what a kernel waits for."""
 
 
 class Reached:
     """A signal that is reached from the start."""
 
     def wait(self) -> None:
-        """At once."""
+        """Return at once."""
 
     def span(self) -> tuple[float, float]:
         return no_time()
 
 
 class Streamed:
-    """Copies of nothing."""
+    """A stream whose copies do nothing."""
 
     def to_host(self, values: Any, handle: Any, after: Any = None, offset: int = 0) -> Reached:
         return Reached()

@@ -2,4 +2,4 @@
 
 from workbench.devices.kernels.source import read
 
-WINDOW = read("plane_slice")
+PLANE = read("plane_slice")

@@ -1,4 +1,4 @@
-"""An OpenCL device behind the interface that all accelerators share."""
+"""The runtime protocol on an OpenCL device."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PROBE = "__kernel void probe(__global int* a) { a[get_global_id(0)] = 1; }"
 class OpenCL:
     """One OpenCL device with a context and an in-order queue of its own.
 
-    layout: how work is cut; by default in chunks on processors, side by side on everything else. Raises InputError
+    layout: how work is distributed; by default in chunks on processors, strided on all other devices. Raises InputError
     when the driver cannot compile a kernel.
     """
 
@@ -44,7 +44,7 @@ class OpenCL:
         self.largest = int(device.max_mem_alloc_size)
         self.memory = int(device.global_mem_size)
         self._one_at_a_time = threading.RLock()
-        self._rehearsing = self.recording = False
+        self._compiling_ahead = self.recording = False
         self._functions: dict[tuple[str, str], Any] = {}
         self._programs: dict[str, Any] = {}
         with self._errors():
@@ -77,7 +77,7 @@ class OpenCL:
     def copy(self, target: Handle, source: Handle, nbytes: int) -> None:
         if nbytes:
             with self._errors():
-                if not self._rehearsing:
+                if not self._compiling_ahead:
                     self._note(self._cl.enqueue_copy(self._queue, target, source, byte_count=nbytes))
 
     def clear(self, handle: Handle, nbytes: int) -> None:
@@ -92,7 +92,7 @@ class OpenCL:
         with self._errors():
             if text not in self._programs:
                 with warnings.catch_warnings():
-                    # Compilers chatter about what they vectorized.
+                    # Compilers report what they vectorized.
                     warnings.simplefilter("ignore")
                     self._programs[text] = self._cl.Program(self._context, text).build(list(self._flags))
             if (text, name) not in self._functions:
@@ -104,7 +104,7 @@ class OpenCL:
     ) -> None:
         # A kernel holds its arguments until it is enqueued, so two threads must not prepare it at once.
         with self._errors():
-            if self._rehearsing:
+            if self._compiling_ahead:
                 return
             function.set_args(*arguments)
             self._note(self._cl.enqueue_nd_range_kernel(self._queue, function, (groups * group,), (group,)))
@@ -140,22 +140,22 @@ class OpenCL:
             self._cl.enqueue_barrier(self._queue, wait_for=[signal.event])
 
     def record(self, work: Callable[[], None]) -> None:
-        """OpenCL records nothing that every driver could repeat."""
+        """None: OpenCL has no recording that all drivers support."""
 
     def repeated(self, work: Callable[[], None], unit: int, scalars: Handle) -> None:
-        """Neither one iteration nor many."""
+        """None, as for `record`."""
 
-    def rehearse(self, work: Callable[[], None]) -> None:
-        # Other threads wait, as what they launch in the meantime would be left out too.
+    def compile_ahead(self, work: Callable[[], None]) -> None:
+        # Other threads wait: what they launch in the meantime would be skipped too.
         with self._errors():
-            self._rehearsing = self.recording = True
+            self._compiling_ahead = self.recording = True
             try:
                 work()
             finally:
-                self._rehearsing = self.recording = False
+                self._compiling_ahead = self.recording = False
 
     def timed(self, work: Callable[[], Any], name: str) -> tuple[Any, Span | None]:
-        # What other threads ask for in the meantime is theirs.
+        # Work that other threads enqueue in the meantime is not counted.
         outer, asked = getattr(self._thread, "asked", None), []
         self._thread.asked = asked
         try:
@@ -185,7 +185,7 @@ class OpenCL:
 
 
 class _Errors:
-    """Holds the device's lock and turns what the driver raises into one sentence."""
+    """Holds the device's lock and turns errors of the driver into one sentence."""
 
     def __init__(self, runtime: OpenCL) -> None:
         self._runtime = runtime

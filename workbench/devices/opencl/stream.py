@@ -1,4 +1,4 @@
-"""Copies in an OpenCL queue of their own."""
+"""Copies in a separate OpenCL queue."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class OpenCLSignal:
 
 
 class OpenCLStream:
-    """An in-order queue beside the one that kernels go to."""
+    """An in-order queue for copies, next to that for kernels."""
 
     def __init__(self, cl: Any, context: Any, errors: AbstractContextManager[None]) -> None:
         self._cl, self._errors = cl, errors
@@ -45,6 +45,6 @@ class OpenCLStream:
         waits = [after.event] if after else None
         with self._errors:
             event = self._cl.enqueue_copy(self._queue, target, source, is_blocking=False, wait_for=waits, **offset)
-            # Without this a driver may keep the copy to itself until somebody waits for it.
+            # Without this a driver may delay the copy until it is waited for.
             self._queue.flush()
         return OpenCLSignal(event, self._errors)

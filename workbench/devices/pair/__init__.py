@@ -1,4 +1,4 @@
-"""Cores and an accelerator at work on one system: lanes, copies, decomposition, and what it all takes."""
+"""Heterogeneous execution: cores and an accelerator on one system, with copies, a row distribution and cost models."""
 
 from workbench.devices.pair.decomposition import decompose, measure
 from workbench.devices.pair.estimate import iteration_seconds

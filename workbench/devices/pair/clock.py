@@ -1,4 +1,4 @@
-"""The clock of cores and an accelerator at work together: four lanes in the host's time, and who waited for whom."""
+"""The clock of heterogeneous runs: four lanes in the host's time, and which event waited for which."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Returned = TypeVar("Returned")
 
 @dataclasses.dataclass(eq=False)
 class Noted:
-    """Something that was asked for and whose times are handed over later.
+    """An enqueued kernel or copy whose times are recorded later.
 
-    place: its index in the recorder, then; -1 before that, and for good where it is not noted.
+    place: its index in the recorder once recorded; -1 before, and always where it is not recorded.
     """
 
     name: str
@@ -30,11 +30,11 @@ class Noted:
     place: int = -1
 
 
-class HybridClock:
-    """Notes what cores, accelerator and copies do, in the order in which the host asked for it.
+class PairClock:
+    """Records kernels and copies of cores and accelerator, in the order in which the host issued them.
 
-    That order is one in which nothing waits for what comes later, so that all are handed over in it, the host's own
-    work included. Both clocks are compared before the run; a microsecond or two of that stays in every event.
+    In that order nothing waits for a later event, so it is the order of the trace, the host's own work included. Both
+    clocks are compared before the run, with an error of a microsecond or two in every event.
     """
 
     def __init__(self, runtime: Runtime, recorder: Recorder) -> None:
@@ -48,7 +48,7 @@ class HybridClock:
         self._ahead = ahead(runtime) - recorder.origin
 
     def timed(self, run: Callable[..., Returned], name: str, work: Work) -> Callable[..., Returned]:
-        """A callable that notes what `run` does: on the accelerator, or on the cores if it asked for nothing there."""
+        """A callable that records `run`: on the accelerator, or on the cores if it enqueued nothing there."""
 
         def call(*arguments: object) -> Returned:
             if not self.noting:
@@ -56,7 +56,7 @@ class HybridClock:
             before, start = len(self._noted), time.perf_counter()
             returned, span = self._runtime.timed(lambda: run(*arguments), name)
             end = time.perf_counter()
-            # What holds finer events is told by them and not once more as a whole.
+            # A call with recorded steps inside is recorded by those alone.
             if len(self._noted) > before:
                 return returned
             if span is not None:
@@ -69,7 +69,7 @@ class HybridClock:
         return call
 
     def copied(self, name: str, lane: str, nbytes: int, span: Span, *behind: str) -> Noted:
-        """Note a copy that waits for what the lanes `behind` were asked for so far."""
+        """Record a copy that waits for all work issued to the lanes `behind` so far."""
         for other in behind:
             self.follow(lane, other)
         return self.note(name, lane, lambda: (nbytes, 0), self._of_host(span))
@@ -84,9 +84,9 @@ class HybridClock:
         self.wait(lane, [self._latest[other]] if other in self._latest else [])
 
     def note(self, name: str, lane: str, work: Work, span: Span) -> Noted:
-        """Something whose span is in the time of the recorder.
+        """Record an event whose span is in the time of the recorder.
 
-        The host is one of the cores: what it asks others for begins after what the cores did before.
+        The host is one of the cores: what it issues begins after what the cores did before.
         """
         if not self.noting:
             return Noted(name, lane, work, span, self.iteration, ())
@@ -114,7 +114,7 @@ class HybridClock:
             after = tuple(waited.place for waited in event.after if waited.place >= 0)
             start, end = event.span()
             event.place = self._recorder.add(self._kernels[key], start, end, event.iteration, after)
-            # What an event waited for is known by its place from here on; keeping it would keep the whole run.
+            # Events waited for are known by their places from here on; keeping the objects would keep the whole run.
             event.after = ()
 
     def _of_host(self, span: Span) -> Span:

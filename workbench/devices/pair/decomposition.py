@@ -1,4 +1,4 @@
-"""How many rows go to the cores: the performance model and the 1-D decomposition of Tiwari and Vadhiyar.
+"""The row distribution: the performance model and the 1-D decomposition of Tiwari and Vadhiyar.
 
 Source: Tiwari, Vadhiyar (2022), sections IV-C.1 and VI-B.
 """
@@ -18,11 +18,11 @@ from workbench.devices.pair.sample import rows_of, sampled_rows
 from workbench.errors import InputError
 
 PRODUCTS = 5
-"""Products timed on each side, so that what the caches keep from one to the next counts as well."""
+"""Products timed on each side, so that cache reuse between products counts as well."""
 PARTIAL_SUMS = 32
-"""Dot products of all programs, of which every group leaves a part."""
+"""Dot products of all programs, with a partial sum of every group."""
 POINTERS = 3
-"""Row pointers of the accelerator's share: begin, end, and where the other side's columns end."""
+"""Row pointers of the accelerator's rows: begin, end of the remote block, end."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,16 +35,16 @@ class Speeds:
 
     @property
     def share(self) -> float:
-        """The accelerator's share of the non-zeros, with which both sides take equally long."""
+        """The accelerator's share of the non-zeros that balances both sides."""
         return self.accelerator / (self.cpu + self.accelerator)
 
 
 def decompose(accelerator: Accelerator, matrix: sparse.csr_array, share: float | None, vectors: int) -> tuple[int, str]:
-    """The rows of the cores, at least as many as do not fit the accelerator, and a sentence that says why.
+    """The number of rows on the cores, at least as many as do not fit the accelerator, and a sentence that says why.
 
-    share: the accelerator's part of the non-zeros, None to measure it; vectors: how many of its rows' length a method
-    keeps on the accelerator. Cost where it is measured: the matrix or a sample is sent there, and 2 PRODUCTS + 2
-    products are made. Raises InputError where not even a row fits.
+    share: the accelerator's part of the non-zeros, None to measure it; vectors: how many vectors of its rows' length a
+    method keeps on the accelerator. Cost of measuring: a copy of the matrix, or of a sample, to the accelerator, and
+    2 PRODUCTS + 2 products. Raises InputError where not even a row fits.
     """
     size, entries = matrix.indptr.size - 1, int(matrix.indptr[-1])
     least = least_rows(accelerator, matrix, vectors)
@@ -86,14 +86,14 @@ def bytes_needed(matrix: sparse.csr_array, vectors: int) -> np.ndarray:
 
 
 def room_on(accelerator: Accelerator, size: int) -> int:
-    """Bytes for matrix and vectors: what a run may use, without the scalars and partial sums of its programs."""
+    """Bytes for matrix and vectors: what a run may use, less the scalars and partial sums of its programs."""
     return accelerator.budget.room - PARTIAL_SUMS * 16 * accelerator.layout.groups_for(size)
 
 
 def measure(accelerator: Accelerator, matrix: sparse.csr_array) -> Speeds:
-    """The performance model: both sides multiply the same matrix at the same time, s = nnz/t.
+    """The performance model: both sides multiply the same matrix at the same time, speed = nnz/t.
 
-    A matrix that does not fit the accelerator is replaced by rows that stand for it.
+    A matrix that does not fit the accelerator is replaced by a sample of its rows.
     """
     size, item, index = matrix.indptr.size - 1, matrix.data.itemsize, matrix.indices.itemsize
     room = room_on(accelerator, size) - 2 * size * item - (size + 1) * index

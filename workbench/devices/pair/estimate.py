@@ -1,7 +1,7 @@
-"""What an iteration of each schedule takes, by the bytes that it moves: which to choose, not how long a run will be.
+"""Modelled seconds of an iteration of each schedule, by the bytes that it moves: for choosing one, not a prediction.
 
-Words per unknown of a sweep count every vector that it reads or writes once, with element-wise M. The copies of hybrid
-3 count as whole halves of m.
+Words per unknown of a pass count every vector that it reads or writes once, with element-wise M. The copies of hybrid 3
+count as whole halves of m.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import numpy as np
 from workbench.devices.pair.rates import Rates
 
 UPDATES = 20
-"""Lines 10 to 17 and 21 in one sweep: ten vectors and 1/D read, nine written."""
+"""Lines 10 to 17 and 21 in one pass: ten vectors and 1/D read, nine written."""
 ALONE = 15
-"""The same where u and q = M^-1 s are no vectors of their own, and with the dot products: all of pipelined CG but A."""
+"""The same where u and q = M^-1 s are not stored, and with the dot products: all of pipelined CG but A."""
 DOTS = 3
 """w, r and u read."""
 HIDING = 10
@@ -23,9 +23,9 @@ NEEDING_N = 8
 FIRST_HALF = 14
 """Lines 11 to 16: q, m, s, w, p, u, x, r read, six written."""
 SECOND_HALF = 10
-"""NEEDING_N, and the product's first part written and read once more."""
+"""NEEDING_N, and the result of the local block written and read once more."""
 SMALL_KERNELS = 3
-"""Launches of an iteration on an accelerator that move next to nothing: scalars in, and sums."""
+"""Launches of an iteration on an accelerator that move few bytes: scalars in, and sums."""
 
 
 def iteration_seconds(rates: Rates, size: int, dtype: np.dtype) -> dict[str, float]:

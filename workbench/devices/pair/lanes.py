@@ -1,13 +1,13 @@
-"""Cores and accelerator as two sides of one run, and the link between them: the words that schedules are written in.
+"""Cores and accelerator as two sides of one run, and the link between them: the interface of hybrid schedules.
 
     accelerator.run(updates)
-    copy = link.to_host("w", "r", "u")      # begins when `updates` is done, beside what follows
+    copy = link.to_host("w", "r", "u")      # begins when `updates` is done, concurrent with what follows
     accelerator.run(products)               # returns at once
     cpu.wait(copy)
     cpu.run(dots)                           # returns when it is done
 
-Work of one side is done in order. Between the sides nothing is in order but what `wait` and `take` say, and that a copy
-begins after what its source was asked for before. The same words tell a traced run who waited for whom.
+Work of one side is done in order. Between the sides the only order is that of `wait` and `take`, and that a copy begins
+after the work that its source was given before. The same calls record in a traced run what waited for what.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from workbench.devices.accelerator.streams import Signal
 from workbench.devices.clock import ACCELERATOR, CPU, TO_DEVICE, TO_HOST
 from workbench.devices.lines.compiled import Compiled
 from workbench.devices.lines.workspace import Workspace
-from workbench.devices.pair.clock import HybridClock, Noted
+from workbench.devices.pair.clock import Noted, PairClock
 
 
 @dataclasses.dataclass
 class Copy:
-    """Copies under way. landed: what the host does once it has waited for them."""
+    """Copies in progress. landed: what the host does once it has waited for them."""
 
     signals: list[Signal]
     noted: list[Noted]
@@ -37,14 +37,14 @@ class Copy:
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """Page-locked host memory that is copied from or to the elements `first` and on of a vector of the accelerator."""
+    """Page-locked host memory, copied from or to a vector of the accelerator from its element `first` on."""
 
     host: np.ndarray
     first: int = 0
 
 
 class CpuSide:
-    """All cores, in the calling thread: what is run is done when the call returns."""
+    """All cores, in the calling thread: work is done when the call returns."""
 
     def __init__(self, space: Workspace) -> None:
         self.space = space
@@ -67,7 +67,7 @@ class CpuSide:
 
 
 class AcceleratorSide:
-    """The accelerator: what is run is asked for, and the call returns at once."""
+    """The accelerator: work is enqueued, and the call returns at once."""
 
     def __init__(self, space: Workspace) -> None:
         self.space, self._runtime = space, _runtime(space)
@@ -82,31 +82,31 @@ class AcceleratorSide:
         self._runtime.flush()
 
     def wait(self, *copies: Copy) -> None:
-        """What is run from now on waits for copies; the host does not."""
+        """Work enqueued from now on waits for copies; the host does not."""
         for copy in copies:
             for signal in copy.signals:
                 self._runtime.hold(signal)
         _note_wait(self.space, ACCELERATOR, copies)
 
     def take(self, cpu: CpuSide, *names: str) -> None:
-        """Scalars of the cores' side, by value: they may change there at once after."""
+        """Copy scalars of the cores' side, by value: they may change there as soon as the call returns."""
         clock = self.space.clock
 
         def take() -> None:
             for name in names:
                 self.space.set_scalar(name, cpu.space.scalar(name))
 
-        if isinstance(clock, HybridClock):
+        if isinstance(clock, PairClock):
             clock.timed(take, ", ".join(names), lambda: (0, 0))()
         else:
             take()
 
 
 class Link:
-    """Copies between the sides, each way in a stream of its own, beside kernels and each other.
+    """Copies between the sides, one stream for each direction, concurrent with kernels and each other.
 
     arrivals: where the accelerator's vectors are copied to, by their names; departures: from where in host memory, and
-    to which of the accelerator's vectors.
+    to which vector of the accelerator.
     """
 
     def __init__(
@@ -123,14 +123,14 @@ class Link:
         self._scalars = self._runtime.pinned(scalars.nbytes).view(scalars.dtype)
 
     def to_host(self, *names: str) -> Copy:
-        """Copy vectors of the accelerator, as they are when what it was asked for so far is done."""
+        """Copy vectors of the accelerator, as they are when the work enqueued so far is done."""
         vectors = [(name, self._accelerator.space.vector(name), self._arrivals[name]) for name in names]
         return self._fetch(vectors)
 
     def to_device(self, *names: str) -> Copy:
         """Copy vectors of the host as they are now; they may not change before the copy is waited for.
 
-        Begins when what the accelerator was asked for so far is done, since that may read what it overwrites.
+        Begins when the work enqueued on the accelerator so far is done, since that may read what the copy overwrites.
         """
         made, ready = Copy([], []), self._runtime.mark()
         for name in names:
@@ -166,7 +166,7 @@ class Link:
     def _note(self, copy: Copy, name: str, lane: str, nbytes: int, signal: Signal, *behind: str) -> None:
         copy.signals.append(signal)
         clock = self._accelerator.space.clock
-        if isinstance(clock, HybridClock):
+        if isinstance(clock, PairClock):
             copy.noted.append(clock.copied(name, lane, nbytes, signal.span, *behind))
 
 
@@ -180,7 +180,7 @@ class Lanes:
 
 
 def _note_wait(space: Workspace, lane: str, copies: Sequence[Copy]) -> None:
-    if isinstance(space.clock, HybridClock):
+    if isinstance(space.clock, PairClock):
         space.clock.wait(lane, [noted for copy in copies for noted in copy.noted])
 
 

@@ -1,4 +1,4 @@
-"""An accelerator that holds the whole system, with the cores beside it."""
+"""An accelerator that holds the whole system, and the cores."""
 
 from __future__ import annotations
 
@@ -9,55 +9,37 @@ from typing import Any
 from workbench.devices.accelerator.device import Accelerator
 from workbench.devices.clock import Clock, Recorder
 from workbench.devices.cpu import Cpu, memory
-from workbench.devices.cpu.device import Watch
+from workbench.devices.cpu.watch import Watch
 from workbench.devices.lines.workspace import Workspace
-from workbench.devices.pair.clock import HybridClock
-from workbench.devices.pair.lanes import AcceleratorSide, CpuSide, Lanes, Link, Part
+from workbench.devices.pair.clock import PairClock
+from workbench.devices.pair.workspaces import PairWorkspace
 from workbench.lines.schedule import Inlined
 
 
 @dataclasses.dataclass(frozen=True)
 class ElementWise:
-    """An operator that acts element by element, on one side."""
+    """An element-wise operator on one side."""
 
     formula: str
     factors: Mapping[str, Any]
 
 
-class PairWorkspace(Workspace):
-    """The accelerator's side of a run; `lanes` adds the cores' side, `near`."""
-
-    near: Workspace
-
-    def lanes(self, arrivals: Mapping[str, str], *, fused: bool, merged: bool) -> Lanes:
-        """Both sides and the link; arrivals: where the accelerator's vectors are copied to, name by name.
-
-        fused: passes of the accelerator hold as many lines as the plan allows, else one; merged: the same on the cores.
-        """
-        assert isinstance(self.device, Pair)
-        self.fuse = fused
-        self.near = self.device.host_side(self, set(arrivals.values()), fuse=merged)
-        cpu, accelerator = CpuSide(self.near), AcceleratorSide(self)
-        places = {name: Part(self.near.vectors[there]) for name, there in arrivals.items()}
-        return Lanes(cpu, accelerator, Link(cpu, accelerator, places, {}))
-
-
 class Pair(Accelerator):
     """The device of schedules that keep A and x on the accelerator and use the cores for the rest.
 
-    Costs on the host, page-locked, the vectors that a schedule names; on the accelerator nothing beside the run itself.
+    Memory on the host, page-locked: the vectors that a schedule names; on the accelerator nothing but the run itself.
     """
 
     Space = PairWorkspace
     check_every = 1
-    """The scalars are the cores': looking at them costs nothing."""
+    """The scalars are in host memory: reading them costs nothing."""
 
     def __init__(self, accelerator: Accelerator) -> None:
         super().__init__(accelerator.runtime, accelerator.budget)
         self._cpu = Cpu()
 
     def clock(self, recorder: Recorder) -> Clock:
-        return HybridClock(self.runtime, recorder)
+        return PairClock(self.runtime, recorder)
 
     def watch(self, workspace: Workspace, every: int) -> Watch:
         """The scalars of the cores' side after every iteration."""

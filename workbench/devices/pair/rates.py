@@ -1,4 +1,4 @@
-"""How fast cores, accelerator and the link between them are, measured in a moment or read from profiles."""
+"""Rates of cores, accelerator and the link between them, measured in a tenth of a second or read from profiles."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from workbench.devices.protocol import Device
 
 ROUNDS = 5
 REPEATS = 5
-"""Sweeps or products between two looks at the clock, so that waiting for an accelerator counts little."""
+"""Passes or products between two readings of the clock, so that the synchronization counts little."""
 LAUNCHES = 100
 VECTORS = 8
-"""Of these so many fit the accelerator: half of them are made."""
+"""So many vectors of the measured length must fit the accelerator; half of them are allocated."""
 LARGEST = 1 << 22
-"""Elements of a sweep or copy that is timed: more than caches hold, and no more than a moment takes."""
+"""Elements of a timed pass or copy: more than caches hold, and few enough for a short measurement."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Rates:
     """Bandwidths in bytes per second, latencies in seconds; product_*: seconds of one product with A; basis: in words.
 
-    cpu_launch and accelerator_launch: what a kernel costs beside its bytes. repeated: the launches of iterations that
-    are made on the accelerator alone are recorded and cost the host nothing. assembled: how many times as long products
+    cpu_launch and accelerator_launch: the latency of a kernel. repeated: the launches of iterations on the
+    accelerator alone are recorded and cost the host nothing. assembled: how many times as long products
     take with the assembled matrix, which hybrid 3 needs.
     """
 
@@ -51,13 +51,13 @@ class Rates:
 
 
 def measured_rates(accelerator: Accelerator, size: int, dtype: np.dtype, products: tuple[float, float]) -> Rates:
-    """The rates here and now, of sweeps and copies as long as the vectors; products: seconds on either side.
+    """Measured rates of passes and copies as long as the vectors; products: seconds on either side.
 
-    Costs some dozen sweeps and copies, and a few hundred launches: a tenth of a second or so.
+    Cost: some dozen passes and copies, and a few hundred launches: a tenth of a second or so.
     """
     cpu, runtime = Cpu(), accelerator.runtime
     elements = max(1, min(size, LARGEST, accelerator.budget.room // (VECTORS * dtype.itemsize)))
-    near, far = _sweep_bandwidth(cpu, elements, dtype), _sweep_bandwidth(accelerator, elements, dtype)
+    near, far = _triad_bandwidth(cpu, elements, dtype), _triad_bandwidth(accelerator, elements, dtype)
     stream, vector = runtime.stream(), accelerator.zeros(elements, dtype)
     large = runtime.pinned(vector.nbytes)
     small = large[: min(SMALL, large.size)]
@@ -118,32 +118,27 @@ def product_seconds(device: Device, bound: Any, size: int, dtype: np.dtype) -> f
     def products() -> None:
         for _ in range(REPEATS):
             bound.apply(x, out)
-        _finish(device)
+        device.synchronize()
 
     return _seconds(products) / REPEATS
 
 
-def _sweep_bandwidth(device: Device, elements: int, dtype: np.dtype) -> float:
+def _triad_bandwidth(device: Device, elements: int, dtype: np.dtype) -> float:
     space = device.workspace(elements, dtype, vectors={name: device.zeros(elements, dtype) for name in "abc"})
     (triad,) = space.lines("a = b + 3*c")
 
-    def sweeps() -> None:
+    def passes() -> None:
         for _ in range(REPEATS):
             triad()
-        _finish(device)
+        device.synchronize()
 
-    return REPEATS * triad.bytes / _seconds(sweeps)
+    return REPEATS * triad.bytes / _seconds(passes)
 
 
 def _link(copy: Callable[[np.ndarray], None], large: np.ndarray, small: np.ndarray) -> tuple[float, float]:
     """Bytes per second of a large copy, and seconds of a tiny one."""
     latency = _seconds(lambda: copy(small))
     return large.nbytes / max(_seconds(lambda: copy(large)) - latency, 1e-9), latency
-
-
-def _finish(device: Device) -> None:
-    if isinstance(device, Accelerator):
-        device.runtime.synchronize()
 
 
 def _seconds(work: Callable[[], None]) -> float:

@@ -1,4 +1,4 @@
-"""Rows that stand for a whole matrix, for measuring products with a matrix that does not fit a device."""
+"""A sample of the rows of a matrix that does not fit a device, for measuring products."""
 
 from __future__ import annotations
 

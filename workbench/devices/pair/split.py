@@ -1,4 +1,4 @@
-"""A system whose rows are shared out: the first ones belong to the cores, the others to an accelerator."""
+"""A system distributed by rows: the first rows on the cores, the others on an accelerator."""
 
 from __future__ import annotations
 
@@ -8,55 +8,34 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from workbench.devices.accelerator.blocks import LocalBlock, RemoteBlock, SplitRows
 from workbench.devices.accelerator.device import Accelerator
-from workbench.devices.accelerator.parts import LocalBlock, RemoteBlock, SplitRows
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.clock import Clock, Recorder
 from workbench.devices.cpu import Cpu, memory
-from workbench.devices.cpu.csr_part import CsrPart
-from workbench.devices.cpu.device import Watch
+from workbench.devices.cpu.csr_block import CsrBlock
+from workbench.devices.cpu.watch import Watch
 from workbench.devices.lines.workspace import Workspace
-from workbench.devices.pair.clock import HybridClock
+from workbench.devices.pair.clock import PairClock
 from workbench.devices.pair.lanes import AcceleratorSide, CpuSide, Lanes, Link, Part
 from workbench.devices.pair.pair import ElementWise
+from workbench.devices.pair.workspaces import SplitWorkspace
 from workbench.errors import InputError
 from workbench.lines.schedule import Inlined
 
 SUMS = ("gamma", "omega", "uu", "rr")
-"""Dot products whose parts both sides make: `gamma_part` is a side's own, the cores call the other's `gamma_there`."""
-
-
-class SplitWorkspace(Workspace):
-    """A workspace of the whole system on the cores, until `lanes` shares it out; `near` is then the cores' half."""
-
-    near: Workspace
-    far: Workspace
-
-    def gathered(self, name: str) -> np.ndarray | None:
-        """Both halves in a new array."""
-        halves = self.near.vectors, self.far.vectors
-        if not all(name in half for half in halves):
-            return None
-        return np.concatenate([halves[0][name], self.far.device.to_host(halves[1][name])])
-
-    def lanes(self, *, fused: bool, merged: bool, halves: bool) -> Lanes:
-        """Both halves and the link. fused, merged: as many lines a pass as the plan allows, on which side, else one.
-
-        halves: copy each side's whole half of m, else the run of it that the other side's rows read.
-        """
-        assert isinstance(self.device, Split)
-        lanes = self.device.share_out(self, fused=fused, merged=merged, halves=halves)
-        self.near, self.far = lanes.cpu.space, lanes.accelerator.space
-        return lanes
+"""Dot products with a partial sum on each side: `gamma_part` is the local one, `gamma_there` the accelerator's on the
+cores."""
 
 
 class Split(Cpu):
-    """The device of a run in two halves: rows 0 to `rows` of A and of all vectors on the cores, the others elsewhere.
+    """The device of a run in two halves: rows 0 to `rows` of A and of all vectors on the cores, the others on the
+    accelerator.
 
     Outside the recurrence it is the CPU: whole vectors, and products with the whole matrix, for the true residual. That
-    matrix lies in host memory once. The cores' parts of it are views of it, told apart by one pointer a row; the
-    accelerator has its rows once, their two parts told apart in the same way. Each side holds, beside its half of the
-    vectors, the other's half of the one that A is applied to; the host's is page-locked.
+    matrix is stored once in host memory. The cores' local and remote blocks are views of it, separated by one pointer a
+    row; the accelerator stores its rows once, its two blocks separated in the same way. In addition to its half of the
+    vectors each side holds the ghosts: the other half of the vector that A is applied to. The host's is page-locked.
     Source: Tiwari, Vadhiyar (2022), section IV-C, "2-D decomposition". Raises InputError where a side would be empty.
     """
 
@@ -77,10 +56,10 @@ class Split(Cpu):
         # Element 0 of the host's copy of the vector that A is applied to is on a cache line; `rows` need not be.
         self.exchanged = memory.vector(size, data.dtype, self.runtime.pinned)
         self.near = (
-            CsrPart(data, indices, indptr[:rows], splits[:rows]),
-            CsrPart(data, indices, splits[:rows], indptr[1 : rows + 1], self.exchanged),
+            CsrBlock(data, indices, indptr[:rows], splits[:rows]),
+            CsrBlock(data, indices, splits[:rows], indptr[1 : rows + 1], self.exchanged),
         )
-        self._needed_here, self._needed_there = needed(indices, indptr, splits, rows)
+        self._cpu_ghosts, self._accelerator_ghosts = ghosts(indices, indptr, splits, rows)
         held = SplitRows(accelerator, data, indices, indptr, splits, rows)
         self.arrived = accelerator.zeros(rows, data.dtype)
         self.far: tuple[Any, ...] = LocalBlock(accelerator, held), RemoteBlock(accelerator, held, self.arrived)
@@ -88,15 +67,15 @@ class Split(Cpu):
         self._far_x: Vector | None = None
 
     def clock(self, recorder: Recorder) -> Clock:
-        return HybridClock(self.runtime, recorder)
+        return PairClock(self.runtime, recorder)
 
     def release(self) -> None:
-        """Let go of all that lies on the accelerator; nothing can be run after it."""
+        """Free all memory on the accelerator; nothing can be run after it."""
         self.far, self._far_x = (), None
         del self.arrived
 
     def whole(self, vector: np.ndarray) -> np.ndarray:
-        """x with the accelerator's half fetched; other vectors are whole."""
+        """x with the accelerator's half copied in; other vectors are whole already."""
         if self._far_x is not None and vector is self._x:
             self.runtime.download(self._far_x.handle, vector[self.rows :])
         return vector
@@ -105,11 +84,11 @@ class Split(Cpu):
         assert isinstance(workspace, SplitWorkspace)
         return Watch(workspace.near)
 
-    def share_out(self, space: Workspace, *, fused: bool, merged: bool, halves: bool) -> Lanes:
+    def distribute(self, space: Workspace, *, fused: bool, merged: bool, halves: bool) -> Lanes:
         """Both halves of a workspace with b, x and M, with the operators A1 and A2 of section IV-C.2.
 
-        A1 is the product with the columns of one's own unknowns; n = A2(v) is v plus that with the others', for which
-        the vector `m` must have been exchanged.
+        A1 is the local block; n = A2(v) is v plus the product of the remote block with the ghosts, for which the vector
+        `m` must have been exchanged.
         """
         b, x, M = space.vectors["b"], space.vectors["x"], space.operators["M"]
         if not isinstance(M, Inlined):
@@ -141,37 +120,37 @@ class Split(Cpu):
         )
         self._x, self._far_x = x, far_x
         cpu, other = CpuSide(near), AcceleratorSide(far)
-        here, there = ((rows, x.size), (0, rows)) if halves else (self._needed_here, self._needed_there)
-        arriving = Part(self.exchanged[slice(*here)], here[0] - rows)
-        leaving = Part(self.exchanged[slice(*there)], there[0])
+        to_host, to_device = ((rows, x.size), (0, rows)) if halves else (self._cpu_ghosts, self._accelerator_ghosts)
+        arriving = Part(self.exchanged[slice(*to_host)], to_host[0] - rows)
+        leaving = Part(self.exchanged[slice(*to_device)], to_device[0])
         return Lanes(cpu, other, Link(cpu, other, {"m": arriving}, {"m": (leaving, self.arrived)}))
 
 
 def split_rows(indices: np.ndarray, indptr: np.ndarray, column: int) -> np.ndarray:
     """Where in each row of a CSR matrix the entries from `column` on begin, shape (N,).
 
-    Indices are sorted and no row is empty, as `Matrix` promises. Cost: one pass over the indices, and a byte for each
-    while it lasts.
+    Indices are sorted and no row is empty, as `Matrix` guarantees. Cost: one pass over the indices; temporary memory of
+    a byte for each.
     """
     before = np.add.reduceat(indices < column, indptr[:-1], dtype=indptr.dtype)
     return indptr[:-1] + before
 
 
-def needed(
+def ghosts(
     indices: np.ndarray, indptr: np.ndarray, splits: np.ndarray, rows: int
 ) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Which columns from `rows` on the rows before it read, and which before it the others read: first and last + 1.
+    """The ghost columns of the rows before `rows`, and those of the other rows: first and last + 1 each.
 
-    Each is one run of columns, which holds others too where the matrix has no band. Cost: two looks at each row.
+    Each is one range of columns, which holds others too where the matrix is not banded. Cost: two reads a row.
     """
     ends = indptr[1 : rows + 1]
     beyond = np.flatnonzero(splits[:rows] < ends)
-    here = (
+    lower = (
         (int(indices[splits[:rows][beyond]].min()), int(indices[ends[beyond] - 1].max()) + 1) if beyond.size else None
     )
     starts = indptr[rows:-1]
     before = np.flatnonzero(starts < splits[rows:])
-    there = (
+    upper = (
         (int(indices[starts[before]].min()), int(indices[splits[rows:][before] - 1].max()) + 1) if before.size else None
     )
-    return here or (rows, rows), there or (0, 0)
+    return lower or (rows, rows), upper or (0, 0)

@@ -1,4 +1,4 @@
-KERNEL window(GLOBAL const T* RESTRICT x, GLOBAL R* RESTRICT out, const I64 first, const I64 down,
+KERNEL plane(GLOBAL const T* RESTRICT x, GLOBAL R* RESTRICT out, const I64 first, const I64 down,
     const I64 across, const I64 rows, const I64 columns, const I64 step, const I64 begins, const I64 reach,
     const I64 width, const I64 n)
 {
@@ -11,7 +11,7 @@ KERNEL window(GLOBAL const T* RESTRICT x, GLOBAL R* RESTRICT out, const I64 firs
             for (I64 c = left; c < right; c++) {
                 const R other = T_REAL(x[first + r*down + c*across]);
                 const R a = far < 0 ? -far : far, b = other < 0 ? -other : other;
-                /* Nothing is larger than NaN, and nothing takes its place. */
+                /* NaN wins over everything and is never replaced. */
                 if (b > a || (b == a && other > far) || other != other) far = other;
             }
         out[i] = far;

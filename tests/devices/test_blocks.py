@@ -1,4 +1,4 @@
-"""Rows in two parts on either side, and the rows that each side gets."""
+"""Rows in two blocks on either side, and the rows that each side gets."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from scipy import sparse
 
 from tests.conftest import random_matrix
 from workbench import devices
+from workbench.devices.accelerator.blocks import LocalBlock, RemoteBlock, SplitRows
 from workbench.devices.accelerator.budget import USABLE
-from workbench.devices.accelerator.parts import LocalBlock, RemoteBlock, SplitRows
-from workbench.devices.cpu.csr_part import CsrPart
+from workbench.devices.cpu.csr_block import CsrBlock
 from workbench.devices.pair import Split, decompose, measure
 from workbench.devices.pair.decomposition import bytes_needed, least_rows
 from workbench.devices.pair.sample import sampled_rows
-from workbench.devices.pair.split import needed, split_rows
+from workbench.devices.pair.split import ghosts, split_rows
 from workbench.errors import InputError
 from workbench.operators import Box
 
@@ -40,23 +40,23 @@ def close(found, expected):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("rows", [1, 37, 100])
-def test_the_cores_two_parts_make_their_rows_of_the_product(dtype, rows):
+def test_the_cores_two_blocks_make_their_rows_of_the_product(dtype, rows):
     matrix = random_matrix(101, np.dtype(dtype).type).csr
     (x,) = vectors(101, dtype, 1)
     splits = split_rows(matrix.indices, matrix.indptr, rows)
-    here = CsrPart(matrix.data, matrix.indices, matrix.indptr[:rows], splits[:rows])
-    elsewhere = CsrPart(matrix.data, matrix.indices, splits[:rows], matrix.indptr[1 : rows + 1], x)
+    local = CsrBlock(matrix.data, matrix.indices, matrix.indptr[:rows], splits[:rows])
+    remote = CsrBlock(matrix.data, matrix.indices, splits[:rows], matrix.indptr[1 : rows + 1], x)
     first, whole = np.zeros(rows, dtype), np.zeros(rows, dtype)
-    here.apply(x[:rows].copy(), first)
+    local.apply(x[:rows].copy(), first)
     close(first, matrix[:rows, :rows] @ x[:rows])
-    elsewhere.apply(first, whole)
+    remote.apply(first, whole)
     close(whole, (matrix @ x)[:rows])
-    assert here.entries + elsewhere.entries == matrix.indptr[rows]
+    assert local.entries + remote.entries == matrix.indptr[rows]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("rows", [1, 37, 100])
-def test_the_accelerators_two_parts_make_the_other_rows(accelerator, dtype, rows):
+def test_the_accelerators_two_blocks_make_the_other_rows(accelerator, dtype, rows):
     matrix = random_matrix(101, np.dtype(dtype).type).csr
     (x,) = vectors(101, dtype, 1)
     splits = split_rows(matrix.indices, matrix.indptr, rows)
@@ -69,7 +69,7 @@ def test_the_accelerators_two_parts_make_the_other_rows(accelerator, dtype, rows
     close(accelerator.to_host(whole), (matrix @ x)[rows:])
 
 
-def test_rows_in_two_parts_where_many_work_items_share_a_row(accelerator):
+def test_rows_in_two_blocks_where_many_work_items_share_a_row(accelerator):
     matrix, rows = box(12, 2), 700
     x = np.random.default_rng(0).random(12**3)
     splits = split_rows(matrix.indices, matrix.indptr, rows)
@@ -173,7 +173,7 @@ def test_a_budget_counts_what_is_held_and_forgets_what_is_dropped(accelerator):
 def test_what_a_side_needs_of_the_other_is_no_more_than_a_run(rows):
     matrix = box(4, 1)
     dense = matrix.toarray() != 0
-    here, there = needed(matrix.indices, matrix.indptr, split_rows(matrix.indices, matrix.indptr, rows), rows)
+    here, there = ghosts(matrix.indices, matrix.indptr, split_rows(matrix.indices, matrix.indptr, rows), rows)
     read_here = rows + np.flatnonzero(dense[:rows, rows:].any(axis=0))
     read_there = np.flatnonzero(dense[rows:, :rows].any(axis=0))
     assert here == (read_here.min(), read_here.max() + 1)
@@ -182,4 +182,4 @@ def test_what_a_side_needs_of_the_other_is_no_more_than_a_run(rows):
 
 def test_sides_without_a_coupling_need_nothing():
     matrix = sparse.csr_array(np.eye(6))
-    assert needed(matrix.indices, matrix.indptr, split_rows(matrix.indices, matrix.indptr, 2), 2) == ((2, 2), (0, 0))
+    assert ghosts(matrix.indices, matrix.indptr, split_rows(matrix.indices, matrix.indptr, 2), 2) == ((2, 2), (0, 0))

@@ -1,4 +1,4 @@
-"""Products with a part of every row of a CSR matrix: the columns whose unknowns lie here, or those elsewhere."""
+"""Products with the local (diagonal) and the remote (off-diagonal) block of the cores' rows of a CSR matrix."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from workbench.devices.cpu.threads import WORTH_SHARING, launch, prepare
 from workbench.devices.cpu.work_stealing import lanes, shared
 
 
-class CsrPart:
-    """out = A' x, or with `elsewhere`: out = v + A' elsewhere, where row i of A' is the entries starts[i] to ends[i].
+class CsrBlock:
+    """out = A x for the local block, or with `remote`: out = v + A remote, where row i of the block is the entries
+    starts[i] to ends[i] of the matrix.
 
     data, indices (nnz,): those of the whole matrix, not copied. starts, ends (rows,): index arrays of one dtype.
-    x, v and out have the shape (rows,), `elsewhere` that of the whole vector. No dot products come with it.
+    x, v and out have the shape (rows,), `remote` that of the whole vector. No dot products.
     """
 
     offers = ()
@@ -25,14 +26,14 @@ class CsrPart:
         indices: np.ndarray,
         starts: np.ndarray,
         ends: np.ndarray,
-        elsewhere: np.ndarray | None = None,
+        remote: np.ndarray | None = None,
     ) -> None:
         self._data, self._indices = data, as_unsigned(indices)
         self._starts, self._ends = as_unsigned(starts), as_unsigned(ends)
-        self._elsewhere = elsewhere
+        self._remote = remote
         self.entries = int((ends - starts).sum(dtype=np.int64))
         self._bounds = _even_chunks(starts, ends, self.entries)
-        self._kernel = _product if elsewhere is None else _added
+        self._kernel = _product if remote is None else _added
         prepare(self._kernel, *self._arguments(*[np.empty(0, data.dtype)] * 2))
 
     def apply(self, x: np.ndarray, out: np.ndarray) -> None:
@@ -40,14 +41,14 @@ class CsrPart:
         launch(max(self.entries, self._starts.size), self._kernel, *self._arguments(x, out))
 
     def _arguments(self, x: np.ndarray, out: np.ndarray) -> tuple[np.ndarray, ...]:
-        more = () if self._elsewhere is None else (self._elsewhere,)
+        more = () if self._remote is None else (self._remote,)
         return self._data, self._indices, self._starts, self._ends, x, *more, out, self._bounds
 
     @property
     def traffic(self) -> int:
-        """Bytes; of the other side's vector as many elements count as there are entries, at most all."""
+        """Bytes; of the remote vector as many elements as the block has entries, at most all."""
         rows, item = self._starts.size, self._data.itemsize
-        gathered = 0 if self._elsewhere is None else min(self.entries, self._elsewhere.size - rows) * item
+        gathered = 0 if self._remote is None else min(self.entries, self._remote.size - rows) * item
         index = self._indices.itemsize
         return self.entries * (item + index) + 2 * rows * (index + item) + gathered
 
@@ -57,7 +58,7 @@ class CsrPart:
 
 
 def _even_chunks(starts: np.ndarray, ends: np.ndarray, entries: int) -> np.ndarray:
-    """Row bounds of chunks that are about equally much work; a row is work too where it has no entry."""
+    """Row bounds of chunks of about equal work; an empty row counts as work too."""
     rows = starts.size
     work = np.concatenate([[0], np.cumsum(ends.astype(np.int64) - starts + 1)])
     chunks = max(1, min(rows, max(entries // ENTRIES_PER_CHUNK, rows // WORTH_SHARING)))
@@ -78,11 +79,11 @@ def _product(turns, data, indices, starts, ends, x, y, bounds):  # pragma: no co
 
 
 @kernel(error_model="numpy", fastmath=REORDERED)
-def _added(turns, data, indices, starts, ends, v, elsewhere, y, bounds):  # pragma: no cover
+def _added(turns, data, indices, starts, ends, v, remote, y, bounds):  # pragma: no cover
     for lane in lanes(turns):
         for chunk in shared(turns, lane, bounds.size - 1):
             for row in range(bounds[chunk], bounds[chunk + 1]):
                 value = v[row]
                 for j in range(starts[row], ends[row]):
-                    value += data[j] * elsewhere[indices[j]]
+                    value += data[j] * remote[indices[j]]
                 y[row] = value

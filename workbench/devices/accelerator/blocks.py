@@ -1,4 +1,5 @@
-"""Some rows of a CSR matrix on an accelerator, each in two parts: columns whose unknowns lie there, and the others."""
+"""The local (diagonal) and the remote (off-diagonal) block of an accelerator's rows of a CSR matrix, as in PETSc's
+MPIAIJ."""
 
 from __future__ import annotations
 
@@ -13,10 +14,10 @@ from workbench.devices.kernels import products as texts
 
 
 class SplitRows:
-    """Rows `top` to N of a CSR matrix with sorted indices, to be multiplied in two parts.
+    """Rows `top` to N of a CSR matrix with sorted indices: columns from `top` on are local, those before are remote.
 
     data, indices, indptr: the whole matrix in host memory. splits: where in each row the columns from `top` begin,
-    shape (N,). The entries lie on the device once, for both parts.
+    shape (N,). The entries are stored on the device once, for both blocks.
     """
 
     def __init__(
@@ -28,20 +29,20 @@ class SplitRows:
         self.data = device.array(data[first:], data.dtype)
         self.indices = device.array(indices[first:], self.index)
         self.bounds = [
-            device.array((part - first).astype(self.index), self.index)
-            for part in (indptr[top:-1], splits[top:], indptr[top + 1 :])
+            device.array((bound - first).astype(self.index), self.index)
+            for bound in (indptr[top:-1], splits[top:], indptr[top + 1 :])
         ]
-        self.elsewhere_entries = int((splits[top:] - indptr[top:-1]).sum(dtype=np.int64))
+        self.remote_entries = int((splits[top:] - indptr[top:-1]).sum(dtype=np.int64))
 
 
 class LocalBlock:
-    """out = A' x for the columns whose unknowns lie on the device; x and out have the shape (rows,)."""
+    """out = A x for the local block; x and out have the shape (rows,)."""
 
     offers = ()
 
     def __init__(self, device: Launcher, rows: SplitRows) -> None:
         self._device, self._rows = device, rows
-        self.entries = rows.entries - rows.elsewhere_entries
+        self.entries = rows.entries - rows.remote_entries
         self._kernel, self._groups = _kernel(device, rows, self.entries, based=False)
 
     def apply(self, x: Vector, out: Vector) -> None:
@@ -59,23 +60,23 @@ class LocalBlock:
 
 
 class RemoteBlock:
-    """out = v + A' x for the columns whose unknowns lie on the other side, x = `elsewhere` having the shape (top,)."""
+    """out = v + A remote for the remote block; v and out have the shape (rows,), `remote` (top,)."""
 
     offers = ()
 
-    def __init__(self, device: Launcher, rows: SplitRows, elsewhere: Vector) -> None:
-        self._device, self._rows, self._elsewhere = device, rows, elsewhere
-        self.entries = rows.elsewhere_entries
+    def __init__(self, device: Launcher, rows: SplitRows, remote: Vector) -> None:
+        self._device, self._rows, self._remote = device, rows, remote
+        self.entries = rows.remote_entries
         self._kernel, self._groups = _kernel(device, rows, self.entries, based=True)
 
     def apply(self, v: Vector, out: Vector) -> None:
         rows = self._rows
-        arguments = (rows.data, rows.indices, rows.bounds[0], rows.bounds[1], np.int64(0), self._elsewhere, out, v)
+        arguments = (rows.data, rows.indices, rows.bounds[0], rows.bounds[1], np.int64(0), self._remote, out, v)
         self._device.launch(self._kernel, self._groups, *arguments, np.int64(rows.count))
 
     @property
     def traffic(self) -> int:
-        gathered = min(self.entries, self._elsewhere.size) * self._rows.data.itemsize
+        gathered = min(self.entries, self._remote.size) * self._rows.data.itemsize
         return _traffic(self._rows, self.entries) + gathered
 
     @property
@@ -84,7 +85,7 @@ class RemoteBlock:
 
 
 def _kernel(device: Launcher, rows: SplitRows, entries: int, *, based: bool) -> tuple[Any, int]:
-    """The kernel of a part, and its groups."""
+    """The kernel of a block, and its groups."""
     lanes = lanes_for(device, entries / max(1, rows.count))
     text = texts.csr(lanes, based=based, summed=False, part=True)
     work = max(rows.count, entries // 4) if device.layout.chunked else rows.count * lanes

@@ -33,13 +33,13 @@ def expected(plane, step, *, peaks):
 @pytest.mark.parametrize("peaks", [True, False])
 @pytest.mark.parametrize("step", [1, 2, 4, 9])
 @pytest.mark.parametrize("normal", SECTIONS)
-def test_a_window_shows_what_numpy_cuts_out(normal, step, peaks, dtype):
+def test_a_plane_slice_shows_what_numpy_cuts_out(normal, step, peaks, dtype):
     first, apart, shape, where = SECTIONS[normal]
-    window = PlaneSlice(first, apart, shape, step, peaks)
+    part = PlaneSlice(first, apart, shape, step, peaks)
     values = vector(dtype)
-    seen = window(values)
+    seen = part(values)
     np.testing.assert_array_equal(seen, expected(values.real.reshape(GRID)[where], step, peaks=peaks))
-    assert seen.shape == window.seen
+    assert seen.shape == part.seen
     assert not np.shares_memory(seen, values)
 
 
@@ -48,16 +48,16 @@ def test_a_window_shows_what_numpy_cuts_out(normal, step, peaks, dtype):
 @pytest.mark.parametrize("step", [1, 3])
 @pytest.mark.parametrize("normal", SECTIONS)
 def test_an_accelerator_sees_the_same_through_it(accelerator, normal, step, peaks, dtype):
-    window = PlaneSlice(*SECTIONS[normal][:3], step, peaks)
+    part = PlaneSlice(*SECTIONS[normal][:3], step, peaks)
     values = vector(dtype)
-    seen = accelerator.plane(accelerator.array(values, values.dtype), window)
+    seen = accelerator.plane(accelerator.array(values, values.dtype), part)
     assert seen.dtype == values.real.dtype
-    np.testing.assert_array_equal(seen, window(values))
+    np.testing.assert_array_equal(seen, part(values))
 
 
 def test_a_block_with_nan_is_nan_on_an_accelerator_too(accelerator):
     values = np.arange(-12.0, 13.0)
     values[7] = np.nan
     values[24] = np.inf
-    window = PlaneSlice(0, (5, 1), (5, 5), 2, peaks=True)
-    np.testing.assert_array_equal(accelerator.plane(accelerator.array(values, values.dtype), window), window(values))
+    part = PlaneSlice(0, (5, 1), (5, 5), 2, peaks=True)
+    np.testing.assert_array_equal(accelerator.plane(accelerator.array(values, values.dtype), part), part(values))

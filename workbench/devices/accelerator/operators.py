@@ -1,0 +1,119 @@
+"""The operators that accelerators offer: a class each, and one kernel text each in `kernels`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from workbench.devices.accelerator import deflation, factors, host, products
+from workbench.devices.accelerator.box import box_product
+from workbench.devices.accelerator.dots import OnePass
+from workbench.devices.accelerator.launcher import Launcher
+from workbench.devices.accelerator.runtime import Vector
+from workbench.devices.coarse import Form
+from workbench.devices.cpu import factorization
+from workbench.devices.cpu.sparse_inverse import inverse_factor
+from workbench.devices.series import TermByTerm
+
+
+class Operators(Launcher):
+    """Products, preconditioners and the second level on an accelerator; `protocol` says what each method returns."""
+
+    whole_triangles = False
+    """A recurrence through the whole matrix would leave all but one work-item idle."""
+
+    def stencil(self, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]) -> Any:
+        """The product with a symmetric stencil."""
+        return products.StencilProduct(self, main, lower, strides)
+
+    def box(self, grid: tuple[int, int, int], reach: int, diagonal: float, coupling: float, dtype: np.dtype) -> Any:
+        """The product with a box operator on a grid (nz, ny, nx)."""
+        return box_product(self, grid, reach, diagonal, coupling, dtype)
+
+    def csr(self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, lanes: int | None = None) -> Any:
+        """The product with a CSR matrix; `lanes` work-items share a row, see `products.Rows`."""
+        return products.CsrProduct(self, data, indices, indptr, lanes)
+
+    def callable(self, product: Callable[[np.ndarray], np.ndarray], size: int, dtype: np.dtype) -> Any:
+        """The product with a function of the host: a vector there and one back."""
+        return host.CallableProduct(self, product, size, dtype)
+
+    def stencil_series(
+        self, bands: tuple[np.ndarray, ...], strides: tuple[int, ...], inverse_diagonal: Any, order: int
+    ) -> Any:
+        """K^H D^-1 K for the strictly lower bands of L D^-1, K the Neumann series of that order, term by term."""
+        terms = products.stencil_terms(self, bands, strides, inverse_diagonal)
+        return TermByTerm(order, terms, self.zeros, inverse_diagonal)
+
+    def csr_terms(self, lower: sparse.csr_array, scale: Any) -> tuple[Any, Any, Any]:
+        """base - L x, (base - L x)*scale and base - L^H x for a strictly lower triangle in CSR form."""
+        upper = sparse.csr_array(lower.conj().T.tocsr())
+        return (
+            products.CsrTerm(self, lower),
+            products.CsrTerm(self, lower, scale=scale),
+            products.CsrTerm(self, upper, summed=True),
+        )
+
+    def applied(self, operator: Any) -> Any:
+        """An element-by-element operator as one with apply(r, u), for where it cannot join a pass."""
+        text = "y = M(x)\nxy = (x, y)\nyy = (y, y)\nxx = (x, x)"
+        return OnePass(self, text, ("x", "y"), {"M": operator})
+
+    def chebyshev_step(self, inverse: Vector) -> Any:
+        """p = a p + b D^-1 (r - s), u = u + p."""
+        return products.ChebyshevStep(self, inverse)
+
+    # Factors are computed on the host: they are setup, and recurrences.
+
+    stencil_pivots = staticmethod(factorization.stencil_pivots)
+    csr_pivots = staticmethod(factorization.csr_pivots)
+    inverse_factor = staticmethod(inverse_factor)
+
+    def stencil_factor(
+        self,
+        lower: tuple[np.ndarray, ...],
+        strides: tuple[int, ...],
+        inverse: Vector,
+        width: int,
+        block: int,
+        scale: float,
+    ) -> Any:
+        """u = scale M^-1 r for M = (E + L) E^-1 (E + L^H) on a stencil, block by block."""
+        if factors.GridBlockFactor.takes(self, strides, width, block):
+            return factors.GridBlockFactor(self, lower, inverse, width, block, scale)
+        return self.csr_factor(factors.lower_of_stencil(lower, strides, block), inverse, block, scale)
+
+    def csr_factor(self, lower: sparse.csr_array, inverse: Vector, block: int, scale: float) -> Any:
+        """The same with L in CSR form."""
+        return factors.BlockFactor(self, lower, inverse, block, scale)
+
+    def factorized_inverse(self, factor: sparse.csr_array) -> Any:
+        """u = G^H (G r)."""
+        return products.FactorizedInverse(self, factor)
+
+    # Deflation.
+
+    def subdomains(self, labels: np.ndarray, count: int, dtype: np.dtype) -> Any:
+        """Piecewise constant deflation vectors given by a label per unknown."""
+        return deflation.Subdomains(self, labels, count, dtype)
+
+    def columns(self, rows: np.ndarray) -> Any:
+        """A few vectors without structure, given as the rows of a matrix."""
+        return deflation.Columns(self, rows)
+
+    def compact_columns(self, az: sparse.csr_array) -> Any:
+        """AZ in compact form."""
+        return deflation.CompactColumns(self, az)
+
+    def restricted_product(self, bound: Any, z: Any) -> Any:
+        """out = A x and Z^H out."""
+        return deflation.ProductThenRestriction(bound, z)
+
+    def coarse_level(
+        self, form: Form | None, solve: Callable[[np.ndarray], np.ndarray], count: int, dtype: np.dtype
+    ) -> Any:
+        """E^-1, shape (count,) to (count,), on the device where its form allows it, else by `solve` on the host."""
+        return deflation.coarse_level(self, form, solve, count, dtype)

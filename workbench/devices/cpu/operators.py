@@ -1,0 +1,144 @@
+"""The operators that the CPU offers: a class with its kernel each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from workbench.devices.base import DeviceBase
+from workbench.devices.coarse import Form
+from workbench.devices.cpu import factorization, neumann
+from workbench.devices.cpu.box import BoxProduct
+from workbench.devices.cpu.columns import Columns
+from workbench.devices.cpu.csr import CsrProduct, CsrTerm
+from workbench.devices.cpu.polynomial import ChebyshevStep
+from workbench.devices.cpu.sparse_inverse import FactorizedInverse, inverse_factor
+from workbench.devices.cpu.stencil import StencilProduct
+from workbench.devices.cpu.subdomains import CompactColumns, Subdomains
+from workbench.devices.cpu.triangular import CsrFactor, StencilFactor
+from workbench.devices.cpu.unfused import (
+    AppliedElementWise,
+    CallableProduct,
+    CoarseLevel,
+    DotProducts,
+    ProductThenRestriction,
+)
+
+FUSED: dict[tuple[type, type], Callable[[Any, Any], Any]] = {(StencilProduct, Subdomains): StencilProduct.restricted}
+"""Products that restrict their result in the same pass, by the kinds of A and Z."""
+
+
+class Operators(DeviceBase):
+    """Products, preconditioners and the second level on the CPU; `protocol` says what each method returns."""
+
+    whole_triangles: bool = True
+    """Recurrences through the whole matrix run well on a core."""
+
+    def stencil(self, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]) -> StencilProduct:
+        """The product with a symmetric stencil."""
+        return StencilProduct(main, lower, strides)
+
+    def box(
+        self, grid: tuple[int, int, int], reach: int, diagonal: float, coupling: float, dtype: np.dtype
+    ) -> BoxProduct:
+        """The product with a box operator on a grid (nz, ny, nx)."""
+        return BoxProduct(grid, reach, diagonal, coupling, dtype)
+
+    def csr(self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray) -> CsrProduct:
+        """The product with a CSR matrix."""
+        return CsrProduct(data, indices, indptr)
+
+    def callable(self, product: Callable[[np.ndarray], np.ndarray], size: int, dtype: np.dtype) -> CallableProduct:
+        """The product with anything that maps a vector to a vector."""
+        return CallableProduct(product, size, dtype)
+
+    def stencil_series(
+        self, bands: tuple[np.ndarray, ...], strides: tuple[int, ...], inverse_diagonal: np.ndarray, order: int
+    ) -> neumann.WaveSeries | neumann.SweptSeries:
+        """K^H D^-1 K for the strictly lower bands of L D^-1, K the Neumann series of that order."""
+        return neumann.stencil_series(bands, strides, inverse_diagonal, order)
+
+    def csr_terms(self, lower: sparse.csr_array, scale: np.ndarray) -> tuple[CsrTerm, CsrTerm, CsrTerm]:
+        """base - L x, (base - L x)*scale and base - L^H x for a strictly lower triangle in CSR form."""
+        upper = sparse.csr_array(lower.conj().T.tocsr())
+        rows = (lower.data, lower.indices, lower.indptr)
+        return CsrTerm(*rows), CsrTerm(*rows, scale=scale), CsrTerm(upper.data, upper.indices, upper.indptr)
+
+    def dots(self) -> DotProducts:
+        """The dot products (x, y), (y, y) and (x, x) of two vectors in one pass."""
+        return DotProducts(self)
+
+    def applied(self, operator: Any) -> AppliedElementWise:
+        """An element-by-element operator as one with apply(r, u), for where it cannot join a pass."""
+        return AppliedElementWise(self, operator)
+
+    def subdomains(self, labels: np.ndarray, count: int, dtype: np.dtype) -> Subdomains:
+        """Piecewise constant deflation vectors given by a label per unknown."""
+        return Subdomains(labels, count, dtype)
+
+    def columns(self, rows: np.ndarray) -> Columns:
+        """A few vectors without structure, given as the rows of a matrix."""
+        return Columns(rows)
+
+    def restricted_product(self, bound: Any, z: Any) -> Any:
+        """out = A x and Z^H out, in one pass where both kinds allow it."""
+        return FUSED.get((type(bound), type(z)), ProductThenRestriction)(bound, z)
+
+    def compact_columns(self, az: sparse.csr_array) -> CompactColumns:
+        """AZ in compact form."""
+        return CompactColumns(az)
+
+    def coarse_level(
+        self, form: Form | None, solve: Callable[[np.ndarray], np.ndarray], count: int, dtype: np.dtype
+    ) -> CoarseLevel:
+        """E^-1 by the coarse solver's `solve`."""
+        return CoarseLevel(solve)
+
+    def stencil_pivots(
+        self,
+        main: np.ndarray,
+        lower: tuple[np.ndarray, ...],
+        strides: tuple[int, ...],
+        block: int,
+        omega: float,
+        shift: float,
+    ) -> tuple[np.ndarray, int, int]:
+        """E of the modified IC(0) of a stencil's blocks, last pivots replaced, and the row that broke down or -1."""
+        return factorization.stencil_pivots(main, lower, strides, block, omega, shift)
+
+    def csr_pivots(
+        self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, block: int, omega: float, shift: float
+    ) -> tuple[np.ndarray, np.ndarray, int, int]:
+        """The same for a CSR matrix, with the values of the factor first."""
+        return factorization.csr_pivots(data, indices, indptr, block, omega, shift)
+
+    def stencil_factor(
+        self,
+        lower: tuple[np.ndarray, ...],
+        strides: tuple[int, ...],
+        inverse: np.ndarray,
+        width: int,
+        block: int,
+        scale: float,
+    ) -> StencilFactor:
+        """u = scale M^-1 r for M = (E + L) E^-1 (E + L^H) on a stencil."""
+        return StencilFactor(lower, strides, inverse, width, block, scale)
+
+    def csr_factor(self, lower: sparse.csr_array, inverse: np.ndarray, block: int, scale: float) -> CsrFactor:
+        """The same with L in CSR form."""
+        return CsrFactor(lower, inverse, block, scale)
+
+    def chebyshev_step(self, inverse: np.ndarray) -> ChebyshevStep:
+        """p = a p + b D^-1 (r - s), u = u + p."""
+        return ChebyshevStep(inverse)
+
+    def inverse_factor(self, matrix: sparse.csr_array) -> tuple[sparse.csr_array, int]:
+        """The factor G of a factorized sparse inverse, and the row that broke down or -1."""
+        return inverse_factor(matrix)
+
+    def factorized_inverse(self, factor: sparse.csr_array) -> FactorizedInverse:
+        """u = G^H (G r)."""
+        return FactorizedInverse(factor)

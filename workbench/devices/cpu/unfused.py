@@ -1,0 +1,83 @@
+"""CPU operators without a dedicated kernel: compositions of others, passes of paper lines, and NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from workbench.devices.base import DeviceBase
+from workbench.lines.types import accumulator
+
+
+class CoarseLevel:
+    """E^-1 a by a function of NumPy arrays."""
+
+    waits = False
+    notes = ()
+
+    def __init__(self, solve: Callable[[np.ndarray], np.ndarray]) -> None:
+        self.solve = solve
+
+    def take_energy(self, dots: np.ndarray, coarse: np.ndarray, solved: np.ndarray) -> np.ndarray:
+        """Subtract (coarse, solved) from the first dot product."""
+        dots[0] -= np.vdot(coarse, solved)
+        return dots
+
+
+class ProductThenRestriction:
+    """out = A x, then Z^H out."""
+
+    saved = 0
+
+    def __init__(self, bound: Any, z: Any) -> None:
+        self._bound, self._z = bound, z
+
+    def apply(self, x: np.ndarray, out: np.ndarray) -> tuple[Any, np.ndarray]:
+        return self._bound.apply(x, out), self._z.restrict(out)
+
+
+class DotProducts:
+    """(x, y), (y, y) and (x, x) in one pass."""
+
+    def __init__(self, device: DeviceBase) -> None:
+        self._lines = device.lines("xy = (x, y)\nyy = (y, y)\nxx = (x, x)")
+
+    def apply(self, x: np.ndarray, y: np.ndarray) -> tuple[Any, Any, Any]:
+        dots = self._lines(x=x, y=y)
+        return dots["xy"], dots["yy"], dots["xx"]
+
+
+class AppliedElementWise:
+    """u = formula of r in a separate pass, with (r, u), (u, u) and (r, r)."""
+
+    def __init__(self, device: DeviceBase, operator: Any) -> None:
+        text = "u = M(r)\nxy = (r, u)\nyy = (u, u)\nxx = (r, r)"
+        self._lines = device.lines(text, operators={"M": operator})
+        self._factors = operator.factors
+        self.traffic = self.flops = 0
+
+    def apply(self, r: np.ndarray, u: np.ndarray) -> tuple[Any, Any, Any]:
+        self.traffic = (2 + len(self._factors)) * r.nbytes
+        self.flops = 7 * r.size
+        dots = self._lines(r=r, u=u)
+        return dots["xy"], dots["yy"], dots["xx"]
+
+
+class CallableProduct:
+    """out = f(x) for a function of the host, with the dot products in NumPy."""
+
+    traffic = 0
+    flops = 0
+
+    def __init__(self, product: Callable[[np.ndarray], np.ndarray], size: int, dtype: np.dtype) -> None:
+        self._product = product
+        self._shape = (size,)
+        self._dots = np.zeros(3, accumulator(dtype))
+
+    def apply(self, x: np.ndarray, out: np.ndarray) -> np.ndarray:
+        out[:] = np.reshape(self._product(x), self._shape)
+        left, right = (vector.astype(self._dots.dtype, copy=False) for vector in (x, out))
+        self._dots[:] = np.vdot(left, right), np.vdot(right, right), np.vdot(left, left)
+        return self._dots

@@ -1,0 +1,34 @@
+"""The scalars of a workspace whose memory is the host's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from workbench.devices.lines.workspace import Workspace
+from workbench.devices.rows import Rows
+
+
+class Watch:
+    """The scalars of a workspace, read as they are."""
+
+    every = 1
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def prepare(self, norm: str, *, alike: bool) -> None:
+        """Nothing to do: programs are compiled when they are created."""
+
+    def arm(self, norm: str, limit: float, most: float = np.inf) -> None:
+        """Nothing to do: the driver reads every row."""
+
+    def make(self, recurrence: Iterator[None], count: int, *, alike: bool = False) -> None:
+        """Iterate; the scalars are valid until the next iteration."""
+        for _ in range(count):
+            next(recurrence)
+
+    def rows(self) -> Rows:
+        """The row of the last iteration."""
+        return Rows(self._workspace.scalars[None], self._workspace.slots)
