@@ -21,6 +21,7 @@ from workbench.devices.coarse import Form
 from workbench.devices.constant import constant_of
 from workbench.devices.cpu import factorization
 from workbench.devices.cpu.sparse_inverse import inverse_factor
+from workbench.devices.kernels import block_products as block_kernels
 from workbench.devices.kernels import scalars as scalar_kernels
 from workbench.devices.kernels.plane_slice import WINDOW
 from workbench.devices.kernels.prelude import ROOM, STOP, prelude
@@ -118,6 +119,22 @@ class Accelerator:
         made = self.empty((size,), dtype)
         self.runtime.clear(made.handle, made.nbytes)
         return made
+
+    def zero_block(self, size: int, columns: int, dtype: np.dtype) -> Vector:
+        """An N x columns block vector of zeros, row-major."""
+        made = self.empty((size, columns), dtype)
+        self.runtime.clear(made.handle, made.nbytes)
+        return made
+
+    def take_column(self, block: Vector, column: int, target: Vector) -> None:
+        """target = a column of a block vector."""
+        kernel = self.kernel(block_kernels.TAKE, "take", block.dtype)
+        self.sweep(kernel, target.size, block, target, np.int64(block.shape[1]), np.int64(column))
+
+    def put_column(self, source: Vector, block: Vector, column: int) -> None:
+        """A column of a block vector = source."""
+        kernel = self.kernel(block_kernels.PUT, "put", block.dtype)
+        self.sweep(kernel, source.size, source, block, np.int64(block.shape[1]), np.int64(column))
 
     def copy(self, vector: Vector) -> Vector:
         made = self.empty(vector.shape, vector.dtype)

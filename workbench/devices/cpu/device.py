@@ -100,6 +100,18 @@ class Cpu(StepByStep):
     def zeros(self, size: int, dtype: np.dtype) -> np.ndarray:
         return memory.vector(size, dtype)
 
+    def zero_block(self, size: int, columns: int, dtype: np.dtype) -> np.ndarray:
+        """An N x columns block vector of zeros, row-major."""
+        return memory.vector(size * columns, dtype).reshape(size, columns)
+
+    def take_column(self, block: np.ndarray, column: int, target: np.ndarray) -> None:
+        """target = a column of a block vector."""
+        target[:] = block[:, column]
+
+    def put_column(self, source: np.ndarray, block: np.ndarray, column: int) -> None:
+        """A column of a block vector = source."""
+        block[:, column] = source
+
     def whole(self, vector: np.ndarray) -> np.ndarray:
         """The vector with all its parts in place; here there is only one."""
         return vector
