@@ -1,4 +1,4 @@
-"""Methods of the user's own: a solver made of two texts of paper lines, checked when it is made."""
+"""User-defined methods: a solver made of two texts of paper lines, checked when it is made."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ NAME = re.compile(r"[A-Za-z][\w.+-]{0,39}", re.ASCII)
 @register_unlisted
 @dataclasses.dataclass(frozen=True)
 class UserSolver(Solver):
-    """Lines of one's own: `start` runs once, `iterate` again and again. The texts are parsed, never executed.
+    """A user-defined method: `start` runs once, `iterate` in every iteration. The texts are parsed, never executed.
 
-    Given are the vectors b and x and the operators A and M. The lines must change x and set what `user_text.WATCHED`
-    names: delta in the iteration, the others in both texts. Costs what the lines cost; checking takes milliseconds.
-    Raises InputError (`UserLinesError`, which knows the line) with one sentence for what is wrong with the texts.
+    The lines may use the vectors b and x and the operators A and M. They must change x and set what `user_text.WATCHED`
+    names: delta in the iteration, the others in both texts. Cost: that of the lines; checking takes milliseconds.
+    Raises InputError (`UserLinesError`, with the line's number): one sentence for what is wrong.
     """
 
     title: ClassVar[str] = "a method of one's own"
     own_lines: ClassVar[bool] = True
 
-    # Of the class they say what kind of block this is, of an object whose lines these are.
+    # On the class they describe the kind of block, on an object the method.
     name: str = parameter("own", "what legends call it")  # pyright: ignore[reportIncompatibleVariableOverride]
     start: str = parameter("", "paper lines before the loop")  # pyright: ignore[reportIncompatibleVariableOverride]
     iterate: str = parameter("", "paper lines of one iteration")  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -52,7 +52,7 @@ class UserSolver(Solver):
 
 
 def user_solver(name: str, start: str | None = None, iteration: str | None = None, *, like: str = "cg") -> UserSolver:
-    """A method of one's own, for `configure(solver=...)` and `solve(..., solver=...)` on every device.
+    """A user-defined method, for `configure(solver=...)` and `solve(..., solver=...)` on every device.
 
     start, iteration: paper lines as in the solvers' files; one that is left out is that of the method `like`. Raises
     InputError for wrong lines, and for a name that a method of the workbench has.
