@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
+from workbench.lines.edit import by_identities
 from workbench.operators import Operator, Size, stored_bytes
 from workbench.registry import Block
 
@@ -43,6 +44,9 @@ class Solver(Block):
     """Paper lines before the loop."""
     iterate: ClassVar[str] = ""
     """Paper lines of one iteration."""
+    identities: ClassVar[Mapping[str, str]] = {}
+    """What holds in exact arithmetic after every iteration, such as u = M(r). Where M acts element by element, it
+    replaces the recurrence of that vector in `iterate`."""
 
     alike: ClassVar[bool] = True
     """Every iteration launches the same, so that a device may record some and repeat them without asking; False for a
@@ -89,6 +93,8 @@ class Solver(Block):
 
     def texts(self, workspace: Any) -> tuple[str, str]:
         """`start` and `iterate` as they suit a workspace; a method may need fewer vectors where M is a formula."""
+        if self.identities and workspace.inlines("M"):
+            return self.start, by_identities(self.iterate, self.identities)
         return self.start, self.iterate
 
     def iterates(self, workspace: Any) -> Iterator[None]:
