@@ -113,6 +113,7 @@ def test_an_error_knows_its_place():
     with pytest.raises(UserLinesError) as caught:
         user_solver("mine", start="s = A(x)\nr = b - t")
     assert (caught.value.part, caught.value.number) == ("start", 2)
+    assert (caught.value.line, caught.value.column) == (2, 9)
 
 
 @pytest.mark.parametrize("name", ["", "my method", "1st", "<b>", "x" * 41])

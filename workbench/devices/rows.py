@@ -1,4 +1,4 @@
-"""The scalars of some iterations in a row, as a watch hands them to the driver."""
+"""The scalars of consecutive iterations, as a watch returns them to the driver."""
 
 from __future__ import annotations
 

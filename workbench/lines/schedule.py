@@ -13,7 +13,20 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 from workbench.lines.parse import parse_expression
-from workbench.lines.types import Application, Binary, Dot, Formula, Line, LinesError, Solve, renamed, walk
+from workbench.lines.types import (
+    Application,
+    Binary,
+    Dot,
+    Formula,
+    Kind,
+    Line,
+    LinesError,
+    Name,
+    Shapes,
+    Solve,
+    renamed,
+    walk,
+)
 
 RECOMPUTE_LIMIT = 2
 """Storing and reading back moves three words (write, fetch on write, read); up to two further reads cost less."""
@@ -81,6 +94,16 @@ def touched(steps: Iterable[Step]) -> Iterator[str]:
 def inline(lines: Collection[Line], operators: Mapping[str, object]) -> tuple[Line, ...]:
     """Replace every application of an element-by-element operator by its formula."""
     return tuple(_inlined(line, operators) for line in lines)
+
+
+def divide_scalars(lines: Iterable[Line], shapes: Shapes) -> tuple[Line, ...]:
+    """Replace solve(a, b) of scalars by b/a."""
+    return tuple(
+        Formula(line.target, Binary("/", Name(line.right), Name(line.matrix)), line.text, line.place)
+        if isinstance(line, Solve) and shapes[line.right].kind is Kind.SCALAR
+        else line
+        for line in lines
+    )
 
 
 def plan(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
 from workbench.devices.protocol import Device
+from workbench.lines.edit import by_identities
 from workbench.operators import Operator, Size, stored_bytes
 from workbench.registry import Block
 
@@ -44,6 +45,9 @@ class Solver(Block):
     """Paper lines of the initialization."""
     iterate: ClassVar[str] = ""
     """Paper lines of one iteration."""
+    identities: ClassVar[Mapping[str, str]] = {}
+    """What holds in exact arithmetic after every iteration, such as u = M(r). Where M acts element by element, it
+    replaces the recurrence of that vector in `iterate`."""
 
     uniform_iterations: ClassVar[bool] = True
     """Whether all iterations launch the same kernels, so that a device may record and replay them. False for a solver
@@ -92,6 +96,8 @@ class Solver(Block):
 
     def texts(self, workspace: Any) -> tuple[str, str]:
         """`start` and `iterate` for a workspace; a method may use fewer vectors if M is element-wise."""
+        if self.identities and workspace.inlines("M"):
+            return self.start, by_identities(self.iterate, self.identities)
         return self.start, self.iterate
 
     def iterates(self, workspace: Any) -> Iterator[None]:

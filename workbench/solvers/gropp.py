@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
 from workbench.registry import register
 from workbench.solvers.base import Solver
@@ -54,23 +55,5 @@ class Gropp(Solver):
         s = w + beta*s
         energy = (p, s)
     """
-    # The same for an element-wise M, which makes q = M^-1 s unnecessary.
-    iterate_inlined: ClassVar[str] = """
-        delta = energy
-        alpha = gamma/delta if delta > 0 else 0
-        previous = gamma
-        r = r - alpha*s
-        u = M(r)
-        gamma = (r, u)
-        uu = (u, u)
-        rr = (r, r)
-        w = A(u)
-        beta = gamma/previous
-        x = x + alpha*p
-        p = u + beta*p
-        s = w + beta*s
-        energy = (p, s)
-    """
-
-    def texts(self, workspace: Any) -> tuple[str, str]:
-        return self.start, self.iterate_inlined if workspace.inlines("M") else self.iterate
+    # Where M is element-wise, q = M^-1 s is needed nowhere.
+    identities: ClassVar[Mapping[str, str]] = {"u": "M(r)"}

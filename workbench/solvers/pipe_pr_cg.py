@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from workbench.registry import register
@@ -85,28 +86,8 @@ class PipelinedPredictRecomputeCG(Solver):
         square = (s, q)
         z = A(q)
     """
-    iterate_inlined: ClassVar[str] = """
-        delta = energy
-        alpha = gamma/delta if delta > 0 else 0
-        beta = (gamma - alpha*(cross + conj(cross)) + alpha*alpha*square)/gamma
-        x = x + alpha*p
-        r = r - alpha*s
-        u = M(r)
-        v = w - alpha*z
-        p = u + beta*p
-        s = v + beta*s
-        q = M(s)
-        gamma = (r, u)
-        uu = (u, u)
-        rr = (r, r)
-        energy = (p, s)
-        cross = (u, s)
-        square = (s, q)
-        z = A(q)
-        w = A(u)
-    """
+    identities: ClassVar[Mapping[str, str]] = {"u": "M(r)", "q": "M(s)"}
 
     def texts(self, workspace: Any) -> tuple[str, str]:
-        if workspace.inlines("M"):
-            return self.start_inlined, self.iterate_inlined
-        return self.start, self.iterate
+        start, iterate = super().texts(workspace)
+        return self.start_inlined if workspace.inlines("M") else start, iterate

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from workbench.lines.edit import added
 from workbench.registry import register
 from workbench.solvers.base import Solver
 from workbench.solvers.pipecg import PipelinedCG
@@ -122,12 +123,12 @@ class PipelinedCGWithReplacement(Solver):
     """
 
     def texts(self, workspace: Any) -> tuple[str, str]:
-        start, iterate = map(textwrap.dedent, PipelinedCG().texts(workspace))
+        start, iterate = PipelinedCG().texts(workspace)
         eps = float(np.finfo(workspace.dtype).eps) / 2
         norms = f"q = M(s)\n{NORMS}" if workspace.inlines("M") else NORMS
-        iterate = iterate.replace("rr = (r, r)\n", f"rr = (r, r)\n{norms}")
-        iterate = iterate.replace("m = M(w)\n", "m = M(w)\nmm = (m, m)\n")
-        return f"{start}eps = {eps!r}\nentries = {ENTRIES}\n{BEGIN}", f"back = abs(beta)\n{iterate}{BOUNDS}"
+        iterate = added(iterate, {"rr": norms, "m": "mm = (m, m)"})
+        start = f"{textwrap.dedent(start)}eps = {eps!r}\nentries = {ENTRIES}\n{BEGIN}"
+        return start, f"back = abs(beta)\n{iterate}\n{BOUNDS}"
 
     def iterates(self, workspace: Any) -> Iterator[None]:
         replacement = self.replace_inlined if workspace.inlines("M") else self.replace

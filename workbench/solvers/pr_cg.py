@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
 from workbench.registry import register
 from workbench.solvers.base import Solver
@@ -58,24 +59,5 @@ class PredictRecomputeCG(Solver):
         square = (s, q)
         cross = (u, s)
     """
-    # The same for an element-wise M: u and q are formulas.
-    iterate_inlined: ClassVar[str] = """
-        delta = energy
-        alpha = gamma/delta if delta > 0 else 0
-        beta = (gamma - alpha*(cross + conj(cross)) + alpha*alpha*square)/gamma
-        x = x + alpha*p
-        r = r - alpha*s
-        u = M(r)
-        gamma = (r, u)
-        uu = (u, u)
-        rr = (r, r)
-        p = u + beta*p
-        s = A(p)
-        energy = (p, s)
-        q = M(s)
-        square = (s, q)
-        cross = (u, s)
-    """
-
-    def texts(self, workspace: Any) -> tuple[str, str]:
-        return self.start, self.iterate_inlined if workspace.inlines("M") else self.iterate
+    # Where M is element-wise, u and q are formulas.
+    identities: ClassVar[Mapping[str, str]] = {"u": "M(r)"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Iterator
 
@@ -12,7 +11,7 @@ from workbench.devices.lines import Workspace
 from workbench.devices.lines.counting import CountingDevice
 from workbench.lines.parse import parse
 from workbench.lines.shapes import infer_vectors
-from workbench.lines.types import Dot, Formula, LinesError
+from workbench.lines.types import Dot, Formula, LinesError, Place
 
 MOST_LINES, LONGEST, LARGEST = 200, 500, 20_000
 """Maximum lines of a text, characters of a line and characters of a text; checking stays fast within these bounds."""
@@ -20,15 +19,15 @@ WATCHED = {"rr": "(r, r)", "gamma": "(r, u)", "uu": "(u, u)", "delta": "(p, s)"}
 """The scalars that the run monitors, and their definitions."""
 SCALARS = (*WATCHED, "alpha", "beta")
 """The scalars that the run records in every iteration."""
-_TARGET = re.compile(r"\s*(\w+)\s*=")
 
 
 class UserLinesError(LinesError):
     """An error in a text. part: "start" or "iteration"; number: the line from 1, None for the whole text."""
 
-    def __init__(self, sentence: str, part: str, number: int | None = None) -> None:
-        place = f"{part}, line {number}: " if number else f"{part}: "
-        super().__init__(place + (sentence.removeprefix("line ") if number else sentence))
+    def __init__(self, sentence: str, part: str, number: int | None = None, column: int = 1) -> None:
+        where = f"{part}, line {number}: " if number else f"{part}: "
+        place = Place(number, column) if number else None
+        super().__init__(where + (sentence.removeprefix("line ") if number else sentence), place)
         self.part = part
         self.number = number
 
@@ -111,12 +110,11 @@ def _check_reports(texts: dict[str, str]) -> None:
 def _targets(texts: dict[str, str]) -> Iterator[tuple[str, int, str]]:
     """The part, number and target of every line."""
     for part, text in texts.items():
-        for number, line in enumerate(text.splitlines(), 1):
-            if found := _TARGET.match(line):
-                yield part, number, found[1]
+        for line in parse(text):
+            yield part, line.place.line, line.target
 
 
 def _located(error: LinesError, part: str) -> UserLinesError:
     """The error of a line of one of the two texts."""
     sentence = str(error).replace("; give it as an array to keep it", "; read it, or delete the line")
-    return UserLinesError(sentence, part, error.line)
+    return UserLinesError(sentence, part, error.line, error.column or 1)

@@ -11,6 +11,7 @@ from workbench.devices.accelerator.budget import Budget
 from workbench.devices.accelerator.dots import OnePass
 from workbench.devices.accelerator.runtime import Function, Runtime, Vector
 from workbench.devices.constant import constant_of
+from workbench.devices.kernels import block_products as block_kernels
 from workbench.devices.kernels import scalars as scalar_kernels
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.plane_slice import PLANE
@@ -75,6 +76,22 @@ class Launcher:
         made = self.empty((size,), dtype)
         self.runtime.clear(made.handle, made.nbytes)
         return made
+
+    def zero_block(self, size: int, columns: int, dtype: np.dtype) -> Vector:
+        """An N x columns block vector of zeros, row-major."""
+        made = self.empty((size, columns), dtype)
+        self.runtime.clear(made.handle, made.nbytes)
+        return made
+
+    def take_column(self, block: Vector, column: int, target: Vector) -> None:
+        """target = a column of a block vector."""
+        kernel = self.kernel(block_kernels.TAKE, "take", block.dtype)
+        self.sweep(kernel, target.size, block, target, np.int64(block.shape[1]), np.int64(column))
+
+    def put_column(self, source: Vector, block: Vector, column: int) -> None:
+        """A column of a block vector = source."""
+        kernel = self.kernel(block_kernels.PUT, "put", block.dtype)
+        self.sweep(kernel, source.size, source, block, np.int64(block.shape[1]), np.int64(column))
 
     def copy(self, vector: Vector) -> Vector:
         made = self.empty(vector.shape, vector.dtype)

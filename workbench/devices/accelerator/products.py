@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from workbench.devices.accelerator.block_products import BlockCsrProduct, BlockStencilProduct
 from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
@@ -40,6 +41,12 @@ class StencilProduct:
     def apply(self, x: Vector, out: Vector) -> Dots:
         self._device.sweep(self._kernel, self._size, x, out, *self._fixed, self._dots.partial)
         return self._dots
+
+    def block(self, columns: int) -> BlockStencilProduct:
+        """The product with N x columns block vectors."""
+        diagonal, *rest = self._fixed
+        lower, strides = rest[: self._bands], rest[self._bands :]
+        return BlockStencilProduct(self._device, self._size, diagonal, lower, strides, columns)
 
     @property
     def traffic(self) -> int:
@@ -160,6 +167,11 @@ class CsrProduct:
 
     def apply(self, x: Vector, out: Vector) -> Dots:
         return self.paired(x, out, x)
+
+    def block(self, columns: int) -> BlockCsrProduct:
+        """The product with N x columns block vectors."""
+        rows = self.rows
+        return BlockCsrProduct(self._device, rows.data, rows.indices, rows.indptr, columns)
 
     def paired(self, x: Vector, out: Vector, left: Vector) -> Dots:
         """out = A x with (left, out), (out, out) and (left, left)."""

@@ -13,11 +13,14 @@ import numpy as np
 
 from workbench.devices.accelerator.runtime import Runtime
 from workbench.devices.kernels import passes
+from workbench.devices.kernels.prelude import STRIPS
 from workbench.lines.entries import slot_of
 from workbench.lines.schedule import DOT_PLACES, Apply, Pass, Step
-from workbench.lines.types import Formula, Shapes, Solve
+from workbench.lines.types import Formula, LinesError, Shapes, Solve
 
 RECORDED_AT = 3
+LOCAL_MEMORY = 48 * 1024
+"""Bytes of local memory that the sums of Gram matrices may take: what any CUDA device gives a group."""
 
 
 def bind_steps(
@@ -127,6 +130,7 @@ def _pass(
     finish: Any,
 ) -> Callable[[], None]:
     if place not in kernels:
+        _check_sums(device, workspace, step, len(passes.sums_of(step, shapes)))
         text = passes.body(step, shapes, workspace.slots, workspace.dtype)
         kernels[place] = device.kernel(text, "body", workspace.dtype)
     kernel, size, scalars = kernels[place], workspace.size, workspace.scalars
@@ -145,6 +149,17 @@ def _pass(
         after()
 
     return run
+
+
+def _check_sums(device: Any, workspace: Any, step: Pass, count: int) -> None:
+    """Raise LinesError where a pass has Gram matrices whose sums do not fit a group."""
+    layout, itemsize = device.layout, device.wide(workspace.dtype).itemsize
+    most = LOCAL_MEMORY // (max(layout.group + STRIPS, layout.finish) * itemsize)
+    if not layout.chunked and count > max(most, len(step.dots)):
+        raise LinesError(
+            f"a pass adds up {count} sums, and a group of {layout.group} work-items on {device.name} has room for "
+            f"{most}; take block vectors of fewer columns, or device cpu"
+        )
 
 
 def _launch(device: Any, finish: Any, scalars: Any, partial: Any, count: int) -> Callable[[], None]:

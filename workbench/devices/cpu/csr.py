@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from workbench.devices.cpu.block_products import BlockCsrProduct
 from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.threads import launch, prepare
 from workbench.devices.cpu.work_stealing import lanes, shared
@@ -34,6 +35,10 @@ class CsrProduct:
     def apply(self, x: np.ndarray, out: np.ndarray) -> np.ndarray:
         launch(self._data.size, _product, self._data, self._indices, self._indptr, x, out, *self._sums)
         return self._dots
+
+    def block(self, columns: int) -> BlockCsrProduct:
+        """The product with N x columns block vectors."""
+        return BlockCsrProduct(self._data, self._indices, self._indptr, self._sums[0], columns)
 
     @property
     def traffic(self) -> int:

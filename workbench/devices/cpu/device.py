@@ -93,6 +93,18 @@ class Cpu(Operators, StepByStep):
         """A plane of the vector as a new array. Cost: one read of the plane."""
         return plane_slice(vector)
 
+    def zero_block(self, size: int, columns: int, dtype: np.dtype) -> np.ndarray:
+        """An N x columns block vector of zeros, row-major."""
+        return memory.vector(size * columns, dtype).reshape(size, columns)
+
+    def take_column(self, block: np.ndarray, column: int, target: np.ndarray) -> None:
+        """target = a column of a block vector."""
+        target[:] = block[:, column]
+
+    def put_column(self, source: np.ndarray, block: np.ndarray, column: int) -> None:
+        """A column of a block vector = source."""
+        block[:, column] = source
+
     def whole(self, vector: np.ndarray) -> np.ndarray:
         """The vector itself: all of its rows lie here."""
         return vector

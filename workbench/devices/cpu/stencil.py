@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from workbench.devices.cpu import generated
+from workbench.devices.cpu.block_products import BlockStencilProduct
 from workbench.devices.cpu.subdomains import Subdomains
 from workbench.devices.cpu.threads import chunks_of, launch, prepare
 from workbench.lines.types import accumulator
@@ -47,6 +48,11 @@ class StencilProduct:
     def apply(self, x: np.ndarray, out: np.ndarray) -> np.ndarray:
         launch(x.size, self._kernel, x, out, *self._fixed)
         return self._dots
+
+    def block(self, columns: int) -> BlockStencilProduct:
+        """The product with N x columns block vectors."""
+        main, *lower, strides, _, _ = self._fixed
+        return BlockStencilProduct(self._size, main, lower, strides, columns)
 
     def restricted(self, subdomains: Subdomains) -> RestrictedStencilProduct:
         """The product that restricts what it makes while it is in the cache."""

@@ -16,6 +16,8 @@ from workbench.devices.kernels.source import read
 STOP, COUNT, LIMIT, MOST = 64, 65, 66, 67
 """Places behind the named scalars: iterations do nothing while STOP is not 0; see `watch.py` for the other three."""
 ROOM = 68
+STRIPS = 16
+"""Strips in which a group adds up the parts of its items, fewer where it has fewer items."""
 END = "/* Here the prelude ends. */\n"
 
 
@@ -56,7 +58,7 @@ def prelude(layout: Layout, dtype: np.dtype, index: np.dtype | type = np.int32) 
     head += f"typedef {_real(dtype)} R;\ntypedef {_real(wide)} V;\n"
     head += f"typedef {'int' if np.dtype(index).itemsize == 4 else 'I64'} INDEX;\n"
     head += f"#define GROUP {layout.group}\n#define FINISH {layout.finish}\n"
-    head += f"#define STRIPS {min(16, layout.group)}\n"
+    head += f"#define STRIPS {min(STRIPS, layout.group)}\n"
     head += f"#define STOP {STOP}\n#define COUNT {COUNT}\n#define LIMIT {LIMIT}\n#define MOST {MOST}\n"
     head += _piece("chunked" if layout.chunked else "strided")
     for letter, real, kind in (("T", "R", dtype), ("W", "V", wide)):

@@ -17,8 +17,17 @@ class CountingDevice:
     def scalars(self, count: int, dtype: np.dtype) -> np.ndarray:
         return np.zeros(count, dtype)
 
+    def read_scalar(self, scalars: np.ndarray, slot: int) -> Any:
+        return scalars[slot]
+
+    def write_scalar(self, scalars: np.ndarray, slot: int, value: complex) -> None:
+        scalars[slot] = value
+
     def zeros(self, size: int, dtype: np.dtype) -> np.ndarray:
         return np.zeros(size, dtype)
+
+    def zero_block(self, size: int, columns: int, dtype: np.dtype) -> np.ndarray:
+        return np.zeros((size, columns), dtype)
 
     def bind_steps(
         self, steps: Sequence[Step], workspace: Any, shapes: Shapes, kernels: dict[int, Any]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from workbench.devices.clock import Clock
+from workbench.devices.kernels.prelude import ROOM
+from workbench.devices.lines.column_by_column import ColumnByColumn
 from workbench.devices.lines.compiled import Compiled
 from workbench.lines import schedule
 from workbench.lines import shapes as typing_rules
@@ -16,10 +18,23 @@ from workbench.lines.parse import parse
 from workbench.lines.schedule import DOT_PLACES
 from workbench.lines.shapes import infer
 from workbench.lines.solution import work_of
-from workbench.lines.types import SCALAR, VECTOR, Kind, LinesError, Shape, Solve, accumulator, tall_names
+from workbench.lines.types import (
+    SCALAR,
+    VECTOR,
+    Application,
+    Kind,
+    Line,
+    LinesError,
+    Shape,
+    Shapes,
+    Solve,
+    accumulator,
+    block,
+    tall_names,
+)
 
 SCALARS = 64
-"""Room for the scalars of one workspace."""
+"""Room for the scalars of one workspace; small matrices lie behind the words that stop a run."""
 DTYPES = ("float32", "float64", "complex64", "complex128")
 
 
@@ -58,7 +73,9 @@ class Workspace:
         self.slots: dict[str, int] = {}
         """Where each scalar lies, and the first entry of each small matrix."""
         self._shapes: dict[str, Shape] = {}
-        self._words = 0
+        self._count, self._words = 0, ROOM
+        """Scalars so far, and where the next small matrix goes."""
+        self._blocks: dict[tuple[str, int], Any] = {}
         self._make_slots(dict.fromkeys(scalars, SCALAR))
         self.added: list[str] = []
         """Names of the vectors that the programs allocated here."""
@@ -84,14 +101,17 @@ class Workspace:
         typing_rules.check_scalars(programs, infer(everything, given), self.slots)
         inlined = [schedule.inline(lines, self.operators) for lines in programs]
         shapes = infer([line for lines in inlined for line in lines], given)
+        inlined = [schedule.divide_scalars(lines, shapes) for lines in inlined]
         typing_rules.check(programs, shapes, [*self.vectors, *self.slots], self.operators)
         vectors = tall_names(shapes)
         persistent = set(self.vectors).union(*(schedule.read_first(lines, vectors) for lines in inlined))
         schedule.refuse_lost(programs, vectors, persistent)
         self._shapes |= {name: shape for name, shape in shapes.items() if shape.tall}
-        self._make_slots({line.target: shapes[line.target] for line in everything if line.target not in vectors})
-        self._make_slots({work_of(line): shapes[line.matrix] for line in everything if isinstance(line, Solve)})
-        offers = {name: getattr(operator, "offers", tuple(DOT_PLACES)) for name, operator in self.operators.items()}
+        numbers = {line.target: shapes[line.target] for line in everything if line.target not in vectors}
+        solved = [line for lines in inlined for line in lines if isinstance(line, Solve)]
+        rooms = {work_of(line): shapes[line.matrix] for line in solved}
+        self._make_slots(numbers | rooms)
+        offers = {name: self._offers(name, everything, shapes) for name in self.operators}
         plans = [schedule.plan(lines, vectors, persistent, offers, fuse=self.fuse) for lines in inlined]
         made = tuple(Compiled(self, lines, steps, shapes) for lines, steps in zip(inlined, plans, strict=True))
         self._programs += map(weakref.ref, made)
@@ -120,16 +140,37 @@ class Workspace:
         """Whether an operator acts element by element and joins the passes as a formula."""
         return isinstance(self.operators[operator], schedule.Inlined)
 
+    @property
+    def has_matrices(self) -> bool:
+        """Whether small matrices lie behind the scalars."""
+        return self._words > ROOM
+
     def vector(self, name: str) -> Any:
         """The vector or block vector of that name, allocated (zero) when it does not exist yet."""
         if name not in self.vectors:
-            self.vectors[name] = self.device.zeros(self.size, self.dtype)
+            shape = self._shapes.get(name, VECTOR)
+            self.vectors[name] = (
+                self.device.zeros(self.size, self.dtype)
+                if shape == VECTOR
+                else self.device.zero_block(self.size, shape.columns, self.dtype)
+            )
             self.added.append(name)
         return self.vectors[name]
 
     def operator(self, step: schedule.Apply) -> Any:
-        """The operator that a step applies."""
-        return self.operators[step.operator]
+        """The operator that a step applies, in its form for block vectors where the argument is one."""
+        operator, shape = self.operators[step.operator], self._shapes.get(step.argument, VECTOR)
+        if shape == VECTOR:
+            return operator
+        key = step.operator, shape.columns
+        if key not in self._blocks:
+            in_blocks = getattr(operator, "block", None)
+            self._blocks[key] = (
+                in_blocks(shape.columns)
+                if in_blocks
+                else ColumnByColumn(self.device, operator, self.size, shape.columns, self.dtype)
+            )
+        return self._blocks[key]
 
     def gathered(self, name: str) -> Any:
         """The whole vector of that name for a snapshot, None where there is none."""
@@ -143,20 +184,51 @@ class Workspace:
 
     def _given_shapes(self) -> dict[str, Shape]:
         """The shapes of all arrays, and of the small matrices of earlier programs."""
-        arrays = dict.fromkeys(self.vectors, VECTOR)
+        arrays = {name: _shape_of(vector) for name, vector in self.vectors.items()}
         return arrays | {name: shape for name, shape in self._shapes.items() if shape.kind is Kind.SMALL}
 
+    def _offers(self, operator: str, lines: Iterable[Line], shapes: Shapes) -> Collection[str]:
+        """The dot products that an operator computes along with its product; none where it is applied to blocks."""
+        applied = [line for line in lines if isinstance(line, Application) and line.operator == operator]
+        if any(shapes[line.argument] != VECTOR for line in applied):
+            return ()
+        return getattr(self.operators[operator], "offers", tuple(DOT_PLACES))
+
     def _check_vector(self, name: str, vector: Any) -> None:
-        if vector.shape != (self.size,):
+        if vector.shape[:1] != (self.size,) or len(vector.shape) > 2:
             raise LinesError(f"vector {name} has shape {vector.shape}, the others ({self.size},); all must be equal")
+        if name in self.vectors and vector.shape != self.vectors[name].shape:
+            before = self.vectors[name].shape
+            raise LinesError(f"{name} has shape {vector.shape}, and had {before} when the lines were compiled")
+        if len(vector.shape) == 2 and not getattr(getattr(vector, "flags", None), "c_contiguous", True):
+            raise LinesError(f"block vector {name} is not row-major; pass numpy.ascontiguousarray({name})")
         if vector.dtype != self.dtype:
             raise LinesError(f"vector {name} has dtype {vector.dtype}, the others {self.dtype}; all must be equal")
 
     def _make_slots(self, shapes: Mapping[str, Shape]) -> None:
         """Give each new name as many words among the scalars as its shape has."""
+        before = self._words
         for name, shape in shapes.items():
-            if name not in self.slots:
-                if self._words + shape.words > SCALARS:
-                    raise LinesError(f"the program has more than {SCALARS} scalars; split it")
-                self.slots[name], self._shapes[name] = self._words, shape
-                self._words += shape.words
+            if name in self.slots:
+                continue
+            self._shapes[name] = shape
+            if shape.kind is Kind.SMALL:
+                self.slots[name], self._words = self._words, self._words + shape.words
+                continue
+            if self._count == SCALARS:
+                raise LinesError(f"the program has more than {SCALARS} scalars; split it")
+            self.slots[name], self._count = self._count, self._count + 1
+        if self._words > before:
+            self._grow(before)
+
+    def _grow(self, before: int) -> None:
+        """Make room for all small matrices. before: words so far, which keep their values."""
+        old, self.scalars = self.scalars, self.device.scalars(self._words, accumulator(self.dtype))
+        for slot in (*range(self._count), *range(ROOM, before)):
+            self.device.write_scalar(self.scalars, slot, self.device.read_scalar(old, slot))
+        for program in self.programs:
+            program.bind()
+
+
+def _shape_of(vector: Any) -> Shape:
+    return VECTOR if len(vector.shape) == 1 else block(vector.shape[1])

@@ -36,8 +36,11 @@ BETA = """
     beta = gamma/previous
 """
 
-UPDATES = """
-    z = n + beta*z
+
+def updates(n: str) -> str:
+    """Lines 10 to 17, with the vector that is n."""
+    return f"""
+    z = {n} + beta*z
     q = m + beta*q
     s = w + beta*s
     p = u + beta*p
@@ -46,6 +49,9 @@ UPDATES = """
     u = u - alpha*q
     w = w - alpha*z
 """
+
+
+UPDATES = updates("n")
 """Lines 10 to 17."""
 
 DOTS = """
@@ -61,7 +67,13 @@ PRECONDITION = """
 """
 """Line 21."""
 
-PRODUCT = """
-    n = A(m)
+
+def product(n: str) -> str:
+    """Line 22, with the vector that is n."""
+    return f"""
+    {n} = A(m)
 """
+
+
+PRODUCT = product("n")
 """Line 22."""

@@ -64,8 +64,8 @@ class Hybrid2(HybridSolver):
         start, product, *turns = accelerator.lines(
             lines.BEGIN + lines.INITIAL + lines.PREVIOUS + lines.PRECONDITION,
             lines.PRODUCT,
-            lines.UPDATES + lines.PRECONDITION + lines.PRODUCT.replace("n =", "n_next ="),
-            lines.UPDATES.replace("n +", "n_next +") + lines.PRECONDITION + lines.PRODUCT,
+            lines.UPDATES + lines.PRECONDITION + lines.product("n_next"),
+            lines.updates("n_next") + lines.PRECONDITION + lines.PRODUCT,
         )
         begin, scalars, hiding, needing_n = cpu.lines(
             lines.BEGIN + PREVIOUS + lines.DOTS, lines.SCALARS, HIDING, NEEDING_N + lines.BETA
