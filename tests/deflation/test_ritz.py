@@ -67,7 +67,7 @@ def test_an_indefinite_preconditioner_is_refused():
 def test_a_run_without_an_iteration_is_refused():
     zero = linalg.LinearOperator((60, 60), matvec=np.zeros_like, dtype=np.float64)
     b = np.arange(60.0)
-    with pytest.raises(InputError, match="ended at once, with alpha = 0"):
+    with pytest.raises(InputError, match="ended before its first direction, with alpha = 0"):
         solve(zero, b, deflation="ritz:2", M="none")
 
 
