@@ -81,5 +81,5 @@ def test_no_direction_is_stored_after_a_breakdown():
     steps = result.iterations - 1
     assert steps > 3
     assert np.isfinite(keeper.vectors(steps)).all()
-    with pytest.raises(InputError, match=f"the run kept {steps}"):
+    with pytest.raises(InputError, match=f"the run made {steps}"):
         keeper.vectors(steps + 1)
