@@ -15,7 +15,7 @@ from workbench.analysis.candidates import LevelPair, coarsened, level_pairs, sec
 from workbench.cli import main
 from workbench.errors import InputError
 from workbench.problems.files import MatrixFile
-from workbench.run import Run, configure, run_through
+from workbench.run import Run, Stopping, configure, run_through
 
 
 def problem(name="two-layer", **parameters):
@@ -55,6 +55,14 @@ def test_small_problems_are_probed_at_full_size_only():
     assert result.iterations == advice.estimates[0].iterations
     fewest = min(row.iterations for row in advice.estimates)
     assert fewest < 80, "without a second level this problem takes some two hundred iterations"
+
+
+def test_a_coarse_run_that_was_cut_off_in_its_first_iteration_gives_no_growth():
+    fine, pair = problem(n=16), LevelPair("jacobi", "none", "cholesky", "cpu")
+    search = advisor._Search(fine, fine.assemble(), Stopping(), 0)
+    search.found[pair] = advisor.Estimate(pair, math.inf, 1.0, math.inf, False, 4)
+    search.predict(problem(n=8), 2, [pair])
+    assert math.isfinite(search.found[pair].iterations)
 
 
 def test_predictions_from_coarser_grids_are_close_to_full_runs(monkeypatch):

@@ -203,7 +203,8 @@ class _Search:
         needed = _iterations_needed(run)
         earlier = self.found.get(pair)
         growth = DEFAULT_GROWTH.get(pair.deflation, 0.0)
-        if earlier is not None and earlier.grid_n:
+        # A run that was cut off in its first iteration has no rate, and its estimate is infinite.
+        if earlier is not None and earlier.grid_n and math.isfinite(earlier.iterations):
             coarsest = earlier.iterations / (RATIOS[0] ** (earlier.growth or 0.0))
             growth = min(MAX_GROWTH, max(0.0, math.log(needed / coarsest) / math.log(grid_n / earlier.grid_n)))
         iterations = needed * ratio**growth
