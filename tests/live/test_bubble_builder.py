@@ -137,7 +137,7 @@ def test_presets_and_random_bubbles_come_from_the_form(builder):
     builder.form.fields["radius"].value = "0.4"
     builder.form.random.click()
     settle(builder)
-    assert "bubbles with radius 0.4 fitted" in builder.status.text
+    assert "bubbles with radius 0.4 could be placed" in builder.status.text
     assert builder.problem.radius == 0.08
 
 
