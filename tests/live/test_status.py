@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from workbench.live.status import PATIENCE, StatusLine
@@ -11,9 +13,9 @@ LAST = 2 * int(PATIENCE)
 
 @pytest.fixture
 def clock(monkeypatch):
-    """A second a look."""
+    """A second between two reads of the clock; other threads keep the real one."""
     seconds = iter(range(1000))
-    monkeypatch.setattr("workbench.live.status.time.monotonic", lambda: float(next(seconds)))
+    monkeypatch.setattr("workbench.live.status.time", SimpleNamespace(monotonic=lambda: float(next(seconds))))
 
 
 def test_progress_that_nobody_reads_is_kept_back_until_somebody_does(clock):
