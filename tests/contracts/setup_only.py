@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from workbench.devices.kernels.kernel_text import KernelText
 from workbench.run import Run
 
 
@@ -13,12 +14,13 @@ from workbench.run import Run
 def nothing_is_made(runtime: Any, run: Run) -> Iterator[None]:
     """Fail where the runtime compiles a text that it has not compiled, or records launches, but for a restart."""
     compile, record, repeated = runtime.compile, runtime.record, runtime.repeated
-    restart = run._fresh_recurrence
+    restart = run._restart
     restarting: list[bool] = []
 
-    def compiled(text: str, name: str) -> Any:
-        assert (text, name) in runtime._functions, f"{name} was compiled after the setup:\n{text[-2000:]}"
-        return compile(text, name)
+    def compiled(prelude: str, kernel: KernelText) -> Any:
+        known = (prelude + kernel.text, kernel.name) in runtime._functions
+        assert known, f"{kernel.name} was compiled after the setup:\n{kernel.text[-2000:]}"
+        return compile(prelude, kernel)
 
     def refusing(what: str, allowed: Any) -> Any:
         def refused(*arguments: Any) -> Any:
@@ -35,10 +37,10 @@ def nothing_is_made(runtime: Any, run: Run) -> Iterator[None]:
         finally:
             restarting.pop()
 
-    runtime.compile, run._fresh_recurrence = compiled, restarted
+    runtime.compile, run._restart = compiled, restarted
     runtime.record, runtime.repeated = refusing("recorded", record), refusing("recorded", repeated)
     try:
         yield
     finally:
         del runtime.compile, runtime.record, runtime.repeated
-        run._fresh_recurrence = restart
+        run._restart = restart
