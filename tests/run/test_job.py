@@ -86,10 +86,10 @@ def test_a_job_that_notices_its_cancellation_has_not_failed():
 
 
 def test_the_end_is_announced_after_the_last_change_of_state():
-    told = []
-    job = job_of(lambda: None, on_end=lambda ended: told.append(("on_end", ended.over)))
-    job.when_over(lambda: told.append("a listener"))
+    events = []
+    job = job_of(lambda: None, on_end=lambda ended: events.append(("on_end", ended.over)))
+    job.when_over(lambda: events.append("a listener"))
     job.start()
     job.join(10)
-    job.when_over(lambda: told.append("at once"))
-    assert told == [("on_end", True), "a listener", "at once"]
+    job.when_over(lambda: events.append("at once"))
+    assert events == [("on_end", True), "a listener", "at once"]

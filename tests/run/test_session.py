@@ -83,21 +83,21 @@ def test_waiting_has_an_end():
 
 
 def test_the_end_is_announced():
-    told = []
-    session = Session(configure("poisson5", n=8), on_end=told.append)
+    ended = []
+    session = Session(configure("poisson5", n=8), on_end=ended.append)
     session.wait(60)
-    until(lambda: told == [session])
+    until(lambda: ended == [session])
 
 
 def test_listeners_are_called_at_the_end_also_afterwards():
-    told = []
-    session = Session(configure("poisson5", n=16), on_end=lambda _session: told.append("on_end"))
-    session.when_over(lambda: told.append("a view"))
+    ended = []
+    session = Session(configure("poisson5", n=16), on_end=lambda _session: ended.append("on_end"))
+    session.when_over(lambda: ended.append("a view"))
     session.wait(60)
-    until(lambda: len(told) == 2)
-    assert told == ["on_end", "a view"]
-    session.when_over(lambda: told.append("too late, so at once"))
-    assert told[2:] == ["too late, so at once"]
+    until(lambda: len(ended) == 2)
+    assert ended == ["on_end", "a view"]
+    session.when_over(lambda: ended.append("too late, so at once"))
+    assert ended[2:] == ["too late, so at once"]
 
 
 def test_a_run_is_steady_until_a_request():

@@ -7,7 +7,7 @@ accelerator. It has `size`, `shape`, `dtype` and `nbytes`; only the device that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -17,144 +17,23 @@ from workbench.devices.clock import Clock, Recorder
 from workbench.devices.coarse import Form
 from workbench.devices.lines.function import Lines
 from workbench.devices.lines.workspace import Workspace
-from workbench.devices.rows import Rows
+from workbench.devices.operator_protocols import (
+    ChebyshevStep,
+    CoarseLevel,
+    CoarseUpdate,
+    DeviceOperator,
+    DeviceVector,
+    PairKernel,
+    RestrictedProduct,
+    Restriction,
+    SeriesTerm,
+    Watch,
+)
 from workbench.lines.schedule import Step
 from workbench.lines.types import Shapes
 
 if TYPE_CHECKING:
     from workbench.devices.plane_slice import PlaneSlice
-
-DeviceVector = Any
-"""A NumPy array, or a vector in the memory of an accelerator."""
-Dots = Any
-"""Three dot products on the device, shape (3,); the next application of the same operator overwrites them."""
-
-
-class PairKernel(Protocol):
-    """A kernel on two vectors that leaves the dot products (x, out), (out, out) and (x, x)."""
-
-    def apply(self, x: DeviceVector, out: DeviceVector, /) -> Dots: ...
-
-
-class DeviceOperator(PairKernel, Protocol):
-    """A matrix, or M^-1, on a device: out = A x. Unless an operator says otherwise, x and out are distinct."""
-
-    @property
-    def traffic(self) -> int:
-        """Bytes that one application reads and writes, each array counted once."""
-        ...
-
-    @property
-    def flops(self) -> int:
-        """Real floating-point operations of one application."""
-        ...
-
-
-class SeriesTerm(Protocol):
-    """One term of a truncated Neumann series: out = (base - L x)*scale, or base - L^H x."""
-
-    def apply(self, base: DeviceVector, x: DeviceVector, out: DeviceVector, paired: DeviceVector, /) -> Dots: ...
-
-    @property
-    def traffic(self) -> int: ...
-
-    @property
-    def flops(self) -> int: ...
-
-
-class ChebyshevStep(Protocol):
-    """p = a p + b D^-1 (r - s) and u = u + p, with (r, u), (u, u) and (r, r); the first step takes s = p = u = 0."""
-
-    def apply(
-        self, r: DeviceVector, s: DeviceVector, p: DeviceVector, u: DeviceVector, a: float, b: float, *, first: bool
-    ) -> Dots: ...
-
-    def traffic(self, *, first: bool) -> int: ...
-
-    @property
-    def flops(self) -> int: ...
-
-
-class Restriction(Protocol):
-    """Z on a device, d columns."""
-
-    def restrict(self, w: DeviceVector) -> DeviceVector:
-        """Z^H w, shape (d,), in double precision; the next call overwrites it."""
-        ...
-
-    def add(self, x: DeviceVector, coarse: DeviceVector) -> None:
-        """x = x + Z a in place."""
-        ...
-
-    def subtract(self, x: DeviceVector, coarse: DeviceVector, /) -> None:
-        """x = x - Z a in place."""
-        ...
-
-    @property
-    def traffic(self) -> int:
-        """Bytes of Z alone."""
-        ...
-
-
-class CoarseUpdate(Protocol):
-    """AZ on a device."""
-
-    def subtract(self, w: DeviceVector, coarse: DeviceVector) -> None:
-        """w = w - AZ a in place."""
-        ...
-
-    @property
-    def traffic(self) -> int:
-        """Bytes of AZ and of the part of w that one call reads and writes."""
-        ...
-
-    @property
-    def entries(self) -> int: ...
-
-
-class RestrictedProduct(Protocol):
-    """out = A x and Z^H out. saved: bytes that one pass over both saves."""
-
-    @property
-    def saved(self) -> int: ...
-
-    def apply(self, x: DeviceVector, out: DeviceVector) -> tuple[Dots, DeviceVector]: ...
-
-
-class CoarseLevel(Protocol):
-    """E^-1 on a device. waits: every solve waits for the host; notes: sentences for the provenance of a run."""
-
-    @property
-    def waits(self) -> bool: ...
-
-    @property
-    def notes(self) -> tuple[str, ...]: ...
-
-    @property
-    def solve(self) -> Callable[[Any], DeviceVector]:
-        """E^-1 a, shape (d,)."""
-        ...
-
-    def take_energy(self, dots: Any, coarse: Any, solved: Any) -> Dots:
-        """Subtract (coarse, solved) from the first dot product."""
-        ...
-
-
-class Watch(Protocol):
-    """The scalars of the last iterations, one row each; see `accelerator.watch`."""
-
-    @property
-    def every(self) -> int:
-        """Most iterations between two reads."""
-        ...
-
-    def prepare(self, norm: str, *, alike: bool) -> None: ...
-
-    def arm(self, norm: str, limit: float, most: float = np.inf) -> None: ...
-
-    def make(self, recurrence: Iterator[None], count: int, *, alike: bool = False) -> None: ...
-
-    def rows(self) -> Rows: ...
 
 
 class Memory(Protocol):

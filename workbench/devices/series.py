@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.protocol import Dots, SeriesTerm
+from workbench.devices.operator_protocols import Dots, SeriesTerm
 
 
 class TermByTerm:

@@ -177,7 +177,7 @@ def _product(left: Shape | None, right: Shape | None, place: Place) -> Shape | N
 def check(
     programs: Sequence[Sequence[Line]], shapes: Shapes, known: Collection[str], operators: Collection[str]
 ) -> None:
-    """Raise LinesError when a line reads a name that nobody set, or where shapes do not fit.
+    """Raise LinesError when a line reads a name that no line sets, or where shapes do not fit.
 
     `known` are the names that hold a value before the first line.
     """

@@ -111,9 +111,9 @@ class Curve:
 
     @property
     def parted(self) -> int:
-        """The iteration at which the true residual was found to have parted from the recurrence's, -1 for none."""
-        parted = None if self.history is None else self.history.residual_gap_at
-        return -1 if parted is None else parted
+        """The first iteration with a residual gap, -1 for none."""
+        gap = None if self.history is None else self.history.residual_gap_at
+        return -1 if gap is None else gap
 
     @property
     def line(self) -> float:

@@ -199,10 +199,10 @@ class SpectrumView(Watching):
         notes, history = [self.why] if self.why else [], watched.history
         if history is not None and history.count - 1 > MAX_ITERATIONS:
             notes.append(f"Shown are the first {MAX_ITERATIONS:,} iterations.")
-        parted = history.residual_gap_at if history is not None else None
-        if parted is not None and parted <= self.slider.value:
+        gap = history.residual_gap_at if history is not None else None
+        if gap is not None and gap <= self.slider.value:
             notes.append(
-                f"At iteration {parted} the true residual had left the recurrence's; from there on neither "
+                f"At iteration {gap} the true residual had left the recurrence's; from there on neither "
                 f"Ritz values nor estimates can be trusted."
             )
         return "".join(f"<br>{html.escape(note)}" for note in notes)

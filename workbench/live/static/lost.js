@@ -5,7 +5,7 @@ import { element } from "./page.js";
 const GONE = new Set(["restarting", "autorestarting", "terminating", "dead"]);
 const CONTROLS = "button, input, select, textarea, [tabindex='0']:not(.lm-TabBar-tab, .lm-TabBar)";
 const PATIENCE = 1500; // ms
-const TOLD = "The kernel was restarted or has ended. What you see is from before, and the controls do nothing.";
+const ENDED = "The kernel was restarted or has ended. What you see is from before, and the controls do nothing.";
 const CUT_OFF = "The connection to the kernel is lost. What you see is from before; the controls work again when it is back.";
 
 // Says so above all that an element stands in, and switches the controls there off; the kernel's models do not come back
@@ -16,7 +16,7 @@ export function watchKernel(model, el, advice) {
   const show = () => {
     // A kernel that ends takes its connection along, and then nothing comes back.
     const ended = over || (present && el.closest(".jupyter-widgets-disconnected") !== null);
-    mark(outermost(el), ended ? `${TOLD} ${advice()}` : present ? "" : CUT_OFF);
+    mark(outermost(el), ended ? `${ENDED} ${advice()}` : present ? "" : CUT_OFF);
   };
   const turn = (_kernel, status) => {
     over ||= GONE.has(status);
