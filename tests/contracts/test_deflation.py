@@ -68,7 +68,7 @@ def test_the_projection_is_the_papers(name, coarse, dtype):
     assert projection.drift(projected) < 1e-12
 
     product = np.zeros_like(x)
-    dots = projection.apply(x, product)
+    dots = projection.apply(x, product, "xy")
     np.testing.assert_allclose(product, P @ A @ x, atol=1e-12)
     np.testing.assert_allclose(dots[0], np.vdot(x, P @ A @ x), rtol=1e-10)
 

@@ -91,7 +91,7 @@ def test_the_preconditioner_agrees_with_its_formula(variant):
     M1 = registry.find("variant", variant).precondition(projection, jacobi, device)
     r, u = np.random.default_rng(4).random(20), np.zeros(20)
     before = r.copy()
-    dots = M1.apply(r, u)
+    dots = M1.apply(r, u, "xy", "yy", "xx")
     np.testing.assert_allclose(u, formulas[variant] @ r, atol=1e-12)
     assert np.array_equal(r, before)
     paired = inverse @ r if variant == "def2" else u

@@ -34,7 +34,7 @@ def test_the_projection_of_dense_vectors_agrees_with_its_formula(dtype, coarse):
     P = np.eye(48) - A @ Z @ np.linalg.solve(Z.conj().T @ A @ Z, Z.conj().T)
     x = rng.random(48).astype(dtype)
     product = np.zeros_like(x)
-    dots = projection.apply(x, product)
+    dots = projection.apply(x, product, "xy")
     np.testing.assert_allclose(product, P @ A @ x, atol=1e-12)
     np.testing.assert_allclose(dots[0], np.vdot(x, P @ A @ x), rtol=1e-10)
     finished, b = x.copy(), A @ np.ones(48)

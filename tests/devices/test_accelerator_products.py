@@ -25,7 +25,7 @@ def numbers(size, dtype, seed=0):
 def same(device, bound, expected, x, *, eps=100):
     """Applied to x, the bound operator gives what NumPy does, dot products included, and leaves x alone."""
     out, placed = device.zeros(x.size, x.dtype), device.array(x, x.dtype)
-    dots = bound.apply(placed, out).to_host()
+    dots = bound.apply(placed, out, "xy", "yy", "xx").to_host()
     scale = max(1, np.abs(expected).max())
     np.testing.assert_allclose(device.to_host(out), expected, rtol=0, atol=eps * np.finfo(x.dtype).eps * scale)
     np.testing.assert_array_equal(device.to_host(placed), x)

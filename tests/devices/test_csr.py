@@ -217,6 +217,6 @@ def test_any_function_serves_as_a_product(dtype):
     (x,) = random_vectors(50, 1, dtype)
     out = np.full_like(x, np.nan)
     # SciPy's operators may answer with a column.
-    dots = CPU.callable(lambda v: (matrix @ v)[:, np.newaxis], 50, np.dtype(dtype)).apply(x, out)
+    dots = CPU.callable(lambda v: (matrix @ v)[:, np.newaxis], 50, np.dtype(dtype)).apply(x, out, "xy", "yy", "xx")
     np.testing.assert_array_equal(out, matrix @ x)
     assert_dots(dots, x, out)

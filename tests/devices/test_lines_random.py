@@ -193,12 +193,12 @@ class Applied:
     def __init__(self, product, offers=("xy", "yy", "xx")):
         self.product, self.offers = product, offers
 
-    def apply(self, x, out):
+    def apply(self, x, out, *wanted):
         out[:] = self.product(x)
         wide = accumulator(out.dtype)
         left, right = x.astype(wide), out.astype(wide)
         pairs = {"xy": (left, right), "yy": (right, right), "xx": (left, left)}
-        return np.array([np.vdot(*pair) if name in self.offers else np.nan for name, pair in pairs.items()])
+        return np.array([np.vdot(*pair) if name in wanted else np.nan for name, pair in pairs.items()])
 
 
 class PlanDevice(StepByStep):

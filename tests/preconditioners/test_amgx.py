@@ -145,7 +145,7 @@ def _same_bits(device, problem, method="classical"):
     assert amgx.takes_addresses(device)
     r = np.random.default_rng(0).standard_normal(solver.size)
     there, u = device.array(r, np.float64), device.zeros(solver.size, np.float64)
-    dots = amgx.Cycle(solver, device).apply(there, u)
+    dots = amgx.Cycle(solver, device).apply(there, u, "xy", "yy", "xx")
     by_host = solver.solve(r)
     assert np.array_equal(device.to_host(u), by_host)
     assert np.array_equal(device.to_host(there), r)

@@ -97,13 +97,13 @@ class Projection:
 
     offers = ("xy",)
 
-    def apply(self, x: Any, out: Any) -> Any:
-        """out = P A x. Returns dot products of which only the first, (x, out), is computed."""
-        dots, restricted = self._product.apply(x, out)
+    def apply(self, x: Any, out: Any, *wanted: str) -> Any:
+        """out = P A x. Returns dot products, of which only the first, (x, out), can be asked for."""
+        dots, restricted = self._product.apply(x, out, *wanted)
         # (x, AZ a) = (Z^H A x, a) costs d operations instead of N.
         solved = self.coarse_solve(restricted)
         self._az.subtract(out, solved)
-        return self._coarse.take_energy(dots, restricted, solved)
+        return self._coarse.take_energy(dots, restricted, solved) if wanted else None
 
     def parts(self) -> Parts:
         """The calls that a trace records separately."""

@@ -117,7 +117,7 @@ class Additive(Variant):
 
 
 class TwoLevel:
-    """u = M1 r, composed of M^-1, P before it, P^T after it and Q added, with (r, u), (u, u) and (r, r).
+    """u = M1 r, composed of M^-1, P before it, P^T after it and Q added, and the dot products of r and u.
 
     dots_of_first_level: compute the dot products with u before P^T is applied, as DEF2 does. Work space: one vector if
     `before`.
@@ -142,8 +142,8 @@ class TwoLevel:
         self.waits = projection.waits or getattr(M, "waits", False)
         """Whether an application synchronizes with the host."""
 
-    def apply(self, r: Any, u: Any) -> Any:
-        """u = M1 r; returns the dot products. r and u must be distinct vectors."""
+    def apply(self, r: Any, u: Any, *wanted: str) -> Any:
+        """u = M1 r. Dot products cost a pass over r and u. r and u must be distinct vectors."""
         v = r
         if self._before:
             if self._work is None:
@@ -152,14 +152,14 @@ class TwoLevel:
             self._device.assign(v, r)
             self._projection.project(v)
         self._M.apply(v, u)
-        dots = self._dots.apply(r, u) if self._early else None
+        dots = self._dots.apply(r, u) if self._early and wanted else None
         if self._after and self._correct:
             self._projection.recover_solution(u, r)
         elif self._after:
             self._projection.project_transposed(u)
         elif self._correct:
             self._projection.add_correction(u, r)
-        return self._dots.apply(r, u) if dots is None else dots
+        return self._dots.apply(r, u) if wanted and not self._early else dots
 
     def parts(self) -> Parts:
         """The calls that a trace records separately, in addition to those of the projection."""

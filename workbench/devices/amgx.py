@@ -262,7 +262,7 @@ class Cycle:
             self._v = device.zeros(solver.size, np.dtype(np.float64))
             self._project = device.lines("m = (e, v)\nv = v - m*e")
 
-    def apply(self, r: Any, u: Any) -> Any:
+    def apply(self, r: Any, u: Any, *wanted: str) -> Any:
         """u = M^-1 r. The two may not be the same vector."""
         if not self._projected:
             self._solve(r, u)
@@ -272,7 +272,7 @@ class Cycle:
             self._solve(self._v, self._v)
             self._project(e=self._unit, v=self._v)
             self._device.assign(u, self._v)
-        return self._dots.apply(r, u)
+        return self._dots.apply(r, u) if wanted else None
 
     def _solve(self, b: Any, x: Any) -> None:
         runtime = self._runtime

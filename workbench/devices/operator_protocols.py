@@ -12,17 +12,25 @@ from workbench.devices.rows import Rows
 DeviceVector = Any
 """A NumPy array, or a vector in the memory of an accelerator."""
 Dots = Any
-"""Three dot products on the device, shape (3,); the next application of the same operator overwrites them."""
+"""Dot products on the device, (x, out), (out, out) and (x, x), those that were asked for; the next application of the
+same operator overwrites them."""
 
 
 class PairKernel(Protocol):
-    """A kernel on two vectors that leaves the dot products (x, out), (out, out) and (x, x)."""
+    """The dot products (x, y), (y, y) and (x, x) of two vectors."""
 
-    def apply(self, x: DeviceVector, out: DeviceVector, /) -> Dots: ...
+    def apply(self, x: DeviceVector, y: DeviceVector, /) -> Dots: ...
 
 
-class DeviceOperator(PairKernel, Protocol):
+class DeviceOperator(Protocol):
     """A matrix, or M^-1, on a device: out = A x. Unless an operator says otherwise, x and out are distinct."""
+
+    def apply(self, x: DeviceVector, out: DeviceVector, /, *wanted: str) -> Dots:
+        """wanted: the dot products to compute, "xy" for (x, out), "yy" for (out, out) and "xx" for (x, x).
+
+        A kernel that has them in the same pass computes all three; what is not asked for is undefined.
+        """
+        ...
 
     @property
     def traffic(self) -> int:
@@ -103,7 +111,7 @@ class RestrictedProduct(Protocol):
     @property
     def saved(self) -> int: ...
 
-    def apply(self, x: DeviceVector, out: DeviceVector) -> tuple[Dots, DeviceVector]: ...
+    def apply(self, x: DeviceVector, out: DeviceVector, *wanted: str) -> tuple[Dots, DeviceVector]: ...
 
 
 class CoarseLevel(Protocol):

@@ -29,8 +29,8 @@ class TermByTerm:
         self._middle = zeros(like.size, like.dtype)
         self._spare = zeros(like.size, like.dtype) if order > 1 else None
 
-    def apply(self, r: Any, u: Any) -> Dots:
-        """u = M^-1 r; returns (r, u), (u, u) and (r, r). The two may not be the same vector."""
+    def apply(self, r: Any, u: Any, *_: str) -> Dots:
+        """u = M^-1 r; computes all three dot products. The two may not be the same vector."""
         # u and one spare vector take turns as targets; the last term must land in u and none may overwrite its
         # argument.
         v = r

@@ -74,6 +74,11 @@ class Apply:
     target: str
     dots: tuple[tuple[str, str], ...]
 
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """The dot products that are asked for, of xy, yy and xx."""
+        return tuple(dict.fromkeys(which for _, which in self.dots))
+
 
 Step = Pass | Apply
 

@@ -17,11 +17,9 @@ DOUBLE = np.dtype(np.float64)
 class BoundOperator(Protocol):
     """An operator with its data in device memory."""
 
-    def apply(self, x: Any, out: Any, /) -> Any:
-        """out = A x. Returns the dot products (x, out), (out, out) and (x, x), computed in the same pass.
-
-        They are in device memory, shape (3,), and are overwritten by the next application.
-        """
+    def apply(self, x: Any, out: Any, /, *wanted: str) -> Any:
+        """out = A x. Returns those of the dot products "xy" = (x, out), "yy" = (out, out) and "xx" = (x, x) that are
+        asked for, in device memory; the next application overwrites them."""
         ...
 
     @property

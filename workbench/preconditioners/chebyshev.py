@@ -63,8 +63,8 @@ class ChebyshevSeries:
             previous, rho = rho, 1 / (2 * center / radius - rho)
             self._weights.append((rho * previous, 2 * rho / radius))
 
-    def apply(self, r: Any, u: Any) -> Any:
-        """u = M^-1 r; returns (r, u), (u, u) and (r, r). r and u must be distinct vectors."""
+    def apply(self, r: Any, u: Any, *_: str) -> Any:
+        """u = M^-1 r; computes all three dot products. r and u must be distinct vectors."""
         dots = self._step.apply(r, self._s, self._p, u, *self._weights[0], first=True)
         for a, b in self._weights[1:]:
             self._product.apply(u, self._s)

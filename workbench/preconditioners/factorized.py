@@ -29,9 +29,9 @@ class Factorized:
         self._solve = solve
         self.pivots, self.shift, self.notes = pivots, shift, notes or []
 
-    def apply(self, r: Any, u: Any) -> Any:
-        """u = M^-1 r; returns (r, u), (u, u) and (r, r). r and u must be distinct vectors."""
-        return self._solve.apply(r, u)
+    def apply(self, r: Any, u: Any, *wanted: str) -> Any:
+        """u = M^-1 r and dot products. r and u must be distinct vectors."""
+        return self._solve.apply(r, u, *wanted)
 
     @property
     def traffic(self) -> int:

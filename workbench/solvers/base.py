@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
 from workbench.devices.protocol import Device
-from workbench.lines.edit import by_identities
+from workbench.lines.edit import by_identities, with_names, without_unread
 from workbench.operators import Operator, Size, stored_bytes
 from workbench.registry import Block
 
@@ -48,6 +48,8 @@ class Solver(Block):
     identities: ClassVar[Mapping[str, str]] = {}
     """What holds in exact arithmetic after every iteration, such as u = M(r). Where M acts element by element, it
     replaces the recurrence of that vector in `iterate`."""
+    stored_in: ClassVar[Mapping[str, str]] = {}
+    """Where `identities` leave a vector to the other texts alone: the vector whose memory it takes there."""
 
     uniform_iterations: ClassVar[bool] = True
     """Whether all iterations launch the same kernels, so that a device may record and replay them. False for a solver
@@ -97,7 +99,8 @@ class Solver(Block):
     def texts(self, workspace: Any) -> tuple[str, str]:
         """`start` and `iterate` for a workspace; a method may use fewer vectors if M is element-wise."""
         if self.identities and workspace.inlines("M"):
-            return self.start, by_identities(self.iterate, self.identities)
+            start, iterate = without_unread(self.start, by_identities(self.iterate, self.identities))
+            return with_names(start, self.stored_in), iterate
         return self.start, self.iterate
 
     def iterates(self, workspace: Any) -> Iterator[None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from workbench.registry import register
 from workbench.solvers.base import Solver
@@ -69,25 +69,5 @@ class PipelinedPredictRecomputeCG(Solver):
         m = M(w)
     """
 
-    # The same for an element-wise M: u and q are formulas, stored because A is applied to them.
-    start_inlined: ClassVar[str] = """
-        s = A(x)
-        r = b - s
-        u = M(r)
-        gamma = (r, u)
-        uu = (u, u)
-        rr = (r, r)
-        p = u
-        w = A(u)
-        s = w
-        q = M(s)
-        energy = (p, s)
-        cross = (u, s)
-        square = (s, q)
-        z = A(q)
-    """
+    # For an element-wise M, u and q are formulas, stored because A is applied to them.
     identities: ClassVar[Mapping[str, str]] = {"u": "M(r)", "q": "M(s)"}
-
-    def texts(self, workspace: Any) -> tuple[str, str]:
-        start, iterate = super().texts(workspace)
-        return self.start_inlined if workspace.inlines("M") else start, iterate

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
 from workbench.registry import register
 from workbench.solvers.base import Solver
@@ -34,6 +35,7 @@ class PipelinedCG(Solver):
         gamma = (r, u)
         uu = (u, u)
         rr = (r, r)
+        p = u
         w = A(u)
         omega = (u, w)
         m = M(w)
@@ -43,7 +45,6 @@ class PipelinedCG(Solver):
         z = n
         q = m
         s = w
-        p = u
     """
     iterate: ClassVar[str] = """
         delta = omega - beta*gamma/alpha
@@ -61,51 +62,11 @@ class PipelinedCG(Solver):
         omega = (u, w)
         uu = (u, u)
         rr = (r, r)
-        beta = gamma/previous
-        m = M(w)
-        n = A(m)
-    """
-
-    # The same for an element-wise M: u and q = M^-1 s are not stored; m is the vector that A is applied to.
-    start_inlined: ClassVar[str] = """
-        s = A(x)
-        r = b - s
-        m = M(r)
-        gamma = (r, m)
-        uu = (m, m)
-        rr = (r, r)
-        p = m
-        w = A(m)
-        omega = (m, w)
-        m = M(w)
-        n = A(m)
-        alpha = 1
-        beta = 0
-        z = n
-        s = w
-    """
-    iterate_inlined: ClassVar[str] = """
-        delta = omega - beta*gamma/alpha
-        alpha = gamma/delta if delta > 0 else 0
-        previous = gamma
-        u = M(r)
-        z = n + beta*z
-        s = w + beta*s
-        p = u + beta*p
-        x = x + alpha*p
-        r = r - alpha*s
-        w = w - alpha*z
-        u = M(r)
-        gamma = (r, u)
-        omega = (u, w)
-        uu = (u, u)
-        rr = (r, r)
         m = M(w)
         beta = gamma/previous
         n = A(m)
     """
 
-    def texts(self, workspace: Any) -> tuple[str, str]:
-        if workspace.inlines("M"):
-            return self.start_inlined, self.iterate_inlined
-        return self.start, self.iterate
+    # For an element-wise M, u and q = M^-1 s are not stored; m is the vector that A is applied to.
+    identities: ClassVar[Mapping[str, str]] = {"u": "M(r)", "q": "M(s)"}
+    stored_in: ClassVar[Mapping[str, str]] = {"u": "m", "q": "m"}

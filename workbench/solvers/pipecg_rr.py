@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
-from workbench.lines.edit import added
+from workbench.lines.edit import added, with_names
 from workbench.registry import register
 from workbench.solvers.base import Solver
 from workbench.solvers.pipecg import PipelinedCG
@@ -87,7 +87,9 @@ class PipelinedCGWithReplacement(Solver):
     curvature_is_recomputed: ClassVar[bool] = False
 
     start: ClassVar[str] = PipelinedCG.start
-    iterate: ClassVar[str] = PipelinedCG.iterate
+    iterate: ClassVar[str] = "\n".join(
+        ["back = abs(beta)", added(PipelinedCG.iterate, {"rr": NORMS, "m": "mm = (m, m)"}), BOUNDS]
+    )
     replace: ClassVar[str] = """
         s = A(x)
         r = b - s
@@ -104,35 +106,19 @@ class PipelinedCGWithReplacement(Solver):
         m = M(w)
         n = A(m)
     """
-    # The same for an element-wise M: m holds u and q, as in pipecg.
-    replace_inlined: ClassVar[str] = """
-        s = A(x)
-        r = b - s
-        m = M(r)
-        gamma = (r, m)
-        uu = (m, m)
-        rr = (r, r)
-        w = A(m)
-        omega = (m, w)
-        beta = gamma/previous
-        s = A(p)
-        m = M(s)
-        z = A(m)
-        m = M(w)
-        n = A(m)
-    """
+    identities: ClassVar[Mapping[str, str]] = PipelinedCG.identities
+    stored_in: ClassVar[Mapping[str, str]] = PipelinedCG.stored_in
 
     def texts(self, workspace: Any) -> tuple[str, str]:
-        start, iterate = PipelinedCG().texts(workspace)
+        start, iterate = super().texts(workspace)
         eps = float(np.finfo(workspace.dtype).eps) / 2
-        norms = f"q = M(s)\n{NORMS}" if workspace.inlines("M") else NORMS
-        iterate = added(iterate, {"rr": norms, "m": "mm = (m, m)"})
-        start = f"{textwrap.dedent(start)}eps = {eps!r}\nentries = {ENTRIES}\n{BEGIN}"
-        return start, f"back = abs(beta)\n{iterate}\n{BOUNDS}"
+        return f"{textwrap.dedent(start)}\neps = {eps!r}\nentries = {ENTRIES}\n{BEGIN}", iterate
 
     def iterates(self, workspace: Any) -> Iterator[None]:
-        replacement = self.replace_inlined if workspace.inlines("M") else self.replace
-        start, iterate, replace = workspace.lines(*self.texts(workspace), textwrap.dedent(replacement) + RESET)
+        replacement = f"{textwrap.dedent(self.replace)}\n{RESET}"
+        if workspace.inlines("M"):
+            replacement = with_names(replacement, self.stored_in)
+        start, iterate, replace = workspace.lines(*self.texts(workspace), replacement)
 
         def recurrence() -> Iterator[None]:
             start()

@@ -54,7 +54,7 @@ class BoxColumns(_BoxProduct):
         self._sides = [np.int64(number) for number in (*self._grid, slabs)]
         self._dots = Dots(device, self._dtype, self._groups)
 
-    def apply(self, x: Vector, out: Vector) -> Dots:
+    def apply(self, x: Vector, out: Vector, *_: str) -> Dots:
         self._device.launch(self._kernel, self._groups, x, out, *self._weights, *self._sides, self._dots.partial)
         return self._dots
 
@@ -75,7 +75,7 @@ class BoxLines(_BoxProduct):
         self._groups = device.layout.groups_for(self._size)
         self._dots = Dots(device, self._dtype, self._groups)
 
-    def apply(self, x: Vector, out: Vector) -> Dots:
+    def apply(self, x: Vector, out: Vector, *_: str) -> Dots:
         planes, rows, width = self._grid
         first, second = self._work
         self._sum(x, first, rows * width, planes, planes)

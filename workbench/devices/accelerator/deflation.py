@@ -163,8 +163,8 @@ class ProductThenRestriction:
         self._bound, self._z = bound, z
         self.waits = getattr(bound, "waits", False)
 
-    def apply(self, x: Vector, out: Vector) -> tuple[Dots, Vector]:
-        return self._bound.apply(x, out), self._z.restrict(out)
+    def apply(self, x: Vector, out: Vector, *wanted: str) -> tuple[Dots, Vector]:
+        return self._bound.apply(x, out, *wanted), self._z.restrict(out)
 
 
 class _Coarse:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +15,9 @@ from workbench.lines.parse import parse
 from workbench.lines.shapes import infer
 from workbench.lines.types import tall_names
 
+PRODUCT = "y = M(x)"
+DOTS = "xy = (x, y)\nyy = (y, y)\nxx = (x, x)"
+
 
 class Dots:
     """The parts of (x, y), (y, y) and (x, x), `partial` of shape (3, count); the next application overwrites them."""
@@ -25,6 +29,32 @@ class Dots:
     def to_host(self) -> np.ndarray:
         """The three dot products, shape (3,)."""
         return self._device.to_host(self.partial).sum(axis=1)
+
+
+class AppliedElementWise:
+    """u = formula of r in a pass of its own, with (r, u), (u, u) and (r, r) where any of them is asked for."""
+
+    def __init__(self, device: Any, operator: Any) -> None:
+        self._device, self._operators = device, {"M": operator}
+        self._last = self._product = OnePass(device, PRODUCT, ("x", "y"), self._operators)
+
+    @functools.cached_property
+    def _product_and_dots(self) -> OnePass:
+        return OnePass(self._device, f"{PRODUCT}\n{DOTS}", ("x", "y"), self._operators)
+
+    def apply(self, r: Vector, u: Vector, *wanted: str) -> Dots | None:
+        self._last = self._product_and_dots if wanted else self._product
+        return self._last.apply(r, u)
+
+    @property
+    def traffic(self) -> int:
+        """Bytes of the latest application."""
+        return self._last.traffic
+
+    @property
+    def flops(self) -> int:
+        """Operations of the latest application."""
+        return self._last.flops
 
 
 class OnePass:

@@ -43,7 +43,7 @@ class BlockFactor:
         self._groups = max(1, min(device.layout.groups, blocks))
         self._dots = Dots(device, inverse.dtype, self._groups)
 
-    def apply(self, r: Vector, u: Vector) -> Dots:
+    def apply(self, r: Vector, u: Vector, *_: str) -> Dots:
         """u = M^-1 r. The two may not be the same vector."""
         low, up = self._halves
         arguments = (*low.arrays, *up.arrays, self._inverse, self._scale, r, u, self._dots.partial, *self._more)
@@ -90,7 +90,7 @@ class GridBlockFactor:
         most = min(MOST_ROWS, device.layout.group)
         return not device.layout.chunked and far and block % width == 0 and block // width <= most
 
-    def apply(self, r: Vector, u: Vector) -> Dots:
+    def apply(self, r: Vector, u: Vector, *_: str) -> Dots:
         """u = M^-1 r. The two may not be the same vector."""
         arguments = (*self._bands, self._inverse, self._scale, r, u, self._dots.partial, *self._more)
         self._device.launch(self._kernel, self._groups, *arguments, group=self._group)

@@ -27,9 +27,9 @@ class CallableProduct:
         self._x, self._out = (device.pinned((size,), np.dtype(dtype)) for _ in range(2))
         self._dots = device.dots()
 
-    def apply(self, x: Vector, out: Vector) -> Dots:
+    def apply(self, x: Vector, out: Vector, *wanted: str) -> Dots | None:
         self._device.fetch(x, self._x)
         # The function may keep what it is given.
         self._out[:] = np.reshape(self._product(self._x.copy()), (self._size,))
         self._device.runtime.upload(out.handle, self._out)
-        return self._dots.apply(x, out)
+        return self._dots.apply(x, out) if wanted else None

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from workbench.devices.accelerator.budget import Budget
-from workbench.devices.accelerator.dots import OnePass
+from workbench.devices.accelerator.dots import DOTS, OnePass
 from workbench.devices.accelerator.runtime import Function, Runtime, Vector
 from workbench.devices.constant import constant_of
 from workbench.devices.kernels import block_products as block_kernels
@@ -209,4 +209,4 @@ class Launcher:
 
     def dots(self) -> Any:
         """The dot products (x, y), (y, y) and (x, x) of two vectors in one pass."""
-        return OnePass(self, "xy = (x, y)\nyy = (y, y)\nxx = (x, x)", ("x", "y"))
+        return OnePass(self, DOTS, ("x", "y"))

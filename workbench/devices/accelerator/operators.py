@@ -10,7 +10,7 @@ from scipy import sparse
 
 from workbench.devices.accelerator import deflation, factors, host, products
 from workbench.devices.accelerator.box import box_product
-from workbench.devices.accelerator.dots import OnePass
+from workbench.devices.accelerator.dots import AppliedElementWise
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.coarse import Form
@@ -59,8 +59,7 @@ class Operators(Launcher):
 
     def applied(self, operator: Any) -> Any:
         """An element-by-element operator as one with apply(r, u), for where it cannot join a pass."""
-        text = "y = M(x)\nxy = (x, y)\nyy = (y, y)\nxx = (x, x)"
-        return OnePass(self, text, ("x", "y"), {"M": operator})
+        return AppliedElementWise(self, operator)
 
     def chebyshev_step(self, inverse: Vector) -> Any:
         """p = a p + b D^-1 (r - s), u = u + p."""

@@ -38,7 +38,7 @@ class StencilProduct:
         self._itemsize, self._is_complex = main.dtype.itemsize, main.dtype.kind == "c"
         self._dots = Dots(device, main.dtype, device.layout.groups_for(main.size))
 
-    def apply(self, x: Vector, out: Vector) -> Dots:
+    def apply(self, x: Vector, out: Vector, *_: str) -> Dots:
         self._device.sweep(self._kernel, self._size, x, out, *self._fixed, self._dots.partial)
         return self._dots
 
@@ -165,7 +165,7 @@ class CsrProduct:
         self._kernel = device.kernel(self.rows.text(), "csr", data.dtype, self.rows.index)
         self._dots = Dots(device, data.dtype, self.rows.groups)
 
-    def apply(self, x: Vector, out: Vector) -> Dots:
+    def apply(self, x: Vector, out: Vector, *_: str) -> Dots:
         return self.paired(x, out, x)
 
     def block(self, columns: int) -> BlockCsrProduct:
@@ -227,8 +227,8 @@ class FactorizedInverse:
         )
         self._middle = device.zeros(factor.shape[0], factor.dtype)
 
-    def apply(self, r: Vector, u: Vector) -> Dots:
-        """u = G^H G r; returns (r, u), (u, u) and (r, r). The two may not be the same vector."""
+    def apply(self, r: Vector, u: Vector, *_: str) -> Dots:
+        """u = G^H G r; computes all three dot products. The two may not be the same vector."""
         self._lower.apply(r, self._middle)
         return self._upper.paired(self._middle, u, r)
 

@@ -109,10 +109,10 @@ def _finish(
 
 def _application(device: Any, workspace: Any, step: Apply, finish: Any) -> Callable[[], None]:
     operator, scalars = workspace.operator(step), workspace.scalars
-    x, out, wanted = workspace.vector(step.argument), workspace.vector(step.target), bool(step.dots)
+    x, out, wanted = workspace.vector(step.argument), workspace.vector(step.target), step.wanted
 
     def run() -> None:
-        dots = operator.apply(x, out)
+        dots = operator.apply(x, out, *wanted)
         if finish:
             partial, count = (dots.partial, dots.count) if wanted else (scalars, 0)
             device.launch(finish, 1, scalars, partial, np.int64(count), group=device.layout.finish)

@@ -48,7 +48,7 @@ class BoxProduct:
         vector = np.empty(0, self._dtype)
         prepare(self._kernel, vector, vector, *self._fixed)
 
-    def apply(self, x: np.ndarray, out: np.ndarray) -> np.ndarray:
+    def apply(self, x: np.ndarray, out: np.ndarray, *_: str) -> np.ndarray:
         launch(self._size, self._kernel, x, out, *self._fixed)
         return self._dots
 

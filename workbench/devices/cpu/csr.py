@@ -32,7 +32,7 @@ class CsrProduct:
         vector = np.empty(0, data.dtype)
         prepare(_product, data, self._indices, self._indptr, vector, vector, *self._sums)
 
-    def apply(self, x: np.ndarray, out: np.ndarray) -> np.ndarray:
+    def apply(self, x: np.ndarray, out: np.ndarray, *_: str) -> np.ndarray:
         launch(self._data.size, _product, self._data, self._indices, self._indptr, x, out, *self._sums)
         return self._dots
 

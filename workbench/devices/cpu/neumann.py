@@ -72,8 +72,8 @@ class WaveSeries(_Series):
         self._kernel = generated.kernel(neumann_text.both(len(bands), self._dtype, order))
         prepare(self._kernel, inverse_diagonal, inverse_diagonal, *self._fixed)
 
-    def apply(self, r: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """u = M^-1 r; returns (r, u), (u, u) and (r, r). The two may not be the same vector."""
+    def apply(self, r: np.ndarray, u: np.ndarray, *_: str) -> np.ndarray:
+        """u = M^-1 r; computes all three dot products. The two may not be the same vector."""
         launch(r.size, self._kernel, r, u, *self._fixed)
         return self._dots
 
@@ -108,8 +108,8 @@ class SweptSeries(_Series):
         for kernel in (*self._lower, *self._upper):
             prepare(kernel, *[self._middle] * 4, *self._fixed)
 
-    def apply(self, r: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """u = M^-1 r; returns (r, u), (u, u) and (r, r). The two may not be the same vector."""
+    def apply(self, r: np.ndarray, u: np.ndarray, *_: str) -> np.ndarray:
+        """u = M^-1 r; computes all three dot products. The two may not be the same vector."""
         self._series(self._lower, r, self._middle, r, u)
         self._series(self._upper, self._middle, u, r, u)
         return self._dots

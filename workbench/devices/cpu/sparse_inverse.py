@@ -28,8 +28,8 @@ class FactorizedInverse:
         self._fixed = (self._middle, partial, self._dots)
         prepare(_paired_product, *self._upper, self._middle, self._middle, *self._fixed)
 
-    def apply(self, r: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """u = G^H G r; returns (r, u), (u, u) and (r, r). The two may not be the same vector."""
+    def apply(self, r: np.ndarray, u: np.ndarray, *_: str) -> np.ndarray:
+        """u = G^H G r; computes all three dot products. The two may not be the same vector."""
         self._lower.apply(r, self._middle)
         launch(self._upper[0].size, _paired_product, *self._upper, r, u, *self._fixed)
         return self._dots

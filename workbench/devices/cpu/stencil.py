@@ -45,7 +45,7 @@ class StencilProduct:
         vector = np.empty(0, main.dtype)
         prepare(self._kernel, vector, vector, *self._fixed)
 
-    def apply(self, x: np.ndarray, out: np.ndarray) -> np.ndarray:
+    def apply(self, x: np.ndarray, out: np.ndarray, *_: str) -> np.ndarray:
         launch(x.size, self._kernel, x, out, *self._fixed)
         return self._dots
 
@@ -78,7 +78,7 @@ class RestrictedStencilProduct:
         vector = np.empty(0, fixed[0].dtype)
         prepare(kernel, vector, vector, *self._fixed)
 
-    def apply(self, x: np.ndarray, out: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def apply(self, x: np.ndarray, out: np.ndarray, *_: str) -> tuple[np.ndarray, np.ndarray]:
         """The three dot products of the product, and Z^T out; the arrays are reused by the next call."""
         launch(x.size, self._kernel, x, out, *self._fixed)
         return self._dots, self._subdomains.coarse

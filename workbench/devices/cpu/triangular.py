@@ -71,8 +71,8 @@ class StencilFactor:
         )
         prepare(_solve_stencil, inverse, inverse, *self._fixed)
 
-    def apply(self, r: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """u = M^-1 r; returns (r, u), (u, u) and (r, r). The two may not be the same vector."""
+    def apply(self, r: np.ndarray, u: np.ndarray, *_: str) -> np.ndarray:
+        """u = M^-1 r; computes all three dot products. The two may not be the same vector."""
         launch(r.size, _solve_stencil, r, u, *self._fixed)
         return self._dots
 
@@ -107,8 +107,8 @@ class CsrFactor:
         self._fixed = (*triangles[0], *triangles[1], inverse, scale, bounds.astype(np.uint64), partial, self._dots)
         prepare(_solve_csr, inverse, inverse, *self._fixed)
 
-    def apply(self, r: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """u = M^-1 r; returns (r, u), (u, u) and (r, r). The two may not be the same vector."""
+    def apply(self, r: np.ndarray, u: np.ndarray, *_: str) -> np.ndarray:
+        """u = M^-1 r; computes all three dot products. The two may not be the same vector."""
         launch(self._entries + r.size, _solve_csr, r, u, *self._fixed)
         return self._dots
 

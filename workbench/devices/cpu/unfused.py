@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from workbench.devices.base import DeviceBase
+from workbench.lines.schedule import DOT_PLACES
 from workbench.lines.types import accumulator
 
 
@@ -34,8 +35,8 @@ class ProductThenRestriction:
     def __init__(self, bound: Any, z: Any) -> None:
         self._bound, self._z = bound, z
 
-    def apply(self, x: np.ndarray, out: np.ndarray) -> tuple[Any, np.ndarray]:
-        return self._bound.apply(x, out), self._z.restrict(out)
+    def apply(self, x: np.ndarray, out: np.ndarray, *wanted: str) -> tuple[Any, np.ndarray]:
+        return self._bound.apply(x, out, *wanted), self._z.restrict(out)
 
 
 class DotProducts:
@@ -50,23 +51,27 @@ class DotProducts:
 
 
 class AppliedElementWise:
-    """u = formula of r in a separate pass, with (r, u), (u, u) and (r, r)."""
+    """u = formula of r in a separate pass, with (r, u), (u, u) and (r, r) where any of them is asked for."""
 
     def __init__(self, device: DeviceBase, operator: Any) -> None:
-        text = "u = M(r)\nxy = (r, u)\nyy = (u, u)\nxx = (r, r)"
-        self._lines = device.lines(text, operators={"M": operator})
+        product, dots = "u = M(r)", "xy = (r, u)\nyy = (u, u)\nxx = (r, r)"
+        self._product = device.lines(product, operators={"M": operator})
+        self._product_and_dots = device.lines(f"{product}\n{dots}", operators={"M": operator})
         self._factors = operator.factors
         self.traffic = self.flops = 0
 
-    def apply(self, r: np.ndarray, u: np.ndarray) -> tuple[Any, Any, Any]:
+    def apply(self, r: np.ndarray, u: np.ndarray, *wanted: str) -> tuple[Any, Any, Any] | None:
         self.traffic = (2 + len(self._factors)) * r.nbytes
-        self.flops = 7 * r.size
-        dots = self._lines(r=r, u=u)
+        self.flops = (7 if wanted else 1) * r.size
+        if not wanted:
+            self._product(r=r, u=u)
+            return None
+        dots = self._product_and_dots(r=r, u=u)
         return dots["xy"], dots["yy"], dots["xx"]
 
 
 class CallableProduct:
-    """out = f(x) for a function of the host, with the dot products in NumPy."""
+    """out = f(x) for a function of the host, with those dot products in NumPy that are asked for."""
 
     traffic = 0
     flops = 0
@@ -76,8 +81,10 @@ class CallableProduct:
         self._shape = (size,)
         self._dots = np.zeros(3, accumulator(dtype))
 
-    def apply(self, x: np.ndarray, out: np.ndarray) -> np.ndarray:
+    def apply(self, x: np.ndarray, out: np.ndarray, *wanted: str) -> np.ndarray:
         out[:] = np.reshape(self._product(x), self._shape)
-        left, right = (vector.astype(self._dots.dtype, copy=False) for vector in (x, out))
-        self._dots[:] = np.vdot(left, right), np.vdot(right, right), np.vdot(left, left)
+        if wanted:
+            vectors = {name: vector.astype(self._dots.dtype, copy=False) for name, vector in (("x", x), ("y", out))}
+            for left, right in wanted:
+                self._dots[DOT_PLACES[left + right]] = np.vdot(vectors[left], vectors[right])
         return self._dots

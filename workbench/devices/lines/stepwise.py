@@ -31,7 +31,7 @@ class StepByStep:
             if isinstance(step, Apply):
                 targets = [(workspace.slots[name], DOT_PLACES[which]) for name, which in step.dots]
                 x, out = workspace.vector(step.argument), workspace.vector(step.target)
-                runs.append(_application(workspace.operator(step), x, out, workspace.scalars, targets))
+                runs.append(_application(workspace.operator(step), x, out, step.wanted, workspace.scalars, targets))
                 continue
             if place not in kernels:
                 kernels[place] = self.compile_pass(step, shapes, workspace.slots, workspace.dtype)
@@ -44,9 +44,11 @@ class StepByStep:
         return runs
 
 
-def _application(operator: Any, x: Any, out: Any, scalars: Any, targets: list[tuple[int, int]]) -> Callable[[], None]:
+def _application(
+    operator: Any, x: Any, out: Any, wanted: tuple[str, ...], scalars: Any, targets: list[tuple[int, int]]
+) -> Callable[[], None]:
     def apply() -> None:
-        dots = operator.apply(x, out)
+        dots = operator.apply(x, out, *wanted)
         for slot, which in targets:
             scalars[slot] = dots[which]
 
