@@ -152,7 +152,7 @@ def parts(operator):
 def test_nvcc_compiles_an_iteration_as_one_kernel(tmp_path, preconditioner, dtype):
     launches, scalars = launches_of(preconditioner, dtype)
     assert fit_together(launches)
-    text, arguments = source(launches, scalars)
+    text, arguments = source(launches, scalars, 68)
     assert all(argument is not scalars for argument in arguments)
     compile_with_nvcc(text, tmp_path)
 
@@ -163,7 +163,7 @@ def test_steps_take_turns_with_local_memory(tmp_path, dtype):
     """Together they would want more than a group may have."""
     launches, scalars = launches_of("neumann:2", dtype, solver="pipe-pr-cg", as_csr=True)
     assert fit_together(launches)
-    compile_with_nvcc(source(launches, scalars)[0], tmp_path)
+    compile_with_nvcc(source(launches, scalars, 68)[0], tmp_path)
 
 
 def test_groups_meet_three_times_in_an_iteration_of_cg():
@@ -198,7 +198,7 @@ def test_sums_have_the_parts_that_a_cut_sweep_leaves():
     sweep = launch("body", 900, scalars, partial, np.int64(5), spread=True)
     corrected = launch("energy", 1, scalars, partial, np.int64(5))
     sums = launch("finish", 1, scalars, partial, np.int64(900))
-    (line,) = (line for line in source([sweep, corrected, sums], scalars)[0].splitlines() if "::finish" in line)
+    (line,) = (line for line in source([sweep, corrected, sums], scalars, 68)[0].splitlines() if "::finish" in line)
     assert "least(gridDim.x, 900)" in line
-    (line,) = (line for line in source([corrected, sums], scalars)[0].splitlines() if "::finish" in line)
+    (line,) = (line for line in source([corrected, sums], scalars, 68)[0].splitlines() if "::finish" in line)
     assert "least" not in line

@@ -46,6 +46,12 @@ class Paper(StepByStep):
     def scalars(self, count, dtype):
         return np.zeros(count, dtype)
 
+    def read_scalar(self, scalars, slot):
+        return scalars[slot]
+
+    def write_scalar(self, scalars, slot, value):
+        scalars[slot] = value
+
     def zeros(self, size, dtype):
         return np.zeros(size, dtype)
 

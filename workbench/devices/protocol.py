@@ -108,11 +108,6 @@ class Programs(Protocol):
         """Iterations between the first two reads of the scalars."""
         ...
 
-    @property
-    def longest_batch(self) -> int:
-        """Most iterations between two reads of the scalars."""
-        ...
-
     def lines(self, text: str, *, fuse: bool = True, operators: Mapping[str, Any] | None = None) -> Lines:
         """Compile paper lines into a function of named arrays and numbers. Raises LinesError."""
         ...
@@ -130,8 +125,8 @@ class Programs(Protocol):
         """The named vectors and scalars of one solve."""
         ...
 
-    def watch(self, workspace: Any, every: int) -> Watch:
-        """The scalars of up to `every` iterations."""
+    def watch(self, workspace: Any, every: int | None) -> Watch:
+        """The scalars of up to `every` iterations; None for as many as suit the device."""
         ...
 
     def synchronize(self) -> None:

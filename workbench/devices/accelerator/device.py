@@ -12,7 +12,6 @@ from workbench.devices.accelerator.operators import Operators
 from workbench.devices.accelerator.watch import Watch
 from workbench.devices.base import DeviceBase
 from workbench.devices.clock import Clock, Recorder
-from workbench.devices.kernels.prelude import STOP
 from workbench.devices.lines.workspace import Workspace
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
@@ -22,20 +21,13 @@ SHARE_OF_ROWS = 8
 CHECK_EVERY = 16
 """Iterations between the first two reads of the scalars by the host, and the fewest between any two."""
 LONGEST_BATCH = 1024
-"""Most iterations between two reads: their scalars take half a megabyte."""
+"""Most iterations between two reads."""
 
 
 class Accelerator(Operators, DeviceBase):
     """The device protocol on a runtime. Vectors are `Vector`s; dot products stay on the device as `Dots`."""
 
     check_every = CHECK_EVERY
-
-    @property
-    def longest_batch(self) -> int:
-        """Most iterations between two reads, fewer where a run's memory is limited and little of it is left."""
-        if self.budget.limit is None:
-            return LONGEST_BATCH
-        return max(CHECK_EVERY, min(LONGEST_BATCH, self.budget.room // (SHARE_OF_ROWS * STOP * 16)))
 
     def limited(self, limit: int | None) -> Accelerator:
         """The same device for a run that may use so many bytes of its memory."""
@@ -54,10 +46,19 @@ class Accelerator(Operators, DeviceBase):
         """A clock that records the steps of a traced run."""
         return DeviceClock(self.runtime, recorder)
 
-    def watch(self, workspace: Workspace, every: int) -> Watch:
-        """Keeps the scalars of up to `every` iterations on the device, and stops at the one that the host waits for."""
+    def watch(self, workspace: Workspace, every: int | None) -> Watch:
+        """Keeps the scalars of up to `every` iterations on the device, and stops at the one that the host waits for.
+
+        None: as many as are worth it, fewer where a run's memory is limited and little of it is left.
+        """
         self.prepare(workspace.dtype)
-        return Watch(self, workspace, every)
+        return Watch(self, workspace, every or self._longest_batch(workspace))
+
+    def _longest_batch(self, workspace: Workspace) -> int:
+        if self.budget.limit is None:
+            return LONGEST_BATCH
+        row = workspace.scalars_end * workspace.scalars.itemsize
+        return max(CHECK_EVERY, min(LONGEST_BATCH, self.budget.room // (SHARE_OF_ROWS * row)))
 
     def synchronize(self) -> None:
         """Wait for all work."""

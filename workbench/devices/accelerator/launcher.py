@@ -15,7 +15,7 @@ from workbench.devices.kernels import block_products as block_kernels
 from workbench.devices.kernels import scalars as scalar_kernels
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.plane_slice import PLANE
-from workbench.devices.kernels.prelude import ROOM, prelude
+from workbench.devices.kernels.prelude import NAMED, prelude
 from workbench.devices.plane_slice import PlaneSlice
 from workbench.errors import InputError
 
@@ -175,7 +175,7 @@ class Launcher:
     def scalars(self, count: int, dtype: np.dtype) -> Vector:
         """Room for the scalars of a workspace, and for what stops it."""
         single = np.complex64 if np.dtype(dtype).kind == "c" else np.float32
-        return self.zeros(max(count, ROOM), np.dtype(dtype) if self.layout.double else np.dtype(single))
+        return self.zeros(max(count, NAMED), np.dtype(dtype) if self.layout.double else np.dtype(single))
 
     def read_scalar(self, scalars: Vector, slot: int) -> Any:
         return self.to_host(scalars)[slot].item()

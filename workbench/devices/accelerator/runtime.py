@@ -93,7 +93,7 @@ class Runtime(Protocol):
         """
         ...
 
-    def repeated(self, work: Callable[[], None], unit: int, scalars: Handle) -> Callable[[int], None] | None:
+    def repeated(self, work: Callable[[], None], unit: int, scalars: Vector) -> Callable[[int], None] | None:
         """One call that does `work`, which is one iteration on a workspace's scalars, as often as its argument says,
         at least once; None if nothing can be recorded.
 

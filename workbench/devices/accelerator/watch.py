@@ -10,7 +10,6 @@ import numpy as np
 from workbench.devices.accelerator.programs import Repeated
 from workbench.devices.kernels import scalars as kernels
 from workbench.devices.kernels.kernel_text import KernelText
-from workbench.devices.kernels.prelude import STOP
 from workbench.devices.lines.workspace import Workspace
 from workbench.devices.rows import Rows
 
@@ -32,7 +31,8 @@ class Watch:
         self.every = max(1, every) if workspace.repeatable and not self._waits else 1
         wide = workspace.scalars.dtype
         # The number of rows first, then the rows, so that only rows that can exist are fetched.
-        self._rows = device.zeros(1 + self.every * STOP, wide)
+        self._width = workspace.scalars_end
+        self._rows = device.zeros(1 + self.every * self._width, wide)
         self._kept = device.pinned(self._rows.shape, wide)
         self._most = 0
         """The most rows since the watch was armed."""
@@ -60,10 +60,9 @@ class Watch:
                 program()
 
         runtime.compile_ahead(all_programs)
-        # A persistent kernel copies the scalars only.
-        if alike and self.every > 1 and not space.has_matrices:
+        if alike and self.every > 1:
             unit = self.every if self.every <= MOST_RECORDED else RECORDED
-            self._repeat = runtime.repeated(self._one_of_many, unit, space.scalars.handle)
+            self._repeat = runtime.repeated(self._one_of_many, unit, space.scalars)
         for program in space.programs[1:]:
             for run in program.runs:
                 if isinstance(run, Repeated):
@@ -99,11 +98,12 @@ class Watch:
         self._note()
 
     def _note(self) -> None:
-        self._device.launch(self._keep, 1, self._space.scalars, self._rows, np.int32(self.every), *self._slots)
+        sizes = np.int32(self.every), np.int32(self._width)
+        self._device.launch(self._keep, 1, self._space.scalars, self._rows, *sizes, *self._slots)
 
     def rows(self) -> Rows:
         """The rows since the watch was armed; waits for the device."""
-        kept = self._kept[: 1 + self._most * STOP]
+        kept = self._kept[: 1 + self._most * self._width]
         self._device.fetch(self._rows, kept)
-        count, table = int(np.real(kept[0])), kept[1:].reshape(self._most, STOP)
+        count, table = int(np.real(kept[0])), kept[1:].reshape(self._most, self._width)
         return Rows(table[:count], self._space.slots)

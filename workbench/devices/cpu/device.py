@@ -28,7 +28,6 @@ class Cpu(Operators, StepByStep):
     name: str = "cpu"
     note: str = ""
     check_every: int = 1
-    longest_batch: int = 1
     """The scalars are in host memory: reading them costs nothing."""
     memory_limit: int | None = None
     """Bytes that a run may use, None for no limit."""
@@ -124,7 +123,7 @@ class Cpu(Operators, StepByStep):
     def write_scalar(self, scalars: np.ndarray, slot: int, value: complex) -> None:
         scalars[slot] = value
 
-    def watch(self, workspace: Workspace, every: int) -> Watch:
+    def watch(self, workspace: Workspace, every: int | None) -> Watch:
         """The scalars of the last iteration, read after every one."""
         return Watch(workspace)
 

@@ -16,13 +16,13 @@ import numpy as np
 
 from workbench.devices.accelerator.runtime import Handle
 from workbench.devices.kernels.kernel_text import KernelText
-from workbench.devices.kernels.prelude import END, ROOM
+from workbench.devices.kernels.prelude import END
 
 NAME = "iterations"
 MOST_ARGUMENTS = 500
 """CUDA passes 4 KB of arguments."""
-ARENA = 46 * 1024
-"""Bytes of local memory for whichever step is being made; with the scalars it is what any CUDA device gives a group."""
+ARENA, MOST_SCALARS = 46 * 1024, 2 * 1024
+"""Bytes of local memory for the step in progress, and for the scalars: together what any CUDA device gives a group."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,11 +56,11 @@ def fit_together(launches: Sequence[Launch]) -> bool:
     return len(alike) == 1 and sum(len(launch.arguments) for launch in launches) <= MOST_ARGUMENTS
 
 
-def source(launches: Sequence[Launch], scalars: Handle) -> tuple[str, tuple[Any, ...]]:
+def source(launches: Sequence[Launch], scalars: Handle, words: int) -> tuple[str, tuple[Any, ...]]:
     """The text of the kernel `iterations(scalars, door, times, ...)` and its further arguments.
 
-    scalars: those of the workspace, which every group copies. door: one unsigned number, 0 at the start. times: the
-    most iterations; a run that has stopped makes no more. All groups must be on the chip at once.
+    scalars: those of the workspace, `words` numbers, which every group copies. door: one unsigned number, 0 at the
+    start. times: the most iterations; a run that has stopped makes no more. All groups must be on the chip at once.
     """
     kernels = {kernel: k for k, kernel in enumerate(dict.fromkeys(launch.kernel for launch in launches))}
     declared, arguments, lines = [], [], []
@@ -77,7 +77,7 @@ def source(launches: Sequence[Launch], scalars: Handle) -> tuple[str, tuple[Any,
             names[count] = _parts(launches[:place], *launch.arguments[count - 1 : count + 1]) or names[count]
         lines += ["meet(door);"] if meet else []
         lines += [_call(launch, f"step_{kernels[launch.kernel]}::{launch.kernel.name}", names), "BARRIER;"]
-    head = launches[0].prelude.removesuffix(END) + _HEAD
+    head = launches[0].prelude.removesuffix(END) + f"#define WORDS {words}\n" + _HEAD
     steps = "".join(f"namespace step_{k} {{\n{kernel.function(_GROUP, _BEGIN)}}}\n" for kernel, k in kernels.items())
     kernel = _LOOP.format(declared="".join(f",\n    {one}" for one in declared), lines="\n        ".join(lines))
     return head + steps + kernel, tuple(arguments)
@@ -122,7 +122,7 @@ def _call(launch: Launch, name: str, names: list[str]) -> str:
 
 _GROUP, _BEGIN = "const I64 groups_of_step, const I64 group_of_step", "I64 taken = 0;"
 # Loads through the read-only cache, which RESTRICT allows, would not see what other groups wrote in the same launch.
-_HEAD = f"""
+_HEAD = """
 #undef RESTRICT
 #define RESTRICT
 #undef GROUPS
@@ -136,30 +136,29 @@ extern __shared__ __align__(16) char arena[];
 #undef SHARED
 #define SHARED(type, name, size) \\
     type* const name = (type*)(arena + taken); taken += ((size)*sizeof(type) + 15)/16*16
-#define ROOM {ROOM}
-DEVICE I64 least(I64 a, I64 b) {{ return a < b ? a : b; }}
+DEVICE I64 least(I64 a, I64 b) { return a < b ? a : b; }
 /* Every group comes to the door and waits until as many have come as there are; the count goes on and on. */
-DEVICE void meet(unsigned* door) {{
+DEVICE void meet(unsigned* door) {
     __syncthreads();
-    if (threadIdx.x == 0) {{
+    if (threadIdx.x == 0) {
         __threadfence();
         const unsigned ticket = atomicAdd(door, 1u), all = (ticket/gridDim.x + 1)*gridDim.x;
-        while (*(volatile unsigned*)door < all) {{}}
+        while (*(volatile unsigned*)door < all) {}
         __threadfence();
-    }}
+    }
     __syncthreads();
-}}
+}
 """
 _LOOP = """
 extern "C" __global__ void __launch_bounds__(GROUP) iterations(W* scalars, unsigned* door, const int times{declared})
 {{
-    __shared__ W mine[ROOM];
-    for (int k = threadIdx.x; k < ROOM; k += GROUP) mine[k] = scalars[k];
+    __shared__ W mine[WORDS];
+    for (int k = threadIdx.x; k < WORDS; k += GROUP) mine[k] = scalars[k];
     BARRIER;
     for (int time = 0; time < times && W_REAL(mine[STOP]) == 0; time++) {{
         {lines}
     }}
     if (blockIdx.x == 0)
-        for (int k = threadIdx.x; k < ROOM; k += GROUP) scalars[k] = mine[k];
+        for (int k = threadIdx.x; k < WORDS; k += GROUP) scalars[k] = mine[k];
 }}
 """

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.accelerator.runtime import Function, Handle, Span
+from workbench.devices.accelerator.runtime import Function, Handle, Span, Vector
 from workbench.devices.cuda import persistent
 from workbench.devices.cuda.stream import CudaSignal, CudaStream
 from workbench.devices.kernels.kernel_text import KernelText
@@ -190,8 +190,9 @@ class Cuda:
 
         return repeat
 
-    def repeated(self, work: Callable[[], None], unit: int, scalars: Handle) -> Callable[[int], None] | None:
-        launches = self._collect(work) if self.persist is not False and self._cooperates else []
+    def repeated(self, work: Callable[[], None], unit: int, scalars: Vector) -> Callable[[int], None] | None:
+        copied = scalars.nbytes <= persistent.MOST_SCALARS
+        launches = self._collect(work) if self.persist is not False and self._cooperates and copied else []
         if launches and persistent.fit_together(launches):
             touched = {number: handle for launch in launches for number, handle in launch.handles.items()}
             fits = self.persist or sum(handle.nbytes for handle in touched.values()) <= self._cache
@@ -238,9 +239,9 @@ class Cuda:
                 self._collected, self.recording = None, False
         return collected if self._only_kernels else []
 
-    def _iterations(self, launches: list[persistent.Launch], scalars: Handle) -> Callable[[int], None] | None:
+    def _iterations(self, launches: list[persistent.Launch], scalars: Vector) -> Callable[[int], None] | None:
         """Iterations as one cooperative launch, of as many groups as the chip holds; None if it holds none."""
-        text, arguments = persistent.source(launches, scalars)
+        text, arguments = persistent.source(launches, scalars.handle, scalars.size)
         function, group, arena = self._build(text, persistent.NAME), launches[0].group, persistent.ARENA
         with self._guarded():
             held = self._cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(function.ptr, group, arena)
@@ -254,7 +255,7 @@ class Cuda:
         def repeat(times: int) -> None:
             self.clear(door, DOOR)
             with self._guarded():
-                given = (scalars, door, np.int32(times), *arguments)
+                given = (scalars.handle, door, np.int32(times), *arguments)
                 function((groups,), (group,), given, arena, self._stream, enable_cooperative_groups=True)
                 self._launched()
 

@@ -10,7 +10,6 @@ import numpy as np
 from workbench.devices.base import DeviceBase
 from workbench.devices.dry_run.products import Cut, Sizes, blocks
 from workbench.devices.dry_run.runtime import Nothing, Unfilled
-from workbench.devices.kernels.prelude import ROOM
 from workbench.devices.lines.workspace import Workspace
 from workbench.devices.pair.lanes import AcceleratorSide, CpuSide, Lanes, Link, Part
 from workbench.devices.pair.split import SUMS
@@ -30,8 +29,7 @@ class Side(DeviceBase):
         return Unfilled(size, dtype)
 
     def scalars(self, count: int, dtype: np.dtype) -> Unfilled:
-        """An accelerator has room for its stopping criterion as well."""
-        return Unfilled(max(count, ROOM) if self.accelerator else count, dtype)
+        return Unfilled(count, dtype)
 
     def read_scalar(self, scalars: Unfilled, slot: int) -> float:
         return 0.0

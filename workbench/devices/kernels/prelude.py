@@ -13,9 +13,10 @@ import numpy as np
 
 from workbench.devices.kernels.source import read
 
-STOP, COUNT, LIMIT, MOST = 64, 65, 66, 67
-"""Places behind the named scalars: iterations do nothing while STOP is not 0; see `watch.py` for the other three."""
-ROOM = 68
+STOP, COUNT, LIMIT, MOST = range(4)
+"""Places among the scalars: iterations do nothing while STOP is not 0; see `watch.py` for the other three."""
+NAMED = 4
+"""Where the named scalars and small matrices of a program begin."""
 STRIPS = 16
 """Strips in which a group adds up the parts of its items, fewer where it has fewer items."""
 END = "/* Here the prelude ends. */\n"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from workbench.devices.clock import Clock
-from workbench.devices.kernels.prelude import ROOM
+from workbench.devices.kernels.prelude import NAMED
 from workbench.devices.lines.column_by_column import ColumnByColumn
 from workbench.devices.lines.compiled import Compiled
 from workbench.lines import schedule
@@ -33,8 +33,6 @@ from workbench.lines.types import (
     tall_names,
 )
 
-SCALARS = 64
-"""Room for the scalars of one workspace; small matrices lie behind the words that stop a run."""
 DTYPES = ("float32", "float64", "complex64", "complex128")
 
 
@@ -69,17 +67,17 @@ class Workspace:
         self.fuse = fuse
         self.operators = dict(operators or {})
         self.vectors: dict[str, Any] = {}
-        self.scalars = device.scalars(SCALARS, accumulator(self.dtype))
+        self.scalars = device.scalars(NAMED, accumulator(self.dtype))
         self.slots: dict[str, int] = {}
         """Where each scalar lies, and the first entry of each small matrix."""
         self._shapes: dict[str, Shape] = {}
-        self._count, self._words = 0, ROOM
-        """Scalars so far, and where the next small matrix goes."""
+        self._words = NAMED
+        """Where the next scalar or small matrix goes."""
         self._blocks: dict[tuple[str, int], Any] = {}
-        self._make_slots(dict.fromkeys(scalars, SCALAR))
         self.added: list[str] = []
         """Names of the vectors that the programs allocated here."""
         self._programs: list[weakref.ref[Compiled]] = []
+        self._make_slots(dict.fromkeys(scalars, SCALAR))
         self.repeatable = True
         """Whether all programs that run again and again are, see `Compiled.repeatable`."""
         for name, vector in vectors.items():
@@ -141,9 +139,9 @@ class Workspace:
         return isinstance(self.operators[operator], schedule.Inlined)
 
     @property
-    def has_matrices(self) -> bool:
-        """Whether small matrices lie behind the scalars."""
-        return self._words > ROOM
+    def scalars_end(self) -> int:
+        """One more than the last place of a scalar; small matrices may lie behind."""
+        return 1 + max((slot for name, slot in self.slots.items() if self._shapes[name] == SCALAR), default=-1)
 
     def vector(self, name: str) -> Any:
         """The vector or block vector of that name, allocated (zero) when it does not exist yet."""
@@ -206,25 +204,19 @@ class Workspace:
             raise LinesError(f"vector {name} has dtype {vector.dtype}, the others {self.dtype}; all must be equal")
 
     def _make_slots(self, shapes: Mapping[str, Shape]) -> None:
-        """Give each new name as many words among the scalars as its shape has."""
+        """Give each new name as many words among the scalars as its shape has, small matrices behind the others."""
         before = self._words
-        for name, shape in shapes.items():
-            if name in self.slots:
-                continue
-            self._shapes[name] = shape
-            if shape.kind is Kind.SMALL:
+        for name, shape in sorted(shapes.items(), key=lambda item: item[1].kind is Kind.SMALL):
+            if name not in self.slots:
+                self._shapes[name] = shape
                 self.slots[name], self._words = self._words, self._words + shape.words
-                continue
-            if self._count == SCALARS:
-                raise LinesError(f"the program has more than {SCALARS} scalars; split it")
-            self.slots[name], self._count = self._count, self._count + 1
         if self._words > before:
             self._grow(before)
 
     def _grow(self, before: int) -> None:
-        """Make room for all small matrices. before: words so far, which keep their values."""
+        """Make room for all scalars and small matrices. before: words so far, which keep their values."""
         old, self.scalars = self.scalars, self.device.scalars(self._words, accumulator(self.dtype))
-        for slot in (*range(self._count), *range(ROOM, before)):
+        for slot in range(NAMED, before):
             self.device.write_scalar(self.scalars, slot, self.device.read_scalar(old, slot))
         for program in self.programs:
             program.bind()

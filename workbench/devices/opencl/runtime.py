@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.accelerator.runtime import Function, Handle, Span
+from workbench.devices.accelerator.runtime import Function, Handle, Span, Vector
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.prelude import Layout
 from workbench.devices.opencl.stream import OpenCLSignal, OpenCLStream
@@ -142,7 +142,7 @@ class OpenCL:
     def record(self, work: Callable[[], None]) -> None:
         """None: OpenCL has no recording that all drivers support."""
 
-    def repeated(self, work: Callable[[], None], unit: int, scalars: Handle) -> None:
+    def repeated(self, work: Callable[[], None], unit: int, scalars: Vector) -> None:
         """None, as for `record`."""
 
     def compile_ahead(self, work: Callable[[], None]) -> None:

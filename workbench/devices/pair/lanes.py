@@ -119,8 +119,7 @@ class Link:
         self._cpu, self._accelerator, self._runtime = cpu, accelerator, _runtime(accelerator.space)
         self._arrivals, self._departures = arrivals, departures
         self._to_host, self._to_device = self._runtime.stream(), self._runtime.stream()
-        scalars = accelerator.space.scalars
-        self._scalars = self._runtime.pinned(scalars.nbytes).view(scalars.dtype)
+        self._scalars = np.zeros(0)
 
     def to_host(self, *names: str) -> Copy:
         """Copy vectors of the accelerator, as they are when the work enqueued so far is done."""
@@ -146,6 +145,8 @@ class Link:
         They are set when the cores have waited for the copy.
         """
         there, here = self._accelerator.space, self._cpu.space
+        if self._scalars.size != there.scalars.size:
+            self._scalars = self._runtime.pinned(there.scalars.nbytes).view(there.scalars.dtype)
         made = self._fetch([("scalars", there.scalars, Part(self._scalars))])
 
         def landed() -> None:
