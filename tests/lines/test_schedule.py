@@ -55,6 +55,9 @@ class Paper(StepByStep):
     def zeros(self, size, dtype):
         return np.zeros(size, dtype)
 
+    def settle(self):
+        pass
+
     def compile_pass(self, step, shapes, slots, dtype):
         return None
 

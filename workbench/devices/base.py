@@ -21,6 +21,9 @@ class DeviceBase:
         """Compile paper lines into a function of named arrays and numbers. Raises LinesError."""
         return Lines(self, text, fuse=fuse, operators=operators)
 
+    def settle(self) -> None:
+        """Wait for kernels that are still being compiled; here none are."""
+
     def workspace(
         self,
         size: int,

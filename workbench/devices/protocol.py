@@ -7,7 +7,7 @@ accelerator. It has `size`, `shape`, `dtype` and `nbytes`; only the device that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -16,6 +16,7 @@ from scipy import sparse
 from workbench.devices.clock import Clock, Recorder
 from workbench.devices.coarse import Form
 from workbench.devices.lines.function import Lines
+from workbench.devices.lines.program_device import ProgramDevice
 from workbench.devices.lines.workspace import Workspace
 from workbench.devices.operator_protocols import (
     ChebyshevStep,
@@ -29,8 +30,6 @@ from workbench.devices.operator_protocols import (
     SeriesTerm,
     Watch,
 )
-from workbench.lines.schedule import Step
-from workbench.lines.types import Shapes
 
 if TYPE_CHECKING:
     from workbench.devices.plane_slice import PlaneSlice
@@ -100,7 +99,7 @@ class Reductions(Protocol):
         ...
 
 
-class Programs(Protocol):
+class Programs(ProgramDevice, Protocol):
     """Paper lines, compiled for this device, and the scalars that they compute."""
 
     @property
@@ -125,30 +124,12 @@ class Programs(Protocol):
         """The named vectors and scalars of one solve."""
         ...
 
-    def watch(self, workspace: Any, every: int | None) -> Watch:
+    def watch(self, workspace: Workspace, every: int | None) -> Watch:
         """The scalars of up to `every` iterations; None for as many as suit the device."""
         ...
 
     def synchronize(self) -> None:
         """Wait for all work."""
-        ...
-
-    def scalars(self, count: int, dtype: np.dtype) -> DeviceVector:
-        """Room for the scalars of a workspace."""
-        ...
-
-    def read_scalar(self, scalars: DeviceVector, slot: int) -> Any: ...
-
-    def write_scalar(self, scalars: DeviceVector, slot: int, value: complex) -> None: ...
-
-    def bind_steps(
-        self, steps: Sequence[Step], workspace: Any, shapes: Shapes, kernels: dict[Any, Any]
-    ) -> list[Callable[[], None]]:
-        """One call for each step of a program, on the arrays that the workspace holds now."""
-        ...
-
-    def together(self, runs: list[Callable[[], None]], workspace: Any) -> list[Callable[[], None]]:
-        """The same calls, or fewer that do the same."""
         ...
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from workbench.devices.accelerator import programs
@@ -15,6 +15,8 @@ from workbench.devices.clock import Clock, Recorder
 from workbench.devices.lines.workspace import Workspace
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
+from workbench.lines.schedule import Step
+from workbench.lines.types import Shapes
 
 SHARE_OF_ROWS = 8
 """The scalars of iterations take at most 1/8 of the free memory."""
@@ -64,11 +66,13 @@ class Accelerator(Operators, DeviceBase):
         """Wait for all work."""
         self.runtime.synchronize()
 
-    def bind_steps(self, steps: Any, workspace: Any, shapes: Any, kernels: dict[Any, Any]) -> list[Callable[[], None]]:
+    def bind_steps(
+        self, steps: Sequence[Step], workspace: Workspace, shapes: Shapes, kernels: dict[Any, Any]
+    ) -> list[Callable[[], None]]:
         """What to launch for each step of a program."""
         return programs.bind_steps(self, steps, workspace, shapes, kernels)
 
-    def together(self, runs: list[Callable[[], None]], workspace: Any) -> list[Callable[[], None]]:
+    def together(self, runs: list[Callable[[], None]], workspace: Workspace) -> list[Callable[[], None]]:
         """The launches of a program as one call, where the runtime can record them and nothing waits for the host."""
         waits = any(getattr(operator, "waits", False) for operator in workspace.operators.values())
         return runs if waits else [programs.Repeated(self.runtime, runs)]

@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Runtime
 from workbench.devices.kernels import passes
 from workbench.devices.kernels.prelude import STRIPS
+from workbench.devices.lines.workspace import Workspace
 from workbench.lines.entries import slot_of
 from workbench.lines.schedule import DOT_PLACES, Apply, Pass, Step
 from workbench.lines.types import Formula, LinesError, Shapes, Solve
@@ -24,7 +26,7 @@ LOCAL_MEMORY = 48 * 1024
 
 
 def bind_steps(
-    device: Any, steps: Sequence[Step], workspace: Any, shapes: Shapes, kernels: dict[Any, Any]
+    device: Launcher, steps: Sequence[Step], workspace: Workspace, shapes: Shapes, kernels: dict[Any, Any]
 ) -> list[Callable[[], None]]:
     """One callable per step, which launches it on the vectors that the workspace holds now."""
     runs: list[Callable[[], None]] = []
@@ -88,8 +90,8 @@ class Repeated:
 
 
 def _finish(
-    device: Any,
-    workspace: Any,
+    device: Launcher,
+    workspace: Workspace,
     shapes: Shapes,
     kernels: dict[Any, Any],
     place: int,
@@ -107,7 +109,7 @@ def _finish(
     return kernels[key]
 
 
-def _application(device: Any, workspace: Any, step: Apply, finish: Any) -> Callable[[], None]:
+def _application(device: Launcher, workspace: Workspace, step: Apply, finish: Any) -> Callable[[], None]:
     operator, scalars = workspace.operator(step), workspace.scalars
     x, out, wanted = workspace.vector(step.argument), workspace.vector(step.target), step.wanted
 
@@ -121,8 +123,8 @@ def _application(device: Any, workspace: Any, step: Apply, finish: Any) -> Calla
 
 
 def _pass(
-    device: Any,
-    workspace: Any,
+    device: Launcher,
+    workspace: Workspace,
     step: Pass,
     shapes: Shapes,
     kernels: dict[Any, Any],
@@ -151,7 +153,7 @@ def _pass(
     return run
 
 
-def _check_sums(device: Any, workspace: Any, step: Pass, count: int) -> None:
+def _check_sums(device: Launcher, workspace: Workspace, step: Pass, count: int) -> None:
     """Raise LinesError where a pass has Gram matrices whose sums do not fit a group."""
     layout, itemsize = device.layout, device.wide(workspace.dtype).itemsize
     most = LOCAL_MEMORY // (max(layout.group + STRIPS, layout.finish) * itemsize)
@@ -162,7 +164,7 @@ def _check_sums(device: Any, workspace: Any, step: Pass, count: int) -> None:
         )
 
 
-def _launch(device: Any, finish: Any, scalars: Any, partial: Any, count: int) -> Callable[[], None]:
+def _launch(device: Launcher, finish: Any, scalars: Any, partial: Any, count: int) -> Callable[[], None]:
     if finish is None:
         return lambda: None
     return lambda: device.launch(finish, 1, scalars, partial, np.int64(count), group=device.layout.finish)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
+from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.programs import Repeated
 from workbench.devices.kernels import scalars as kernels
 from workbench.devices.kernels.kernel_text import KernelText
@@ -25,7 +25,7 @@ class Watch:
     program cannot be stopped like that, or an operator waits for the host anyway, `every` is 1.
     """
 
-    def __init__(self, device: Any, workspace: Workspace, every: int) -> None:
+    def __init__(self, device: Launcher, workspace: Workspace, every: int) -> None:
         self._device, self._space = device, workspace
         self._waits = any(getattr(operator, "waits", False) for operator in workspace.operators.values())
         self.every = max(1, every) if workspace.repeatable and not self._waits else 1

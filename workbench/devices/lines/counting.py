@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from workbench.lines.schedule import Step, touched
 from workbench.lines.types import Shapes
+
+if TYPE_CHECKING:
+    from workbench.devices.lines.workspace import Workspace
 
 
 class CountingDevice:
@@ -30,12 +33,15 @@ class CountingDevice:
         return np.zeros((size, columns), dtype)
 
     def bind_steps(
-        self, steps: Sequence[Step], workspace: Any, shapes: Shapes, kernels: dict[int, Any]
+        self, steps: Sequence[Step], workspace: Workspace, shapes: Shapes, kernels: dict[Any, Any]
     ) -> list[Callable[[], None]]:
         """Allocate the vectors that the steps would work on."""
         for name in touched(steps):
             workspace.vector(name)
         return []
 
-    def together(self, runs: list[Callable[[], None]], workspace: Any) -> list[Callable[[], None]]:
+    def together(self, runs: list[Callable[[], None]], workspace: Workspace) -> list[Callable[[], None]]:
         return runs
+
+    def settle(self) -> None:
+        """Nothing is compiled."""

@@ -5,15 +5,24 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from numbers import Number
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from workbench.devices.lines.compiled import Compiled
+from workbench.devices.lines.program_device import ProgramDevice
 from workbench.devices.lines.workspace import Workspace
 from workbench.lines.parse import parse
 from workbench.lines.types import LinesError
 from workbench.registry import unknown_name
+
+
+class LinesDevice(ProgramDevice, Protocol):
+    """A device whose programs run."""
+
+    def overlap(self, a: Any, b: Any) -> bool:
+        """Whether two vectors share memory."""
+        ...
 
 
 class Lines:
@@ -24,7 +33,7 @@ class Lines:
     """
 
     def __init__(
-        self, device: Any, text: str, *, fuse: bool = True, operators: Mapping[str, Any] | None = None
+        self, device: LinesDevice, text: str, *, fuse: bool = True, operators: Mapping[str, Any] | None = None
     ) -> None:
         self._device = device
         self._text = text

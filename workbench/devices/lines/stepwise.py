@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from workbench.devices.lines.workspace import Workspace
 from workbench.lines.schedule import DOT_PLACES, Apply, Step
 from workbench.lines.types import Shapes
 
@@ -18,9 +19,9 @@ class StepByStep:
     def bind_steps(
         self,
         steps: Sequence[Step],
-        workspace: Any,
+        workspace: Workspace,
         shapes: Shapes,
-        kernels: dict[int, Any],
+        kernels: dict[Any, Any],
     ) -> list[Callable[[], None]]:
         """One callable per step, on the arrays that the workspace holds now.
 
@@ -39,7 +40,7 @@ class StepByStep:
             runs.append(self.bind_pass(kernels[place], step, arrays, workspace.scalars))
         return runs
 
-    def together(self, runs: list[Callable[[], None]], workspace: Any) -> list[Callable[[], None]]:
+    def together(self, runs: list[Callable[[], None]], workspace: Workspace) -> list[Callable[[], None]]:
         """The same calls; here nothing is gained by merging them."""
         return runs
 

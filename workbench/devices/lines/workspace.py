@@ -12,6 +12,7 @@ from workbench.devices.clock import Clock
 from workbench.devices.kernels.prelude import NAMED
 from workbench.devices.lines.column_by_column import ColumnByColumn
 from workbench.devices.lines.compiled import Compiled
+from workbench.devices.lines.program_device import ProgramDevice
 from workbench.lines import schedule
 from workbench.lines import shapes as typing_rules
 from workbench.lines.parse import parse
@@ -48,7 +49,7 @@ class Workspace:
 
     def __init__(
         self,
-        device: Any,
+        device: ProgramDevice,
         size: int,
         dtype: np.dtype,
         *,
@@ -114,7 +115,7 @@ class Workspace:
         made = tuple(Compiled(self, lines, steps, shapes) for lines, steps in zip(inlined, plans, strict=True))
         self._programs += map(weakref.ref, made)
         # Kernels are compiled in parallel; an iteration must not wait for them.
-        getattr(self.device, "settle", lambda: None)()
+        self.device.settle()
         # The first program has ended before a run stops.
         self.repeatable = self.repeatable and all(program.repeatable for program in made[1:] or made)
         return made
