@@ -171,8 +171,8 @@ class Link:
 
 
 @dataclasses.dataclass(frozen=True)
-class Lanes:
-    """What a schedule works with."""
+class Sides:
+    """Both sides of a run and the link between them: what a schedule works with."""
 
     cpu: CpuSide
     accelerator: AcceleratorSide
