@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
-from workbench.analysis.dry_run import dry_run
+from workbench import registry
 from workbench.analysis.schedules import METHODS, Expected, Machine, all_expected, fastest
 from workbench.devices.clock import ACCELERATOR, CPU, TO_HOST
 from workbench.devices.dry_run import Sizes
@@ -14,6 +13,7 @@ from workbench.papers import hybrid_machines
 from workbench.papers.hybrid_machines import HOSTS, machine
 from workbench.papers.hybrid_pipecg import printed
 from workbench.papers.reproduction import Reproduction
+from workbench.solvers.hybrid.cost import steps
 
 HYBRIDS = ("hybrid1", "hybrid2", "hybrid3")
 MODEL = (
@@ -109,14 +109,12 @@ def min_entries_per_row(where: Machine, hybrid: str) -> float:
     return max(0.0, (hidden * accelerator - bytes_per_row - updates) / bytes_per_entry)
 
 
-@functools.cache
-def words_of_passes(hybrid: str) -> dict[str, list[float]]:
+def words_of_passes(hybrid: str) -> dict[str, list[int]]:
     """Words per row of each pass and copy of an iteration, by lane; products with A are left out."""
-    sizes = Sizes(1000, 1000)
-    words: dict[str, list[float]] = {ACCELERATOR: [], CPU: [], TO_HOST: []}
-    for event in dry_run(hybrid, sizes, iterations=2).trace:
-        if event.iteration == 2 and event.bytes and event.name != "A":
-            words[event.lane].append(event.bytes / (8 * sizes.size))
+    words: dict[str, list[int]] = {ACCELERATOR: [], CPU: [], TO_HOST: []}
+    for step in steps(registry.find("solver", hybrid)):
+        if step.iteration == 2 and step.words:
+            words[step.lane].append(step.words)
     return words
 
 
