@@ -110,7 +110,7 @@ def min_entries_per_row(where: Machine, hybrid: str) -> float:
 
 
 def words_of_passes(hybrid: str) -> dict[str, list[int]]:
-    """Words per row of each pass and copy of an iteration, by lane; products with A are left out."""
+    """Words per row of each pass and copy of an iteration, by lane; matrix-vector products are left out."""
     words: dict[str, list[int]] = {ACCELERATOR: [], CPU: [], TO_HOST: []}
     for step in steps(registry.find("solver", hybrid)):
         if step.iteration == 2 and step.words:

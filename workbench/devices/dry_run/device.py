@@ -85,10 +85,14 @@ class Split(Cores, pair.Split):
         rows, size, dtype = cut.rows, sizes.size, sizes.dtype
         accelerator = Accelerator(ShapeOnlyRuntime())
         here, there = blocks(sizes, cut)
+
+        def part(block: BlockSizes, side: Accelerator | None) -> Product:
+            return Product(block, dtype, side, offers=False)
+
         made = RowBlocks(
             rows=rows,
-            near=tuple(Product(block, dtype, None, offers=False) for block in here),
-            far=tuple(Product(block, dtype, accelerator, offers=False) for block in there),
+            near=(part(here[0], None), part(here[1], None)),
+            far=(part(there[0], accelerator), part(there[1], accelerator)),
             cpu_ghosts=(rows, rows + min(cut.border, size - rows)),
             accelerator_ghosts=(rows - min(cut.border, rows), rows),
             exchanged=constant(0, size, dtype),

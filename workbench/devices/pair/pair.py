@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from workbench.devices.clock import Clock, Recorder
 from workbench.devices.cpu import Cpu, memory
 from workbench.devices.cpu.watch import Watch
 from workbench.devices.lines.workspace import Workspace
+from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.pair.clock import PairClock
 from workbench.devices.pair.workspaces import PairWorkspace
 from workbench.lines.schedule import Inlined
@@ -23,7 +23,7 @@ class ElementWise:
     """An element-wise operator on one side."""
 
     formula: str
-    factors: Mapping[str, Any]
+    factors: Mapping[str, DeviceVector]
 
 
 class Pair(Accelerator):
@@ -58,7 +58,7 @@ class Pair(Accelerator):
         operators = {}
         M = space.operators["M"]
         if isinstance(M, Inlined):
-            factors: Mapping[str, Any] = M.factors
+            factors: Mapping[str, DeviceVector] = M.factors
             operators["M"] = ElementWise(M.formula, {name: self.to_host(factor) for name, factor in factors.items()})
         vectors = {name: self.pinned_vector(space.size, space.dtype) for name in names}
         return Workspace(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -17,6 +16,7 @@ from workbench.devices.cpu import Cpu, memory
 from workbench.devices.cpu.csr_block import CsrBlock
 from workbench.devices.cpu.watch import Watch
 from workbench.devices.lines.workspace import Workspace
+from workbench.devices.operator_protocols import DeviceOperator, DeviceVector
 from workbench.devices.pair.clock import PairClock
 from workbench.devices.pair.pair import ElementWise
 from workbench.devices.pair.sides import AcceleratorSide, CpuSide, Link, Part, Sides
@@ -25,7 +25,7 @@ from workbench.errors import InputError
 from workbench.lines.schedule import Inlined
 
 SUMS = ("gamma", "omega", "uu", "rr")
-"""Dot products with a partial sum on each side: `gamma_part` is the local one, `gamma_there` the accelerator's on the
+"""Dot products of which each side has a partial sum: `gamma_part` is the local one, `gamma_there` the accelerator's on the
 cores."""
 
 
@@ -39,8 +39,8 @@ class RowBlocks:
     """
 
     rows: int
-    near: tuple[Any, ...]
-    far: tuple[Any, ...]
+    near: tuple[DeviceOperator, DeviceOperator]
+    far: tuple[DeviceOperator, DeviceOperator]
     cpu_ghosts: tuple[int, int]
     accelerator_ghosts: tuple[int, int]
     exchanged: np.ndarray
@@ -119,7 +119,7 @@ class Split(Cpu):
         blocks, accelerator, clock = self.blocks, self.accelerator, space.clock
         assert blocks is not None
         rows, exchanged = blocks.rows, blocks.exchanged
-        factors: Mapping[str, Any] = M.factors
+        factors: Mapping[str, DeviceVector] = M.factors
         near_m = ElementWise(M.formula, {name: factor[:rows] for name, factor in factors.items()})
         far_m = ElementWise(
             M.formula, {name: accelerator.array(factor[rows:], space.dtype) for name, factor in factors.items()}

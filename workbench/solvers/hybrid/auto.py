@@ -15,7 +15,7 @@ from workbench.devices.traffic import product_bytes
 from workbench.errors import InputError
 from workbench.operators import Operator, Size, stored_bytes
 from workbench.registry import parameter, register
-from workbench.solvers.base import MethodTraits, SolverSelection
+from workbench.solvers.base import MethodTraits, Solver, SolverSelection
 from workbench.solvers.hybrid.base import HybridSolver
 from workbench.solvers.hybrid.cost import iteration_seconds
 from workbench.solvers.hybrid.hybrid1 import Hybrid1
@@ -32,9 +32,9 @@ CORES = "pipecg-cpu"
 class HybridAuto(HybridSolver):
     """Hybrid 1, 2 or 3, or pipelined CG on one device: the fastest by a performance model.
 
-    The model divides the bytes of passes, products and copies by the bandwidths of two machine profiles, or of a short
-    measurement, and overlaps what the schedule runs concurrently. The notes of the run contain the selection and the
-    predicted times of the alternatives. With a slow link, one device alone is the fastest.
+    The model (`cost`) divides the bytes of passes, products and copies by the bandwidths of two machine profiles, or of
+    a short measurement, and overlaps what the schedule runs concurrently. The notes of the run contain the selection
+    and the predicted times of the alternatives. With a slow link, one device alone is the fastest.
 
     Cost of the measurement: some dozen passes, copies and products.
     """
@@ -81,10 +81,12 @@ class HybridAuto(HybridSolver):
             why.append(f"sharing the work does not pay here: a copy of one vector to the host takes {copy:.3g} s")
         return SolverSelection(possible[best], placed, tuple(why))
 
-    def _possible(self, device: Device, operator: Operator, traits: MethodTraits) -> tuple[dict[str, Any], list[str]]:
+    def _possible(
+        self, device: Device, operator: Operator, traits: MethodTraits
+    ) -> tuple[dict[str, Solver], list[str]]:
         """The solvers that can run, by their name in the model, and the reasons why others cannot."""
         switches = {"fused": self.fused, "merged": self.merged}
-        possible: dict[str, Any] = {CORES: PipelinedCG()}
+        possible: dict[str, Solver] = {CORES: PipelinedCG()}
         refused = []
         for name, solver in (
             (ALONE, PipelinedCG()),
@@ -105,12 +107,12 @@ class HybridAuto(HybridSolver):
 
     def _fastest(
         self,
-        possible: dict[str, Any],
+        possible: dict[str, Solver],
         expected: dict[str, float],
         device: Device,
         operator: Operator,
         refused: list[str],
-    ) -> tuple[str, Any]:
+    ) -> tuple[str, Device]:
         """The fastest feasible solver and its device; a decomposition may fail, the cores alone cannot."""
         for name in sorted(possible, key=lambda name: expected[name]):
             try:

@@ -80,8 +80,8 @@ def iteration_seconds(solver: Solver, rates: Rates, sizes: Sizes, *, cores: bool
     """Modelled seconds of an iteration in the steady state: for choosing a schedule, not a prediction.
 
     A pass takes bytes/bandwidth and a launch, a copy bytes/bandwidth and a latency, a launch for scalars its latency, a
-    product with A its measured time. Steps start as early as possible, in order within each lane and after what they
-    wait for. A product with a block of A takes the part of the measured time that it has of the bytes.
+    matrix-vector product its measured time, a block of A as much of it as its part of the bytes. Steps start as early
+    as possible, in order within each lane and after what they wait for.
 
     M counts as Jacobi. Rows of hybrid 3 are split by the measured products as a box stencil on a cube would be, and its
     copies count as whole halves of m, since its ghosts are unknown before the rows are split.
