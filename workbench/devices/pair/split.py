@@ -25,8 +25,8 @@ from workbench.errors import InputError
 from workbench.lines.schedule import Inlined
 
 SUMS = ("gamma", "omega", "uu", "rr")
-"""Dot products of which each side has a partial sum: `gamma_part` is the local one, `gamma_there` the accelerator's on the
-cores."""
+"""Dot products of which each side has a partial sum: `gamma_part` is the local one, `gamma_there` that of the
+accelerator, on the cores."""
 
 
 @dataclasses.dataclass(frozen=True)
