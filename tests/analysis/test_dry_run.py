@@ -6,10 +6,10 @@ import dataclasses
 
 import pytest
 
-from workbench.analysis.cuts import box_cut, cut_for_share
+from workbench.analysis.cuts import box_cut
 from workbench.analysis.dry_run import dry_run
 from workbench.analysis.schedules import per_iteration
-from workbench.devices.dry_run import Cut, Sizes
+from workbench.devices.dry_run import Cut, Sizes, cut_for_share
 from workbench.errors import InputError
 from workbench.machine.profile import Number, Profile
 from workbench.machine.retime import retime
@@ -131,7 +131,7 @@ def test_hybrid_3_on_two_equal_sides_takes_half_of_one():
     even = dataclasses.replace(GPU, **numbers(bandwidth_measured=1e9, launch_latency=1e-9), **free)
     cores = dataclasses.replace(CORES, **numbers(launch_latency=1e-9))
     cut = Cut(rows=BIG.size // 2, entries=BIG.entries // 2, coupled=0, border=1)
-    # Each half: 12 bytes an entry, pointers and v of the two parts, FIRST_HALF and SECOND_HALF words of the passes.
+    # Each half: 12 bytes an entry, pointers and v of the two blocks, 14 and 8 words of the passes.
     half = 12 * 25e6 + 2 * 2 * 12 * 5e5 + (14 + 8) * 8 * 5e5
     assert modelled("hybrid3", (cores, even), cut=cut) == pytest.approx(half / 1e9, rel=1e-3)
 

@@ -11,7 +11,7 @@ from workbench import devices
 from workbench.devices.accelerator.blocks import LocalBlock, RemoteBlock, SplitRows
 from workbench.devices.accelerator.budget import USABLE
 from workbench.devices.cpu.csr_block import CsrBlock
-from workbench.devices.pair import Split, decompose, measure
+from workbench.devices.pair import RowBlocks, decompose, measure
 from workbench.devices.pair.decomposition import bytes_needed, least_rows
 from workbench.devices.pair.sample import sampled_rows
 from workbench.devices.pair.split import ghosts, split_rows
@@ -137,7 +137,7 @@ def test_what_does_not_fit_stays_on_the_cores(accelerator):
     assert rows == least
     assert "no room" in why
     # The count is of what is really taken.
-    Split(limited, matrix, rows, why)
+    RowBlocks.of(limited, matrix, rows, why)
     assert limited.budget.used <= limited.budget.limit
 
 
@@ -154,7 +154,7 @@ def test_a_matrix_too_large_is_measured_by_a_sample(accelerator):
 @pytest.mark.parametrize(("rows", "side"), [(0, "the cores"), (4096, "device")])
 def test_an_empty_side_is_refused(accelerator, rows, side):
     with pytest.raises(InputError, match=f"would leave {side}.* without a row of 4096"):
-        Split(accelerator, box(16, 1), rows, "as asked")
+        RowBlocks.of(accelerator, box(16, 1), rows, "as asked")
 
 
 def test_a_budget_counts_what_is_held_and_forgets_what_is_dropped(accelerator):

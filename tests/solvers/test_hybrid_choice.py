@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 
-import numpy as np
 import pytest
 
-from workbench.devices.pair import Rates, iteration_seconds
+from workbench.devices.dry_run import Sizes
+from workbench.devices.pair import Rates
 from workbench.errors import InputError
 from workbench.run import Run, configure, run_through
+from workbench.solvers.hybrid.cost import iteration_seconds
+from workbench.solvers.hybrid.hybrid1 import Hybrid1
+from workbench.solvers.hybrid.hybrid2 import Hybrid2
+from workbench.solvers.hybrid.hybrid3 import Hybrid3
+from workbench.solvers.pipecg import PipelinedCG
 
 EVEN = Rates(
     cpu_bandwidth=1e11,
@@ -25,17 +30,30 @@ EVEN = Rates(
     basis="made up",
 )
 SIZE = 10**6
-DOUBLE = np.dtype(np.float64)
+SCHEDULES = {
+    "pipecg-cpu": PipelinedCG(),
+    "pipecg": PipelinedCG(),
+    "hybrid1": Hybrid1(),
+    "hybrid2": Hybrid2(),
+    "hybrid3": Hybrid3(),
+}
+
+
+def seconds(rates):
+    sizes = Sizes(SIZE, 50 * SIZE)
+    return {
+        name: iteration_seconds(solver, rates, sizes, cores=name == "pipecg-cpu") for name, solver in SCHEDULES.items()
+    }
 
 
 def fastest(rates):
-    expected = iteration_seconds(rates, SIZE, DOUBLE)
+    expected = seconds(rates)
     return min(expected, key=lambda name: expected[name])
 
 
 def test_equal_sides_select_hybrid3():
     assert fastest(EVEN) == "hybrid3"
-    expected = iteration_seconds(EVEN, SIZE, DOUBLE)
+    expected = seconds(EVEN)
     assert expected["pipecg"] / 2 < expected["hybrid3"] < 0.7 * expected["pipecg"]
 
 
@@ -48,7 +66,7 @@ def test_a_slow_link_selects_one_device():
 
 def test_copies_cost_hybrid1_more_than_hybrid2():
     slow = dataclasses.replace(EVEN, to_host_bandwidth=1e9)
-    expected = iteration_seconds(slow, SIZE, DOUBLE)
+    expected = seconds(slow)
     assert expected["hybrid1"] > expected["hybrid2"] + 0.9 * 2 * 8 * SIZE / 1e9 - 2e-2
 
 

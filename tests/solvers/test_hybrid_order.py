@@ -62,7 +62,7 @@ def test_delayed_copies_and_kernels_do_not_change_results(accelerator, monkeypat
 @pytest.mark.parametrize("spec", ["hybrid1", "hybrid2", "hybrid3:share=0.4"])
 def test_a_schedule_without_waits_is_detected(accelerator, monkeypatch, spec):
     """The test above is worth something: without the waits of the cores the numbers are others."""
-    from workbench.devices.pair import lanes
+    from workbench.devices.pair import sides
 
     expected = history(accelerator, spec)
     slow_copies(accelerator, monkeypatch, "to_host")
@@ -71,6 +71,6 @@ def test_a_schedule_without_waits_is_detected(accelerator, monkeypatch, spec):
         for copy in copies:
             copy.landed()
 
-    monkeypatch.setattr(lanes.CpuSide, "wait", wait)
+    monkeypatch.setattr(sides.CpuSide, "wait", wait)
     # Where other work holds up the cores, a copy may still be there in time.
     assert any(history(accelerator, spec) != expected for _ in range(20))

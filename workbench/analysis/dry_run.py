@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 from workbench import registry
-from workbench.devices.accelerator.clock import DeviceClock
-from workbench.devices.dry_run import Cut, Nothing, Pair, Side, Sizes, Split
-from workbench.devices.dry_run.products import Product
-from workbench.devices.dry_run.runtime import Unfilled
-from workbench.devices.pair.clock import PairClock
+from workbench.devices.accelerator.device import Accelerator
+from workbench.devices.dry_run import ITERATIONS, Cut, Sizes, execute
+from workbench.devices.lines.workspace import Workspace
+from workbench.devices.pair import SplitWorkspace
+from workbench.devices.pair.decomposition import POINTERS
 from workbench.errors import InputError
-from workbench.preconditioners import ElementWise
 from workbench.recording.trace import REHEARSED, Trace
 from workbench.solvers import Solver
 
 CORES, ACCELERATOR = WHERE = ("cores", "accelerator")
-ITERATIONS = 8
-"""Enough for the overlap of copies and kernels of neighbouring iterations to become periodic."""
 NO_MACHINE = "no machine: nothing was computed"
 NOTES = (
     "rehearsed: bytes and order of every kernel and copy, no times",
@@ -52,31 +48,17 @@ def dry_run(
     Cost: planning the lines, a few milliseconds. Raises InputError for unknown names, and for solver `hybrid`, which
     only chooses among the schedules of other solvers.
     """
-    method: Any = registry.find("solver", solver) if isinstance(solver, str) else solver
+    method: Solver = registry.find("solver", solver) if isinstance(solver, str) else solver
     if method.name == "hybrid":
         raise InputError("solver hybrid chooses among schedules; use hybrid1, hybrid2, hybrid3 or pipecg for a dry run")
     if on not in WHERE:
         raise InputError(registry.unknown_name("side", on, WHERE))
     if iterations < 1:
         raise InputError(f"a dry run needs at least 1 iteration, got {iterations}")
-    runtime: Any = Nothing()
-    device = _device(method, runtime, sizes, on, cut)
+    cut = _checked_cut(cut, sizes) if method.name == "hybrid3" else None
     trace = _UntimedTrace(NO_MACHINE, REHEARSED, NOTES)
-    clock: Any = (PairClock if method.needs_accelerator else DeviceClock)(runtime, trace)
-    workspace = device.workspace(
-        sizes.size,
-        sizes.dtype,
-        vectors={name: Unfilled(sizes.size, sizes.dtype) for name in ("b", "x")},
-        operators={"A": Product(sizes), "M": _jacobi(sizes)},
-        fuse=fuse,
-        clock=clock,
-    )
-    recurrence = method.iterates(workspace)
-    for iteration in range(iterations + 1):
-        clock.iteration = iteration
-        next(recurrence)
-    clock.resolve()
-    return DryRun(trace, _device_bytes(device, workspace, sizes))
+    workspace = execute(method, sizes, trace, cores=on == CORES, cut=cut, iterations=iterations, fuse=fuse)
+    return DryRun(trace, _device_bytes(workspace, sizes, cut))
 
 
 class _UntimedTrace(Trace):
@@ -86,31 +68,21 @@ class _UntimedTrace(Trace):
         return super().add(kernel, 0.0, 0.0, iteration, after)
 
 
-def _device(method: Solver, runtime: Nothing, sizes: Sizes, on: str, cut: Cut | None) -> Any:
-    if not method.needs_accelerator:
-        return Side(runtime, accelerator=on == ACCELERATOR)
-    if method.name != "hybrid3":
-        return Pair(runtime)
+def _checked_cut(cut: Cut | None, sizes: Sizes) -> Cut:
     if cut is None:
         raise InputError("hybrid3 splits the rows between two devices; pass a cut, as made by `analysis.cuts`")
     if not 0 < cut.rows < sizes.size:
         raise InputError(f"hybrid3 needs rows on both sides, got {cut.rows} of {sizes.size} on the cores")
-    return Split(runtime, sizes, cut)
+    return cut
 
 
-def _jacobi(sizes: Sizes) -> ElementWise:
-    if sizes.constant_diagonal:
-        return ElementWise("0.5*v", {})
-    return ElementWise("d*v", {"d": Unfilled(sizes.size, sizes.dtype)})
-
-
-def _device_bytes(device: Any, workspace: Any, sizes: Sizes) -> int:
+def _device_bytes(workspace: Workspace, sizes: Sizes, cut: Cut | None) -> int:
     """Bytes of matrix and vectors on the accelerator; if it has all rows, including the driver's residual vector."""
-    if isinstance(device, Split):
-        index, item, rows = sizes.index, sizes.dtype.itemsize, sizes.size - device.cut.rows
-        matrix = (sizes.entries - device.cut.entries) * (item + index) + 3 * rows * index
-        return matrix + device.cut.rows * item + sum(vector.nbytes for vector in workspace.far.vectors.values())
-    if not device.accelerator:
+    if isinstance(workspace, SplitWorkspace) and cut:
+        index, item, rows = sizes.index, sizes.dtype.itemsize, sizes.size - cut.rows
+        matrix = (sizes.entries - cut.entries) * (item + index) + POINTERS * rows * index
+        return matrix + cut.rows * item + sum(vector.nbytes for vector in workspace.far.vectors.values())
+    if not isinstance(workspace.device, Accelerator):
         return 0
     vectors = sum(vector.nbytes for vector in workspace.vectors.values())
     return sizes.nbytes + sizes.size * sizes.dtype.itemsize + vectors

@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 import functools
 
-from workbench.analysis.cuts import balanced_share, cut_for_share, largest_share
-from workbench.analysis.dry_run import ACCELERATOR, CORES, ITERATIONS, DryRun, dry_run
+from workbench.analysis.cuts import balanced_share, largest_share
+from workbench.analysis.dry_run import ACCELERATOR, CORES, DryRun, dry_run
 from workbench.devices.accelerator.budget import USABLE
-from workbench.devices.dry_run import Cut, Sizes
+from workbench.devices.dry_run import Cut, Sizes, cut_for_share, steady_seconds
 from workbench.errors import InputError
 from workbench.machine.profile import Profile
 from workbench.machine.retime import retime
@@ -136,15 +136,5 @@ def _start_of(trace: Trace, iteration: int) -> float:
 
 
 def per_iteration(trace: Trace) -> float:
-    """Mean seconds between the ends of consecutive iterations, over the second half of a modelled trace.
-
-    The number of iterations is even, since hybrid 2 alternates between two vectors.
-    """
-    rows = trace.rows
-    last = int(rows["iteration"].max())
-    middle = last - max(1, min(ITERATIONS, last) // 2)
-
-    def end_of(iteration: int) -> float:
-        return float(rows["end"][rows["iteration"] <= iteration].max())
-
-    return (end_of(last) - end_of(middle)) / (last - middle)
+    """Seconds of an iteration in the steady state of a modelled trace."""
+    return steady_seconds(trace.column("iteration"), trace.column("end"))

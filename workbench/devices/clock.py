@@ -7,7 +7,7 @@ are over. A run that is not traced has no clock.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
 Returned = TypeVar("Returned")
@@ -17,6 +17,20 @@ CPU, ACCELERATOR, TO_DEVICE, TO_HOST = LANES = ("cpu", "accelerator", "copy to d
 
 Work = Callable[[], tuple[int, int]]
 """Bytes moved and floating-point operations of one call; evaluated once, after the first call."""
+
+
+def earliest(events: Iterable[tuple[str, float, Sequence[int]]]) -> list[tuple[float, float]]:
+    """Start and end of each event if it starts as early as possible, in order within its lane.
+
+    events: lane, seconds, and the places of the earlier events that it waits for.
+    """
+    free: dict[str, float] = dict.fromkeys(LANES, 0.0)
+    spans: list[tuple[float, float]] = []
+    for lane, seconds, after in events:
+        start = max([free[lane], *(spans[place][1] for place in after)])
+        free[lane] = start + seconds
+        spans.append((start, free[lane]))
+    return spans
 
 
 class Recorder(Protocol):

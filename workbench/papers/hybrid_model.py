@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from workbench import registry
 from workbench.analysis.schedules import METHODS, Expected, Machine, all_expected, fastest
+from workbench.devices.clock import ACCELERATOR, CPU, TO_HOST
 from workbench.devices.dry_run import Sizes
-from workbench.devices.pair.estimate import DOTS, HIDING, NEEDING_N, UPDATES
 from workbench.papers import hybrid_machines
 from workbench.papers.hybrid_machines import HOSTS, machine
 from workbench.papers.hybrid_pipecg import printed
 from workbench.papers.reproduction import Reproduction
+from workbench.solvers.hybrid.cost import steps
 
 HYBRIDS = ("hybrid1", "hybrid2", "hybrid3")
 MODEL = (
@@ -91,17 +93,29 @@ def contradictions(rows: list[dict[str, Any]]) -> list[str]:
 def min_entries_per_row(where: Machine, hybrid: str) -> float:
     """Entries per row from which the accelerator's work hides the copies of a hybrid method, by bandwidths alone.
 
-    In hybrid 1 the product hides 3 words of copies and of dot products per row. In hybrid 2 updates and product hide
-    one word of copy (or the updates that do not depend on n) and NEEDING_N words on the cores.
+    In hybrid 1 the product hides the copies and the dot products. In hybrid 2 updates and product hide the copy (or the
+    updates that do not depend on n) and the work on the cores that depends on n.
     """
     cores, accelerator = where.cores.bandwidth.value, where.accelerator.bandwidth.value
     link = where.accelerator.required("to_host_bandwidth").value
     bytes_per_row, bytes_per_entry = 20.0, 12.0
+    words = words_of_passes(hybrid)
+    copies, on_cores = 8 * sum(words[TO_HOST]) / link, [8 * count / cores for count in words[CPU]]
     if hybrid == "hybrid1":
-        hidden = 8 * DOTS * (1 / link + 1 / cores)
-        return max(0.0, (hidden * accelerator - bytes_per_row) / bytes_per_entry)
-    hidden = 8 * (max(1 / link, HIDING / cores) + NEEDING_N / cores)
-    return max(0.0, (hidden * accelerator - bytes_per_row - 8 * UPDATES) / bytes_per_entry)
+        hidden, updates = copies + sum(on_cores), 0.0
+    else:
+        hiding, needing_n = on_cores
+        hidden, updates = max(copies, hiding) + needing_n, 8 * sum(words[ACCELERATOR])
+    return max(0.0, (hidden * accelerator - bytes_per_row - updates) / bytes_per_entry)
+
+
+def words_of_passes(hybrid: str) -> dict[str, list[int]]:
+    """Words per row of each pass and copy of an iteration, by lane; matrix-vector products are left out."""
+    words: dict[str, list[int]] = {ACCELERATOR: [], CPU: [], TO_HOST: []}
+    for step in steps(registry.find("solver", hybrid)):
+        if step.iteration == 2 and step.words:
+            words[step.lane].append(step.words)
+    return words
 
 
 def milliseconds(found: Expected) -> float | None:

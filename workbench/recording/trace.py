@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.clock import LANES
+from workbench.devices.clock import LANES, earliest
 from workbench.errors import InputError
 from workbench.recording.typed import read
 
@@ -157,13 +157,8 @@ class Trace:
         is not modelled.
         """
         trace = Trace(machine, label, notes)
-        lane_free: dict[str, float] = dict.fromkeys(LANES, 0.0)
-        ends: list[float] = []
-        for event in self:
-            start = max([lane_free[event.lane], *(ends[index] for index in event.after)])
-            end = start + seconds(event)
-            lane_free[event.lane] = end
-            ends.append(end)
+        spans = earliest((event.lane, seconds(event), event.after) for event in self)
+        for event, (start, end) in zip(self, spans, strict=True):
             number = trace.kernel(event.name, event.lane, event.bytes, event.flops)
             trace.add(number, start, end, event.iteration, event.after)
         return trace

@@ -11,6 +11,7 @@ from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.products import lanes_for
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.kernels import products as texts
+from workbench.devices.traffic import block_bytes, product_flops
 
 
 class SplitRows:
@@ -56,7 +57,7 @@ class LocalBlock:
 
     @property
     def flops(self) -> int:
-        return (8 if self._rows.data.dtype.kind == "c" else 2) * self.entries
+        return product_flops(self.entries, self._rows.data.dtype)
 
 
 class RemoteBlock:
@@ -76,12 +77,11 @@ class RemoteBlock:
 
     @property
     def traffic(self) -> int:
-        gathered = min(self.entries, self._remote.size) * self._rows.data.itemsize
-        return _traffic(self._rows, self.entries) + gathered
+        return _traffic(self._rows, self.entries, self._remote.size)
 
     @property
     def flops(self) -> int:
-        return (8 if self._rows.data.dtype.kind == "c" else 2) * self.entries
+        return product_flops(self.entries, self._rows.data.dtype)
 
 
 def _kernel(device: Launcher, rows: SplitRows, entries: int, *, based: bool) -> tuple[Any, int]:
@@ -92,6 +92,5 @@ def _kernel(device: Launcher, rows: SplitRows, entries: int, *, based: bool) -> 
     return device.kernel(text, "csr", rows.data.dtype, rows.index), device.layout.groups_for(work)
 
 
-def _traffic(rows: SplitRows, entries: int) -> int:
-    index, item = rows.index.itemsize, rows.data.itemsize
-    return entries * (item + index) + 2 * rows.count * (index + item)
+def _traffic(rows: SplitRows, entries: int, remote: int = 0) -> int:
+    return block_bytes(rows.count, entries, rows.data.itemsize, rows.index.itemsize, remote)

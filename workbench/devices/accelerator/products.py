@@ -13,6 +13,7 @@ from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.kernels import products as texts
 from workbench.devices.kernels import tiles
+from workbench.devices.traffic import product_bytes, product_flops
 
 TILES = 0
 SHORT = 8
@@ -182,11 +183,11 @@ class CsrProduct:
 
     @property
     def traffic(self) -> int:
-        return self.rows.nbytes + 2 * self.rows.count * self.rows.data.itemsize
+        return product_bytes(self.rows.nbytes, self.rows.count, self.rows.data.itemsize)
 
     @property
     def flops(self) -> int:
-        return (8 if self.rows.data.dtype.kind == "c" else 2) * self.rows.entries
+        return product_flops(self.rows.entries, self.rows.data.dtype)
 
 
 class CsrTerm:

@@ -12,6 +12,7 @@ from workbench.devices.cpu.block_products import BlockCsrProduct
 from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.threads import launch, prepare
 from workbench.devices.cpu.work_stealing import lanes, shared
+from workbench.devices.traffic import csr_bytes, product_bytes, product_flops
 from workbench.lines.types import accumulator
 
 ENTRIES_PER_CHUNK = 65536
@@ -43,11 +44,12 @@ class CsrProduct:
     @property
     def traffic(self) -> int:
         rows = self._indptr.size - 1
-        return self._data.nbytes + self._indices.nbytes + self._indptr.nbytes + 2 * rows * self._data.itemsize
+        matrix = csr_bytes(rows, self._data.size, self._data.itemsize, self._indices.itemsize)
+        return product_bytes(matrix, rows, self._data.itemsize)
 
     @property
     def flops(self) -> int:
-        return (8 if self._data.dtype.kind == "c" else 2) * self._data.size
+        return product_flops(self._data.size, self._data.dtype)
 
 
 class CsrTerm:

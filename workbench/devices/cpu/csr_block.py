@@ -8,6 +8,7 @@ from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.csr import ENTRIES_PER_CHUNK, as_unsigned
 from workbench.devices.cpu.threads import WORTH_SHARING, launch, prepare
 from workbench.devices.cpu.work_stealing import lanes, shared
+from workbench.devices.traffic import block_bytes, product_flops
 
 
 class CsrBlock:
@@ -47,14 +48,13 @@ class CsrBlock:
     @property
     def traffic(self) -> int:
         """Bytes; of the remote vector as many elements as the block has entries, at most all."""
-        rows, item = self._starts.size, self._data.itemsize
-        gathered = 0 if self._remote is None else min(self.entries, self._remote.size - rows) * item
-        index = self._indices.itemsize
-        return self.entries * (item + index) + 2 * rows * (index + item) + gathered
+        rows = self._starts.size
+        remote = 0 if self._remote is None else self._remote.size - rows
+        return block_bytes(rows, self.entries, self._data.itemsize, self._indices.itemsize, remote)
 
     @property
     def flops(self) -> int:
-        return (8 if self._data.dtype.kind == "c" else 2) * self.entries
+        return product_flops(self.entries, self._data.dtype)
 
 
 def _even_chunks(starts: np.ndarray, ends: np.ndarray, entries: int) -> np.ndarray:

@@ -1,8 +1,7 @@
-"""Dry run (shape-only execution): devices that allocate and compute nothing, to record the schedule of a solver for a
-system of any size."""
+"""Dry run (shape-only execution): the schedule of a solver for a system of any size, without computing."""
 
-from workbench.devices.dry_run.device import Pair, Side, Split
-from workbench.devices.dry_run.products import Cut, Sizes
-from workbench.devices.dry_run.runtime import Nothing
+from workbench.devices.dry_run.device import Cores, Pair, Split
+from workbench.devices.dry_run.execution import ITERATIONS, execute, steady_seconds
+from workbench.devices.dry_run.sizes import Cut, Sizes, cut_for_share
 
-__all__ = ["Cut", "Nothing", "Pair", "Side", "Sizes", "Split"]
+__all__ = ["ITERATIONS", "Cores", "Cut", "Pair", "Sizes", "Split", "cut_for_share", "execute", "steady_seconds"]

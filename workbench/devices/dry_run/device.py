@@ -1,125 +1,105 @@
-"""Shape-only cores, accelerator, and both together: programs are planned and nothing is run."""
+"""Shape-only cores, and pair and split of `devices.pair` over them: programs are planned and nothing is run.
+
+A host vector is a constant one (`devices.constant`), which has a length and takes no memory. The accelerator is the
+real class over a `ShapeOnlyRuntime`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from workbench.devices.base import DeviceBase
-from workbench.devices.dry_run.products import Cut, Sizes, blocks
-from workbench.devices.dry_run.runtime import Nothing, Unfilled
-from workbench.devices.lines.workspace import Workspace
-from workbench.devices.pair.lanes import AcceleratorSide, CpuSide, Lanes, Link, Part
-from workbench.devices.pair.split import SUMS
-from workbench.devices.pair.workspaces import PairWorkspace, SplitWorkspace
-from workbench.lines import schedule
-from workbench.lines.types import Shapes
+from workbench.devices import pair
+from workbench.devices.accelerator.device import Accelerator
+from workbench.devices.accelerator.dots import Dots
+from workbench.devices.accelerator.runtime import Vector
+from workbench.devices.constant import constant
+from workbench.devices.cpu import Cpu
+from workbench.devices.dry_run.runtime import ShapeOnlyRuntime
+from workbench.devices.dry_run.sizes import BlockSizes, Cut, Sizes, blocks
+from workbench.devices.pair.split import RowBlocks
+from workbench.devices.traffic import product_flops
 
 
-class Side(DeviceBase):
-    """One device. A step on an accelerator counts as a launch of the runtime."""
+class Product:
+    """A matrix-vector product of which only entries and bytes are known; accelerator: where it runs, None for cores.
 
-    def __init__(self, runtime: Nothing, *, accelerator: bool) -> None:
-        self.runtime, self.accelerator = runtime, accelerator
-        self._launch: Callable[[], None] = runtime.launch if accelerator else _nothing
+    The products of the devices cannot take its place: each reads the row pointers, N numbers, when it is made.
+    """
 
-    def zeros(self, size: int, dtype: np.dtype) -> Unfilled:
-        return Unfilled(size, dtype)
+    def __init__(self, block: BlockSizes, dtype: np.dtype, accelerator: Accelerator | None, *, offers: bool) -> None:
+        self.offers = ("xy", "yy", "xx") if offers else ()
+        self.traffic, self.flops = block.nbytes, product_flops(block.entries, dtype)
+        self._accelerator = accelerator
+        self._dots: Any = Dots(accelerator, dtype, 1) if accelerator else np.zeros(3)
 
-    def scalars(self, count: int, dtype: np.dtype) -> Unfilled:
-        return Unfilled(count, dtype)
-
-    def read_scalar(self, scalars: Unfilled, slot: int) -> float:
-        return 0.0
-
-    def write_scalar(self, scalars: Unfilled, slot: int, value: complex) -> None:
-        self._launch()
-
-    def bind_steps(
-        self, steps: Sequence[schedule.Step], workspace: Any, shapes: Shapes, kernels: dict[int, Any]
-    ) -> list[Callable[[], None]]:
-        """One call a step that runs nothing. The vectors that the steps would work on are made, to be counted."""
-        for name in schedule.touched(steps):
-            workspace.vector(name)
-        return [self._launch if _launches(step, first=step is steps[0]) else _nothing for step in steps]
-
-    def together(self, runs: list[Callable[[], None]], workspace: Any) -> list[Callable[[], None]]:
-        return runs
+    def apply(self, x: Any, out: Any, *_: str) -> Any:
+        if self._accelerator:
+            self._accelerator.launch(None, 1)
+        return self._dots
 
 
-class Pair(Side):
-    """An accelerator that holds the whole system, and the cores, as `pair.Pair`."""
+def whole(sizes: Sizes, accelerator: Accelerator | None) -> Product:
+    """The product with the whole matrix."""
+    return Product(BlockSizes(sizes.entries, sizes.product_bytes), sizes.dtype, accelerator, offers=True)
 
-    Space = PairWorkspace
 
-    def __init__(self, runtime: Nothing) -> None:
-        super().__init__(runtime, accelerator=True)
-        self.cores = Side(runtime, accelerator=False)
+class Cores(Cpu):
+    """The cores with vectors that have a length only. Passes are planned and not compiled; scalars are real."""
 
-    def host_side(self, space: Workspace, names: Iterable[str], *, fuse: bool) -> Workspace:
-        """A workspace of the cores with vectors of these names, and M."""
-        return self.cores.workspace(
-            space.size,
-            space.dtype,
-            vectors={name: Unfilled(space.size, space.dtype) for name in names},
-            operators={"M": space.operators["M"]},
-            fuse=fuse,
-            clock=space.clock,
+    def zeros(self, size: int, dtype: np.dtype) -> np.ndarray:
+        return constant(0, size, dtype)
+
+    def array(self, values: np.ndarray, dtype: np.dtype) -> np.ndarray:
+        return values
+
+    @staticmethod
+    def compile_pass(*_: Any) -> None:
+        """No kernel."""
+
+    @staticmethod
+    def bind_pass(*_: Any) -> Callable[[], None]:
+        return _nothing
+
+
+class Pair(pair.Pair):
+    """`pair.Pair` on a runtime that executes nothing."""
+
+    def __init__(self) -> None:
+        super().__init__(Accelerator(ShapeOnlyRuntime()))
+        self._cpu = Cores()
+
+    def to_host(self, vector: Vector) -> np.ndarray:
+        return constant(0, vector.size, vector.dtype)
+
+    def pinned_vector(self, size: int, dtype: np.dtype) -> np.ndarray:
+        return constant(0, size, dtype)
+
+
+class Split(Cores, pair.Split):
+    """`pair.Split` on a runtime that executes nothing, with the blocks of a `Cut`."""
+
+    def __init__(self, sizes: Sizes, cut: Cut) -> None:
+        rows, size, dtype = cut.rows, sizes.size, sizes.dtype
+        accelerator = Accelerator(ShapeOnlyRuntime())
+        here, there = blocks(sizes, cut)
+
+        def part(block: BlockSizes, side: Accelerator | None) -> Product:
+            return Product(block, dtype, side, offers=False)
+
+        made = RowBlocks(
+            rows=rows,
+            near=(part(here[0], None), part(here[1], None)),
+            far=(part(there[0], accelerator), part(there[1], accelerator)),
+            cpu_ghosts=(rows, rows + min(cut.border, size - rows)),
+            accelerator_ghosts=(rows - min(cut.border, rows), rows),
+            exchanged=constant(0, size, dtype),
+            arrived=accelerator.zeros(rows, dtype),
         )
-
-
-class Split(Side):
-    """Both with the rows distributed over them, as `pair.Split`."""
-
-    Space = SplitWorkspace
-
-    def __init__(self, runtime: Nothing, sizes: Sizes, cut: Cut) -> None:
-        super().__init__(runtime, accelerator=False)
-        self.sizes, self.cut = sizes, cut
-        self.other = Side(runtime, accelerator=True)
-
-    def distribute(self, space: Workspace, *, fused: bool, merged: bool, halves: bool) -> Lanes:
-        """Both halves of a workspace, with the operators A1 and A2 of section IV-C.2."""
-        cut, dtype = self.cut, space.dtype
-        rows, others = cut.rows, space.size - cut.rows
-        near_blocks, far_blocks = blocks(self.sizes, cut)
-        near = _half(self, space, rows, near_blocks, [f"{name}_there" for name in SUMS], fuse=merged)
-        far = _half(self.other, space, others, far_blocks, (), fuse=fused)
-        cpu, other = CpuSide(near), AcceleratorSide(far)
-        to_host, to_device = (others, rows) if halves else (min(cut.border, others), min(cut.border, rows))
-        arriving, leaving = (_part(size, dtype) for size in (to_host, to_device))
-        arrived: Any = Unfilled(rows, dtype)
-        return Lanes(cpu, other, Link(cpu, other, {"m": arriving}, {"m": (leaving, arrived)}))
-
-
-def _half(
-    side: Side, space: Workspace, rows: int, products: tuple[Any, Any], scalars: Sequence[str], *, fuse: bool
-) -> Workspace:
-    M: Any = space.operators["M"]
-    factors = {name: Unfilled(rows, space.dtype) for name in M.factors}
-    return Workspace(
-        side,
-        rows,
-        space.dtype,
-        vectors={name: Unfilled(rows, space.dtype) for name in ("b", "x", "m")},
-        operators={"A1": products[0], "A2": products[1], "M": type(M)(M.formula, factors)},
-        scalars=scalars,
-        fuse=fuse,
-        clock=space.clock,
-    )
-
-
-def _launches(step: schedule.Step, *, first: bool) -> bool:
-    """Scalar lines on an accelerator are evaluated where the sums of the step before them are added up."""
-    return isinstance(step, schedule.Apply) or bool(step.body) or first
+        super().__init__(accelerator, made, "dry run")
 
 
 def _nothing() -> None:
     pass
-
-
-def _part(size: int, dtype: np.dtype) -> Part:
-    host: Any = Unfilled(size, dtype)
-    return Part(host)

@@ -1,4 +1,4 @@
-"""A runtime that executes nothing, and shape-only vectors."""
+"""A runtime that executes nothing: an `Accelerator` over it plans its programs and counts launches."""
 
 from __future__ import annotations
 
@@ -8,46 +8,53 @@ from typing import Any
 
 import numpy as np
 
-
-class Unfilled:
-    """A shape-only placeholder for a vector."""
-
-    handle = None
-
-    def __init__(self, size: int, dtype: np.dtype) -> None:
-        self.size, self.dtype = size, np.dtype(dtype)
-
-    @property
-    def shape(self) -> tuple[int]:
-        return (self.size,)
-
-    @property
-    def itemsize(self) -> int:
-        return self.dtype.itemsize
-
-    @property
-    def nbytes(self) -> int:
-        return self.size * self.itemsize
+from workbench.devices.accelerator.runtime import Span
+from workbench.devices.kernels.kernel_text import KernelText
+from workbench.devices.kernels.prelude import Layout
 
 
-class Nothing:
-    """A runtime that executes nothing; `launched` counts the launches.
+class ShapeOnlyRuntime:
+    """The runtime protocol without memory, compiler or work. In its clock every launch takes one second.
 
-    It has what `PairClock` and `lanes` need: a call that launches belongs to the accelerator's lane, and no event
-    takes time.
+    Thus the span of an event is the number of its launches, and only what launches belongs to the accelerator.
     """
+
+    name = title = "dry run"
+    layout = Layout("opencl", group=256, finish=256, chunked=False, least=1024, groups=1024)
+    largest = memory = 1 << 62
+    recording = False
 
     def __init__(self) -> None:
         self.launched = 0
 
-    def launch(self) -> None:
-        """A kernel, or a few that count as one step."""
+    def allocate(self, nbytes: int) -> object:
+        return object()
+
+    def upload(self, handle: Any, values: np.ndarray) -> None:
+        """No memory to fill."""
+
+    def download(self, handle: Any, values: np.ndarray) -> None:
+        """No memory to read: the array keeps its entries."""
+
+    def copy(self, target: Any, source: Any, nbytes: int) -> None:
+        """No memory to copy."""
+
+    def clear(self, handle: Any, nbytes: int) -> None:
+        """No memory to clear."""
+
+    def compile(self, prelude: str, kernel: KernelText) -> object:
+        return object()
+
+    def launch(
+        self, function: Any, groups: int, group: int, arguments: tuple[Any, ...], *, spread: bool = False
+    ) -> None:
         self.launched += 1
 
-    def timed(self, work: Callable[[], Any], name: str) -> tuple[Any, Callable[[], tuple[float, float]] | None]:
+    def timed(self, work: Callable[[], Any], name: str) -> tuple[Any, Span | None]:
         before = self.launched
         returned = work()
-        return returned, no_time if self.launched > before else None
+        launches = self.launched - before
+        return returned, (lambda: (0.0, float(launches))) if launches else None
 
     def now(self) -> float:
         return time.perf_counter()
@@ -59,17 +66,26 @@ class Nothing:
         """No work is queued."""
 
     def pinned(self, nbytes: int) -> np.ndarray:
-        """Real memory; only the scalars, which are few, are copied."""
+        """Real memory; only the scalars, which are few, are copied to it."""
         return np.zeros(nbytes, np.uint8)
 
-    def stream(self) -> Streamed:
-        return Streamed()
+    def stream(self) -> ShapeOnlyStream:
+        return ShapeOnlyStream()
 
     def mark(self) -> Reached:
         return Reached()
 
     def hold(self, signal: Any) -> None:
         """The clock records what a kernel waits for."""
+
+    def record(self, work: Callable[[], None]) -> None:
+        """Nothing can be recorded."""
+
+    def repeated(self, work: Callable[[], None], unit: int, scalars: Any) -> None:
+        """Nothing can be recorded."""
+
+    def compile_ahead(self, work: Callable[[], None]) -> None:
+        """No compiler."""
 
 
 class Reached:
@@ -79,19 +95,14 @@ class Reached:
         """Return at once."""
 
     def span(self) -> tuple[float, float]:
-        return no_time()
+        return 0.0, 0.0
 
 
-class Streamed:
+class ShapeOnlyStream:
     """A stream whose copies do nothing."""
 
-    def to_host(self, values: Any, handle: Any, after: Any = None, offset: int = 0) -> Reached:
+    def to_host(self, values: np.ndarray, handle: Any, after: Any = None, offset: int = 0) -> Reached:
         return Reached()
 
-    def to_device(self, handle: Any, values: Any, after: Any = None, offset: int = 0) -> Reached:
+    def to_device(self, handle: Any, values: np.ndarray, after: Any = None, offset: int = 0) -> Reached:
         return Reached()
-
-
-def no_time() -> tuple[float, float]:
-    """The span of every event."""
-    return 0.0, 0.0

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
-from typing import Any
+
+import numpy as np
 
 from workbench.devices.accelerator.device import Accelerator
 from workbench.devices.clock import Clock, Recorder
 from workbench.devices.cpu import Cpu, memory
 from workbench.devices.cpu.watch import Watch
 from workbench.devices.lines.workspace import Workspace
+from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.pair.clock import PairClock
 from workbench.devices.pair.workspaces import PairWorkspace
 from workbench.lines.schedule import Inlined
@@ -21,7 +23,7 @@ class ElementWise:
     """An element-wise operator on one side."""
 
     formula: str
-    factors: Mapping[str, Any]
+    factors: Mapping[str, DeviceVector]
 
 
 class Pair(Accelerator):
@@ -47,14 +49,18 @@ class Pair(Accelerator):
         self.prepare(workspace.dtype)
         return Watch(workspace.near)
 
+    def pinned_vector(self, size: int, dtype: np.dtype) -> np.ndarray:
+        """A vector of the cores in page-locked memory."""
+        return memory.vector(size, dtype, self.runtime.pinned)
+
     def host_side(self, space: Workspace, names: Iterable[str], *, fuse: bool) -> Workspace:
         """A workspace of the cores with vectors of these names in page-locked memory, and M if it is element-wise."""
         operators = {}
         M = space.operators["M"]
         if isinstance(M, Inlined):
-            factors: Mapping[str, Any] = M.factors
+            factors: Mapping[str, DeviceVector] = M.factors
             operators["M"] = ElementWise(M.formula, {name: self.to_host(factor) for name, factor in factors.items()})
-        vectors = {name: memory.vector(space.size, space.dtype, self.runtime.pinned) for name in names}
+        vectors = {name: self.pinned_vector(space.size, space.dtype) for name in names}
         return Workspace(
             self._cpu, space.size, space.dtype, vectors=vectors, operators=operators, fuse=fuse, clock=space.clock
         )

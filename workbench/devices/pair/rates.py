@@ -14,6 +14,7 @@ from workbench.devices.accelerator.device import Accelerator
 from workbench.devices.accelerator.measure import SMALL
 from workbench.devices.cpu import Cpu
 from workbench.devices.cpu.launching import launch_latency
+from workbench.devices.operator_protocols import PairKernel
 from workbench.devices.protocol import Device
 
 ROUNDS = 5
@@ -28,7 +29,8 @@ LARGEST = 1 << 22
 
 @dataclasses.dataclass(frozen=True)
 class Rates:
-    """Bandwidths in bytes per second, latencies in seconds; product_*: seconds of one product with A; basis: in words.
+    """Bandwidths in bytes per second, latencies in seconds; product_*: seconds of one
+    matrix-vector product; basis: in words.
 
     cpu_launch and accelerator_launch: the latency of a kernel. repeated: the launches of iterations on the
     accelerator alone are recorded and cost the host nothing. assembled: how many times as long products
@@ -111,7 +113,7 @@ def profile_rates(cpu: Any, accelerator: Any, traffic: int) -> Rates:
     )
 
 
-def product_seconds(device: Device, bound: Any, size: int, dtype: np.dtype) -> float:
+def product_seconds(device: Device, bound: PairKernel, size: int, dtype: np.dtype) -> float:
     """Seconds of one product of an operator bound to a device."""
     x, out = device.copy(device.array(np.ones(size, dtype), dtype)), device.zeros(size, dtype)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -16,16 +16,58 @@ from workbench.devices.cpu import Cpu, memory
 from workbench.devices.cpu.csr_block import CsrBlock
 from workbench.devices.cpu.watch import Watch
 from workbench.devices.lines.workspace import Workspace
+from workbench.devices.operator_protocols import DeviceOperator, DeviceVector
 from workbench.devices.pair.clock import PairClock
-from workbench.devices.pair.lanes import AcceleratorSide, CpuSide, Lanes, Link, Part
 from workbench.devices.pair.pair import ElementWise
+from workbench.devices.pair.sides import AcceleratorSide, CpuSide, Link, Part, Sides
 from workbench.devices.pair.workspaces import SplitWorkspace
 from workbench.errors import InputError
 from workbench.lines.schedule import Inlined
 
 SUMS = ("gamma", "omega", "uu", "rr")
-"""Dot products with a partial sum on each side: `gamma_part` is the local one, `gamma_there` the accelerator's on the
-cores."""
+"""Dot products of which each side has a partial sum: `gamma_part` is the local one, `gamma_there` that of the
+accelerator, on the cores."""
+
+
+@dataclasses.dataclass(frozen=True)
+class RowBlocks:
+    """A matrix split between rows 0 to `rows` on the cores and the others on an accelerator.
+
+    near, far: products with the local and the remote block of either side. cpu_ghosts, accelerator_ghosts: the columns
+    of the other side that a side reads, first and last + 1. exchanged: the host's copy of the vector that A is applied
+    to, shape (N,), page-locked. arrived: the ghosts of the accelerator, shape (rows,).
+    """
+
+    rows: int
+    near: tuple[DeviceOperator, DeviceOperator]
+    far: tuple[DeviceOperator, DeviceOperator]
+    cpu_ghosts: tuple[int, int]
+    accelerator_ghosts: tuple[int, int]
+    exchanged: np.ndarray
+    arrived: Vector
+
+    @classmethod
+    def of(cls, accelerator: Accelerator, matrix: sparse.csr_array, rows: int, note: str) -> RowBlocks:
+        """The blocks of a matrix. note: why so many rows, for the InputError where a side would be empty."""
+        size = matrix.shape[0]
+        if not 0 < rows < size:
+            empty = "the cores" if rows <= 0 else f"device {accelerator.name}"
+            raise InputError(
+                f"hybrid3 would leave {empty} without a row of {size} ({note}); give another share, or use "
+                f"{'solver pipecg on the device alone' if rows <= 0 else 'device cpu'}"
+            )
+        data, indices, indptr = matrix.data, matrix.indices, matrix.indptr
+        splits = split_rows(indices, indptr, rows)
+        # Element 0 of the host's copy of the vector that A is applied to is on a cache line; `rows` need not be.
+        exchanged = memory.vector(size, data.dtype, accelerator.runtime.pinned)
+        near = (
+            CsrBlock(data, indices, indptr[:rows], splits[:rows]),
+            CsrBlock(data, indices, splits[:rows], indptr[1 : rows + 1], exchanged),
+        )
+        held = SplitRows(accelerator, data, indices, indptr, splits, rows)
+        arrived = accelerator.zeros(rows, data.dtype)
+        far = LocalBlock(accelerator, held), RemoteBlock(accelerator, held, arrived)
+        return cls(rows, near, far, *ghosts(indices, indptr, splits, rows), exchanged, arrived)
 
 
 class Split(Cpu):
@@ -36,33 +78,15 @@ class Split(Cpu):
     matrix is stored once in host memory. The cores' local and remote blocks are views of it, separated by one pointer a
     row; the accelerator stores its rows once, its two blocks separated in the same way. In addition to its half of the
     vectors each side holds the ghosts: the other half of the vector that A is applied to. The host's is page-locked.
-    Source: Tiwari, Vadhiyar (2022), section IV-C, "2-D decomposition". Raises InputError where a side would be empty.
+    Source: Tiwari, Vadhiyar (2022), section IV-C, "2-D decomposition".
     """
 
     Space = SplitWorkspace
 
-    def __init__(self, accelerator: Accelerator, matrix: sparse.csr_array, rows: int, note: str) -> None:
-        size = matrix.shape[0]
-        if not 0 < rows < size:
-            empty = "the cores" if rows <= 0 else f"device {accelerator.name}"
-            raise InputError(
-                f"hybrid3 would leave {empty} without a row of {size} ({note}); give another share, or use "
-                f"{'solver pipecg on the device alone' if rows <= 0 else 'device cpu'}"
-            )
+    def __init__(self, accelerator: Accelerator, blocks: RowBlocks, note: str) -> None:
         self.name, self.note = accelerator.name, f"{accelerator.note}; {note}"
-        self.accelerator, self.runtime, self.rows = accelerator, accelerator.runtime, rows
-        data, indices, indptr = matrix.data, matrix.indices, matrix.indptr
-        splits = split_rows(indices, indptr, rows)
-        # Element 0 of the host's copy of the vector that A is applied to is on a cache line; `rows` need not be.
-        self.exchanged = memory.vector(size, data.dtype, self.runtime.pinned)
-        self.near = (
-            CsrBlock(data, indices, indptr[:rows], splits[:rows]),
-            CsrBlock(data, indices, splits[:rows], indptr[1 : rows + 1], self.exchanged),
-        )
-        self._cpu_ghosts, self._accelerator_ghosts = ghosts(indices, indptr, splits, rows)
-        held = SplitRows(accelerator, data, indices, indptr, splits, rows)
-        self.arrived = accelerator.zeros(rows, data.dtype)
-        self.far: tuple[Any, ...] = LocalBlock(accelerator, held), RemoteBlock(accelerator, held, self.arrived)
+        self.accelerator, self.runtime, self.rows = accelerator, accelerator.runtime, blocks.rows
+        self.blocks: RowBlocks | None = blocks
         self._x: np.ndarray | None = None
         self._far_x: Vector | None = None
 
@@ -71,8 +95,7 @@ class Split(Cpu):
 
     def release(self) -> None:
         """Free all memory on the accelerator; nothing can be run after it."""
-        self.far, self._far_x = (), None
-        del self.arrived
+        self.blocks, self._far_x = None, None
 
     def whole(self, vector: np.ndarray) -> np.ndarray:
         """x with the accelerator's half copied in; other vectors are whole already."""
@@ -84,7 +107,7 @@ class Split(Cpu):
         assert isinstance(workspace, SplitWorkspace)
         return Watch(workspace.near)
 
-    def distribute(self, space: Workspace, *, fused: bool, merged: bool, halves: bool) -> Lanes:
+    def distribute(self, space: Workspace, *, fused: bool, merged: bool, halves: bool) -> Sides:
         """Both halves of a workspace with b, x and M, with the operators A1 and A2 of section IV-C.2.
 
         A1 is the local block; n = A2(v) is v plus the product of the remote block with the ghosts, for which the vector
@@ -93,8 +116,10 @@ class Split(Cpu):
         b, x, M = space.vectors["b"], space.vectors["x"], space.operators["M"]
         if not isinstance(M, Inlined):
             raise InputError("hybrid3 needs a preconditioner that acts element by element; use jacobi or none")
-        rows, accelerator, clock = self.rows, self.accelerator, space.clock
-        factors: Mapping[str, Any] = M.factors
+        blocks, accelerator, clock = self.blocks, self.accelerator, space.clock
+        assert blocks is not None
+        rows, exchanged = blocks.rows, blocks.exchanged
+        factors: Mapping[str, DeviceVector] = M.factors
         near_m = ElementWise(M.formula, {name: factor[:rows] for name, factor in factors.items()})
         far_m = ElementWise(
             M.formula, {name: accelerator.array(factor[rows:], space.dtype) for name, factor in factors.items()}
@@ -103,8 +128,8 @@ class Split(Cpu):
             self,
             rows,
             space.dtype,
-            vectors={"b": b[:rows], "x": x[:rows], "m": self.exchanged[:rows]},
-            operators={"A1": self.near[0], "A2": self.near[1], "M": near_m},
+            vectors={"b": b[:rows], "x": x[:rows], "m": exchanged[:rows]},
+            operators={"A1": blocks.near[0], "A2": blocks.near[1], "M": near_m},
             scalars=[f"{name}_there" for name in SUMS],
             fuse=merged,
             clock=clock,
@@ -114,16 +139,17 @@ class Split(Cpu):
             x.size - rows,
             space.dtype,
             vectors={"b": far_b, "x": far_x, "m": accelerator.zeros(x.size - rows, space.dtype)},
-            operators={"A1": self.far[0], "A2": self.far[1], "M": far_m},
+            operators={"A1": blocks.far[0], "A2": blocks.far[1], "M": far_m},
             fuse=fused,
             clock=clock,
         )
         self._x, self._far_x = x, far_x
         cpu, other = CpuSide(near), AcceleratorSide(far)
-        to_host, to_device = ((rows, x.size), (0, rows)) if halves else (self._cpu_ghosts, self._accelerator_ghosts)
-        arriving = Part(self.exchanged[slice(*to_host)], to_host[0] - rows)
-        leaving = Part(self.exchanged[slice(*to_device)], to_device[0])
-        return Lanes(cpu, other, Link(cpu, other, {"m": arriving}, {"m": (leaving, self.arrived)}))
+        to_host = (rows, x.size) if halves else blocks.cpu_ghosts
+        to_device = (0, rows) if halves else blocks.accelerator_ghosts
+        arriving = Part(exchanged[slice(*to_host)], to_host[0] - rows)
+        leaving = Part(exchanged[slice(*to_device)], to_device[0])
+        return Sides(cpu, other, Link(cpu, other, {"m": arriving}, {"m": (leaving, blocks.arrived)}))
 
 
 def split_rows(indices: np.ndarray, indptr: np.ndarray, column: int) -> np.ndarray:

@@ -1,21 +1,27 @@
-"""Workspaces of heterogeneous runs: the vectors of a solve, and `lanes`, which sets up both sides and the link."""
+"""Workspaces of heterogeneous runs: the vectors of a solve, and `sides`, which sets up both sides and the link."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from workbench.devices.lines.workspace import Workspace
-from workbench.devices.pair.lanes import AcceleratorSide, CpuSide, Lanes, Link, Part
+from workbench.devices.pair.sides import AcceleratorSide, CpuSide, Link, Part, Sides
+
+if TYPE_CHECKING:
+    from workbench.devices.pair.pair import Pair
+    from workbench.devices.pair.split import Split
 
 
 class PairWorkspace(Workspace):
-    """The accelerator's side of a run; `lanes` adds the cores' side, `near`."""
+    """The accelerator's side of a run; `sides` adds the cores' side, `near`."""
 
+    device: Pair
     near: Workspace
 
-    def lanes(self, arrivals: Mapping[str, str], *, fused: bool, merged: bool) -> Lanes:
+    def sides(self, arrivals: Mapping[str, str], *, fused: bool, merged: bool) -> Sides:
         """Both sides and the link; arrivals: for each vector of the accelerator the one of the cores it is copied to.
 
         fused: passes of the accelerator hold as many lines as the plan allows, else one; merged: the same on the cores.
@@ -24,13 +30,14 @@ class PairWorkspace(Workspace):
         self.near = self.device.host_side(self, set(arrivals.values()), fuse=merged)
         cpu, accelerator = CpuSide(self.near), AcceleratorSide(self)
         places = {name: Part(self.near.vectors[there]) for name, there in arrivals.items()}
-        return Lanes(cpu, accelerator, Link(cpu, accelerator, places, {}))
+        return Sides(cpu, accelerator, Link(cpu, accelerator, places, {}))
 
 
 class SplitWorkspace(Workspace):
-    """A workspace of the whole system on the cores, until `lanes` distributes it: `near` is then the cores' half, `far`
+    """A workspace of the whole system on the cores, until `sides` distributes it: `near` is then the cores' half, `far`
     the accelerator's."""
 
+    device: Split
     near: Workspace
     far: Workspace
 
@@ -41,12 +48,12 @@ class SplitWorkspace(Workspace):
             return None
         return np.concatenate([halves[0][name], self.far.device.to_host(halves[1][name])])
 
-    def lanes(self, *, fused: bool, merged: bool, halves: bool) -> Lanes:
+    def sides(self, *, fused: bool, merged: bool, halves: bool) -> Sides:
         """Both halves and the link.
 
         fused: passes of the accelerator hold as many lines as the plan allows, else one; merged: the same on the cores.
         halves: copy each side's whole half of m, else only the ghosts that the other side's rows read.
         """
-        lanes = self.device.distribute(self, fused=fused, merged=merged, halves=halves)
-        self.near, self.far = lanes.cpu.space, lanes.accelerator.space
-        return lanes
+        sides = self.device.distribute(self, fused=fused, merged=merged, halves=halves)
+        self.near, self.far = sides.cpu.space, sides.accelerator.space
+        return sides

@@ -8,13 +8,16 @@ from typing import Any, ClassVar
 
 from workbench import devices
 from workbench.devices.accelerator import as_accelerator
-from workbench.devices.pair import Rates, iteration_seconds, measure, measured_rates, product_seconds, profile_rates
+from workbench.devices.dry_run import Sizes
+from workbench.devices.pair import Rates, measure, measured_rates, product_seconds, profile_rates
 from workbench.devices.protocol import Device
+from workbench.devices.traffic import product_bytes
 from workbench.errors import InputError
 from workbench.operators import Operator, Size, stored_bytes
 from workbench.registry import parameter, register
-from workbench.solvers.base import MethodTraits, SolverSelection
+from workbench.solvers.base import MethodTraits, Solver, SolverSelection
 from workbench.solvers.hybrid.base import HybridSolver
+from workbench.solvers.hybrid.cost import iteration_seconds
 from workbench.solvers.hybrid.hybrid1 import Hybrid1
 from workbench.solvers.hybrid.hybrid2 import Hybrid2
 from workbench.solvers.hybrid.hybrid3 import Hybrid3
@@ -29,9 +32,9 @@ CORES = "pipecg-cpu"
 class HybridAuto(HybridSolver):
     """Hybrid 1, 2 or 3, or pipelined CG on one device: the fastest by a performance model.
 
-    The model divides the bytes of passes, products and copies by the bandwidths of two machine profiles, or of a short
-    measurement, and overlaps what the schedule runs concurrently. The notes of the run contain the selection and the
-    predicted times of the alternatives. With a slow link, one device alone is the fastest.
+    The model (`cost`) divides the bytes of passes, products and copies by the bandwidths of two machine profiles, or of
+    a short measurement, and overlaps what the schedule runs concurrently. The notes of the run contain the selection
+    and the predicted times of the alternatives. With a slow link, one device alone is the fastest.
 
     Cost of the measurement: some dozen passes, copies and products.
     """
@@ -52,8 +55,7 @@ class HybridAuto(HybridSolver):
             raise InputError("solver hybrid needs two profiles, cpu and accelerator, or neither; then it measures")
         possible, refused = self._possible(device, operator, traits)
         if self.cpu:
-            traffic = stored_bytes(operator) + 2 * operator.shape[0] * operator.dtype.itemsize
-            rates = profile_rates(profile(self.cpu), profile(self.accelerator), traffic)
+            rates = profile_rates(profile(self.cpu), profile(self.accelerator), _traffic(operator))
         else:
             try:
                 rates = self._measured(device, operator, fits=ALONE in possible)
@@ -63,7 +65,10 @@ class HybridAuto(HybridSolver):
         if self.cpu or ALONE in possible:
             # A system that does not fit was measured as an assembled matrix.
             rates = dataclasses.replace(rates, assembled=_times_assembled(operator))
-        expected = iteration_seconds(rates, operator.shape[0], operator.dtype)
+        sizes = _sizes(operator)
+        expected = {
+            name: iteration_seconds(solver, rates, sizes, cores=name == CORES) for name, solver in possible.items()
+        }
         best, placed = self._fastest(possible, expected, device, operator, refused)
         others = ", ".join(f"{name} {expected[name]:.3g}" for name in possible if name != best)
         why = [
@@ -76,10 +81,12 @@ class HybridAuto(HybridSolver):
             why.append(f"sharing the work does not pay here: a copy of one vector to the host takes {copy:.3g} s")
         return SolverSelection(possible[best], placed, tuple(why))
 
-    def _possible(self, device: Device, operator: Operator, traits: MethodTraits) -> tuple[dict[str, Any], list[str]]:
+    def _possible(
+        self, device: Device, operator: Operator, traits: MethodTraits
+    ) -> tuple[dict[str, Solver], list[str]]:
         """The solvers that can run, by their name in the model, and the reasons why others cannot."""
         switches = {"fused": self.fused, "merged": self.merged}
-        possible: dict[str, Any] = {CORES: PipelinedCG()}
+        possible: dict[str, Solver] = {CORES: PipelinedCG()}
         refused = []
         for name, solver in (
             (ALONE, PipelinedCG()),
@@ -100,12 +107,12 @@ class HybridAuto(HybridSolver):
 
     def _fastest(
         self,
-        possible: dict[str, Any],
+        possible: dict[str, Solver],
         expected: dict[str, float],
         device: Device,
         operator: Operator,
         refused: list[str],
-    ) -> tuple[str, Any]:
+    ) -> tuple[str, Device]:
         """The fastest feasible solver and its device; a decomposition may fail, the cores alone cannot."""
         for name in sorted(possible, key=lambda name: expected[name]):
             try:
@@ -129,11 +136,18 @@ class HybridAuto(HybridSolver):
 
 def _times_assembled(operator: Operator) -> float:
     """Bytes of a product with the assembled matrix over those with the operator."""
-    if operator.nnz is None:
-        return 1.0
-    vectors = 2 * operator.shape[0] * operator.dtype.itemsize
-    assembled = operator.nnz * (operator.dtype.itemsize + 4) + 4 * operator.shape[0]
-    return max(1.0, (assembled + vectors) / (stored_bytes(operator) + vectors))
+    return 1.0 if operator.nnz is None else max(1.0, _sizes(operator).product_bytes / _traffic(operator))
+
+
+def _traffic(operator: Operator) -> int:
+    """Bytes of a product with the operator as it is stored."""
+    return product_bytes(stored_bytes(operator), operator.shape[0], operator.dtype.itemsize)
+
+
+def _sizes(operator: Operator) -> Sizes:
+    """N and nnz; where the entries are not known, no schedule that depends on them can run."""
+    size = max(operator.shape[0], 2)
+    return Sizes(size, max(operator.nnz or 0, size), operator.dtype)
 
 
 def _described(best: str, device: Device) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from workbench.devices.pair import PairWorkspace
 from workbench.registry import register
 from workbench.solvers.hybrid import algorithm as lines
 from workbench.solvers.hybrid.base import HybridSolver
@@ -27,10 +28,10 @@ class Hybrid1(HybridSolver):
     title: ClassVar[str] = "hybrid pipelined CG 1: dot products on the cores"
     vectors: ClassVar[int] = 13
 
-    def iterates(self, workspace: Any) -> Iterator[None]:
+    def iterates(self, workspace: PairWorkspace) -> Iterator[None]:
         copied = "w", "r", "u"
-        lanes = workspace.lanes({name: name for name in copied}, fused=self.fused, merged=self.merged)
-        cpu, accelerator, link = lanes.cpu, lanes.accelerator, lanes.link
+        sides = workspace.sides({name: name for name in copied}, fused=self.fused, merged=self.merged)
+        cpu, accelerator, link = sides.cpu, sides.accelerator, sides.link
         joined = self.fused and workspace.inlines("M")
         start, preconditioned, updates, products = accelerator.lines(
             lines.BEGIN + lines.INITIAL + lines.PREVIOUS,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from workbench.devices.pair import PairWorkspace
 from workbench.registry import register
 from workbench.solvers.hybrid import algorithm as lines
 from workbench.solvers.hybrid.base import HybridSolver
@@ -55,13 +56,13 @@ class Hybrid2(HybridSolver):
     vectors: ClassVar[int] = 14
     both_precondition: ClassVar[bool] = True
 
-    def iterates(self, workspace: Any) -> Iterator[None]:
+    def iterates(self, workspace: PairWorkspace) -> Iterator[None]:
         # n and n_next of the accelerator are both copied to n of the cores; the other vectors are copied once.
         once = "w", "r", "u", "m"
         arrivals = {name: name for name in once} | {"n": "n", "n_next": "n"}
-        lanes = workspace.lanes(arrivals, fused=self.fused, merged=self.merged)
-        cpu, accelerator, link = lanes.cpu, lanes.accelerator, lanes.link
-        start, product, *turns = accelerator.lines(
+        sides = workspace.sides(arrivals, fused=self.fused, merged=self.merged)
+        cpu, accelerator, link = sides.cpu, sides.accelerator, sides.link
+        start, product, *alternating = accelerator.lines(
             lines.BEGIN + lines.INITIAL + lines.PREVIOUS + lines.PRECONDITION,
             lines.PRODUCT,
             lines.UPDATES + lines.PRECONDITION + lines.product("n_next"),
@@ -78,7 +79,7 @@ class Hybrid2(HybridSolver):
             cpu.wait(copy)
             cpu.run(begin)  # line 2
             yield
-            for n, iteration in itertools.cycle(zip(("n", "n_next"), turns, strict=True)):
+            for n, iteration in itertools.cycle(zip(("n", "n_next"), alternating, strict=True)):
                 cpu.run(scalars)  # lines 5 to 9
                 copy = link.to_host(n)
                 accelerator.take(cpu, "alpha", "beta")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from workbench.devices.accelerator import as_accelerator
-from workbench.devices.pair import SUMS, Split, decompose
+from workbench.devices.pair import SUMS, RowBlocks, Split, SplitWorkspace, decompose
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators import Operator, Size
@@ -114,11 +114,11 @@ class Hybrid3(HybridSolver):
         matrix = operator.to_csr()
         accelerator = as_accelerator(device)
         rows, why = decompose(accelerator, matrix, self.share or None, self.vectors)
-        return Split(accelerator, matrix, rows, why)
+        return Split(accelerator, RowBlocks.of(accelerator, matrix, rows, why), why)
 
-    def iterates(self, workspace: Any) -> Iterator[None]:
-        lanes = workspace.lanes(fused=self.fused, merged=self.merged, halves=self.halves)
-        cpu, accelerator, link = lanes.cpu, lanes.accelerator, lanes.link
+    def iterates(self, workspace: SplitWorkspace) -> Iterator[None]:
+        sides = workspace.sides(fused=self.fused, merged=self.merged, halves=self.halves)
+        cpu, accelerator, link = sides.cpu, sides.accelerator, sides.link
         both = {
             "part1": PART1,
             "exchange_x": lines.BEGIN + EXCHANGE_X,

@@ -7,14 +7,13 @@
     cpu.run(dots)                           # returns when it is done
 
 Work of one side is done in order. Between the sides the only order is that of `wait` and `take`, and that a copy begins
-after the work that its source was given before. The same calls record in a traced run what waited for what.
+after the work enqueued on its source before. The same calls record in a traced run what waited for what.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -156,7 +155,7 @@ class Link:
         made.landed = landed
         return made
 
-    def _fetch(self, vectors: list[tuple[str, Any, Part]]) -> Copy:
+    def _fetch(self, vectors: list[tuple[str, Vector, Part]]) -> Copy:
         made, ready = Copy([], []), self._runtime.mark()
         for name, vector, part in vectors:
             if part.host.size:
@@ -172,8 +171,8 @@ class Link:
 
 
 @dataclasses.dataclass(frozen=True)
-class Lanes:
-    """What a schedule works with."""
+class Sides:
+    """Both sides of a run and the link between them: what a schedule works with."""
 
     cpu: CpuSide
     accelerator: AcceleratorSide

@@ -1,0 +1,55 @@
+"""What a workspace needs of a device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from workbench.lines.schedule import Step
+from workbench.lines.types import Shapes
+
+if TYPE_CHECKING:
+    from workbench.devices.lines.workspace import Workspace
+
+
+class ProgramDevice(Protocol):
+    """Memory for vectors and scalars, and programs compiled for them; also a device that only plans."""
+
+    def zeros(self, size: int, dtype: np.dtype) -> Any:
+        """A new vector of zeros, shape (size,)."""
+        ...
+
+    def zero_block(self, size: int, columns: int, dtype: np.dtype) -> Any:
+        """An N x columns block vector of zeros, row-major."""
+        ...
+
+    def scalars(self, count: int, dtype: np.dtype) -> Any:
+        """Room for the scalars and small matrices of a workspace, zero."""
+        ...
+
+    def read_scalar(self, scalars: Any, slot: int) -> Any:
+        """One of the scalars; waits for the device."""
+        ...
+
+    def write_scalar(self, scalars: Any, slot: int, value: complex) -> None:
+        """Set one of the scalars."""
+        ...
+
+    def bind_steps(
+        self, steps: Sequence[Step], workspace: Workspace, shapes: Shapes, kernels: dict[Any, Any]
+    ) -> list[Callable[[], None]]:
+        """One call for each step of a program, on the arrays that the workspace holds now.
+
+        kernels: those compiled before, by whatever key the device gives them; new ones are added.
+        """
+        ...
+
+    def together(self, runs: list[Callable[[], None]], workspace: Workspace) -> list[Callable[[], None]]:
+        """The same calls, or fewer that do the same."""
+        ...
+
+    def settle(self) -> None:
+        """Wait for kernels that are still being compiled."""
+        ...

@@ -1,0 +1,29 @@
+"""Bytes and operations of products with CSR matrices, counted once for all devices and for dry runs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def csr_bytes(rows: int, entries: int, item: int, index: int) -> int:
+    """Bytes of values, column indices and row pointers; item, index: bytes of a value and of an index."""
+    return entries * (item + index) + (rows + 1) * index
+
+
+def product_bytes(matrix: int, rows: int, item: int) -> int:
+    """Bytes of y = A x: those of the matrix, x read, y written."""
+    return matrix + 2 * rows * item
+
+
+def block_bytes(rows: int, entries: int, item: int, index: int, remote: int = 0) -> int:
+    """Bytes of y = A x with a local block, or of y = v + A remote with a remote one.
+
+    Two row pointers and two vector elements per row. remote: elements of the remote vector; at most as many are read as
+    the block has entries.
+    """
+    return entries * (item + index) + 2 * rows * (index + item) + min(entries, remote) * item
+
+
+def product_flops(entries: int, dtype: np.dtype) -> int:
+    """Real operations: a multiplication and an addition for each entry."""
+    return (8 if dtype.kind == "c" else 2) * entries
