@@ -109,7 +109,7 @@ class Programs(Protocol):
         ...
 
     @property
-    def longest_batch(self) -> int:
+    def longest_check_interval(self) -> int:
         """Most iterations between two reads of the scalars."""
         ...
 

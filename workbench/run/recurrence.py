@@ -36,7 +36,9 @@ class Recurrence:
         # The A-norm of the error needs a product with x after every iteration. A solver that takes decisions would take
         # one more after the device has stopped.
         single = norm is Norm.ERROR or not self._alike
-        self.watch: Any = setup.device.watch(self.workspace, 1 if single else check_every or setup.device.longest_batch)
+        self.watch: Any = setup.device.watch(
+            self.workspace, 1 if single else check_every or setup.device.longest_check_interval
+        )
         self.watch.prepare(self._square, alike=self._alike)
         self._rows: Callable[[], Rows] = clock.reading(self.watch.rows) if clock else self.watch.rows
 

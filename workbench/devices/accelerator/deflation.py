@@ -181,7 +181,7 @@ class _Coarse:
     def solve(self, coarse: Vector) -> Vector:
         raise TypeError
 
-    def take_energy(self, dots: Dots, coarse: Vector, solved: Vector) -> Dots:
+    def correct_curvature(self, dots: Dots, coarse: Vector, solved: Vector) -> Dots:
         """Subtract (coarse, solved) from the first dot product."""
         self._device.launch(self._energy, 1, coarse, solved, dots.partial, np.int64(self._count))
         return dots

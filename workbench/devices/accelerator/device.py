@@ -21,7 +21,7 @@ SHARE_OF_ROWS = 8
 """The scalars of iterations take at most 1/8 of the free memory."""
 CHECK_EVERY = 16
 """Iterations between the first two reads of the scalars by the host, and the fewest between any two."""
-LONGEST_BATCH = 1024
+LONGEST_INTERVAL = 1024
 """Most iterations between two reads: their scalars take half a megabyte."""
 
 
@@ -31,11 +31,11 @@ class Accelerator(Operators, DeviceBase):
     check_every = CHECK_EVERY
 
     @property
-    def longest_batch(self) -> int:
+    def longest_check_interval(self) -> int:
         """Most iterations between two reads, fewer where a run's memory is limited and little of it is left."""
         if self.budget.limit is None:
-            return LONGEST_BATCH
-        return max(CHECK_EVERY, min(LONGEST_BATCH, self.budget.room // (SHARE_OF_ROWS * STOP * 16)))
+            return LONGEST_INTERVAL
+        return max(CHECK_EVERY, min(LONGEST_INTERVAL, self.budget.room // (SHARE_OF_ROWS * STOP * 16)))
 
     def limited(self, limit: int | None) -> Accelerator:
         """The same device for a run that may use so many bytes of its memory."""

@@ -28,7 +28,7 @@ class Cpu(Operators, StepByStep):
     name: str = "cpu"
     note: str = ""
     check_every: int = 1
-    longest_batch: int = 1
+    longest_check_interval: int = 1
     """The scalars are in host memory: reading them costs nothing."""
     memory_limit: int | None = None
     """Bytes that a run may use, None for no limit."""

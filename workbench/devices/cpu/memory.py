@@ -1,4 +1,4 @@
-"""Vectors laid out so that kernels treat all of them alike."""
+"""Aligned vectors with margins, so that results do not depend on addresses."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def source(step: Pass, shapes: Shapes, slots: Mapping[str, int], dtype: np.dtype
     and c_ the same in the precision of the vectors."""
     dtype, wide = np.dtype(dtype), accumulator(dtype)
     arrays = list(dict.fromkeys([*step.loads, *step.stores]))
-    text = [f"def kernel({', '.join(['turns', *('a_' + name for name in arrays), 'scalars', 'slots', 'partial'])}):"]
+    text = [f"def kernel({', '.join(['taken', *('a_' + name for name in arrays), 'scalars', 'slots', 'partial'])}):"]
     text += [f"    {line}" for line in _scalar_lines(step, shapes, slots, dtype, wide)]
     if step.body:
         text += [f"    {line}" for line in _loop(step, arrays, shapes, dtype, wide)]

@@ -20,8 +20,8 @@ class CoarseLevel:
     def __init__(self, solve: Callable[[np.ndarray], np.ndarray]) -> None:
         self.solve = solve
 
-    def take_energy(self, dots: np.ndarray, coarse: np.ndarray, solved: np.ndarray) -> np.ndarray:
-        """Subtract (coarse, solved) from the first dot product."""
+    def correct_curvature(self, dots: np.ndarray, coarse: np.ndarray, solved: np.ndarray) -> np.ndarray:
+        """Subtract (coarse, solved) from the first dot product, (p, A p)."""
         dots[0] -= np.vdot(coarse, solved)
         return dots
 
