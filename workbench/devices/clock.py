@@ -41,7 +41,7 @@ class Clock(Protocol):
 
     iteration: int
     noting: bool
-    """Whether steps are recorded. A run turns it off around work that is no part of the solve."""
+    """Whether steps are recorded. A run sets it to False around work that is no part of the solve."""
 
     def timed(self, run: Callable[..., Returned], name: str, work: Work) -> Callable[..., Returned]:
         """A callable that does what `run` does and records one event, or none where timed steps inside recorded theirs.

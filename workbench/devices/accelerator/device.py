@@ -18,7 +18,7 @@ from workbench.devices.protocol import Device
 from workbench.errors import InputError
 
 SHARE_OF_ROWS = 8
-"""The scalars of iterations take at most 1/8 of the free memory."""
+"""The rows of the watch take at most 1/8 of the free memory."""
 CHECK_EVERY = 16
 """Iterations between the first two reads of the scalars by the host, and the fewest between any two."""
 LONGEST_INTERVAL = 1024
@@ -32,7 +32,7 @@ class Accelerator(Operators, DeviceBase):
 
     @property
     def longest_check_interval(self) -> int:
-        """Most iterations between two reads, fewer where a run's memory is limited and little of it is left."""
+        """Most iterations between two reads, fewer where the memory limit of a run leaves little room."""
         if self.budget.limit is None:
             return LONGEST_INTERVAL
         return max(CHECK_EVERY, min(LONGEST_INTERVAL, self.budget.room // (SHARE_OF_ROWS * STOP * 16)))
@@ -47,7 +47,7 @@ class Accelerator(Operators, DeviceBase):
 
     @property
     def note(self) -> str:
-        """Which device this is, for the notes of a run."""
+        """Name of the hardware, for the notes of a run."""
         return f"device {self.name} is {self.runtime.title}"
 
     def clock(self, recorder: Recorder) -> Clock:
@@ -55,7 +55,7 @@ class Accelerator(Operators, DeviceBase):
         return DeviceClock(self.runtime, recorder)
 
     def watch(self, workspace: Workspace, every: int) -> Watch:
-        """Keeps the scalars of up to `every` iterations on the device, and stops at the one that the host waits for."""
+        """A watch that stores the scalars of up to `every` iterations and stops at the first that meets a criterion."""
         self.prepare(workspace.dtype)
         return Watch(self, workspace, every)
 
@@ -64,7 +64,7 @@ class Accelerator(Operators, DeviceBase):
         self.runtime.synchronize()
 
     def bind_steps(self, steps: Any, workspace: Any, shapes: Any, kernels: dict[Any, Any]) -> list[Callable[[], None]]:
-        """What to launch for each step of a program."""
+        """The launches of each step of a program."""
         return programs.bind_steps(self, steps, workspace, shapes, kernels)
 
     def together(self, runs: list[Callable[[], None]], workspace: Any) -> list[Callable[[], None]]:

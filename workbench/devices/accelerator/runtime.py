@@ -1,4 +1,4 @@
-"""The runtime protocol: what OpenCL and CUDA do differently, and the vectors in their memory."""
+"""The runtime protocol, implemented for OpenCL and CUDA, and vectors in device memory."""
 
 from __future__ import annotations
 

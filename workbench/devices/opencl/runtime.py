@@ -17,16 +17,16 @@ from workbench.errors import DeviceError, InputError
 
 CHUNK = 16384
 MOST_CHUNKS = 1024
-"""As on the CPU device: a chunk of two or three vectors stays in a core's own cache."""
+"""As on the CPU device: a chunk of two or three vectors stays in a core's private cache."""
 GPU_GROUP = 256
 GPU_GROUPS = 1024
-# Sums may be made in another order, which is what makes them vectorize; NaN and infinity keep their meaning.
+# Allows reordered sums, which vectorize; NaN and infinity keep their meaning.
 PROCESSOR_FLAGS = ("-cl-unsafe-math-optimizations",)
 PROBE = "__kernel void probe(__global int* a) { a[get_global_id(0)] = 1; }"
 
 
 class OpenCL:
-    """One OpenCL device with a context and an in-order queue of its own.
+    """One OpenCL device with its context and an in-order queue.
 
     layout: how work is distributed; by default in chunks on processors, strided on all other devices. Raises InputError
     when the driver cannot compile a kernel.
