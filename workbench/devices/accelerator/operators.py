@@ -26,19 +26,19 @@ class Operators(Launcher):
     """A triangular solve with the whole matrix would leave all but one work-item idle."""
 
     def stencil(self, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]) -> Any:
-        """The product with a symmetric stencil."""
+        """The matrix-vector product of a symmetric stencil."""
         return products.StencilProduct(self, main, lower, strides)
 
     def box(self, grid: tuple[int, int, int], reach: int, diagonal: float, coupling: float, dtype: np.dtype) -> Any:
-        """The product with a box operator on a grid (nz, ny, nx)."""
+        """The matrix-vector product of a box operator on a grid (nz, ny, nx)."""
         return box_product(self, grid, reach, diagonal, coupling, dtype)
 
     def csr(self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, items_per_row: int | None = None) -> Any:
-        """The product with a CSR matrix; for `items_per_row` see `products.Rows`."""
+        """The matrix-vector product of a CSR matrix; for `items_per_row` see `products.Rows`."""
         return products.CsrProduct(self, data, indices, indptr, items_per_row)
 
     def callable(self, product: Callable[[np.ndarray], np.ndarray], size: int, dtype: np.dtype) -> Any:
-        """The product with a host function; one vector is copied to the host and one back."""
+        """The product by a host function; one vector is copied to the host and one back."""
         return host.CallableProduct(self, product, size, dtype)
 
     def stencil_series(

@@ -1,4 +1,4 @@
-"""Products with a tall dense matrix Z of few columns: Z^H w, x + Z a and w - Z a, each in one pass."""
+"""Products of a tall dense matrix Z of few columns: Z^H w, x + Z a and w - Z a, each in one pass."""
 
 from __future__ import annotations
 

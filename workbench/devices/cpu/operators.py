@@ -38,17 +38,17 @@ class Operators(DeviceBase):
     """Triangular solves with the whole matrix are efficient on one core."""
 
     def stencil(self, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]) -> StencilProduct:
-        """The product with a symmetric stencil."""
+        """The matrix-vector product of a symmetric stencil."""
         return StencilProduct(main, lower, strides)
 
     def box(
         self, grid: tuple[int, int, int], reach: int, diagonal: float, coupling: float, dtype: np.dtype
     ) -> BoxProduct:
-        """The product with a box operator on a grid (nz, ny, nx)."""
+        """The matrix-vector product of a box operator on a grid (nz, ny, nx)."""
         return BoxProduct(grid, reach, diagonal, coupling, dtype)
 
     def csr(self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray) -> CsrProduct:
-        """The product with a CSR matrix."""
+        """The matrix-vector product of a CSR matrix."""
         return CsrProduct(data, indices, indptr)
 
     def callable(self, product: Callable[[np.ndarray], np.ndarray], size: int, dtype: np.dtype) -> CallableProduct:

@@ -92,7 +92,7 @@ class RestrictedStencilProduct:
 def product_text(bands: int, dtype: np.dtype, *, constant_main: bool = False, restricted: bool = False) -> str:
     """The kernel of the product: a branch-free loop for the middle, and one for each end.
 
-    restricted: the chunks come in groups, each of which sums the chunks' runs into coarse values of its own.
+    restricted: chunks come in groups, each with separate sums for the coarse vector.
     """
     dtype, wide = np.dtype(dtype), accumulator(dtype)
     zero = "0j" if wide.kind == "c" else "0.0"
