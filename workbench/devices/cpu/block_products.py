@@ -14,7 +14,7 @@ from workbench.devices.cpu.work_stealing import shared, threads
 
 
 class BlockCsrProduct:
-    """out = A x for a CSR matrix. bounds: first rows of the chunks that cores share, and N."""
+    """out = A x for a CSR matrix. bounds: first rows of the chunks, and N."""
 
     offers: ClassVar[tuple[str, ...]] = ()
 
@@ -84,7 +84,7 @@ class BlockStencilProduct:
 
 
 def stencil_text(bands: int, dtype: np.dtype, *, constant: bool) -> str:
-    """The kernel of the product: row by row, so that the tests at the faces of the box are shared by all columns."""
+    """The kernel of the product, row by row: tests at the boundary of the grid are made once for all columns."""
     lows = ", ".join(f"low{k}" for k in range(bands))
     text = [f"def kernel(taken, x, y, main, {lows}, strides, bounds):", "    n, columns = x.shape"]
     text += [f"    d{k} = strides[{k}]" for k in range(bands)]

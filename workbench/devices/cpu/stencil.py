@@ -85,7 +85,7 @@ class RestrictedStencilProduct:
 
     @property
     def saved(self) -> int:
-        """Bytes less than a product and a restriction one after the other."""
+        """Bytes saved compared with a separate restriction."""
         return self._subdomains.size * self._fixed[0].itemsize
 
 

@@ -66,7 +66,7 @@ class AppliedElementWise:
 
 
 class CallableProduct:
-    """out = f(x) for a function of the host, with the dot products in NumPy."""
+    """out = f(x) for a Python function, with the dot products in NumPy."""
 
     traffic = 0
     flops = 0
