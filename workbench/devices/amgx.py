@@ -284,7 +284,7 @@ class Cycle:
 
 
 def takes_addresses(device: Device) -> bool:
-    """Whether the vectors of a device lie where AmgX works, on CUDA device 0."""
+    """Whether the vectors of a device are on CUDA device 0, which AmgX uses."""
     return getattr(getattr(device, "runtime", None), "number", None) == 0
 
 

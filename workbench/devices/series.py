@@ -13,7 +13,7 @@ from workbench.devices.operator_protocols import Dots, SeriesTerm
 class TermByTerm:
     """u = K^T D^-1 K r, one pass over L for each term, for matrices of any pattern.
 
-    zeros: allocates a vector of so many elements; like: a vector of the same size and dtype. Work space: one vector for
+    zeros: allocates a zero vector by size and dtype. like: a vector of this size and dtype. Work space: one vector for
     order 1, two from order 2 on.
     """
 

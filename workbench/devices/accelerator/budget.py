@@ -28,7 +28,7 @@ class Budget:
         return int(USABLE * self._memory) - self.used
 
     def need(self, nbytes: int, way_out: str = "") -> None:
-        """Raise InputError where there is no room for so many bytes more; way_out ends the sentence."""
+        """Raise InputError if `nbytes` more do not fit; way_out ends the sentence."""
         if nbytes > self.room:
             raise InputError(
                 f"device {self._where} may use {(self.room + self.used) / 1e6:.4g} of {self._memory / 1e6:.4g} MB "

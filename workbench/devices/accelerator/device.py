@@ -38,11 +38,11 @@ class Accelerator(Operators, DeviceBase):
         return max(CHECK_EVERY, min(LONGEST_INTERVAL, self.budget.room // (SHARE_OF_ROWS * STOP * 16)))
 
     def limited(self, limit: int | None) -> Accelerator:
-        """The same device for a run that may use so many bytes of its memory."""
+        """The same device with a memory limit in bytes."""
         return self if limit is None else Accelerator(self.runtime, Budget(limit, self.runtime.memory, self.name))
 
     def need_room(self, nbytes: int, way_out: str = "") -> None:
-        """Raise InputError where there is no room for so many bytes more; way_out ends the sentence."""
+        """Raise InputError if `nbytes` more do not fit; way_out ends the sentence."""
         self.budget.need(nbytes, way_out)
 
     @property

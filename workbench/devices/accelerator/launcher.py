@@ -158,7 +158,7 @@ class Launcher:
     def launch(
         self, function: Function, groups: int, *arguments: Any, group: int | None = None, spread: bool = False
     ) -> None:
-        """Run so many groups. spread: fewer groups give the same result."""
+        """Launch a number of groups. spread: fewer groups give the same result."""
         values = tuple(getattr(argument, "handle", argument) for argument in arguments)
         self.runtime.launch(function, groups, group or self.layout.group, values, spread=spread)
 

@@ -18,7 +18,7 @@ SMALL = 8
 
 
 def triad_bandwidth(device: Accelerator, elements: int) -> float:
-    """Bytes per second of a = b + 3 c over vectors of double precision, 24 bytes an element; median of rounds."""
+    """Bytes per second of a = b + 3 c over vectors of double precision, 24 bytes per element; median of rounds."""
     vectors = {name: device.zeros(elements, np.dtype(np.float64)) for name in "abc"}
     space = device.workspace(elements, np.dtype(np.float64), vectors=vectors)
     (triad,) = space.lines("a = b + 3*c")

@@ -22,7 +22,7 @@ RECORDED = 16
 class Watch:
     """Rows of a workspace's scalars, one per iteration; the host reads them after at most `every` iterations.
 
-    The device stops by itself at the first row that meets a limit: what is launched after it does nothing. Where a
+    The device stops by itself at the first row that meets a limit: later launches do nothing. Where a
     program cannot be stopped like that, or an operator waits for the host anyway, `every` is 1.
     """
 

@@ -198,7 +198,7 @@ def build(source: Source, function: Callable[..., Any] | None = None) -> Any:
 
 
 def compiled_bytes(source: Source, kinds: tuple) -> bytes:
-    """The machine code of a kernel for these types. Raises what numba raises, and NotPortableError."""
+    """The machine code of a kernel for these types. Raises errors of numba, and NotPortableError."""
     portable.pretend_threads()
     built = build(source)
     built.compile(kinds)

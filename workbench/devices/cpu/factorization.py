@@ -2,7 +2,7 @@
 
 Blocks of unknowns are factorized independently, in parallel; couplings between blocks count as dropped. In modified IC
 the fill that a pattern has no place for is taken, times omega, from the pivots of its two rows, so that with omega = 1
-M and A have the same row sums. Computed in double precision whatever the precision of A.
+M and A have the same row sums. Computed in double precision for any precision of A.
 """
 
 from __future__ import annotations

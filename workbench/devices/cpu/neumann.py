@@ -15,7 +15,7 @@ from workbench.lines.types import accumulator
 MOST_LEVELS = 3
 """Terms in one pass; each further one makes chunks longer and recomputes more at their ends."""
 REACHES_PER_CHUNK = 4
-"""Length of a chunk in units of what it recomputes at its ends."""
+"""Length of a chunk in units of the rows that it recomputes at its ends."""
 MOST_CHUNKS = 256
 
 
@@ -46,7 +46,7 @@ class _Series:
         return max(1, min(MOST_CHUNKS, self._size // max(1, REACHES_PER_CHUNK * reach, 8 * BLOCK)))
 
     def _scratch(self, levels: int, chunks: int, reach: int) -> np.ndarray:
-        """For each core, `levels` rows as long as a chunk and what it reaches, and a margin (see `memory.vector`)."""
+        """For each core, `levels` rows as long as a chunk with its neighbours, and a margin (see `memory.vector`)."""
         length = -(-(-(-self._size // chunks) + reach + 5 * ALIGNED) // ALIGNED) * ALIGNED
         rows = cores() * max(1, levels)
         return vector(rows * length, self._dtype).reshape(cores(), -1, length)
@@ -58,8 +58,8 @@ class _Series:
 
 
 class OnePassSeries(_Series):
-    """Both factors in one pass. Reads r, the bands and D^-1 and writes u once: bands + 3 words a row. Intermediate
-    vectors stay in the cache and are recomputed where chunks meet; work space: 2*order - 1 chunks a core."""
+    """Both factors in one pass. Reads r, the bands and D^-1 and writes u once: bands + 3 words per row. Intermediate
+    vectors stay in the cache and are recomputed where chunks meet; work space: 2*order - 1 chunks per core."""
 
     def __init__(
         self, bands: tuple[np.ndarray, ...], strides: tuple[int, ...], inverse_diagonal: np.ndarray, order: int
@@ -83,8 +83,8 @@ class OnePassSeries(_Series):
 
 
 class SeveralPassSeries(_Series):
-    """One pass for up to three terms of a factor, of bands + 3 words a row. Work space: two vectors and a few chunks a
-    core."""
+    """One pass for up to three terms of a factor, of bands + 3 words per row. Work space: two vectors and a few chunks
+    per core."""
 
     def __init__(
         self, bands: tuple[np.ndarray, ...], strides: tuple[int, ...], inverse_diagonal: np.ndarray, order: int

@@ -3,7 +3,7 @@
 K r = r - Lh (r - Lh (r - ..)) needs at row i only rows below i, K^H only rows above, and each term, a level, only the
 level before it. So one pass over the unknowns computes all levels, a block of rows at a time, in the cache (temporal
 blocking): those of K on the same rows, each of K^H one bandwidth behind the level before. At the ends of a chunk the
-levels recompute what they need of the neighbouring chunks.
+levels recompute the rows of neighbouring chunks that they need.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def _levels(
     summed: bool = False,
     scratch: int = 0,
 ) -> list[Level]:
-    """All terms of one factor; what lies between them is kept in the rows of `mine` from `scratch` on."""
+    """All terms of one factor; intermediate vectors are kept in the rows of `mine` from `scratch` on."""
     origin = "low" if upper else "begin"
     places = [start, *(Place(f"mine[{scratch + k}]", origin) for k in range(order - 1)), target]
     return [

@@ -51,8 +51,8 @@ def bind_pass(compiled: PassKernel, step: Pass, arrays: list[np.ndarray], scalar
 def numbered(text: str) -> tuple[str, list[int]]:
     """The text with names and slots numbered in order of occurrence, and the slots in that order.
 
-    Programs that differ in names alone, or in where their scalars lie, then share a kernel: the methods of a family
-    have most of their passes in common.
+    Programs that differ only in names or in the slots of scalars then share a kernel: the methods of a family have most
+    of their passes in common.
     """
     names: dict[str, int] = {}
     used: dict[str, int] = {}

@@ -39,7 +39,7 @@ def write(key: str, code: bytes) -> bool:
 
 def _folders() -> Iterator[Path]:
     """The user's cache folder, and a private one where that cannot be used."""
-    with contextlib.suppress(RuntimeError):  # what pathlib and platformdirs raise without a home folder
+    with contextlib.suppress(RuntimeError):  # raised by pathlib and platformdirs without a home folder
         yield Path(os.environ.get("WORKBENCH_CACHE") or platformdirs.user_cache_dir("cg-workbench")) / "machine-code"
     user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
     with contextlib.suppress(OSError):  # where nothing can be written there may be no folder for temporary files

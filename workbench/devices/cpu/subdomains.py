@@ -66,10 +66,10 @@ class Subdomains:
 
 
 class CompactColumns:
-    """AZ in segments: runs of rows whose entries lie in the same columns, so that only values are stored per row.
+    """AZ in segments: runs of rows with the same columns, so that only values are stored per row.
 
     Rows without entries are left out. On a segment AZ a is a sum of a few value arrays with fixed weights, which
-    vectorizes. Stripes in 2D have three columns a segment: 3 words an unknown, where the two-level paper stores 5.
+    vectorizes. Stripes in 2D have three columns per segment: 3 words per unknown, where the two-level paper stores 5.
     """
 
     def __init__(self, az: sparse.csr_array) -> None:
@@ -96,7 +96,7 @@ class CompactColumns:
 
     @property
     def traffic(self) -> int:
-        """Bytes of what is stored and of the touched part of w, read and written."""
+        """Bytes of the stored arrays and of the part of w that is read and written."""
         return sum(part.nbytes for part in self._stored) + 2 * self._touched * self._data.itemsize
 
     @property

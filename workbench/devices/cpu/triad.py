@@ -84,7 +84,7 @@ def triad_bandwidth(seconds: float = 0.5, array_bytes: int = DEFAULT_ARRAY_BYTES
 
 
 def update_bandwidth(seconds: float = 0.5, array_bytes: int = DEFAULT_ARRAY_BYTES) -> Triad:
-    """The same for the update, which moves as many bytes an element."""
+    """The same for the update, which moves as many bytes per element."""
     return _bandwidth(_update, seconds, array_bytes)
 
 

@@ -230,7 +230,7 @@ class Cuda:
     def _collect(self, work: Callable[[], None]) -> list[persistent.Launch]:
         """The launches of `work`, none of which is carried out; empty where it does anything else, such as a copy."""
         collected: list[persistent.Launch] = []
-        # Other threads wait: what they launch in the meantime would be collected too.
+        # The lock keeps other threads from launching: their launches would be collected too.
         with self._guarded():
             self._collected, self._only_kernels, self.recording = collected, True, True
             try:

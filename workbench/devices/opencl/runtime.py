@@ -92,7 +92,7 @@ class OpenCL:
         with self._errors():
             if text not in self._programs:
                 with warnings.catch_warnings():
-                    # Compilers report what they vectorized.
+                    # Compilers report vectorized loops as warnings.
                     warnings.simplefilter("ignore")
                     self._programs[text] = self._cl.Program(self._context, text).build(list(self._flags))
             if (text, name) not in self._functions:
@@ -146,7 +146,7 @@ class OpenCL:
         """None, as for `record`."""
 
     def compile_ahead(self, work: Callable[[], None]) -> None:
-        # Other threads wait: what they launch in the meantime would be skipped too.
+        # The lock keeps other threads from launching: their launches would be skipped too.
         with self._errors():
             self._compiling_ahead = self.recording = True
             try:
