@@ -17,7 +17,7 @@ from workbench.lines.types import accumulator
 
 IN_CACHE = 512 * 1024
 """Bytes of the planes of a strip that a sum along z reaches: half of a private second-level cache."""
-CELLS_A_CHUNK = 65536
+CELLS_PER_CHUNK = 65536
 CELLS_PER_STEP = 1024
 """Cells of a strip that are summed at a time: 8 KiB of doubles, which stay in a first-level cache between sums."""
 
@@ -71,7 +71,7 @@ def cut(grid: tuple[int, int, int], reach: int, itemsize: int) -> tuple[int, int
     fitting = IN_CACHE // ((2 * reach + 1) * width * itemsize) - 2 * reach
     strips = -(-rows // max(4 * reach, fitting))
     tallest = -(-rows // strips)
-    slabs = min(planes, max(1, planes * tallest * width // CELLS_A_CHUNK))
+    slabs = min(planes, max(1, planes * tallest * width // CELLS_PER_CHUNK))
     return strips, slabs, tallest
 
 
