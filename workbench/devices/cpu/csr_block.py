@@ -46,7 +46,7 @@ class CsrBlock:
 
     @property
     def traffic(self) -> int:
-        """Bytes, with one element of the remote vector per entry of the block, at most the whole vector."""
+        """Bytes; of the remote vector as many elements as the block has entries, at most all."""
         rows, item = self._starts.size, self._data.itemsize
         gathered = 0 if self._remote is None else min(self.entries, self._remote.size - rows) * item
         index = self._indices.itemsize
