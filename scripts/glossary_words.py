@@ -99,9 +99,10 @@ def room(path: Path, root: Path) -> str:
 
 
 def files(root: Path) -> list[Path]:
-    """All modules outside `live`, the documents, and the notebooks."""
+    """All modules outside `live`, the kernel texts, the documents, and the notebooks."""
     found = [
         *root.glob("workbench/**/*.py"),
+        *root.glob("workbench/**/*.cl"),
         *root.glob("*.md"),
         *root.glob("docs/*.md"),
         *root.glob("notebooks/**/*.ipynb"),

@@ -117,5 +117,5 @@ def test_coarse_solves(accelerator, monkeypatch, size, width, form, dtype):
     np.testing.assert_allclose(accelerator.to_host(solved), on_the_host(a), rtol=0, atol=1e-12)
     assert level.waits == (form == "host")
     dots = accelerator.dots().apply(*[accelerator.array(a, a.dtype)] * 2)
-    level.take_energy(dots, accelerator.array(a, a.dtype), solved)
+    level.correct_curvature(dots, accelerator.array(a, a.dtype), solved)
     np.testing.assert_allclose(dots.to_host()[0], np.vdot(a, a) - np.vdot(a, on_the_host(a)), rtol=1e-12)

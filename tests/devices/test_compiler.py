@@ -20,7 +20,7 @@ _texts = iter(range(10**6))
 def new_kernel():
     """A kernel that no test before this one has compiled: x[k] = x[k] + number."""
     number = 1000 * os.getpid() + next(_texts)
-    body = "def kernel(turns, x):\n    for lane in lanes(turns):\n        for k in shared(turns, lane, x.size):\n"
+    body = "def kernel(turns, x):\n    for lane in threads(turns):\n        for k in shared(turns, lane, x.size):\n"
     return generated.kernel(body + f"            x[k] += {number}\n"), number
 
 
@@ -281,7 +281,7 @@ def test_a_kernel_adds_little_to_the_memory_of_a_process_that_had_it_compiled():
 
 def test_a_loop_over_the_cores_becomes_a_function_of_what_it_reads():
     text = (
-        "@decorated\ndef kernel(turns, x, y):\n    n = x.size\n    for lane in lanes(turns):\n        z = n + lane\n"
+        "@decorated\ndef kernel(turns, x, y):\n    n = x.size\n    for lane in threads(turns):\n        z = n + lane\n"
         "        y[lane] = z\n    y[0] = 1\n"
     )
     made = outlining.ast.unparse(outlining.outlined(text, "kernel"))
@@ -292,7 +292,7 @@ def test_a_loop_over_the_cores_becomes_a_function_of_what_it_reads():
 
 def test_what_fails_on_one_core_is_an_error_of_the_launch():
     body = (
-        "def kernel(turns, x):\n    for lane in lanes(turns):\n        for k in shared(turns, lane, x.size):\n"
+        "def kernel(turns, x):\n    for lane in threads(turns):\n        for k in shared(turns, lane, x.size):\n"
         "            if x[k] > 3:\n                raise ValueError\n            x[k] += 1\n"
     )
     kernel, x = generated.kernel(body), np.zeros(8 * cores())

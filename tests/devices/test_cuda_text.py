@@ -14,7 +14,7 @@ import workbench.run  # noqa: F401  registers every block
 from tests.conftest import box_stencil
 from workbench import registry
 from workbench.devices.accelerator import Accelerator
-from workbench.devices.cuda.persistent import Launch, fit_together, meetings, source
+from workbench.devices.cuda.persistent import Launch, barriers, fit_together, source
 from workbench.devices.cuda.runtime import LAYOUT
 from workbench.devices.kernels import box, deflation, passes, plane_slice, products, scalars, tiles, wavefront
 from workbench.devices.kernels.kernel_text import KernelText
@@ -45,7 +45,7 @@ def kernels(dtype):
         yield from (products.stencil_term(bands, upper=False, scaled=scaled) for scaled in (True, False))
     for form in ({}, {"based": True, "summed": False}, {"based": True, "scaled": True, "summed": False}):
         yield tiles.csr_tiles(**form)
-    yield from (box.window(), plane_slice.PLANE)
+    yield from (box.axis_sums(), plane_slice.PLANE)
     for reach in (1, 2, 8):
         yield from (box.rows(reach), box.columns(reach))
     for lanes in (1, 8):
@@ -169,7 +169,7 @@ def test_steps_take_turns_with_local_memory(tmp_path, dtype):
 def test_groups_meet_three_times_in_an_iteration_of_cg():
     """After (p, A p), after the sums over r and u, and before neighbours of p are read."""
     launches, scalars = launches_of("jacobi", "float64")
-    names = [launch.kernel.name for launch, meet in zip(launches, meetings(launches, scalars), strict=True) if meet]
+    names = [launch.kernel.name for launch, meet in zip(launches, barriers(launches, scalars), strict=True) if meet]
     assert names == ["finish", "finish", "keep"]
 
 
@@ -180,9 +180,9 @@ def test_groups_meet_before_a_step_that_overwrites_what_others_still_read():
         return Launch("", KernelText(name, "", "}", on_scalars=groups == 1), groups, 256, arguments, groups > 1)
 
     sums = launch("finish", 1, scalars, partial, np.int64(7))
-    assert meetings([launch("body", 9, x, scalars, partial), sums], scalars) == [True, True]
-    assert meetings([launch("body", 9, x, scalars), sums], scalars) == [False, True]
-    assert meetings([launch("body", 9, x), launch("body", 9, x), sums, sums], scalars) == [False, True, True, False]
+    assert barriers([launch("body", 9, x, scalars, partial), sums], scalars) == [True, True]
+    assert barriers([launch("body", 9, x, scalars), sums], scalars) == [False, True]
+    assert barriers([launch("body", 9, x), launch("body", 9, x), sums, sums], scalars) == [False, True, True, False]
 
 
 def test_sums_have_the_parts_that_a_cut_sweep_leaves():

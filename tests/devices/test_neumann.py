@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from workbench.devices.cpu import memory, threads
-from workbench.devices.cpu.neumann import SweptSeries, WaveSeries, stencil_series
+from workbench.devices.cpu.neumann import OnePassSeries, SeveralPassSeries, stencil_series
 from workbench.devices.cpu.neumann_text import BLOCK
 from workbench.lines.types import accumulator
 
@@ -82,9 +82,9 @@ def check(kind, grid, order, dtype):
 @pytest.mark.parametrize(("dimensions", "order", "dtype"), CASES)
 def test_the_series_is_that_of_its_terms(dimensions, order, dtype):
     for grid in GRIDS[dimensions]:
-        check(SweptSeries, grid, order, np.dtype(dtype))
+        check(SeveralPassSeries, grid, order, np.dtype(dtype))
         if order <= 3:
-            check(WaveSeries, grid, order, np.dtype(dtype))
+            check(OnePassSeries, grid, order, np.dtype(dtype))
 
 
 @pytest.mark.parametrize("order", [2, 4])

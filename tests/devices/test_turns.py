@@ -8,7 +8,7 @@ from numba import njit
 
 from workbench.devices.cpu.compiled import kernel
 from workbench.devices.cpu.threads import WORTH_SHARING, cores, launch
-from workbench.devices.cpu.work_stealing import counters, lanes, shared
+from workbench.devices.cpu.work_stealing import counters, shared, threads
 
 LONG = 100_000_000
 """Steps of a recurrence that takes about half a second."""
@@ -28,7 +28,7 @@ def _first_for(turns, lane, chunks):
 
 @kernel()
 def _owners(turns, owner, times, steps, worked):
-    for lane in lanes(turns):
+    for lane in threads(turns):
         for chunk in shared(turns, lane, owner.size):
             owner[chunk] = lane
             times[chunk] += 1

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import box_stencil
-from workbench.devices.accelerator.device import CHECK_EVERY, LONGEST_BATCH
+from workbench.devices.accelerator.device import CHECK_EVERY, LONGEST_INTERVAL
 from workbench.problems import LinearSystem
 from workbench.run import Reason, Run, Stopping, configure, driver, judge, run_through
 from workbench.run.check_interval import GROWTH, SECONDS, next_batch, remaining
@@ -114,7 +114,7 @@ def test_a_run_looks_seldom_and_ends_at_the_very_iteration(accelerator, system, 
     assert run.reason is Reason.CONVERGED
     assert run.iterations == expected.iterations == sum(lengths) - 1
     assert lengths[:3] == [1, CHECK_EVERY, GROWTH * CHECK_EVERY]
-    assert max(lengths) <= LONGEST_BATCH
+    assert max(lengths) <= LONGEST_INTERVAL
     assert len(lengths) < 1 + expected.iterations / CHECK_EVERY / 2
     np.testing.assert_allclose(run.history["residual"], plain.history["residual"], rtol=1e-6)
     np.testing.assert_allclose(run.x, expected.x, rtol=1e-9)

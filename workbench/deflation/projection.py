@@ -103,7 +103,7 @@ class Projection:
         # (x, AZ a) = (Z^H A x, a) costs d operations instead of N.
         solved = self.coarse_solve(restricted)
         self._az.subtract(out, solved)
-        return self._coarse.take_energy(dots, restricted, solved) if wanted else None
+        return self._coarse.correct_curvature(dots, restricted, solved) if wanted else None
 
     def parts(self) -> Parts:
         """The calls that a trace records separately."""

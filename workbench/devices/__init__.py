@@ -1,4 +1,4 @@
-"""Where arithmetic runs. Only this package imports numba, CuPy or PyOpenCL."""
+"""Devices: memory, compilation, operators and clocks. Only this package imports numba, CuPy or PyOpenCL."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def names() -> tuple[str, ...]:
 
 
 def device(name: str = "cpu") -> Device:
-    """The device of that name; `auto` is the fastest here. One device is made once and shared.
+    """The device of that name; `auto` is the fastest of this machine. Each device is created once and shared.
 
     Raises InputError for an unknown name, with the nearest known, and where a library, a driver or a device is missing.
     """

@@ -25,7 +25,7 @@ from workbench.devices.protocol import Device
 from workbench.errors import InputError
 
 MODE = "dDDI"
-"""On the device, matrix and vectors in double precision, int32 indices: the only mode that pyamgx uploads rightly."""
+"""On the device, matrix and vectors in double precision, int32 indices: the only mode that pyamgx uploads correctly."""
 HOW_TO_INSTALL = (
     "AmgX needs pyamgx, which is not installed: it is built from source and needs an NVIDIA GPU; "
     "`workbench doctor` prints the steps on a machine with one"
@@ -85,7 +85,7 @@ class Library:
                 self._destroy_left()
 
     def enter(self, solver: AmgxSolver) -> None:
-        """Close this solver, unless it is closed before, when the library is shut down."""
+        """Register a solver, to be closed at the latest when the library is shut down."""
         self._living.add(solver)
 
     def destroy(self, made: list[Any], *, wait: bool = True) -> None:
@@ -129,7 +129,7 @@ class Library:
         except ImportError:
             raise InputError(HOW_TO_INSTALL) from None
         try:
-            # AmgX prints its version, at both ends and more between, to a standard output that belongs to the results.
+            # AmgX prints its version and more to standard output, which is for results.
             pyamgx.register_print_callback(_say_nothing)
             pyamgx.initialize()
             # A second `initialize` would abort the process, so a failure from here on is final.
@@ -155,14 +155,14 @@ class Library:
 
 
 LIBRARY = Library()
-"""The one of this process."""
+"""The library of this process."""
 
 
 class AmgxSolver:
-    """An AmgX solver set up for a matrix: `solve` takes and gives host vectors, `solve_there` those of the GPU.
+    """An AmgX solver set up for a matrix: `solve` takes and returns host vectors, `solve_there` works on GPU addresses.
 
     configuration: AmgX's own, as a dictionary. matrix: real, double precision, shape (N, N). Memory: the matrix and the
-    levels on the GPU until `close` or the end of the object. Several may live, and threads take turns. Raises
+    levels on the GPU until `close` or the end of the object. Several may exist; one thread at a time uses AmgX. Raises
     InputError where pyamgx is missing or AmgX refuses.
     """
 
@@ -191,7 +191,7 @@ class AmgxSolver:
             self._library.enter(self)
 
     def solve(self, b: np.ndarray) -> np.ndarray:
-        """What the configured solver makes of b from a zero start, in a new array."""
+        """The result of the configured solver for b, from a zero start, as a new array."""
         x = np.zeros(self.size)
         with self._working():
             self._b.upload(np.ascontiguousarray(b, np.float64))
@@ -200,9 +200,9 @@ class AmgxSolver:
         return x
 
     def solve_there(self, b: int, x: int) -> None:
-        """The same for addresses of float64 vectors in the GPU's memory; nothing passes through the host.
+        """The same for addresses of float64 vectors in the GPU's memory, without copies through the host.
 
-        What wrote b must be done, and x may be read when the device is: the caller waits for both.
+        The caller synchronizes before (b is written) and after (x is complete).
         """
         with self._working():
             self._b.upload_raw(b, self.size)
@@ -211,12 +211,12 @@ class AmgxSolver:
 
     @property
     def iterations(self) -> int:
-        """Of the solve before."""
+        """Iterations of the last solve."""
         with self._working():
             return int(self._solver.iterations_number)
 
     def close(self) -> None:
-        """Give the GPU's memory back; a closed solver solves no more."""
+        """Free the GPU's memory; a closed solver cannot be used."""
         self._library.destroy(self._made)
 
     def __del__(self) -> None:
@@ -230,7 +230,7 @@ class AmgxSolver:
 
     @contextlib.contextmanager
     def _working(self) -> Iterator[None]:
-        """With AmgX alone in this thread, and its errors as sentences."""
+        """A context with AmgX locked; its errors are raised as one sentence."""
         with self._library.used():
             if not self._made:
                 raise InputError("this AmgX solver was closed; set the preconditioner up again")
@@ -284,7 +284,7 @@ class Cycle:
 
 
 def takes_addresses(device: Device) -> bool:
-    """Whether the vectors of a device lie where AmgX works, on CUDA device 0."""
+    """Whether the vectors of a device are on CUDA device 0, which AmgX uses."""
     return getattr(getattr(device, "runtime", None), "number", None) == 0
 
 

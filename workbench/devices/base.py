@@ -1,4 +1,4 @@
-"""What all devices share: programs of paper lines, in a workspace."""
+"""Base class of devices: programs of paper lines, and workspaces."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workbench.devices.lines.workspace import Workspace
 
 
 class DeviceBase:
-    """Base of all devices, also of those that compute nothing. `Space` is the class of its workspaces."""
+    """Base of all devices, including the dry run. `Space` is the class of its workspaces."""
 
     Space: ClassVar[type[Workspace]] = Workspace
 

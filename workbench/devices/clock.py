@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar
 Returned = TypeVar("Returned")
 
 CPU, ACCELERATOR, TO_DEVICE, TO_HOST = LANES = ("cpu", "accelerator", "copy to device", "copy to host")
-"""What can be busy concurrently: the cores, the accelerator, and a copy engine in either direction."""
+"""Lanes of a trace: the cores, the accelerator, and a copy engine in each direction, which work concurrently."""
 
 Work = Callable[[], tuple[int, int]]
 """Bytes moved and floating-point operations of one call; evaluated once, after the first call."""
@@ -55,10 +55,10 @@ class Clock(Protocol):
 
     iteration: int
     noting: bool
-    """Whether steps are recorded. A run turns it off around work that is no part of the solve."""
+    """Whether steps are recorded. A run sets it to False around work that is no part of the solve."""
 
     def timed(self, run: Callable[..., Returned], name: str, work: Work) -> Callable[..., Returned]:
-        """A callable that does what `run` does and records one event, or none where timed steps inside recorded theirs.
+        """Wrap a callable so that each call records one event, or none if timed steps inside it recorded theirs.
 
         On a device with queues, a call that enqueued nothing ran on the host and belongs to its lane.
         """

@@ -48,7 +48,7 @@ def wait(coming: Future[T]) -> T:
 
 @contextlib.contextmanager
 def here(*, report: bool = True) -> Iterator[None]:
-    """While this thread compiles itself."""
+    """A context in which this thread compiles, with listeners notified."""
     begun = time.monotonic()
     _since.append(begun)
     _spent.begun = begun - getattr(_spent, "seconds", 0.0)

@@ -1,4 +1,4 @@
-"""Constant vectors: on the host they take no memory, on a device they are filled there."""
+"""Constant vectors: one number on the host, filled on the device."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def constant(value: complex, size: int, dtype: np.dtype | type) -> np.ndarray:
 
 
 def constant_of(values: Any) -> np.generic | None:
-    """The entry of a vector that `constant` made, else None, whatever its entries are. Looks at one of them at most."""
+    """The entry of a vector made by `constant`, else None; no other vector is recognized, whatever its entries."""
     if isinstance(values, np.ndarray) and values.ndim == 1 and values.size > 1 and values.strides == (0,):
         return values[0]
     return None
@@ -31,5 +31,5 @@ def largest(values: np.ndarray) -> float:
     seen = entries(values)
     if seen.dtype.kind == "c":
         return float(np.abs(seen).max())
-    # No array of absolute values, which takes longer to make than to read.
+    # Two reads are faster than an array of absolute values.
     return max(float(seen.max()), -float(seen.min()))

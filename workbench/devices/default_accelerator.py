@@ -1,4 +1,4 @@
-"""Which accelerator to take where any will do."""
+"""The default accelerator of this machine."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Which OpenCL and CUDA devices this machine has, and how numba runs its threads.
+"""Discovery of OpenCL and CUDA devices, of the NVIDIA driver, and of numba's threading layer.
 
-Nothing here raises: a library that is absent or a driver that does not answer becomes a sentence in `problem`. PyOpenCL
-and CuPy are imported when asked for, since the import alone takes 0.1 s to seconds.
+Nothing here raises: a missing library or a driver that does not answer is reported as a sentence in `problem`. PyOpenCL
+and CuPy are imported on demand, since the import alone takes 0.1 s to seconds.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Found:
 
 @dataclasses.dataclass(frozen=True)
 class NvidiaDriver:
-    """What nvidia-smi says: the driver's version, the newest CUDA that it runs, as (major, minor), and the boards."""
+    """Output of nvidia-smi: the driver's version, the newest CUDA that it runs, as (major, minor), and the boards."""
 
     version: str
     cuda: tuple[int, int]
@@ -43,7 +43,7 @@ class NvidiaDriver:
 
 @dataclasses.dataclass(frozen=True)
 class Threads:
-    """How many threads numba uses, and through which layer; the layer is empty until a parallel kernel has run."""
+    """Number of numba's threads, and the threading layer, empty until a parallel kernel has run."""
 
     count: int
     layer: str

@@ -1,4 +1,4 @@
-"""Environment variables of numba that leave nothing to run kernels with."""
+"""Check of numba's environment variables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which device of this machine is fastest: a triad on each, measured once."""
+"""The fastest device of this machine, by a triad on each, measured once."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ SIZE = 1 << 23
 """Elements of a vector, 64 MiB: more than most caches hold."""
 REPEATS = 5
 WORTH = 1.2
-"""By how much another device must be faster than cpu: PoCL computes on the same cores, and noise should not choose."""
+"""Minimal speedup over cpu: PoCL computes on the same cores, and noise should not decide."""
 
 
 @functools.cache
 def fastest() -> str:
-    """The device with the highest bandwidth; cpu where no other is well above it. Costs about two seconds, once."""
+    """The device with the highest bandwidth; cpu unless another is `WORTH` times as fast. Costs two seconds, once."""
     measured = {name: bandwidth(name) for name in ("cpu", "opencl", "cuda")}
     best = max(measured, key=lambda name: measured[name])
     return best if measured[best] > WORTH * measured["cpu"] else "cpu"

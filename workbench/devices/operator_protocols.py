@@ -128,7 +128,7 @@ class CoarseLevel(Protocol):
         """E^-1 a, shape (d,)."""
         ...
 
-    def take_energy(self, dots: Any, coarse: Any, solved: Any) -> Dots:
+    def correct_curvature(self, dots: Any, coarse: Any, solved: Any) -> Dots:
         """Subtract (coarse, solved) from the first dot product."""
         ...
 

@@ -1,4 +1,4 @@
-"""The part of a vector that is drawn: a plane of its cells, downsampled on its device, so that no more is copied."""
+"""A plane of the cells of a vector, downsampled on the device for drawing, so that only its result is copied."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class PlaneSlice:
     """A plane of cells in a vector of shape (N,): `shape` rows and columns from the element `first` on, `apart`
     elements from one row to the next and from one column to the next.
 
-    step: cells per side of the blocks that it is cut into; those at the far sides may be smaller. peaks: of each block
-    the value farthest from zero, with its sign; else the one in its middle, where it has one.
+    step: cells per side of a block; the last blocks of a row or column may be smaller. peaks: the value of largest
+    magnitude of each block, with its sign; else the cell in the middle of the block, if it has one.
     """
 
     first: int

@@ -8,7 +8,10 @@ import numpy as np
 
 
 class Rows:
-    """table: a row an iteration, shape (count, slots), valid until the watch is asked again; slots: columns by name."""
+    """One row of scalars per iteration.
+
+    table: shape (count, slots), valid until the next read of the watch. slots: columns by name.
+    """
 
     def __init__(self, table: np.ndarray, slots: Mapping[str, int]) -> None:
         self._table, self._slots = table, slots

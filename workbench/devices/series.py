@@ -11,9 +11,9 @@ from workbench.devices.operator_protocols import Dots, SeriesTerm
 
 
 class TermByTerm:
-    """u = K^T D^-1 K r, one pass over L for each term, for matrices whose rows reach anywhere.
+    """u = K^T D^-1 K r, one pass over L for each term, for matrices of any pattern.
 
-    zeros: allocates a vector of so many elements; like: a vector of the same size and dtype. Work space: one vector for
+    zeros: allocates a zero vector by size and dtype. like: a vector of this size and dtype. Work space: one vector for
     order 1, two from order 2 on.
     """
 
@@ -31,7 +31,7 @@ class TermByTerm:
 
     def apply(self, r: Any, u: Any, *_: str) -> Dots:
         """u = M^-1 r; computes all three dot products. The two may not be the same vector."""
-        # u and one spare vector take turns as targets; the last term must land in u and none may overwrite its
+        # The target alternates between u and one spare vector: the last term must write u, and none may overwrite its
         # argument.
         v = r
         for k in range(1, self._order):

@@ -1,4 +1,4 @@
-"""The one accelerator device; what differs between OpenCL and CUDA is a `Runtime`."""
+"""The accelerator device, common to OpenCL and CUDA; each implements `Runtime`."""
 
 from workbench.devices.accelerator.device import Accelerator, as_accelerator
 

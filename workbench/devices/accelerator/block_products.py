@@ -21,7 +21,7 @@ class BlockCsrProduct:
         self._kernel = device.kernel(texts.csr(columns), "csr_block", data.dtype, indices.dtype)
 
     def apply(self, x: Vector, out: Vector) -> None:
-        self._device.sweep(self._kernel, self._rows, *self._matrix, x, out)
+        self._device.launch_over(self._kernel, self._rows, *self._matrix, x, out)
 
     @property
     def traffic(self) -> int:
@@ -48,7 +48,7 @@ class BlockStencilProduct:
         self._kernel = device.kernel(text, "stencil_block", diagonal.dtype)
 
     def apply(self, x: Vector, out: Vector) -> None:
-        self._device.sweep(self._kernel, self._size, x, out, *self._arrays, *self._strides)
+        self._device.launch_over(self._kernel, self._size, x, out, *self._arrays, *self._strides)
 
     @property
     def traffic(self) -> int:

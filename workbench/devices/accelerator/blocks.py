@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from workbench.devices.accelerator.launcher import Launcher
-from workbench.devices.accelerator.products import lanes_for
+from workbench.devices.accelerator.products import items_per_row_for
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.kernels import products as texts
 from workbench.devices.traffic import block_bytes, product_flops
@@ -85,10 +85,10 @@ class RemoteBlock:
 
 
 def _kernel(device: Launcher, rows: SplitRows, entries: int, *, based: bool) -> tuple[Any, int]:
-    """The kernel of a block, and its groups."""
-    lanes = lanes_for(device, entries / max(1, rows.count))
-    text = texts.csr(lanes, based=based, summed=False, part=True)
-    work = max(rows.count, entries // 4) if device.layout.chunked else rows.count * lanes
+    """The kernel of a block, and the number of groups."""
+    items_per_row = items_per_row_for(device, entries / max(1, rows.count))
+    text = texts.csr(items_per_row, based=based, summed=False, part=True)
+    work = max(rows.count, entries // 4) if device.layout.chunked else rows.count * items_per_row
     return device.kernel(text, "csr", rows.data.dtype, rows.index), device.layout.groups_for(work)
 
 

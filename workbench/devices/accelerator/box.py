@@ -13,13 +13,13 @@ from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.kernels import box as texts
 
 SLAB = 8
-"""Planes of a slab are at least so many times the reach, since a group reads `reach` more on either side."""
+"""Planes of a slab in units of the reach, at least; a group reads `reach` more planes on either side."""
 
 
 def box_product(
     device: Launcher, grid: tuple[int, int, int], reach: int, diagonal: float, coupling: float, dtype: np.dtype
 ) -> BoxLines | BoxColumns:
-    """The product on a grid (nz, ny, nx), in the form that suits the device."""
+    """The product on a grid (nz, ny, nx): tiles on GPUs, one pass along each axis on processors."""
     wide_enough = not device.layout.chunked and device.layout.group >= texts.TILE_WIDTH
     return (BoxColumns if wide_enough else BoxLines)(device, grid, reach, (diagonal - coupling, coupling), dtype)
 
@@ -43,8 +43,8 @@ class _BoxProduct:
 class BoxColumns(_BoxProduct):
     """One pass of tiles through the planes."""
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         device, (planes, rows, width) = self._device, self._grid
         tall = device.layout.group // texts.TILE_WIDTH
         tiles = -(-width // texts.TILE_WIDTH) * -(-rows // tall)
@@ -66,10 +66,10 @@ class BoxColumns(_BoxProduct):
 class BoxLines(_BoxProduct):
     """A pass along each axis. Work space: two vectors."""
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         device = self._device
-        self._window = device.kernel(texts.window(), "window", self._dtype)
+        self._axis_sums = device.kernel(texts.axis_sums(), "axis_sums", self._dtype)
         self._rows = device.kernel(texts.rows(self._reach), "rows", self._dtype)
         self._work = [device.zeros(self._size, self._dtype) for _ in range(2)]
         self._groups = device.layout.groups_for(self._size)
@@ -86,7 +86,7 @@ class BoxLines(_BoxProduct):
 
     def _sum(self, x: Vector, y: Vector, inner: int, side: int, lines: int) -> None:
         numbers = [np.int64(number) for number in (inner, side, self._reach, lines)]
-        self._device.launch(self._window, self._groups, x, y, *numbers)
+        self._device.launch(self._axis_sums, self._groups, x, y, *numbers)
 
     @property
     def traffic(self) -> int:

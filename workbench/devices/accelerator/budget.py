@@ -1,4 +1,4 @@
-"""How much of a device's memory a run may take."""
+"""Memory limit of a run on a device."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from workbench.devices.accelerator.runtime import Vector
 from workbench.errors import InputError
 
 USABLE = 0.9
-"""Of a device's memory, or of the limit given in its place: the driver, compiled kernels and gaps take some as well."""
+"""Fraction of the memory, or of its limit, for arrays; the driver, compiled kernels and fragmentation need the rest."""
 
 
 class Budget:
-    """Refuses vectors beyond the limit; where one was given, it counts their bytes until they are dropped.
+    """Refuses vectors beyond the limit; with a limit, it counts their bytes until they are dropped.
 
-    limit: bytes that the device is taken to have, None for its own. memory: bytes of the device. where: its name. Of
-    either, `USABLE` is for vectors and matrices.
+    limit: bytes of memory to assume, None for those of the device. memory: bytes of the device. where: its name. The
+    fraction `USABLE` is for vectors and matrices.
     """
 
     def __init__(self, limit: int | None, memory: int, where: str) -> None:
@@ -28,7 +28,7 @@ class Budget:
         return int(USABLE * self._memory) - self.used
 
     def need(self, nbytes: int, way_out: str = "") -> None:
-        """Raise InputError where there is no room for so many bytes more; way_out ends the sentence."""
+        """Raise InputError if `nbytes` more do not fit; way_out ends the sentence."""
         if nbytes > self.room:
             raise InputError(
                 f"device {self._where} may use {(self.room + self.used) / 1e6:.4g} of {self._memory / 1e6:.4g} MB "

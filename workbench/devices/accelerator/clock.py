@@ -14,7 +14,7 @@ READINGS = 20
 
 
 class DeviceClock:
-    """Records the steps that a device carries out, and reads of its scalars, in the time of the host.
+    """Records the steps of a device and the reads of its scalars, in host time.
 
     Both clocks are compared before the run, with an error of a microsecond or two in every event.
     """
@@ -75,9 +75,9 @@ class DeviceClock:
 
 
 def ahead(runtime: Runtime) -> float:
-    """Seconds that time.perf_counter() is ahead of the device's clock.
+    """Difference time.perf_counter() minus the device's clock, in seconds.
 
-    Every reading has a delay, so the smallest difference of some readings is the most accurate.
+    Every reading has a delay, so the smallest of several differences is the most accurate.
     """
     found = []
     for _ in range(READINGS):

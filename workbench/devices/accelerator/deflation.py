@@ -1,4 +1,4 @@
-"""The second level on an accelerator: Z^H w, x + Z a, w - AZ a, and E^-1 a. Coarse vectors stay on the device."""
+"""Deflation on an accelerator: Z^H w, x + Z a, w - AZ a, and E^-1 a. Coarse vectors stay on the device."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scipy import linalg, sparse
 
 from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.launcher import Launcher
-from workbench.devices.accelerator.products import lanes_for
+from workbench.devices.accelerator.products import items_per_row_for
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.coarse import Banded, Dense, Form
 from workbench.devices.kernels import deflation as texts
@@ -18,17 +18,17 @@ from workbench.devices.kernels import deflation as texts
 LONGEST_RUN = 2048
 """Unknowns of a run of equal labels; longer runs are cut, for load balance."""
 LONGEST_SHARED_RUN = 256
-"""The same where work-items share runs: many short ones keep all of a GPU busy."""
+"""The same where work-items share runs; many short runs occupy all of a GPU."""
 MOST_CHUNKS = 64
-"""Chunks of each of a few long vectors in a dot product."""
+"""Most chunks of a vector in the dot products of `Columns`."""
 MOST_DENSE = 4096
-"""Vectors up to which a band factor is kept as its dense inverse on a GPU, 268 MB at most in double precision."""
+"""Most deflation vectors for which a GPU stores the dense inverse of a band factor, 268 MB in double precision."""
 BAND_GROUP = 64
 """Work-items that share a column of a band factor."""
 
 
 class _Combined:
-    """coarse[k] = the sum of some parts, in a fixed order."""
+    """The second stage of a restriction: coarse[k] = the sum of some partial sums, in a fixed order."""
 
     def __init__(self, device: Launcher, order: np.ndarray, starts: np.ndarray, dtype: np.dtype) -> None:
         self._device, self._count = device, starts.size - 1
@@ -61,9 +61,9 @@ class Subdomains:
         self._labels = device.array(labels, np.int32)
         self._combined = _Combined(device, order, ends, dtype)
         self.coarse = self._combined.coarse
-        lanes = lanes_for(device, self.size / self._runs)
-        self._groups = device.layout.groups_for(self.size if device.layout.chunked else self._runs * lanes)
-        self._restrict = device.kernel(texts.runs(lanes), "runs", dtype, index)
+        items_per_run = items_per_row_for(device, self.size / self._runs)
+        self._groups = device.layout.groups_for(self.size if device.layout.chunked else self._runs * items_per_run)
+        self._restrict = device.kernel(texts.runs(items_per_run), "runs", dtype, index)
         self._prolong = device.kernel(texts.PROLONG, "prolong", dtype)
 
     def restrict(self, w: Vector) -> Vector:
@@ -75,7 +75,7 @@ class Subdomains:
     def add(self, x: Vector, coarse: Vector, sign: int = 1) -> None:
         """x = x + sign Z a in place."""
         signed = self._device.number(sign, coarse.dtype)
-        self._device.sweep(self._prolong, self.size, x, self._labels, coarse, signed)
+        self._device.launch_over(self._prolong, self.size, x, self._labels, coarse, signed)
 
     def subtract(self, x: Vector, coarse: Vector) -> None:
         """x = x - Z a in place."""
@@ -112,7 +112,7 @@ class Columns:
     def add(self, x: Vector, coarse: Vector, sign: int = 1) -> None:
         """x = x + sign Z a in place."""
         numbers = (self._device.number(sign, coarse.dtype), np.int64(self._count))
-        self._device.sweep(self._sum, self.size, self._rows, x, coarse, *numbers)
+        self._device.launch_over(self._sum, self.size, self._rows, x, coarse, *numbers)
 
     def subtract(self, w: Vector, coarse: Vector) -> None:
         """w = w - Z a in place."""
@@ -142,7 +142,7 @@ class CompactColumns:
     def subtract(self, w: Vector, coarse: Vector) -> None:
         """w = w - AZ a in place."""
         if self._touched:
-            self._device.sweep(self._kernel, self._touched, *self._places, self._data, w, coarse)
+            self._device.launch_over(self._kernel, self._touched, *self._places, self._data, w, coarse)
 
     @property
     def traffic(self) -> int:
@@ -168,7 +168,7 @@ class ProductThenRestriction:
 
 
 class _Coarse:
-    """Base of E^-1 a with zeros for dropped vectors, in a separate result vector."""
+    """Base of E^-1 a; the result vector is zero for dropped deflation vectors."""
 
     waits = False
     notes: tuple[str, ...] = ()
@@ -176,14 +176,14 @@ class _Coarse:
     def __init__(self, device: Launcher, count: int, dtype: np.dtype) -> None:
         self._device, self._count = device, count
         self._solved = device.zeros(count, device.wide(dtype))
-        self._energy = device.kernel(texts.ENERGY, "energy", self._solved.dtype)
+        self._curvature = device.kernel(texts.CURVATURE, "curvature", self._solved.dtype)
 
     def solve(self, coarse: Vector) -> Vector:
         raise TypeError
 
-    def take_energy(self, dots: Dots, coarse: Vector, solved: Vector) -> Dots:
-        """Subtract (coarse, solved) from the first dot product."""
-        self._device.launch(self._energy, 1, coarse, solved, dots.partial, np.int64(self._count))
+    def correct_curvature(self, dots: Dots, coarse: Vector, solved: Vector) -> Dots:
+        """Subtract (coarse, solved) from the first dot product, (p, A p)."""
+        self._device.launch(self._curvature, 1, coarse, solved, dots.partial, np.int64(self._count))
         return dots
 
 
@@ -218,8 +218,8 @@ class _BandSolve(_Coarse):
 
 
 class _FactorProducts(_Coarse):
-    """E^-1 a = B^H (B a) with B = L^-1 and the permutation in it: two dense products in place of a substitution, which
-    leaves a GPU idle. Each rounds as the condition of L says, the square root of that of E. Memory 16 d^2 bytes."""
+    """E^-1 a = B^H (B a), with B the permuted L^-1: two dense products in place of a substitution, which leaves a GPU
+    idle. The condition number of each is that of L, the square root of that of E. Memory 16 d^2 bytes."""
 
     def __init__(self, device: Launcher, form: Banded, count: int) -> None:
         super().__init__(device, count, form.band.dtype)
@@ -265,12 +265,12 @@ def _banded(device: Launcher, form: Banded, count: int) -> _Coarse:
 
 
 _ON_DEVICE: dict[type, Callable[[Launcher, Any, int], _Coarse]] = {Dense: _DenseProduct, Banded: _banded}
-"""The forms of E^-1 that accelerators offer."""
+"""The forms of E^-1 that are solved on the device."""
 
 
 def coarse_level(
     device: Launcher, form: Form | None, solve: Callable[[np.ndarray], np.ndarray], count: int, dtype: np.dtype
 ) -> _Coarse:
-    """E^-1 on the device where it offers the form; else by `solve` on the host."""
+    """E^-1 on the device if it supports the form, else by `solve` on the host."""
     made = _ON_DEVICE.get(type(form))
     return made(device, form, count) if made else _OnTheHost(device, solve, count, dtype)

@@ -19,10 +19,10 @@ from workbench.lines.schedule import Step
 from workbench.lines.types import Shapes
 
 SHARE_OF_ROWS = 8
-"""The scalars of iterations take at most 1/8 of the free memory."""
+"""The rows of the watch take at most 1/8 of the free memory."""
 CHECK_EVERY = 16
 """Iterations between the first two reads of the scalars by the host, and the fewest between any two."""
-LONGEST_BATCH = 1024
+LONGEST_INTERVAL = 1024
 """Most iterations between two reads."""
 
 
@@ -32,16 +32,16 @@ class Accelerator(Operators, DeviceBase):
     check_every = CHECK_EVERY
 
     def limited(self, limit: int | None) -> Accelerator:
-        """The same device for a run that may use so many bytes of its memory."""
+        """The same device with a memory limit in bytes."""
         return self if limit is None else Accelerator(self.runtime, Budget(limit, self.runtime.memory, self.name))
 
     def need_room(self, nbytes: int, way_out: str = "") -> None:
-        """Raise InputError where there is no room for so many bytes more; way_out ends the sentence."""
+        """Raise InputError if `nbytes` more do not fit; way_out ends the sentence."""
         self.budget.need(nbytes, way_out)
 
     @property
     def note(self) -> str:
-        """Which device this is, for the notes of a run."""
+        """Name of the hardware, for the notes of a run."""
         return f"device {self.name} is {self.runtime.title}"
 
     def clock(self, recorder: Recorder) -> Clock:
@@ -49,18 +49,18 @@ class Accelerator(Operators, DeviceBase):
         return DeviceClock(self.runtime, recorder)
 
     def watch(self, workspace: Workspace, every: int | None) -> Watch:
-        """Keeps the scalars of up to `every` iterations on the device, and stops at the one that the host waits for.
+        """A watch that stores the scalars of up to `every` iterations and stops at the first that meets a criterion.
 
-        None: as many as are worth it, fewer where a run's memory is limited and little of it is left.
+        None: as many as are worth it, fewer where the memory limit of a run leaves little room.
         """
         self.prepare(workspace.dtype)
-        return Watch(self, workspace, every or self._longest_batch(workspace))
+        return Watch(self, workspace, every or self._longest_interval(workspace))
 
-    def _longest_batch(self, workspace: Workspace) -> int:
+    def _longest_interval(self, workspace: Workspace) -> int:
         if self.budget.limit is None:
-            return LONGEST_BATCH
+            return LONGEST_INTERVAL
         row = workspace.scalars_end * workspace.scalars.itemsize
-        return max(CHECK_EVERY, min(LONGEST_BATCH, self.budget.room // (SHARE_OF_ROWS * row)))
+        return max(CHECK_EVERY, min(LONGEST_INTERVAL, self.budget.room // (SHARE_OF_ROWS * row)))
 
     def synchronize(self) -> None:
         """Wait for all work."""
@@ -69,7 +69,7 @@ class Accelerator(Operators, DeviceBase):
     def bind_steps(
         self, steps: Sequence[Step], workspace: Workspace, shapes: Shapes, kernels: dict[Any, Any]
     ) -> list[Callable[[], None]]:
-        """What to launch for each step of a program."""
+        """The launches of each step of a program."""
         return programs.bind_steps(self, steps, workspace, shapes, kernels)
 
     def together(self, runs: list[Callable[[], None]], workspace: Workspace) -> list[Callable[[], None]]:

@@ -20,7 +20,7 @@ DOTS = "xy = (x, y)\nyy = (y, y)\nxx = (x, x)"
 
 
 class Dots:
-    """The parts of (x, y), (y, y) and (x, x), `partial` of shape (3, count); the next application overwrites them."""
+    """Partial sums of (x, y), (y, y) and (x, x), shape (3, count); the next application overwrites them."""
 
     def __init__(self, device: Any, dtype: np.dtype, groups: int) -> None:
         self._device, self.count = device, groups
@@ -58,7 +58,7 @@ class AppliedElementWise:
 
 
 class OnePass:
-    """Paper lines of one pass over vectors given at each call; its dot products, three of them, are left as `Dots`.
+    """Paper lines of one pass, applied to vectors; the three dot products, if any, are returned as `Dots`.
 
     Keeps no reference to the vectors, so that an object can live as long as the device.
     """
@@ -73,9 +73,9 @@ class OnePass:
             for name, operator in (operators or {}).items()
             for factor, vector in operator.factors.items()
         }
-        given = {*names, *self._factors}
-        self._shapes = infer(lines, given)
-        (step,) = schedule.plan(lines, tall_names(self._shapes), given, {})
+        known = {*names, *self._factors}
+        self._shapes = infer(lines, known)
+        (step,) = schedule.plan(lines, tall_names(self._shapes), known, {})
         assert isinstance(step, schedule.Pass)
         self._step = step
         self._kernels: dict[np.dtype, Any] = {}
@@ -85,7 +85,7 @@ class OnePass:
             self.prepare(dtype)
 
     def prepare(self, dtype: np.dtype) -> None:
-        """Compile for vectors of this dtype, which else the first application does."""
+        """Compile for vectors of this dtype, ahead of the first application."""
         if dtype not in self._kernels:
             text = passes.body(self._step, self._shapes, {}, dtype)
             scalars = self._device.scalars(0, self._device.wide(dtype))
@@ -96,15 +96,15 @@ class OnePass:
         device, first = self._device, vectors[0]
         self.prepare(first.dtype)
         kernel, scalars = self._kernels[first.dtype]
-        given = {**self._factors, **dict(zip(self._names, vectors, strict=True))}
-        arrays = [given[name] for name in passes.arrays_of(self._step)]
+        named = {**self._factors, **dict(zip(self._names, vectors, strict=True))}
+        arrays = [named[name] for name in passes.arrays_of(self._step)]
         dots = self._room(first) if self._step.dots else None
-        device.sweep(kernel, first.size, *arrays, scalars, *([dots.partial] if dots else []))
+        device.launch_over(kernel, first.size, *arrays, scalars, *([dots.partial] if dots else []))
         self.traffic, self.flops = (2 + len(self._factors)) * first.nbytes, 7 * first.size
         return dots
 
     def _room(self, like: Vector) -> Dots:
-        """Room for the dot products; kept for the next vectors of this size."""
+        """Memory for the dot products, reused for vectors of the same size and dtype."""
         key, dots = self._dots
         if key != (like.dtype, like.size) or dots is None:
             dots = Dots(self._device, like.dtype, self._device.layout.groups_for(like.size))

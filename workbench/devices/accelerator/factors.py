@@ -1,4 +1,4 @@
-"""Solves with factors without couplings between blocks, on an accelerator."""
+"""Block triangular solves on an accelerator: factors without couplings between blocks."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from workbench.devices.kernels import products as texts
 from workbench.devices.kernels import wavefront
 
 SOLVING_GROUP = 32
-"""Work-items that share a block in solves: few rows of it can be worked on at a time."""
+"""Work-items per block: few rows of a block are independent."""
 MOST_ROWS = 256
-"""Grid rows of a block that a group works on with an item for each."""
+"""Most grid rows of a block, one work-item each."""
 
 
 class BlockFactor:
@@ -61,7 +61,7 @@ class BlockFactor:
 
 
 class GridBlockFactor:
-    """The same for a stencil in blocks of whole grid rows, where a group's items go along the rows of a block.
+    """The same for a stencil in blocks of whole grid rows, one work-item per row (wavefronts).
 
     Reads r twice, 1/E, and the two bands within a block; on a processor `BlockFactor` is faster.
     """
@@ -71,21 +71,21 @@ class GridBlockFactor:
     ) -> None:
         self._device, self._inverse = device, inverse
         self._bands = [device.array(band, inverse.dtype) for band in lower[:2]]
-        self._rows, rows_a_block = inverse.size // width, block // width
+        self._rows, rows_per_block = inverse.size // width, block // width
         self._group = SOLVING_GROUP
-        while self._group < rows_a_block:
+        while self._group < rows_per_block:
             self._group *= 2
         self._kernel = device.kernel(
             wavefront.wavefront(is_complex=inverse.dtype.kind == "c"), "wavefront", inverse.dtype, group=self._group
         )
         self._scale = device.number(scale, inverse.dtype)
-        self._groups = max(1, min(device.layout.groups, -(-self._rows // rows_a_block)))
-        self._more = (np.int32(width), np.int64(self._rows), np.int64(rows_a_block))
+        self._groups = max(1, min(device.layout.groups, -(-self._rows // rows_per_block)))
+        self._more = (np.int32(width), np.int64(self._rows), np.int64(rows_per_block))
         self._dots = Dots(device, inverse.dtype, self._groups)
 
     @staticmethod
     def takes(device: Launcher, strides: tuple[int, ...], width: int, block: int) -> bool:
-        """Whether blocks couple along a row and to the next row only, and a group has an item for every row."""
+        """Whether blocks couple only along a row and to the next row, and a group has a work-item for every row."""
         far = len(strides) == 2 or (len(strides) == 3 and block <= strides[2])
         most = min(MOST_ROWS, device.layout.group)
         return not device.layout.chunked and far and block % width == 0 and block // width <= most

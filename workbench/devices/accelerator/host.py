@@ -1,4 +1,4 @@
-"""Products that an accelerator leaves to the host."""
+"""Products that are computed on the host."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbench.devices.accelerator.runtime import Vector
 
 
 class CallableProduct:
-    """out = f(x) for a function of the host: x is fetched and out sent in every application."""
+    """out = f(x) for a host function: every application copies x to the host and out to the device."""
 
     waits = True
     traffic = 0
@@ -29,7 +29,7 @@ class CallableProduct:
 
     def apply(self, x: Vector, out: Vector, *wanted: str) -> Dots | None:
         self._device.fetch(x, self._x)
-        # The function may keep what it is given.
+        # The function may keep a reference to its argument.
         self._out[:] = np.reshape(self._product(self._x.copy()), (self._size,))
         self._device.runtime.upload(out.handle, self._out)
         return self._dots.apply(x, out) if wanted else None

@@ -1,4 +1,4 @@
-"""Memory, kernels and reductions of one accelerator, in the terms that OpenCL and CUDA share."""
+"""Memory, kernels and reductions of one accelerator, common to OpenCL and CUDA."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from workbench.errors import InputError
 
 
 class Launcher:
-    """What an operator on an accelerator needs: vectors, compiled kernels, launches and dot products.
+    """Vectors, compiled kernels, launches and dot products of one accelerator.
 
     Launches return at once; the host waits where it reads: `to_host`, `fetch`, `read_scalar`, `norm` and `vdot`.
     """
@@ -45,8 +45,8 @@ class Launcher:
             )
 
     def array(self, values: Any, dtype: np.dtype | type) -> Vector:
-        """A copy of host values on the device, of the same shape; a device vector is passed on, a constant one is made
-        there."""
+        """A copy of host values on the device, of the same shape; a device vector is returned as it is, a
+        constant one is filled on the device."""
         if isinstance(values, Vector):
             return values
         if (value := constant_of(values)) is not None:
@@ -59,11 +59,11 @@ class Launcher:
     def _filled(self, value: complex, shape: tuple[int, ...], dtype: np.dtype) -> Vector:
         made = self.empty(shape, dtype)
         parts = self.number(value.real, dtype), self.number(value.imag, dtype)
-        self.sweep(self.kernel(scalar_kernels.FILL, "fill", dtype), made.size, made, *parts)
+        self.launch_over(self.kernel(scalar_kernels.FILL, "fill", dtype), made.size, made, *parts)
         return made
 
     def empty(self, shape: tuple[int, ...], dtype: np.dtype | type) -> Vector:
-        """Memory that holds anything."""
+        """An uninitialized vector."""
         dtype = np.dtype(dtype)
         nbytes = int(np.prod(shape)) * dtype.itemsize
         if self.budget.limit is not None:
@@ -86,12 +86,12 @@ class Launcher:
     def take_column(self, block: Vector, column: int, target: Vector) -> None:
         """target = a column of a block vector."""
         kernel = self.kernel(block_kernels.TAKE, "take", block.dtype)
-        self.sweep(kernel, target.size, block, target, np.int64(block.shape[1]), np.int64(column))
+        self.launch_over(kernel, target.size, block, target, np.int64(block.shape[1]), np.int64(column))
 
     def put_column(self, source: Vector, block: Vector, column: int) -> None:
         """A column of a block vector = source."""
         kernel = self.kernel(block_kernels.PUT, "put", block.dtype)
-        self.sweep(kernel, source.size, source, block, np.int64(block.shape[1]), np.int64(column))
+        self.launch_over(kernel, source.size, source, block, np.int64(block.shape[1]), np.int64(column))
 
     def copy(self, vector: Vector) -> Vector:
         made = self.empty(vector.shape, vector.dtype)
@@ -109,7 +109,7 @@ class Launcher:
         return values
 
     def plane(self, vector: Vector, plane_slice: PlaneSlice) -> np.ndarray:
-        """A plane of the vector as a new NumPy array of shape `plane_slice.seen`; no more than that is copied.
+        """A plane of the vector as a new NumPy array of shape `plane_slice.seen`; only that is copied.
 
         Waits for the device. Cost: one read of the cells that count. Raises InputError where there is no room for it.
         """
@@ -117,7 +117,7 @@ class Launcher:
         made = self.empty(seen, np.finfo(vector.dtype).dtype)
         kernel = self.kernel(PLANE, "plane", vector.dtype)
         about = (part.first, *part.apart, *part.shape, part.step, part.begins, part.reach, seen[1])
-        self.sweep(kernel, seen[0] * seen[1], vector, made, *map(np.int64, about))
+        self.launch_over(kernel, seen[0] * seen[1], vector, made, *map(np.int64, about))
         return self.to_host(made)
 
     def pinned(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
@@ -130,7 +130,7 @@ class Launcher:
         self.runtime.download(vector.handle, values)
 
     def whole(self, vector: Vector) -> Vector:
-        """The vector itself: all of its rows lie here."""
+        """The vector itself: all of its rows are on this device."""
         return vector
 
     def overlap(self, a: Vector, b: Vector) -> bool:
@@ -141,7 +141,7 @@ class Launcher:
     def kernel(
         self, body: str | KernelText, name: str, dtype: np.dtype, index: Any = np.int32, group: int | None = None
     ) -> Function:
-        """A kernel, with the prelude for a dtype in front. group: work-items of a group, if not those of sweeps."""
+        """A kernel behind the prelude for a dtype. group: work-items of a group, by default those of `launch_over`."""
         key = (body, name, np.dtype(dtype), np.dtype(index), group)
         if key not in self._kernels:
             layout = self.layout if group is None else dataclasses.replace(self.layout, group=group)
@@ -149,8 +149,8 @@ class Launcher:
             self._kernels[key] = self.runtime.compile(prelude(layout, dtype, index), source)
         return self._kernels[key]
 
-    def sweep(self, function: Function, items: int, *arguments: Any) -> None:
-        """Run over so many elements, which is also the last argument."""
+    def launch_over(self, function: Function, items: int, *arguments: Any) -> None:
+        """Run over `items` elements; their number is also the last argument of the kernel."""
         values = tuple(getattr(argument, "handle", argument) for argument in arguments)
         groups, group = self.layout.groups_for(items), self.layout.group
         self.runtime.launch(function, groups, group, (*values, np.int64(items)), spread=True)
@@ -158,7 +158,7 @@ class Launcher:
     def launch(
         self, function: Function, groups: int, *arguments: Any, group: int | None = None, spread: bool = False
     ) -> None:
-        """Run so many groups. spread: fewer would do as well."""
+        """Launch a number of groups. spread: fewer groups give the same result."""
         values = tuple(getattr(argument, "handle", argument) for argument in arguments)
         self.runtime.launch(function, groups, group or self.layout.group, values, spread=spread)
 
@@ -173,7 +173,7 @@ class Launcher:
     # Scalars.
 
     def scalars(self, count: int, dtype: np.dtype) -> Vector:
-        """Room for the scalars of a workspace, and for what stops it."""
+        """Memory for the scalars of a workspace and the slots of its watch."""
         single = np.complex64 if np.dtype(dtype).kind == "c" else np.float32
         return self.zeros(max(count, NAMED), np.dtype(dtype) if self.layout.double else np.dtype(single))
 

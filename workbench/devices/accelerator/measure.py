@@ -1,4 +1,4 @@
-"""What an accelerator can do, measured: bandwidth of a streaming kernel, what a launch costs, and copies both ways."""
+"""Measured bandwidth, launch latency and copy rates of an accelerator."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from workbench.devices.accelerator.device import Accelerator
 LAUNCHES = 500
 ROUNDS = 9
 SMALL = 8
-"""Bytes of a copy that is all latency."""
+"""Bytes of a copy that measures latency."""
 
 
 def triad_bandwidth(device: Accelerator, elements: int) -> float:
-    """Bytes per second of a = b + 3 c over vectors of double precision, 24 bytes an element; median of rounds."""
+    """Bytes per second of a = b + 3 c over vectors of double precision, 24 bytes per element; median of rounds."""
     vectors = {name: device.zeros(elements, np.dtype(np.float64)) for name in "abc"}
     space = device.workspace(elements, np.dtype(np.float64), vectors=vectors)
     (triad,) = space.lines("a = b + 3*c")
@@ -26,7 +26,7 @@ def triad_bandwidth(device: Accelerator, elements: int) -> float:
 
 
 def launch_latency(device: Accelerator) -> float:
-    """Seconds from one launch of a kernel of next to no work to the next, of many in a row."""
+    """Seconds per launch of an almost empty kernel, of many in a row."""
     scalars = device.scalars(1, np.dtype(np.float64))
     return _seconds(device, lambda: device.write_scalar(scalars, 0, 1.0), LAUNCHES)
 

@@ -1,4 +1,4 @@
-"""The operators that accelerators offer: a class each, and one kernel text each in `kernels`."""
+"""The operators of accelerators; kernel texts are in `kernels`."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ class Operators(Launcher):
     """Products, preconditioners and the second level on an accelerator; `protocol` says what each method returns."""
 
     whole_triangles = False
-    """A recurrence through the whole matrix would leave all but one work-item idle."""
+    """A triangular solve with the whole matrix would leave all but one work-item idle."""
 
     def stencil(self, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]) -> Any:
-        """The product with a symmetric stencil."""
+        """The matrix-vector product of a symmetric stencil."""
         return products.StencilProduct(self, main, lower, strides)
 
     def box(self, grid: tuple[int, int, int], reach: int, diagonal: float, coupling: float, dtype: np.dtype) -> Any:
-        """The product with a box operator on a grid (nz, ny, nx)."""
+        """The matrix-vector product of a box operator on a grid (nz, ny, nx)."""
         return box_product(self, grid, reach, diagonal, coupling, dtype)
 
-    def csr(self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, lanes: int | None = None) -> Any:
-        """The product with a CSR matrix; `lanes` work-items share a row, see `products.Rows`."""
-        return products.CsrProduct(self, data, indices, indptr, lanes)
+    def csr(self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, items_per_row: int | None = None) -> Any:
+        """The matrix-vector product of a CSR matrix; for `items_per_row` see `products.Rows`."""
+        return products.CsrProduct(self, data, indices, indptr, items_per_row)
 
     def callable(self, product: Callable[[np.ndarray], np.ndarray], size: int, dtype: np.dtype) -> Any:
-        """The product with a function of the host: a vector there and one back."""
+        """The product by a host function; one vector is copied to the host and one back."""
         return host.CallableProduct(self, product, size, dtype)
 
     def stencil_series(
@@ -58,14 +58,14 @@ class Operators(Launcher):
         )
 
     def applied(self, operator: Any) -> Any:
-        """An element-by-element operator as one with apply(r, u), for where it cannot join a pass."""
+        """An element-wise operator as one with apply(r, u), for where it cannot be inlined into a pass."""
         return AppliedElementWise(self, operator)
 
     def chebyshev_step(self, inverse: Vector) -> Any:
         """p = a p + b D^-1 (r - s), u = u + p."""
         return products.ChebyshevStep(self, inverse)
 
-    # Factors are computed on the host: they are setup, and recurrences.
+    # Factors are computed on the host: they are part of the setup, and sequential.
 
     stencil_pivots = staticmethod(factorization.stencil_pivots)
     csr_pivots = staticmethod(factorization.csr_pivots)
@@ -100,7 +100,7 @@ class Operators(Launcher):
         return deflation.Subdomains(self, labels, count, dtype)
 
     def columns(self, rows: np.ndarray) -> Any:
-        """A few vectors without structure, given as the rows of a matrix."""
+        """A few dense vectors, given as the rows of a matrix."""
         return deflation.Columns(self, rows)
 
     def compact_columns(self, az: sparse.csr_array) -> Any:

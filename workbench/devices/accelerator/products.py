@@ -1,4 +1,4 @@
-"""Operators on an accelerator: each an `apply` that launches its kernels and returns `Dots`."""
+"""Operators on an accelerator: `apply` launches the kernels and returns `Dots`."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from workbench.devices.kernels import tiles
 from workbench.devices.traffic import product_bytes, product_flops
 
 TILES = 0
+"""Value of `items_per_row` that chooses tiles."""
 SHORT = 8
-"""Mean length of rows from which tiles are faster than an item a row, measured on an H200."""
-LANES = 32
-"""Most work-items on a row: more than a warp's would wait for one another longer than for memory."""
+"""Mean row length from which tiles are faster than one work-item per row, measured on an H200."""
+MOST_ITEMS_PER_ROW = 32
+"""More than a warp would wait longer at barriers than for memory."""
 
 
 class StencilProduct:
@@ -30,7 +31,7 @@ class StencilProduct:
     ) -> None:
         self._device, self._size, self._bands = device, main.size, len(lower)
         constant = bool(np.all(main == main[0]))
-        # A single band has no rows side by side along it.
+        # With a single band, rows in its direction are not consecutive across work-items.
         text = texts.stencil if device.layout.chunked or len(lower) == 1 else texts.stencil_columns
         self._kernel = device.kernel(text(len(lower), constant=constant), "stencil", main.dtype)
         arrays = [main[:1] if constant else main, *lower]
@@ -40,7 +41,7 @@ class StencilProduct:
         self._dots = Dots(device, main.dtype, device.layout.groups_for(main.size))
 
     def apply(self, x: Vector, out: Vector, *_: str) -> Dots:
-        self._device.sweep(self._kernel, self._size, x, out, *self._fixed, self._dots.partial)
+        self._device.launch_over(self._kernel, self._size, x, out, *self._fixed, self._dots.partial)
         return self._dots
 
     def block(self, columns: int) -> BlockStencilProduct:
@@ -75,7 +76,7 @@ class StencilTerm:
     def apply(self, base: Vector, x: Vector, out: Vector, paired: Vector) -> Dots | None:
         """The dot products are those of `paired` and out. `out` must not be x."""
         summed = [paired, self._dots.partial] if self._dots else []
-        self._device.sweep(self._kernel, self._size, base, x, out, *self._arrays, *self._steps, *summed)
+        self._device.launch_over(self._kernel, self._size, base, x, out, *self._arrays, *self._steps, *summed)
         return self._dots
 
     @property
@@ -100,34 +101,39 @@ def stencil_terms(
 
 
 class Rows:
-    """A CSR matrix on the device, and how its rows are shared out.
+    """A CSR matrix on the device, and the distribution of its rows over work-items.
 
-    lanes: work-items of a group that share a row, a power of two; TILES: a group takes the entries of some rows. Left
-    out, a row an item on processors and for short rows, and tiles elsewhere.
+    items_per_row: work-items of a group that share a row, a power of two. TILES: a group takes the entries of some
+    rows. By default one per row on processors and for short rows, and tiles elsewhere.
     """
 
     def __init__(
-        self, device: Launcher, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, lanes: int | None = None
+        self,
+        device: Launcher,
+        data: np.ndarray,
+        indices: np.ndarray,
+        indptr: np.ndarray,
+        items_per_row: int | None = None,
     ) -> None:
         self.count, self.entries = indptr.size - 1, data.size
         self.index = np.dtype(np.int64 if max(self.entries, self.count) > np.iinfo(np.int32).max else np.int32)
         self.data = device.array(data, data.dtype)
         self.indices, self.indptr = device.array(indices, self.index), device.array(indptr, self.index)
-        if lanes is None:
-            lanes = 1 if device.layout.chunked or self.entries < SHORT * self.count else TILES
-        self._lanes, self._bounds, self.items = lanes, None, self.count
-        if lanes == TILES:
+        if items_per_row is None:
+            items_per_row = 1 if device.layout.chunked or self.entries < SHORT * self.count else TILES
+        self._items_per_row, self._bounds, self.items = items_per_row, None, self.count
+        if items_per_row == TILES:
             bounds = tiles_of(indptr, tiles.PER_ITEM * device.layout.group)
             self._bounds, self.items = device.array(bounds, self.index), bounds.size - 1
             self.groups = max(1, min(self.items, device.layout.groups))
         elif device.layout.chunked:
             self.groups = device.layout.groups_for(max(self.count, self.entries // 4))
         else:
-            self.groups = device.layout.groups_for(self.count * lanes)
+            self.groups = device.layout.groups_for(self.count * items_per_row)
 
     def text(self, **form: bool) -> str:
-        """The kernel for the way in which rows are shared out."""
-        return tiles.csr_tiles(**form) if self._bounds is not None else texts.csr(self._lanes, **form)
+        """The kernel for this distribution of rows."""
+        return tiles.csr_tiles(**form) if self._bounds is not None else texts.csr(self._items_per_row, **form)
 
     @property
     def nbytes(self) -> int:
@@ -139,7 +145,7 @@ class Rows:
 
 
 def tiles_of(indptr: np.ndarray, most: int) -> np.ndarray:
-    """First rows of the tiles, and N: as many rows as have at most so many entries, at least one."""
+    """First rows of the tiles, and N. A tile has at most `most` entries, or is one row."""
     bounds = [0]
     while bounds[-1] < indptr.size - 1:
         last = int(np.searchsorted(indptr, indptr[bounds[-1]] + most, side="right")) - 1
@@ -147,22 +153,27 @@ def tiles_of(indptr: np.ndarray, most: int) -> np.ndarray:
     return np.array(bounds)
 
 
-def lanes_for(device: Launcher, mean: float) -> int:
-    """The power of two at most as large as the mean length of a row, up to LANES and a group; 1 on a processor."""
-    lanes = 1
-    while 2 * lanes <= min(mean, LANES, device.layout.group):
-        lanes *= 2
-    return lanes
+def items_per_row_for(device: Launcher, mean: float) -> int:
+    """The largest power of two up to the mean row length, MOST_ITEMS_PER_ROW and a group; 1 on a processor."""
+    items = 1
+    while 2 * items <= min(mean, MOST_ITEMS_PER_ROW, device.layout.group):
+        items *= 2
+    return items
 
 
 class CsrProduct:
     """out = A x for a CSR matrix, with (x, out), (out, out) and (x, x)."""
 
     def __init__(
-        self, device: Launcher, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, lanes: int | None = None
+        self,
+        device: Launcher,
+        data: np.ndarray,
+        indices: np.ndarray,
+        indptr: np.ndarray,
+        items_per_row: int | None = None,
     ) -> None:
         self._device = device
-        self.rows = Rows(device, data, indices, indptr, lanes)
+        self.rows = Rows(device, data, indices, indptr, items_per_row)
         self._kernel = device.kernel(self.rows.text(), "csr", data.dtype, self.rows.index)
         self._dots = Dots(device, data.dtype, self.rows.groups)
 
@@ -255,7 +266,7 @@ class ChebyshevStep:
     def apply(self, r: Vector, s: Vector, p: Vector, u: Vector, a: float, b: float, *, first: bool) -> Dots:
         """One step, in place."""
         numbers = [self._device.number(value, r.dtype) for value in (a, b)]
-        self._device.sweep(self._kernels[first], r.size, self._inverse, r, s, p, u, *numbers, self._dots.partial)
+        self._device.launch_over(self._kernels[first], r.size, self._inverse, r, s, p, u, *numbers, self._dots.partial)
         return self._dots
 
     def traffic(self, *, first: bool) -> int:

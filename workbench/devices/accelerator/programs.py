@@ -147,7 +147,7 @@ def _pass(
         partial = (room,)
 
     def run() -> None:
-        device.sweep(kernel, size, *arrays, scalars, *partial)
+        device.launch_over(kernel, size, *arrays, scalars, *partial)
         after()
 
     return run

@@ -1,4 +1,4 @@
-"""The runtime protocol: what OpenCL and CUDA do differently, and the vectors in their memory."""
+"""The runtime protocol, implemented for OpenCL and CUDA, and vectors in device memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Function = Any
 class Runtime(Protocol):
     """One device of one programming interface; one in-order queue of kernels and copies.
 
-    name: as in `--device`. title: what the driver calls it. largest: bytes of the largest single array, memory: of all
+    name: as in `--device`. title: name by the driver. largest: bytes of the largest single array, memory: of all
     its memory. Every method raises InputError with a sentence that names the device when its memory is full, and
     DeviceError when it does not answer.
     """
@@ -89,25 +89,25 @@ class Runtime(Protocol):
     def record(self, work: Callable[[], None]) -> Callable[[], None] | None:
         """One call that repeats the launches and copies of `work`, which is not carried out now; None if it cannot be.
 
-        `work` neither allocates nor waits, and its arguments stay what they are.
+        `work` neither allocates nor waits, and its arguments do not change.
         """
         ...
 
     def repeated(self, work: Callable[[], None], unit: int, scalars: Vector) -> Callable[[int], None] | None:
-        """One call that does `work`, which is one iteration on a workspace's scalars, as often as its argument says,
-        at least once; None if nothing can be recorded.
+        """A function of a count (at least 1) that repeats `work`, one iteration on a workspace's scalars; None if it
+        cannot be recorded.
 
-        unit: how many iterations are recorded together. They may become one kernel instead, whose sums are those of
-        separate launches up to rounding.
+        unit: iterations that are recorded together. They may become one persistent kernel instead, whose sums are those
+        of separate launches up to rounding.
         """
         ...
 
     def compile_ahead(self, work: Callable[[], None]) -> None:
-        """Compile and allocate all that `work`, which does not wait, will need; nothing is launched."""
+        """Run `work`, which does not wait, with launches suppressed: it compiles and allocates."""
         ...
 
     def timed(self, work: Callable[[], Any], name: str) -> tuple[Any, Span | None]:
-        """What `work` returns, and the span of the work that it enqueued; None where it enqueued nothing."""
+        """Run `work`; returns its result, and the span of the work that it enqueued, or None if it enqueued none."""
         ...
 
     def now(self) -> float:
@@ -140,4 +140,4 @@ class Vector:
         return self.dtype.itemsize
 
     def __array__(self, *_: Any, **__: Any) -> np.ndarray:
-        raise TypeError("this vector lies on a device; device.to_host(vector) copies it to the host")
+        raise TypeError("this vector is in device memory; device.to_host(vector) copies it to the host")

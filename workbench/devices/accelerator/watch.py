@@ -14,14 +14,14 @@ from workbench.devices.lines.workspace import Workspace
 from workbench.devices.rows import Rows
 
 MOST_RECORDED = 64
-"""Iterations between two reads by the host that are recorded as one call; of more, `RECORDED` at a time are."""
+"""Longest check interval that is recorded as one call; longer ones are recorded in units of `RECORDED` iterations."""
 RECORDED = 16
 
 
 class Watch:
-    """Rows of a workspace's scalars, one per iteration, of at most `every` iterations between two reads by the host.
+    """Rows of a workspace's scalars, one per iteration; the host reads them after at most `every` iterations.
 
-    The device stops by itself at the first row that meets a limit: what is launched after it does nothing. Where a
+    The device stops by itself at the first row that meets a limit: later launches do nothing. Where a
     program cannot be stopped like that, or an operator waits for the host anyway, `every` is 1.
     """
 
@@ -30,7 +30,7 @@ class Watch:
         self._waits = any(getattr(operator, "waits", False) for operator in workspace.operators.values())
         self.every = max(1, every) if workspace.repeatable and not self._waits else 1
         wide = workspace.scalars.dtype
-        # The number of rows first, then the rows, so that only rows that can exist are fetched.
+        # The number of rows first, then the rows, so that only rows that can exist are copied to the host.
         self._width = workspace.scalars_end
         self._rows = device.zeros(1 + self.every * self._width, wide)
         self._kept = device.pinned(self._rows.shape, wide)
@@ -45,7 +45,7 @@ class Watch:
     def prepare(self, norm: str, *, alike: bool) -> None:
         """Compile and record all launches of an iteration, so that iterating does neither.
 
-        norm: the scalar that is the square of the norm which decides. alike: all iterations are calls of the last
+        norm: the scalar that is the squared norm of the stopping criterion. alike: all iterations are calls of the last
         program of the workspace; the iterations until the next read then become one call where the runtime can record
         them, since launching them one by one can take the host longer than they take the device. Where operators wait
         for the host, nothing is recorded.
@@ -69,14 +69,14 @@ class Watch:
                     run.record()
 
     def arm(self, norm: str, limit: float, most: float = np.inf) -> None:
-        """Stop from now on at the first row whose norm is not above the limit, or above the most that it may be.
+        """Stop from now on at the first row whose norm is not above `limit`, or is above `most`.
 
-        norm: the scalar that is its square.
+        norm: the scalar that is the squared norm.
         """
         space, wide = self._space, self._space.scalars.dtype
         self._most = 0
         self._slots = [np.int32(space.slots.get(name, -1)) for name in (norm, "delta", "gamma")]
-        # The host compares roots; every row that might meet its limits must reach it.
+        # The host compares square roots; every row that might meet a limit must reach it.
         info = np.finfo(wide)
         slack = 8 * float(info.eps)
         squares = limit * limit * (1 + slack), most * most * (1 - slack)

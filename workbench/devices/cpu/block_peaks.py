@@ -1,4 +1,4 @@
-"""A plane of values made smaller for the eye: of each block of cells the value farthest from zero."""
+"""Reduction of a plane of values for drawing: the value farthest from zero of each block of cells."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from numba import njit
 
 from workbench.devices.cpu.compiled import kernel
 from workbench.devices.cpu.threads import launch
-from workbench.devices.cpu.work_stealing import lanes, shared
+from workbench.devices.cpu.work_stealing import shared, threads
 
 
 def block_peaks(plane: np.ndarray, step: int) -> np.ndarray:
-    """Of each block of step x step cells of a real plane, shape (rows, columns), the value farthest from zero with its
-    sign, the positive one of two; NaN where the block has one. Blocks at the far sides may be smaller.
+    """The value of largest magnitude of each step x step block of a real plane of shape (rows, columns), with its sign.
 
-    Returns a new array of shape (ceil(rows / step), ceil(columns / step)). Cost: one read of the plane, without
-    Python's lock; a plane that is not contiguous is copied before.
+    Of a and -a the positive one; NaN where the block has one. Blocks at the last row and column may be smaller.
+
+    Returns a new array of shape (ceil(rows / step), ceil(columns / step)). Cost: one read of the plane, with the
+    GIL released; a plane that is not contiguous is copied first.
     """
     rows, columns = plane.shape
     made = np.empty((-(-rows // step), -(-columns // step)), plane.dtype)
@@ -24,11 +25,11 @@ def block_peaks(plane: np.ndarray, step: int) -> np.ndarray:
 
 
 @kernel()
-def _block_peaks(turns, plane, step, made):  # pragma: no cover
+def _block_peaks(taken, plane, step, made):  # pragma: no cover
     rows, columns = plane.shape
-    for lane in lanes(turns):
-        for i in shared(turns, lane, made.shape[0]):
-            # Row by row first, which processors do several columns at a time.
+    for thread in threads(taken):
+        for i in shared(taken, thread, made.shape[0]):
+            # First along the rows of the block, vectorized over the columns.
             far = plane[i * step].copy()
             for k in range(i * step + 1, min(rows, (i + 1) * step)):
                 for c in range(columns):
@@ -42,6 +43,6 @@ def _block_peaks(turns, plane, step, made):  # pragma: no cover
 
 @njit(nogil=True)
 def _farther(a, b):  # pragma: no cover
-    # Nothing is larger than NaN, and nothing takes its place.
+    # NaN counts as larger than everything and is never replaced.
     taken = (abs(b) > abs(a)) | ((abs(b) == abs(a)) & (b > a)) | (b != b)
     return b if taken else a

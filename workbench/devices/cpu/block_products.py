@@ -10,11 +10,11 @@ import numpy as np
 from workbench.devices.cpu import generated
 from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.threads import chunks_of, launch, prepare
-from workbench.devices.cpu.work_stealing import lanes, shared
+from workbench.devices.cpu.work_stealing import shared, threads
 
 
 class BlockCsrProduct:
-    """out = A x for a CSR matrix. bounds: first rows of the chunks that cores share, and N."""
+    """out = A x for a CSR matrix. bounds: first rows of the chunks, and N."""
 
     offers: ClassVar[tuple[str, ...]] = ()
 
@@ -41,9 +41,9 @@ class BlockCsrProduct:
 
 
 @kernel(error_model="numpy", fastmath=REORDERED)
-def _csr(turns, data, indices, indptr, x, y, bounds):  # pragma: no cover
-    for lane in lanes(turns):
-        for chunk in shared(turns, lane, bounds.size - 1):
+def _csr(taken, data, indices, indptr, x, y, bounds):  # pragma: no cover
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, bounds.size - 1):
             for row in range(bounds[chunk], bounds[chunk + 1]):
                 for k in range(y.shape[1]):
                     y[row, k] = 0
@@ -84,9 +84,9 @@ class BlockStencilProduct:
 
 
 def stencil_text(bands: int, dtype: np.dtype, *, constant: bool) -> str:
-    """The kernel of the product: row by row, so that the tests at the faces of the box are shared by all columns."""
+    """The kernel of the product, row by row: tests at the boundary of the grid are made once for all columns."""
     lows = ", ".join(f"low{k}" for k in range(bands))
-    text = [f"def kernel(turns, x, y, main, {lows}, strides, bounds):", "    n, columns = x.shape"]
+    text = [f"def kernel(taken, x, y, main, {lows}, strides, bounds):", "    n, columns = x.shape"]
     text += [f"    d{k} = strides[{k}]" for k in range(bands)]
     body = ["for i in range(bounds[chunk], bounds[chunk + 1]):"]
     body += ["    for k in range(columns):", f"        y[i, k] = main[{0 if constant else 'i'}]*x[i, k]"]

@@ -1,10 +1,10 @@
-"""Products with box operators: window sums along z, y and x, one after the other, while the cells are in the cache.
+"""Products with box operators: window sums along z, x and y, one after the other, in the cache.
 
 A chunk is a strip of grid rows through some planes. For each plane a few rows of the strip at a time are summed along z
 out of x itself, then along x, then along y into the result, each in one loop over all of them; the ends of rows, where
-the sum along x took cells of the next row, are made anew. The planes that a sum along z reaches stay in the core's own
-cache, so that x is read from memory about once. No sum is carried from one cell to the next, which vectorizes and keeps
-rounding as small as in the assembled product.
+the sum along x includes cells of the next row, are recomputed. The planes that a sum along z reaches stay in the cache
+of the core, so that x is read from memory about once. No sum is carried from one cell to the next, which vectorizes and
+keeps rounding as small as in the assembled product.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from workbench.devices.cpu.threads import cores, launch, prepare
 from workbench.lines.types import accumulator
 
 IN_CACHE = 512 * 1024
-"""Bytes of the planes of a strip that a sum along z reaches: half of a core's own cache on common processors."""
-CELLS_A_CHUNK = 65536
-CELLS_A_BATCH = 1024
-"""Of a strip: 8 KiB of doubles, which stay in a first-level cache from one sum to the next."""
+"""Bytes of the planes of a strip that a sum along z reaches: half of a private second-level cache."""
+CELLS_PER_CHUNK = 65536
+CELLS_PER_STEP = 1024
+"""Cells of a strip that are summed at a time: 8 KiB of doubles, which stay in a first-level cache between sums."""
 
 
 class BoxProduct:
@@ -34,7 +34,7 @@ class BoxProduct:
         planes, rows, self._width = grid
         self._size, self._dtype, self._reach = planes * rows * self._width, np.dtype(dtype), reach
         self._kernel = generated.kernel(product_text(reach, self._dtype))
-        batch = max(1, CELLS_A_BATCH // self._width)
+        rows_per_step = max(1, CELLS_PER_STEP // self._width)
         strips, slabs, tallest = cut(grid, reach, self._dtype.itemsize)
         self._dots = np.zeros(3, accumulator(self._dtype))
         # A core works on two strips with their neighbours above and below.
@@ -43,7 +43,7 @@ class BoxProduct:
         scratch = memory.vector(2 * cores() * room, self._dtype).reshape(cores(), 2, room)
         real = np.finfo(self._dtype).dtype.type
         weights = np.array([real(diagonal) - real(coupling), coupling], real)
-        sides = np.array([planes, rows, self._width, strips, slabs, batch], np.int64)
+        sides = np.array([planes, rows, self._width, strips, slabs, rows_per_step], np.int64)
         self._fixed = (weights, sides, scratch, np.zeros((strips * slabs, 3), self._dots.dtype), self._dots)
         vector = np.empty(0, self._dtype)
         prepare(self._kernel, vector, vector, *self._fixed)
@@ -63,31 +63,31 @@ class BoxProduct:
 
 
 def cut(grid: tuple[int, int, int], reach: int, itemsize: int) -> tuple[int, int, int]:
-    """How many strips of rows and slabs of planes a grid is cut into, and the rows of the tallest strip.
+    """Number of strips of rows and of slabs of planes, and the rows of the tallest strip.
 
-    It depends on the grid alone, so that sums do not depend on the machine.
+    They depend on the grid alone, so that sums do not depend on the machine.
     """
     planes, rows, width = grid
     fitting = IN_CACHE // ((2 * reach + 1) * width * itemsize) - 2 * reach
     strips = -(-rows // max(4 * reach, fitting))
     tallest = -(-rows // strips)
-    slabs = min(planes, max(1, planes * tallest * width // CELLS_A_CHUNK))
+    slabs = min(planes, max(1, planes * tallest * width // CELLS_PER_CHUNK))
     return strips, slabs, tallest
 
 
 def product_text(reach: int, dtype: np.dtype) -> str:
-    """The kernel of the product, its window sums written out."""
+    """The kernel of the product, with unrolled window sums."""
     dtype, wide = np.dtype(dtype), accumulator(dtype)
     conj = "np.conj" if wide.kind == "c" else ""
-    window = range(2 * reach + 1)
-    inside, along, across = (" + ".join(f"{name}{k}[i]" for k in window) for name in "pmu")
-    return f"""def kernel(turns, x, y, weights, sides, scratch, partial, dots):
+    shifts = range(2 * reach + 1)
+    inside, along, across = (" + ".join(f"{name}{k}[i]" for k in shifts) for name in "pmu")
+    return f"""def kernel(taken, x, y, weights, sides, scratch, partial, dots):
     nz, ny, nx, strips, slabs = sides[0], sides[1], sides[2], sides[3], sides[4]
-    plane, batch = ny*nx, sides[5]
+    plane, rows_per_step = ny*nx, sides[5]
     own, coupling = weights[0], weights[1]
-    for lane in lanes(turns):
-        for chunk in shared(turns, lane, strips*slabs):
-            middle, sums = scratch[lane, 0], scratch[lane, 1]
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, strips*slabs):
+            middle, sums = scratch[thread, 0], scratch[thread, 1]
             strip, slab = chunk//slabs, chunk%slabs
             low, high = ny*strip//strips, ny*(strip + 1)//strips
             # Rows of the strip with its neighbours, as far as the grid has them; the others stay zero in `sums`.
@@ -100,12 +100,12 @@ def product_text(reach: int, dtype: np.dtype) -> str:
             xy, yy, xx = dots.dtype.type(0), dots.dtype.type(0), dots.dtype.type(0)
             for z in range(nz*slab//slabs, nz*(slab + 1)//slabs):
                 ready = low
-                for begin_row in range(from_row, to_row, batch):
-                    end_row = min(to_row, begin_row + batch)
+                for begin_row in range(from_row, to_row, rows_per_step):
+                    end_row = min(to_row, begin_row + rows_per_step)
                     at, size = z*plane + begin_row*nx, (end_row - begin_row)*nx
                     summed = middle[{reach}:{reach} + size]
                     if z >= {reach} and z + {reach} < nz:
-{_views("p", "x", "at + ({k} - " + str(reach) + ")*plane", "size", window, 24)}
+{_views("p", "x", "at + ({k} - " + str(reach) + ")*plane", "size", shifts, 24)}
                         for i in range(size):
                             summed[i] = {inside}
                     else:
@@ -119,10 +119,10 @@ def product_text(reach: int, dtype: np.dtype) -> str:
                                     summed[i] += there[i]
                     start = (begin_row - low + {reach})*nx
                     made = sums[start:start + size]
-{_views("m", "middle", "{k}", "size", window)}
+{_views("m", "middle", "{k}", "size", shifts)}
                     for i in range(size):
                         made[i] = {along}
-                    # The ends of rows, where the window reached into the row before or after.
+                    # The ends of rows, where the sum along x includes cells of the row before or after.
                     for first in range(0, size, nx):
                         for begin, end in ((0, min(nx, {reach})), (max({reach}, nx - {reach}), nx)):
                             for i in range(begin, end):
@@ -131,11 +131,11 @@ def product_text(reach: int, dtype: np.dtype) -> str:
                                     if k != i:
                                         total += summed[first + k]
                                 made[first + i] = total
-                    # Rows of the strip whose window is complete.
+                    # Rows of the strip whose sum along y is complete.
                     done, ready = ready, high if end_row == to_row else max(ready, end_row - {reach})
                     at, start, size = z*plane + done*nx, (done - low)*nx, (ready - done)*nx
                     mine, out = x[at:at + size], y[at:at + size]
-{_views("u", "sums", "start + {k}*nx", "size", window)}
+{_views("u", "sums", "start + {k}*nx", "size", shifts)}
                     for i in range(size):
                         v = np.{dtype.name}(own*mine[i] + coupling*({across}))
                         out[i] = v
@@ -152,7 +152,7 @@ def product_text(reach: int, dtype: np.dtype) -> str:
 """
 
 
-def _views(name: str, array: str, start: str, size: str, window: range, indent: int = 20) -> str:
-    """Lines that name the shifted parts of an array."""
-    starts = [start.format(k=k) for k in window]
+def _views(name: str, array: str, start: str, size: str, shifts: range, indent: int = 20) -> str:
+    """Lines that assign shifted slices of an array to names."""
+    starts = [start.format(k=k) for k in shifts]
     return "\n".join(f"{' ' * indent}{name}{k} = {array}[{a}:{a} + {size}]" for k, a in enumerate(starts))

@@ -1,4 +1,4 @@
-"""AZ of a stencil, its runs of alike rows, and the sums that make E: one pass over the rows each."""
+"""AZ of a stencil, its runs of rows with equal columns, and the entries of E: one pass over the rows each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numba import njit
 
 from workbench.devices.cpu.compiled import kernel
 from workbench.devices.cpu.threads import chunks_of, launch
-from workbench.devices.cpu.work_stealing import lanes, shared
+from workbench.devices.cpu.work_stealing import shared, threads
 
 ROUNDING = 8
 """Entries below this many units of rounding of the diagonal count as zero."""
@@ -58,10 +58,10 @@ def label_sums(
 
 
 @kernel(error_model="numpy")
-def _stencil_rows(turns, main, lower, strides, labels, eps, chunks, fill, indptr, indices, data):  # pragma: no cover
+def _stencil_rows(taken, main, lower, strides, labels, eps, chunks, fill, indptr, indices, data):  # pragma: no cover
     size = main.size
-    for lane in lanes(turns):
-        for chunk in shared(turns, lane, chunks):
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, chunks):
             names = np.empty(2 * len(lower) + 1, np.int64)
             values = np.empty(2 * len(lower) + 1, main.dtype)
             for i in range(size * chunk // chunks, size * (chunk + 1) // chunks):
@@ -122,9 +122,9 @@ def _alike(indptr, indices, longest, starts, lengths):  # pragma: no cover
 
 
 @kernel()
-def _by_column(turns, indptr, data, starts, lengths, offsets, turned):  # pragma: no cover
-    for lane in lanes(turns):
-        for run in shared(turns, lane, starts.size):
+def _by_column(taken, indptr, data, starts, lengths, offsets, turned):  # pragma: no cover
+    for thread in threads(taken):
+        for run in shared(taken, thread, starts.size):
             first, count = starts[run], lengths[run]
             width = indptr[first + 1] - indptr[first]
             for k in range(width):
@@ -139,8 +139,8 @@ def _label_sums(indptr, indices, data, labels, rows, columns, sums):  # pragma: 
         width = indptr[i + 1] - indptr[i]
         if width == 0:
             continue
-        goes_on = i > 0 and count > 0 and labels[i] == labels[i - 1] and _same_columns(indptr, indices, i)
-        if not goes_on:
+        same_run = i > 0 and count > 0 and labels[i] == labels[i - 1] and _same_columns(indptr, indices, i)
+        if not same_run:
             begun = count
             count += width
             for k in range(width):

@@ -1,4 +1,4 @@
-"""Products with a few vectors side by side, without structure: Z^H w, x + Z a and w - Z a, each in one pass."""
+"""Products of a tall dense matrix Z of few columns: Z^H w, x + Z a and w - Z a, each in one pass."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import numpy as np
 
 from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.threads import chunks_of, launch, prepare
-from workbench.devices.cpu.work_stealing import lanes, shared
+from workbench.devices.cpu.work_stealing import shared, threads
 from workbench.lines.types import accumulator
 
 STRIP = 1024
-"""Rows that all vectors pass over before the next ones: 8 KiB of w or x, which stay in a first-level cache."""
+"""Rows processed for all columns before the next rows: 8 KiB of w or x, which stay in a first-level cache."""
 
 
 class Columns:
@@ -50,10 +50,10 @@ class Columns:
 
 
 @kernel(fastmath=REORDERED)
-def _restrict(turns, w, rows, sums, coarse):  # pragma: no cover
+def _restrict(taken, w, rows, sums, coarse):  # pragma: no cover
     chunks = sums.shape[0]
-    for lane in lanes(turns):
-        for chunk in shared(turns, lane, chunks):
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, chunks):
             low, high = w.size * chunk // chunks, w.size * (chunk + 1) // chunks
             for k in range(coarse.size):
                 sums[chunk, k] = 0
@@ -74,10 +74,10 @@ def _restrict(turns, w, rows, sums, coarse):  # pragma: no cover
 
 
 @kernel(fastmath={"contract"})
-def _add(turns, x, rows, coarse, sums):  # pragma: no cover
+def _add(taken, x, rows, coarse, sums):  # pragma: no cover
     chunks = sums.shape[0]
-    for lane in lanes(turns):
-        for chunk in shared(turns, lane, chunks):
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, chunks):
             low, high = x.size * chunk // chunks, x.size * (chunk + 1) // chunks
             for first in range(low, high, STRIP):
                 end = min(high, first + STRIP)

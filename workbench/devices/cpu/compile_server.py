@@ -1,6 +1,6 @@
-"""What the compiling process does: numba is made ready once, and each kernel is compiled in a fork of its own.
+"""Main loop of the compiling process: numba is initialized once, and each kernel is compiled in a separate fork.
 
-So kernels are compiled on several cores at once, none leaves memory behind, and whatever ends a fork ends one kernel.
+So kernels are compiled on several cores at once, their memory is freed, and a crash affects one kernel only.
 Where a process cannot be forked, kernels are compiled one after the other, and the process ends after some of them.
 """
 
@@ -44,10 +44,10 @@ def read_message(file: BinaryIO) -> tuple[int, bytes] | None:
 
 
 def serve() -> None:
-    """Answer requests from standard input on standard output until that ends, or nothing comes for a while."""
+    """Answer requests from standard input on standard output until the end of input or an idle timeout."""
     requests = os.fdopen(os.dup(0), "rb", buffering=0)
     answers = os.fdopen(os.dup(1), "wb")
-    # What a library prints must not get among the answers.
+    # Output of libraries must not mix with the answers.
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)
@@ -82,7 +82,7 @@ def _compile(request: bytes) -> bytes:
 
 
 def _whole_message(requests: Any) -> tuple[int, bytes] | None:
-    # Unbuffered, so that poll knows what has come, but then a read may give less than it is asked for.
+    # Unbuffered, so that poll reports all pending input; a read may then return fewer bytes than requested.
     class Whole:
         @staticmethod
         def read(size: int) -> bytes:
@@ -95,13 +95,13 @@ def _whole_message(requests: Any) -> tuple[int, bytes] | None:
 
 
 class _Forks:
-    """One thread, a fork for each kernel, one for each core at once, `MOST` at most."""
+    """One fork per kernel, at most as many at once as there are cores and `MOST`."""
 
     def __init__(self, requests: Any, answers: BinaryIO) -> None:
         self._requests, self._answers = requests, answers
         self._waiting: list[tuple[int, bytes]] = []
         self._working: dict[int, tuple[int, int, bytearray]] = {}
-        """By the pipe of its answer: number of the request, process, what has come of the answer."""
+        """By the pipe of the answer: number of the request, process, bytes received so far."""
         self._most = min(MOST, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
 
     def serve(self) -> None:
@@ -125,7 +125,7 @@ class _Forks:
                         if message is None:
                             return
                         self._waiting.append(message)
-                    elif self._heard(file):
+                    elif self._received(file):
                         poll.unregister(file)
                 while self._waiting and len(self._working) < self._most:
                     poll.register(self._fork(*self._waiting.pop(0)), select.POLLIN)
@@ -134,8 +134,8 @@ class _Forks:
                 os.kill(process, signal.SIGKILL)
                 os.waitpid(process, 0)
 
-    def _heard(self, pipe: int) -> bool:
-        """Take what a fork has sent; at its end pass it on."""
+    def _received(self, pipe: int) -> bool:
+        """Read from a fork; at the end of its output forward the answer. Returns whether it has ended."""
         number, process, answer = self._working[pipe]
         more = os.read(pipe, 1 << 16)
         if more:
@@ -148,7 +148,7 @@ class _Forks:
         return True
 
     def _fork(self, number: int, request: bytes) -> int:
-        """The pipe that a fork answers through."""
+        """Start a fork for a request; returns the pipe of its answer."""
         output, pipe = os.pipe()
         process = os.fork()
         if process == 0:
@@ -166,7 +166,7 @@ class _Forks:
 
 
 def _end_with_parent() -> None:
-    """Linux can end a process when the one that forked it ends; elsewhere a fork ends when its kernel is compiled."""
+    """Ask Linux to end this process with its parent; elsewhere a fork ends when its kernel is compiled."""
     with contextlib.suppress(Exception):
         import ctypes
 

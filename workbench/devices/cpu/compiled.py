@@ -33,10 +33,10 @@ REORDERED = {"reassoc", "contract", "nsz"}
 """LLVM's licences for sums: reassociate, contract to fused multiply-add, ignore the sign of zero."""
 GENERATED = "lines_"
 WARM_UP = """
-def kernel(turns, x):
+def kernel(taken, x):
     n = x.size
-    for lane in lanes(turns):
-        for chunk in shared(turns, lane, n):
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, n):
             part = x[max(chunk, 1):min(chunk, n, 2)]
             for i in range(min(chunk, n), max(chunk, n, 2)):
                 part[i] += np.conj(np.float64(x[i]))
@@ -50,7 +50,7 @@ _unsettled: dict[tuple[Kernel, tuple], None] = {}
 
 
 class Source(NamedTuple):
-    """The source of a kernel: `text` defines it, or where that is empty the module of that name does."""
+    """The source of a kernel: `text`, or if that is empty the function `name` of the module."""
 
     module: str
     name: str
@@ -99,7 +99,7 @@ class Kernel(CPUDispatcher):
         self._coming.pop(kinds, None)
 
     def built(self) -> Any:
-        """The same function for numba's compiler, its loop over the cores outlined."""
+        """The same function for numba's compiler, its parallel loop outlined."""
         return build(self.source, self.py_func)
 
     def _ask(self, kinds: tuple) -> Future[bytes]:
@@ -136,12 +136,12 @@ class Kernel(CPUDispatcher):
         return True
 
     def _key(self, kinds: tuple) -> str:
-        text = "\n".join((*_surroundings(), *map(str, self.source), _text_of(self.source.module), repr(kinds)))
+        text = "\n".join((*_environment(), *map(str, self.source), _text_of(self.source.module), repr(kinds)))
         return hashlib.sha256(text.encode()).hexdigest()
 
 
 class _Linked(NamedTuple):
-    """What numba needs to know of code that it did not compile."""
+    """The attributes by which numba calls code that it did not compile."""
 
     signature: Any
     entry_point: Any
@@ -173,7 +173,7 @@ def build(source: Source, function: Callable[..., Any] | None = None) -> Any:
     """A function for numba's compiler from its source; function: its Python function, where that is known."""
     if source.text:
         text, file, line = source.text, source.module, 0
-        # Numba looks modules up by name.
+        # Numba finds modules by name.
         module = sys.modules.setdefault(source.module, types.ModuleType(source.module))
         namespace = vars(module) | {"np": np}
     else:
@@ -198,7 +198,7 @@ def build(source: Source, function: Callable[..., Any] | None = None) -> Any:
 
 
 def compiled_bytes(source: Source, kinds: tuple) -> bytes:
-    """The machine code of a kernel for these types. Raises what numba raises, and NotPortableError."""
+    """The machine code of a kernel for these types. Raises errors of numba, and NotPortableError."""
     portable.pretend_threads()
     built = build(source)
     built.compile(kinds)
@@ -219,7 +219,7 @@ def warm_up() -> None:
 
 
 def _vocabulary() -> dict[str, Any]:
-    return {"shared": work_stealing.shared, "lanes": work_stealing.lanes}
+    return {"shared": work_stealing.shared, "threads": work_stealing.threads}
 
 
 def _sorted(options: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
@@ -234,8 +234,8 @@ def _text_of(module: str) -> str:
 
 
 @functools.cache
-def _surroundings() -> tuple[str, ...]:
-    """All that machine code depends on in addition to its text and types."""
+def _environment() -> tuple[str, ...]:
+    """Everything that machine code depends on in addition to its text and types: versions, processor, options."""
     codegen = portable.context().codegen()
     modules = (work_stealing, thread_pool, objects, outlining, portable, sys.modules[__name__])
     texts = [inspect.getsource(module) for module in modules]

@@ -1,7 +1,7 @@
-"""The process that compiles kernels for this one: started when the first is missing, ended when none is for a while.
+"""The compiling process: started by the first request, ended after some idle time.
 
 Requests and answers go through pipes; the process has no other input or output, does not import `__main__`, and exits
-with this one, however that ends. An answer is machine code, or nothing where it could not be made there.
+with this one, however that ends. An answer is machine code, or empty after a failure.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from workbench.devices.cpu.compile_server import read_message, write_message
 
 ROOT = str(Path(__file__).resolve().parents[3])
 TRIES = 2
-"""How often a request is sent: a process may end, having nothing to do, just as it is asked."""
+"""Attempts per request: the process may end when idle just as a request is sent."""
 
 START = """
 import json, sys
@@ -38,7 +38,7 @@ _ending = False
 
 
 def compile_elsewhere(source: Any, kinds: tuple) -> Future[bytes]:
-    """Ask for the machine code of a kernel for these types; the result is empty where it cannot be had."""
+    """Request the machine code of a kernel for these types; the result is empty after a failure."""
     coming: Future[bytes] = Future()
     try:
         request = pickle.dumps((source, kinds))
@@ -76,9 +76,9 @@ class _Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            # Ctrl-C in a terminal is for this process, not for that one.
+            # Ctrl-C in a terminal must not reach it.
             start_new_session=True,
-            # Its code is made by one thread; those of BLAS would only take memory.
+            # It compiles in one thread; BLAS threads would only take memory.
             env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
         )
         assert self._process.stdin is not None and self._process.stdout is not None
@@ -121,7 +121,7 @@ class _Process:
                 coming.set_result(b"")
 
     def end(self) -> None:
-        """End the process and wait until it is gone: it works on nothing but answers."""
+        """Kill the process and wait for its end; it has no state to save."""
         _close(self._input)
         with contextlib.suppress(OSError):
             self._process.kill()
@@ -129,7 +129,7 @@ class _Process:
 
 
 def _path() -> list[str]:
-    """Where that process finds modules: as this one does, and where this package lies."""
+    """The module search path of that process: that of this one, and the folder of this package."""
     here: list[str] = []
     with contextlib.suppress(OSError):
         here = [os.getcwd()]

@@ -11,7 +11,7 @@ from numba import njit
 from workbench.devices.cpu.block_products import BlockCsrProduct
 from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.threads import launch, prepare
-from workbench.devices.cpu.work_stealing import lanes, shared
+from workbench.devices.cpu.work_stealing import shared, threads
 from workbench.devices.traffic import csr_bytes, product_bytes, product_flops
 from workbench.lines.types import accumulator
 
@@ -109,10 +109,10 @@ def _even_chunks(indptr: np.ndarray) -> np.ndarray:
 
 
 @kernel(error_model="numpy", fastmath=REORDERED)
-def _product(turns, data, indices, indptr, x, y, bounds, partial, dots):  # pragma: no cover
+def _product(taken, data, indices, indptr, x, y, bounds, partial, dots):  # pragma: no cover
     wide = dots.dtype.type
-    for lane in lanes(turns):
-        for chunk in shared(turns, lane, partial.shape[0]):
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, partial.shape[0]):
             xy, yy, xx = wide(0), wide(0), wide(0)
             for row in range(bounds[chunk], bounds[chunk + 1]):
                 value = data.dtype.type(0)
@@ -128,10 +128,10 @@ def _product(turns, data, indices, indptr, x, y, bounds, partial, dots):  # prag
 
 
 @kernel(error_model="numpy", fastmath=REORDERED)
-def _term(turns, data, indices, indptr, base, x, y, paired, scale, bounds, partial, dots):  # pragma: no cover
+def _term(taken, data, indices, indptr, base, x, y, paired, scale, bounds, partial, dots):  # pragma: no cover
     wide = dots.dtype.type
-    for lane in lanes(turns):
-        for chunk in shared(turns, lane, partial.shape[0]):
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, partial.shape[0]):
             xy, yy, xx = wide(0), wide(0), wide(0)
             for row in range(bounds[chunk], bounds[chunk + 1]):
                 value = base[row]

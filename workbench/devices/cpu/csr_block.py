@@ -7,7 +7,7 @@ import numpy as np
 from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.csr import ENTRIES_PER_CHUNK, as_unsigned
 from workbench.devices.cpu.threads import WORTH_SHARING, launch, prepare
-from workbench.devices.cpu.work_stealing import lanes, shared
+from workbench.devices.cpu.work_stealing import shared, threads
 from workbench.devices.traffic import block_bytes, product_flops
 
 
@@ -68,9 +68,9 @@ def _even_chunks(starts: np.ndarray, ends: np.ndarray, entries: int) -> np.ndarr
 
 
 @kernel(error_model="numpy", fastmath=REORDERED)
-def _product(turns, data, indices, starts, ends, x, y, bounds):  # pragma: no cover
-    for lane in lanes(turns):
-        for chunk in shared(turns, lane, bounds.size - 1):
+def _product(taken, data, indices, starts, ends, x, y, bounds):  # pragma: no cover
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, bounds.size - 1):
             for row in range(bounds[chunk], bounds[chunk + 1]):
                 value = data.dtype.type(0)
                 for j in range(starts[row], ends[row]):
@@ -79,9 +79,9 @@ def _product(turns, data, indices, starts, ends, x, y, bounds):  # pragma: no co
 
 
 @kernel(error_model="numpy", fastmath=REORDERED)
-def _added(turns, data, indices, starts, ends, v, remote, y, bounds):  # pragma: no cover
-    for lane in lanes(turns):
-        for chunk in shared(turns, lane, bounds.size - 1):
+def _added(taken, data, indices, starts, ends, v, remote, y, bounds):  # pragma: no cover
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, bounds.size - 1):
             for row in range(bounds[chunk], bounds[chunk + 1]):
                 value = v[row]
                 for j in range(starts[row], ends[row]):

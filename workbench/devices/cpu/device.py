@@ -33,7 +33,7 @@ class Cpu(Operators, StepByStep):
     """Bytes that a run may use, None for no limit."""
 
     def limited(self, limit: int | None) -> Cpu:
-        """The same device for a run that may use so many bytes."""
+        """The same device with a memory limit in bytes."""
         if limit is None:
             return self
         made = Cpu()
@@ -41,7 +41,7 @@ class Cpu(Operators, StepByStep):
         return made
 
     def need_room(self, nbytes: int, way_out: str = "") -> None:
-        """Raise InputError where a run may not use so many bytes."""
+        """Raise InputError if `nbytes` exceed the memory limit."""
         if self.memory_limit is not None and nbytes > self.memory_limit:
             raise InputError(
                 f"device cpu may use {self.memory_limit / 1e6:.4g} MB and {nbytes / 1e6:.4g} MB are needed; take a "
@@ -105,7 +105,7 @@ class Cpu(Operators, StepByStep):
         block[:, column] = source
 
     def whole(self, vector: np.ndarray) -> np.ndarray:
-        """The vector itself: all of its rows lie here."""
+        """The vector itself: all of its rows are in host memory."""
         return vector
 
     def overlap(self, a: np.ndarray, b: np.ndarray) -> bool:

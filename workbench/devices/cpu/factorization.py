@@ -1,8 +1,8 @@
 """Pivots of incomplete factorizations on stencils and CSR matrices: M = (E + L) E^-1 (E + L^H), block by block.
 
-Every block of unknowns is factorized by itself, in parallel; couplings between blocks count as dropped. In modified IC
+Blocks of unknowns are factorized independently, in parallel; couplings between blocks count as dropped. In modified IC
 the fill that a pattern has no place for is taken, times omega, from the pivots of its two rows, so that with omega = 1
-M and A have the same row sums. Computed in double precision whatever the precision of A.
+M and A have the same row sums. Computed in double precision for any precision of A.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from numba import njit
 
 from workbench.devices.cpu.compiled import kernel
 from workbench.devices.cpu.threads import launch
-from workbench.devices.cpu.work_stealing import lanes, shared
+from workbench.devices.cpu.work_stealing import shared, threads
 
 LEAST = 1e-13
-"""A pivot at most this share of its diagonal entry is a breakdown: nothing but roundings is left of it."""
+"""A pivot of at most this fraction of its diagonal entry is a breakdown: nothing but rounding is left of it."""
 LAST = 1e-7
-"""So much may be left of the last pivot of a singular matrix by the roundings of all pivots before it."""
+"""The last pivot of a singular matrix, as a fraction of its diagonal entry, may be this large by rounding."""
 
 
 def stencil_pivots(
@@ -36,7 +36,7 @@ def stencil_pivots(
     pivots, blocks = np.empty(size), -(-size // block)
     replaced, failed = np.zeros(blocks, np.int64), np.full(blocks, -1, np.int64)
     launch(size, _stencil_pivots, diagonal, *bands, steps, block, omega, shift, pivots, replaced, failed)
-    return pivots, *_told(replaced, failed)
+    return pivots, *_status(replaced, failed)
 
 
 def csr_pivots(
@@ -59,10 +59,10 @@ def csr_pivots(
     places = np.full(size, -1, np.int64)
     rows = (indices.astype(np.int64), indptr.astype(np.int64))
     launch(data.size, _csr_pivots, values, *rows, block, omega, shift, places, pivots, replaced, failed)
-    return values, pivots, *_told(replaced, failed)
+    return values, pivots, *_status(replaced, failed)
 
 
-def _told(replaced: np.ndarray, failed: np.ndarray) -> tuple[int, int]:
+def _status(replaced: np.ndarray, failed: np.ndarray) -> tuple[int, int]:
     broken = failed[failed >= 0]
     return int(replaced.sum()), int(broken[0]) if broken.size else -1
 
@@ -71,21 +71,21 @@ def _told(replaced: np.ndarray, failed: np.ndarray) -> tuple[int, int]:
 def _checked(pivot, entry, last):  # pragma: no cover
     """The pivot, whether it was replaced, and whether it is usable."""
     if last and abs(pivot) <= LAST * entry:
-        # Nothing follows in this block, so whatever stands here leaves the rest of the factorization alone.
+        # No row of this block follows, so the value affects no other pivot.
         return entry, 1, True
     return pivot, 0, pivot > LEAST * entry
 
 
 @kernel(error_model="numpy")
 def _stencil_pivots(
-    turns, main, low0, low1, low2, steps, block, omega, shift, pivots, replaced, failed
+    taken, main, low0, low1, low2, steps, block, omega, shift, pivots, replaced, failed
 ):  # pragma: no cover
     size = main.size
     bands = 0
     for k in range(3):
         bands += steps[k] < size or k == 0
-    for lane in lanes(turns):
-        for part in shared(turns, lane, failed.size):
+    for thread in threads(taken):
+        for part in shared(taken, thread, failed.size):
             first, stop = part * block, min(size, part * block + block)
             for i in range(first, stop):
                 entry = main[i] * (1 + shift)
@@ -118,11 +118,11 @@ def _stencil_pivots(
 
 @kernel(error_model="numpy")
 def _csr_pivots(
-    turns, values, indices, indptr, block, omega, shift, places, pivots, replaced, failed
+    taken, values, indices, indptr, block, omega, shift, places, pivots, replaced, failed
 ):  # pragma: no cover
     size = pivots.size
-    for lane in lanes(turns):
-        for part in shared(turns, lane, failed.size):
+    for thread in threads(taken):
+        for part in shared(taken, thread, failed.size):
             # Columns of a block belong to it alone, so the blocks can share one array of places.
             for i in range(part * block, min(size, part * block + block)):
                 begin, end = indptr[i], indptr[i + 1]

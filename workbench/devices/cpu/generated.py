@@ -1,4 +1,4 @@
-"""Generated kernels: source written for numba."""
+"""Kernels from generated Python source, compiled by numba."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ def kernel(body: str) -> Kernel:
 
 
 def over(count: str, body: Iterable[str], name: str = "chunk") -> list[str]:
-    """Lines that do `body` for every chunk below `count`, shared by the cores; `turns` is the kernel's first argument.
+    """Lines of a parallel loop over `count` chunks; the body may use the chunk, named `name`, and the index `thread`.
 
-    `lane` in the body is the number of the core.
+    The first argument of the kernel is `taken`.
     """
-    head = ["for lane in lanes(turns):", f"    for {name} in shared(turns, lane, {count}):"]
+    head = ["for thread in threads(taken):", f"    for {name} in shared(taken, thread, {count}):"]
     return [*head, *(f"        {line}" for line in body)]

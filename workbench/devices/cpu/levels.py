@@ -1,4 +1,4 @@
-"""Levels of triangular solves: rows of one level do not need one another."""
+"""Level sets of triangular solves: rows of one level do not depend on one another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vectors laid out so that kernels treat all of them alike."""
+"""Aligned vectors with margins, so that results do not depend on addresses."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ MARGIN = 1024
 def vector(size: int, dtype: np.dtype | type, room: Callable[[int], np.ndarray] | None = None) -> np.ndarray:
     """Zeros of shape (size,) that start on a cache line, with 1 KiB of no use before and after.
 
-    Compiled loops test whether what they write comes near what they read and then sum in another order. With a margin
-    around every written vector they never do, so dot products do not depend on where the heap put the vectors.
+    Vectorized loops test at run time whether arrays that they write and read overlap, and then sum in another order.
+    With a margin around every written vector they never do, so dot products do not depend on addresses.
 
-    room: gives so many bytes, shape (nbytes,), dtype uint8, where they must be of a special kind; by default the heap.
+    room: allocator of bytes, shape (nbytes,), dtype uint8, for example of pinned memory; by default the heap.
     """
     dtype = np.dtype(dtype)
     nbytes = size * dtype.itemsize

@@ -1,4 +1,4 @@
-"""A truncated Neumann series on a stencil, u = K^H D^-1 K r, with the fewest bytes that the caches allow."""
+"""Truncated Neumann series on a stencil, u = K^H D^-1 K r, blocked for the caches."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from workbench.devices.cpu.threads import cores, launch, prepare
 from workbench.lines.types import accumulator
 
 MOST_LEVELS = 3
-"""Terms in one wave; each further one makes chunks longer and recomputes more at their ends."""
+"""Terms in one pass; each further one makes chunks longer and recomputes more at their ends."""
 REACHES_PER_CHUNK = 4
-"""How many times longer a chunk is than what it computes twice."""
+"""Length of a chunk in units of the rows that it recomputes at its ends."""
 MOST_CHUNKS = 256
 
 
 def stencil_series(
     bands: tuple[np.ndarray, ...], strides: tuple[int, ...], inverse_diagonal: np.ndarray, order: int
-) -> WaveSeries | SweptSeries:
-    """u = K^H D^-1 K r for the strictly lower bands of L D^-1: in one wave up to order 3, in sweeps beyond.
+) -> OnePassSeries | SeveralPassSeries:
+    """u = K^H D^-1 K r for the strictly lower bands of L D^-1: in one pass up to order 3, in several beyond.
 
     bands: entries (i, i - stride) at i, each of shape (N,); inverse_diagonal: shape (N,); order: terms after the
     identity.
     """
-    kind = WaveSeries if order <= MOST_LEVELS else SweptSeries
+    kind = OnePassSeries if order <= MOST_LEVELS else SeveralPassSeries
     return kind(bands, strides, inverse_diagonal, order)
 
 
 class _Series:
-    """What both have: the arrays of the series, the sums, and the cost."""
+    """Base of both: the arrays of the series, the sums, and the cost."""
 
     def __init__(
         self, bands: tuple[np.ndarray, ...], strides: tuple[int, ...], inverse_diagonal: np.ndarray, order: int
@@ -46,7 +46,7 @@ class _Series:
         return max(1, min(MOST_CHUNKS, self._size // max(1, REACHES_PER_CHUNK * reach, 8 * BLOCK)))
 
     def _scratch(self, levels: int, chunks: int, reach: int) -> np.ndarray:
-        """For each core, `levels` rows as long as a chunk and what it reaches, and a margin (see `memory.vector`)."""
+        """For each core, `levels` rows as long as a chunk with its neighbours, and a margin (see `memory.vector`)."""
         length = -(-(-(-self._size // chunks) + reach + 5 * ALIGNED) // ALIGNED) * ALIGNED
         rows = cores() * max(1, levels)
         return vector(rows * length, self._dtype).reshape(cores(), -1, length)
@@ -57,9 +57,9 @@ class _Series:
         return (2 * self._order * len(self._bands) * multiply_add + 1) * self._size
 
 
-class WaveSeries(_Series):
-    """Both factors in one wave. Reads r, the bands and D^-1 and writes u once: bands + 3 words a row. What lies between
-    the factors stays in the cache, and is computed again where chunks meet; work space: 2*order - 1 chunks a core."""
+class OnePassSeries(_Series):
+    """Both factors in one pass. Reads r, the bands and D^-1 and writes u once: bands + 3 words per row. Intermediate
+    vectors stay in the cache and are recomputed where chunks meet; work space: 2*order - 1 chunks per core."""
 
     def __init__(
         self, bands: tuple[np.ndarray, ...], strides: tuple[int, ...], inverse_diagonal: np.ndarray, order: int
@@ -82,9 +82,9 @@ class WaveSeries(_Series):
         return (len(self._bands) + 3) * self._size * self._dtype.itemsize
 
 
-class SweptSeries(_Series):
-    """A sweep for each three terms of a factor, each of bands + 3 words a row. Work space: two vectors and a few chunks
-    a core."""
+class SeveralPassSeries(_Series):
+    """One pass for up to three terms of a factor, of bands + 3 words per row. Work space: two vectors and a few chunks
+    per core."""
 
     def __init__(
         self, bands: tuple[np.ndarray, ...], strides: tuple[int, ...], inverse_diagonal: np.ndarray, order: int
@@ -99,11 +99,11 @@ class SweptSeries(_Series):
         self._fixed = (*self._arrays, scratch, np.zeros((chunks, 3), self._dots.dtype), self._dots)
         last = len(self._levels) - 1
         self._lower = [
-            generated.kernel(neumann_text.lower_sweep(len(bands), self._dtype, levels, scaled=k == last))
+            generated.kernel(neumann_text.lower_pass(len(bands), self._dtype, levels, scaled=k == last))
             for k, levels in enumerate(self._levels)
         ]
         self._upper = [
-            generated.kernel(neumann_text.upper_sweep(len(bands), self._dtype, levels)) for levels in self._levels
+            generated.kernel(neumann_text.upper_pass(len(bands), self._dtype, levels)) for levels in self._levels
         ]
         for kernel in (*self._lower, *self._upper):
             prepare(kernel, *[self._middle] * 4, *self._fixed)
@@ -115,7 +115,7 @@ class SweptSeries(_Series):
         return self._dots
 
     def _series(self, kernels: list[Any], base: np.ndarray, target: np.ndarray, r: np.ndarray, u: np.ndarray) -> None:
-        """One triangular factor; no sweep may write what it reads, so u and the spare vector take turns."""
+        """One triangular factor; no pass may write what it reads, so u and the spare vector alternate."""
         start = base
         for left, kernel in zip(reversed(range(len(kernels))), kernels, strict=True):
             y = target if left == 0 else self._spare if left % 2 else u
@@ -124,5 +124,5 @@ class SweptSeries(_Series):
 
     @property
     def traffic(self) -> int:
-        sweeps = len(self._levels)
-        return (2 * sweeps * (len(self._bands) + 3) + sweeps - 1) * self._middle.nbytes
+        passes = len(self._levels)
+        return (2 * passes * (len(self._bands) + 3) + passes - 1) * self._middle.nbytes

@@ -1,9 +1,9 @@
-"""The Python text of the kernels of a truncated Neumann series on a stencil.
+"""Generated numba kernels of a truncated Neumann series on a stencil.
 
 K r = r - Lh (r - Lh (r - ..)) needs at row i only rows below i, K^H only rows above, and each term, a level, only the
-level before it. So all levels can run through the unknowns in one wave, a block of rows at a time, in the cache: those
-of K together, those of K^H each a reach of the matrix behind the one before. At the ends of a chunk the levels compute
-what they need of the neighbouring chunks once more.
+level before it. So one pass over the unknowns computes all levels, a block of rows at a time, in the cache (temporal
+blocking): those of K on the same rows, each of K^H one bandwidth behind the level before. At the ends of a chunk the
+levels recompute the rows of neighbouring chunks that they need.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ALIGNED = 64
 
 @dataclasses.dataclass(frozen=True)
 class Place:
-    """An array and the row that its first entry stands for."""
+    """An array and the row that its first entry belongs to."""
 
     name: str
     origin: str = ""
@@ -38,8 +38,8 @@ class Place:
 
 @dataclasses.dataclass(frozen=True)
 class Level:
-    """One term: target = base - Lh source (upper: - Lh^H source) in the rows of a chunk and `reach` times the matrix's
-    reach beyond, `lag` times that behind the front of the wave."""
+    """One term: target = base - Lh source (upper: - Lh^H source) in the rows of a chunk and `reach` bandwidths beyond,
+    `lag` bandwidths behind the first level."""
 
     bands: int
     dtype: np.dtype
@@ -55,7 +55,7 @@ class Level:
     """With the dot products of r and the target."""
 
     def text(self) -> list[str]:
-        """Its part of one block: rows a to b, in a branch-free loop and one for rows that may lack neighbours."""
+        """The lines for one block: rows a to b, in a branch-free loop and one for rows that may lack neighbours."""
         if self.upper:
             text = [f"a, b = max(low, bottom - {self.lag}*far), min(top - {self.lag}*far, high + {self.reach}*far, n)"]
         else:
@@ -112,14 +112,14 @@ class Level:
         ]
 
 
-def lower_sweep(bands: int, dtype: np.dtype, order: int, *, scaled: bool) -> str:
+def lower_pass(bands: int, dtype: np.dtype, order: int, *, scaled: bool) -> str:
     """The kernel of `order` terms of K over all rows: y from base, starting from v = start."""
     dtype = np.dtype(dtype)
     levels = _levels(bands, dtype, order, False, Place("base"), Place("start"), Place("y"), scaled=scaled)
     return _kernel("base, start, y, r", levels, begin=order - 1, beyond=0)
 
 
-def upper_sweep(bands: int, dtype: np.dtype, order: int) -> str:
+def upper_pass(bands: int, dtype: np.dtype, order: int) -> str:
     """The same for K^H, with the dot products of r and y."""
     dtype = np.dtype(dtype)
     levels = _levels(bands, dtype, order, True, Place("base"), Place("start"), Place("y"), summed=True)
@@ -127,7 +127,7 @@ def upper_sweep(bands: int, dtype: np.dtype, order: int) -> str:
 
 
 def both(bands: int, dtype: np.dtype, order: int) -> str:
-    """The kernel of u = K^H D^-1 K r in one sweep: what lies between the two factors never leaves the cache."""
+    """The kernel of u = K^H D^-1 K r in one pass: the vector between the two factors never leaves the cache."""
     dtype = np.dtype(dtype)
     between = Place(f"mine[{2 * order - 2}]", "low")
     lower = _levels(bands, dtype, order, False, Place("r"), Place("r"), between, scaled=True)
@@ -148,7 +148,7 @@ def _levels(
     summed: bool = False,
     scratch: int = 0,
 ) -> list[Level]:
-    """All terms of one factor; what lies between them is kept in the rows of `mine` from `scratch` on."""
+    """All terms of one factor; intermediate vectors are kept in the rows of `mine` from `scratch` on."""
     origin = "low" if upper else "begin"
     places = [start, *(Place(f"mine[{scratch + k}]", origin) for k in range(order - 1)), target]
     return [
@@ -169,14 +169,14 @@ def _levels(
 
 
 def _kernel(vectors: str, levels: list[Level], *, begin: int, beyond: int) -> str:
-    """A wave of levels through each chunk, from `begin` reaches before it; the lower levels end `beyond` after it."""
+    """All levels over each chunk, from `begin` bandwidths before it; the lower levels end `beyond` bandwidths after."""
     bands, dtype = levels[0].bands, levels[0].dtype
     lows = ", ".join(f"low{k}" for k in range(bands))
-    text = [f"def kernel(turns, {vectors}, {lows}, scale, strides, scratch, partial, dots):", "    n = r.size"]
+    text = [f"def kernel(taken, {vectors}, {lows}, scale, strides, scratch, partial, dots):", "    n = r.size"]
     text += [*(f"    d{k} = strides[{k}]" for k in range(bands)), f"    far = d{bands - 1}"]
     body = [f"low = n*chunk//chunks//{ALIGNED}*{ALIGNED}"]
     body += [f"high = n if chunk == chunks - 1 else n*(chunk + 1)//chunks//{ALIGNED}*{ALIGNED}"]
-    body += [f"begin, beyond = max(0, low - {begin}*far), min(n, high + {beyond}*far)", "mine = scratch[lane]"]
+    body += [f"begin, beyond = max(0, low - {begin}*far), min(n, high + {beyond}*far)", "mine = scratch[thread]"]
     zero = "0j" if accumulator(dtype).kind == "c" else "0.0"
     body += [f"xy, yy, xx = {zero}, {zero}, {zero}"]
     body += [f"for bottom in range(begin, high + {max(level.lag for level in levels)}*far, {BLOCK}):"]

@@ -1,4 +1,4 @@
-"""The operators that the CPU offers: a class with its kernel each."""
+"""The operators of the CPU; each class has its own kernel."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ from workbench.devices.cpu.unfused import (
 )
 
 FUSED: dict[tuple[type, type], Callable[[Any, Any], Any]] = {(StencilProduct, Subdomains): StencilProduct.restricted}
-"""Products that restrict their result in the same pass, by the kinds of A and Z."""
+"""Products that restrict their result in the same pass, by the types of A and Z."""
 
 
 class Operators(DeviceBase):
     """Products, preconditioners and the second level on the CPU; `protocol` says what each method returns."""
 
     whole_triangles: bool = True
-    """Recurrences through the whole matrix run well on a core."""
+    """Triangular solves with the whole matrix are efficient on one core."""
 
     def stencil(self, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]) -> StencilProduct:
-        """The product with a symmetric stencil."""
+        """The matrix-vector product of a symmetric stencil."""
         return StencilProduct(main, lower, strides)
 
     def box(
         self, grid: tuple[int, int, int], reach: int, diagonal: float, coupling: float, dtype: np.dtype
     ) -> BoxProduct:
-        """The product with a box operator on a grid (nz, ny, nx)."""
+        """The matrix-vector product of a box operator on a grid (nz, ny, nx)."""
         return BoxProduct(grid, reach, diagonal, coupling, dtype)
 
     def csr(self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray) -> CsrProduct:
-        """The product with a CSR matrix."""
+        """The matrix-vector product of a CSR matrix."""
         return CsrProduct(data, indices, indptr)
 
     def callable(self, product: Callable[[np.ndarray], np.ndarray], size: int, dtype: np.dtype) -> CallableProduct:
@@ -57,7 +57,7 @@ class Operators(DeviceBase):
 
     def stencil_series(
         self, bands: tuple[np.ndarray, ...], strides: tuple[int, ...], inverse_diagonal: np.ndarray, order: int
-    ) -> neumann.WaveSeries | neumann.SweptSeries:
+    ) -> neumann.OnePassSeries | neumann.SeveralPassSeries:
         """K^H D^-1 K for the strictly lower bands of L D^-1, K the Neumann series of that order."""
         return neumann.stencil_series(bands, strides, inverse_diagonal, order)
 
@@ -80,7 +80,7 @@ class Operators(DeviceBase):
         return Subdomains(labels, count, dtype)
 
     def columns(self, rows: np.ndarray) -> Columns:
-        """A few vectors without structure, given as the rows of a matrix."""
+        """A few dense vectors, given as the rows of a matrix."""
         return Columns(rows)
 
     def restricted_product(self, bound: Any, z: Any) -> Any:

@@ -1,13 +1,13 @@
-"""Outlining of a kernel's parallel loop: one function that each core runs, and one with the code before and after it.
+"""Outlining of a kernel's parallel loop: one function that each thread runs, and one with the code around the loop.
 
-    def kernel(turns, x, partial):
+    def kernel(taken, x, partial):
         n = x.size
-        for lane in lanes(turns):
+        for thread in threads(taken):
             ...
         total(partial)
 
-becomes `work(turns, lane, n, partial, x)`, the body of the loop with all names that it reads, and `kernel` with a call
-of `across` in place of the loop. Both compile as serial code, in a third of the time and memory of numba's
+becomes `work(taken, thread, n, partial, x)`, the body of the loop with all names that it reads, and `kernel` with a
+call of `across` in place of the loop. Both compile as serial code, in a third of the time and memory of numba's
 `parallel=True`, which has to find such loops.
 """
 
@@ -16,7 +16,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-LOOP = "lanes"
+LOOP = "threads"
 WORK = "work"
 ACROSS = "across"
 FAILED = "there was no memory left for the work space of a kernel"
@@ -35,12 +35,12 @@ def outlined(text: str, name: str) -> ast.Module:
         return ast.Module([function], [])
     loop = function.body[place]
     assert isinstance(loop, ast.For) and isinstance(loop.target, ast.Name) and isinstance(loop.iter, ast.Call)
-    turns, lane = ast.unparse(loop.iter.args[0]), loop.target.id
+    taken, thread = ast.unparse(loop.iter.args[0]), loop.target.id
     known = {argument.arg for argument in function.args.args} | _names(function.body[:place], ast.Store)
-    arguments = sorted((_names(loop.body) & known) - {turns, lane})
+    arguments = sorted((_names(loop.body) & known) - {taken, thread})
     made = ast.parse(
-        f"def {WORK}({', '.join([turns, lane, *arguments])}):\n    pass\n"
-        f"if {ACROSS}({turns}, {WORK}, ({''.join(f'{argument}, ' for argument in arguments)})):\n"
+        f"def {WORK}({', '.join([taken, thread, *arguments])}):\n    pass\n"
+        f"if {ACROSS}({taken}, {WORK}, ({''.join(f'{argument}, ' for argument in arguments)})):\n"
         f"    raise MemoryError({FAILED!r})\n"
     )
     for node in ast.walk(made):

@@ -1,4 +1,4 @@
-"""One pass of paper lines as a numba kernel: all vector lines and dot products of the pass in one parallel loop.
+"""One pass of paper lines as a numba kernel: all vector updates and dot products of the pass in one parallel loop.
 
 Every array is cut into chunks whose number depends on N alone, and partial sums are added in order, so a result does
 not depend on the number of threads. Inner loops run over slices from 0: numba proves such an index non-negative and
@@ -25,7 +25,7 @@ _VARIABLE = re.compile(r"\bscalars\[(?P<slot>\d+)(?P<rest>[^\]]*)\]|\b(?P<kind>[
 
 
 class PassKernel(NamedTuple):
-    """A kernel, and which scalars of the workspace it calls by which number. sums: words of a partial sum."""
+    """A kernel and the slots of the scalars that it uses, in the order of its text. sums: number of dot products."""
 
     kernel: Callable[..., None]
     slots: np.ndarray
@@ -33,14 +33,14 @@ class PassKernel(NamedTuple):
 
 
 def compile_pass(step: Pass, shapes: Shapes, slots: Mapping[str, int], dtype: np.dtype) -> PassKernel:
-    """The kernel of one pass; its arguments are the loads and stores, the scalars with the numbers of those that it
-    uses, and room for partial sums."""
+    """Compile one pass. Arguments of the kernel: loads and stores, all scalars, the slots of those that it uses, and
+    memory for partial sums."""
     text, used = numbered(source(step, shapes, slots, dtype))
     return PassKernel(generated.kernel(text), np.array(used, np.int64), len(of_lines(step.dots, shapes)))
 
 
 def bind_pass(compiled: PassKernel, step: Pass, arrays: list[np.ndarray], scalars: np.ndarray) -> Callable[[], None]:
-    """The kernel with its arrays fixed."""
+    """A launch of the kernel on fixed arrays."""
     size = len(arrays[0]) if arrays else 0
     kernel, slots, sums = compiled
     partial = np.zeros((chunks_of(size), max(1, sums)), scalars.dtype)
@@ -49,10 +49,10 @@ def bind_pass(compiled: PassKernel, step: Pass, arrays: list[np.ndarray], scalar
 
 
 def numbered(text: str) -> tuple[str, list[int]]:
-    """The text with its names and slots numbered as they come, and the slots in that order.
+    """The text with names and slots numbered in order of occurrence, and the slots in that order.
 
-    Programs that differ in names alone, or in where their scalars lie, then share a kernel: the methods of a family
-    have most of their passes in common.
+    Programs that differ only in names or in the slots of scalars then share a kernel: the methods of a family have most
+    of their passes in common.
     """
     names: dict[str, int] = {}
     used: dict[str, int] = {}
@@ -66,11 +66,11 @@ def numbered(text: str) -> tuple[str, list[int]]:
 
 
 def source(step: Pass, shapes: Shapes, slots: Mapping[str, int], dtype: np.dtype) -> str:
-    """The Python text of the kernel, with the names of the lines: a_ an array, x_ its chunk, v_ an element, s_ a scalar
-    and c_ the same in the precision of the vectors."""
+    """The Python text of the kernel. Prefixes of names: a_ an array, x_ its chunk, v_ an element, s_ a scalar, c_ a
+    scalar in the precision of the vectors."""
     dtype, wide = np.dtype(dtype), accumulator(dtype)
     arrays = list(dict.fromkeys([*step.loads, *step.stores]))
-    text = [f"def kernel({', '.join(['turns', *('a_' + name for name in arrays), 'scalars', 'slots', 'partial'])}):"]
+    text = [f"def kernel({', '.join(['taken', *('a_' + name for name in arrays), 'scalars', 'slots', 'partial'])}):"]
     text += [f"    {line}" for line in _scalar_lines(step, shapes, slots, dtype, wide)]
     if step.body:
         text += [f"    {line}" for line in _loop(step, arrays, shapes, dtype, wide)]
@@ -108,7 +108,7 @@ def _scalar_lines(step: Pass, shapes: Shapes, slots: Mapping[str, int], dtype: n
 
 
 def _assigned(line: Formula, shapes: Shapes, dialect: Numba, dtype: np.dtype) -> list[str]:
-    """One formula, entry by entry, in a dtype."""
+    """The statements of one formula, entry by entry, in a dtype."""
     return [
         f"{dialect.element(made.target)} = np.{dtype.name}({printed(made.expression, dialect)})"
         for made in of_line(line, shapes)

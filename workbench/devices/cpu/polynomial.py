@@ -6,7 +6,7 @@ import numpy as np
 
 from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.threads import chunks_of, launch, prepare
-from workbench.devices.cpu.work_stealing import lanes, shared
+from workbench.devices.cpu.work_stealing import shared, threads
 from workbench.lines.types import accumulator
 
 
@@ -41,11 +41,11 @@ class ChebyshevStep:
 
 
 @kernel(error_model="numpy", fastmath=REORDERED)
-def _step(turns, inverse, r, s, p, u, a, b, first, partial, dots):  # pragma: no cover
+def _step(taken, inverse, r, s, p, u, a, b, first, partial, dots):  # pragma: no cover
     wide = dots.dtype.type
     size, chunks = r.size, partial.shape[0]
-    for lane in lanes(turns):
-        for chunk in shared(turns, lane, chunks):
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, chunks):
             low, high = size * chunk // chunks, size * (chunk + 1) // chunks
             c_d, c_r, c_s, c_p, c_u = inverse[low:high], r[low:high], s[low:high], p[low:high], u[low:high]
             ru, uu, rr = wide(0), wide(0), wide(0)

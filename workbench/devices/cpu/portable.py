@@ -1,4 +1,4 @@
-"""Machine code as bytes: generated from a function compiled by numba, and linked in another process of this machine.
+"""Serialized machine code: exported from a function compiled by numba, and linked in another process of this machine.
 
 Numba's own cache files cost a process that loads one 0.3 to 1.2 MB, since numba keeps the LLVM module for
 kernels that might call it, and never frees it. Here a kernel is one object file whose only visible symbol is its entry;
@@ -38,7 +38,7 @@ class NotPortableError(Exception):
 
 @global_compiler_lock
 def portable(compiled: Any) -> bytes:
-    """The code of a function that numba has compiled. Raises NotPortableError."""
+    """The serialized code of a function that numba has compiled. Raises NotPortableError."""
     if compiled.library.has_dynamic_globals or compiled.lifted or compiled.objectmode:
         raise NotPortableError(compiled.fndesc.qualname)
     entry = compiled.fndesc.llvm_cpython_wrapper_name
@@ -67,9 +67,9 @@ def portable(compiled: Any) -> bytes:
 
 @global_compiler_lock
 def link(code: bytes) -> Callable[..., Any]:
-    """The function of such code, which takes arguments of the types that it was compiled for and no others.
+    """Link serialized code; the function accepts only the argument types that it was compiled for.
 
-    The code must be from this machine and these versions. Raises what LLVM and pickle raise for any other.
+    The code must be from this machine and these versions; for any other, errors of LLVM and pickle are raised.
     """
     name, entry, own, environments, names, machine_code = pickle.loads(code)
     linker()
@@ -107,7 +107,7 @@ def context() -> Any:
 
 @functools.cache
 def linker() -> Any:
-    """LLVM's linker, with all there that compiled code calls: reference counts, arguments' conversion, the threads."""
+    """LLVM's JIT linker, with numba's runtime initialized: reference counts, conversion of arguments, thread pool."""
     context().codegen()
     rtsys.initialize(context())
     parallel._launch_threads()

@@ -8,7 +8,7 @@ from scipy import sparse
 from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.csr import CsrProduct, as_unsigned
 from workbench.devices.cpu.threads import chunks_of, launch, prepare
-from workbench.devices.cpu.work_stealing import lanes, shared
+from workbench.devices.cpu.work_stealing import shared, threads
 from workbench.lines.types import accumulator
 
 
@@ -64,10 +64,10 @@ def inverse_factor(matrix: sparse.csr_array) -> tuple[sparse.csr_array, int]:
 
 
 @kernel(error_model="numpy")
-def _factor(turns, lower, indices, indptr, values, longest, failed):  # pragma: no cover
+def _factor(taken, lower, indices, indptr, values, longest, failed):  # pragma: no cover
     rows, chunks = indptr.size - 1, failed.size
-    for lane in lanes(turns):
-        for chunk in shared(turns, lane, chunks):
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, chunks):
             small = np.empty((longest, longest), lower.dtype)
             g = np.empty(longest, lower.dtype)
             for row in range(rows * chunk // chunks, rows * (chunk + 1) // chunks):
@@ -107,11 +107,11 @@ def _factor(turns, lower, indices, indptr, values, longest, failed):  # pragma: 
 
 
 @kernel(error_model="numpy", fastmath=REORDERED)
-def _paired_product(turns, data, indices, indptr, r, u, x, partial, dots):  # pragma: no cover
+def _paired_product(taken, data, indices, indptr, r, u, x, partial, dots):  # pragma: no cover
     wide = dots.dtype.type
     rows, chunks = u.size, partial.shape[0]
-    for lane in lanes(turns):
-        for chunk in shared(turns, lane, chunks):
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, chunks):
             ru, uu, rr = wide(0), wide(0), wide(0)
             for row in range(rows * chunk // chunks, rows * (chunk + 1) // chunks):
                 value = data.dtype.type(0)

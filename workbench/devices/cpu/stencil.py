@@ -1,8 +1,8 @@
 """Products with symmetric stencils, generated for 1, 2 or 3 lower bands.
 
 The matrix is a diagonal and lower bands at distances d1 < d2 < ..; row i reads main[i] x[i] + sum_k low_k[i] x[i - d_k]
-+ conj(low_k[i + d_k]) x[i + d_k]. Only the first and the last d_max rows have neighbours outside; they are a loop of
-their own, so the long loop has no branch, and it runs over slices, so that it vectorizes.
++ conj(low_k[i + d_k]) x[i + d_k]. Only the first and the last d_max rows lack neighbours and have a separate
+loop, so the long loop has no branch; it runs over slices, so that it vectorizes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class StencilProduct:
 
     def __init__(self, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]) -> None:
         self._size, self._dtype, self._lower = main.size, main.dtype, lower
-        # A constant diagonal, as Poisson problems have, is one number: a vector less to read.
+        # A constant diagonal, as in Poisson problems, is stored as one number, which saves reading a vector.
         self._constant = bool(np.all(main == main[0]))
         self._kernel = generated.kernel(product_text(len(lower), main.dtype, constant_main=self._constant))
         self._dots = np.zeros(3, accumulator(main.dtype))
@@ -55,7 +55,7 @@ class StencilProduct:
         return BlockStencilProduct(self._size, main, lower, strides, columns)
 
     def restricted(self, subdomains: Subdomains) -> RestrictedStencilProduct:
-        """The product that restricts what it makes while it is in the cache."""
+        """The product that restricts its result while that is in the cache."""
         text = product_text(len(self._lower), self._dtype, constant_main=self._constant, restricted=True)
         return RestrictedStencilProduct(generated.kernel(text), self._fixed, subdomains)
 
@@ -85,20 +85,20 @@ class RestrictedStencilProduct:
 
     @property
     def saved(self) -> int:
-        """Bytes less than a product and a restriction one after the other."""
+        """Bytes saved compared with a separate restriction."""
         return self._subdomains.size * self._fixed[0].itemsize
 
 
 def product_text(bands: int, dtype: np.dtype, *, constant_main: bool = False, restricted: bool = False) -> str:
     """The kernel of the product: a branch-free loop for the middle, and one for each end.
 
-    restricted: the chunks come in groups, each of which sums the chunks' runs into coarse values of its own.
+    restricted: chunks come in groups, each with separate sums for the coarse vector.
     """
     dtype, wide = np.dtype(dtype), accumulator(dtype)
     zero = "0j" if wide.kind == "c" else "0.0"
     lows = [f"low{k}" for k in range(bands)]
     more = f", {RUNS}" if restricted else ""
-    text = [f"def kernel(turns, x, y, main, {', '.join(lows)}, strides, partial, dots{more}):", "    n = x.size"]
+    text = [f"def kernel(taken, x, y, main, {', '.join(lows)}, strides, partial, dots{more}):", "    n = x.size"]
     text += [f"    d{k} = strides[{k}]" for k in range(bands)]
     text += [f"    first = min(n, d{bands - 1})", f"    last = max(first, n - d{bands - 1})"]
     text += ["    constant = main[0]"] if constant_main else []

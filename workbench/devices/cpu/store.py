@@ -1,8 +1,8 @@
-"""Machine code on disk, a file for each kernel and types: checked before it is loaded, written whole or not at all.
+"""Cache of machine code on disk, one file per kernel and argument types, written atomically and checked when read.
 
-What lies there is run, so a file counts only where this user (or the administrator) owns it and no one else may write
-it, where it is a file and not a link, and where its checksum and its key are right. Everything else, and every error of
-the disk, is as if nothing were there: the kernel is compiled again, and kept elsewhere or in memory alone.
+A file is executed, so it counts only if it is a regular file, owned by this user or the administrator and writable by
+no one else, and if its checksum and its key are right. Anything else, and every error of the disk, is a cache miss: the
+kernel is compiled again, and stored elsewhere or in memory only.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SUFFIX = ".kernel"
 
 
 def read(key: str) -> bytes | None:
-    """What was kept under a key (hexadecimal), None where nothing usable was. One read of the file."""
+    """The machine code stored under a key (hexadecimal), or None. One read of the file."""
     for folder in _folders():
         with contextlib.suppress(OSError):
             content = _trusted(folder / (key + SUFFIX))
@@ -33,13 +33,13 @@ def read(key: str) -> bytes | None:
 
 
 def write(key: str, code: bytes) -> bool:
-    """Keep machine code under a key; False where no folder takes it. Other processes see all of it or nothing."""
+    """Store machine code under a key; False if no folder can be written. Other processes see all of it or nothing."""
     return any(_written(folder, key, code) for folder in _folders())
 
 
 def _folders() -> Iterator[Path]:
     """The user's cache folder, and a private one where that cannot be used."""
-    with contextlib.suppress(RuntimeError):  # what pathlib and platformdirs raise without a home folder
+    with contextlib.suppress(RuntimeError):  # raised by pathlib and platformdirs without a home folder
         yield Path(os.environ.get("WORKBENCH_CACHE") or platformdirs.user_cache_dir("cg-workbench")) / "machine-code"
     user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
     with contextlib.suppress(OSError):  # where nothing can be written there may be no folder for temporary files
@@ -47,7 +47,7 @@ def _folders() -> Iterator[Path]:
 
 
 def _checksum(key: str, code: bytes) -> bytes:
-    # The key too, so that a file under another name is not taken for it.
+    # Includes the key, so that a renamed file does not match.
     return hashlib.sha256(key.encode() + code).digest()
 
 

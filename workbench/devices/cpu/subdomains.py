@@ -13,20 +13,20 @@ from workbench.devices.cpu.coarse_rows import alike, by_column
 from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.csr import as_unsigned
 from workbench.devices.cpu.threads import CHUNK, chunks_of, launch, prepare
-from workbench.devices.cpu.work_stealing import lanes, shared
+from workbench.devices.cpu.work_stealing import shared, threads
 from workbench.lines.types import accumulator
 
 LONGEST_SEGMENT = 2048
-"""Rows of a segment: its part of w and x stays in a first-level cache while the columns pass over it."""
+"""Rows of a segment: its part of w and x stays in a first-level cache while all columns are applied."""
 MOST_GROUPS = 16
-"""Each group of chunks sums into d values of its own; more groups would cost more memory than they gain in balance."""
+"""Each group of chunks has d separate sums; more groups would cost more memory than they gain in balance."""
 
 
 class Subdomains:
     """Z for labels of shape (N,) in 0..d-1, never stored: `restrict` is Z^T w, `add` is x + Z a.
 
-    A run ends at the latest where a chunk ends, so that chunks can be shared out, and products can restrict what they
-    make (see `stencil.py`).
+    Runs do not cross chunks, so that chunks can run in parallel and products can restrict their results (see
+    `stencil.py`).
     """
 
     def __init__(self, labels: np.ndarray, count: int, dtype: np.dtype) -> None:
@@ -66,10 +66,10 @@ class Subdomains:
 
 
 class CompactColumns:
-    """AZ in segments: runs of rows whose entries lie in the same columns, so that only values are stored per row.
+    """AZ in segments: runs of rows with the same columns, so that only values are stored per row.
 
     Rows without entries are left out. On a segment AZ a is a sum of a few value arrays with fixed weights, which
-    vectorizes. Stripes in 2D have three columns a segment: 3 words an unknown, where the two-level paper stores 5.
+    vectorizes. Stripes in 2D have three columns per segment: 3 words per unknown, where the two-level paper stores 5.
     """
 
     def __init__(self, az: sparse.csr_array) -> None:
@@ -96,7 +96,7 @@ class CompactColumns:
 
     @property
     def traffic(self) -> int:
-        """Bytes of what is stored and of the touched part of w, read and written."""
+        """Bytes of the stored arrays and of the part of w that is read and written."""
         return sum(part.nbytes for part in self._stored) + 2 * self._touched * self._data.itemsize
 
     @property
@@ -105,9 +105,9 @@ class CompactColumns:
 
 
 @kernel(fastmath=REORDERED)
-def _restrict(turns, w, bounds, labels, cuts, groups, sums, coarse):  # pragma: no cover
-    for lane in lanes(turns):
-        for group in shared(turns, lane, sums.shape[0]):
+def _restrict(taken, w, bounds, labels, cuts, groups, sums, coarse):  # pragma: no cover
+    for thread in threads(taken):
+        for group in shared(taken, thread, sums.shape[0]):
             mine = sums[group]
             for k in range(mine.size):
                 mine[k] = 0
@@ -126,9 +126,9 @@ def _restrict(turns, w, bounds, labels, cuts, groups, sums, coarse):  # pragma: 
 
 
 @kernel()
-def _add(turns, x, bounds, labels, cuts, coarse):  # pragma: no cover
-    for lane in lanes(turns):
-        for chunk in shared(turns, lane, cuts.size - 1):
+def _add(taken, x, bounds, labels, cuts, coarse):  # pragma: no cover
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, cuts.size - 1):
             for run in range(cuts[chunk], cuts[chunk + 1]):
                 piece = x[bounds[run] : bounds[run + 1]]
                 value = coarse[labels[run]]
@@ -137,9 +137,9 @@ def _add(turns, x, bounds, labels, cuts, coarse):  # pragma: no cover
 
 
 @kernel(error_model="numpy", fastmath=REORDERED)
-def _subtract(turns, starts, rows, columns, offsets, labels, data, w, coarse, cuts):  # pragma: no cover
-    for lane in lanes(turns):
-        for chunk in shared(turns, lane, cuts.size - 1):
+def _subtract(taken, starts, rows, columns, offsets, labels, data, w, coarse, cuts):  # pragma: no cover
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, cuts.size - 1):
             for segment in range(cuts[chunk], cuts[chunk + 1]):
                 first, count = np.int64(starts[segment]), np.int64(rows[segment])
                 target = w[first : first + count]

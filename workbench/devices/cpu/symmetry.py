@@ -1,4 +1,4 @@
-"""How far a CSR matrix is from its conjugate transpose, without making the transpose."""
+"""The largest deviation of a CSR matrix from its conjugate transpose, without forming the transpose."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def asymmetry(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray) -> Asym
 
 @kernel()
 def _compare(data, indices, indptr, cursors):  # pragma: no cover
-    # Rows go up, so partners right of the diagonal of row c are asked for from left to right: cursors[c] is the next.
+    # Rows ascend, so the entries right of the diagonal of row c are needed from left to right: cursors[c] is the next.
     zero = data.dtype.type(0)
     largest = hermitian = plain = 0.0
     row = column = 0
@@ -41,7 +41,7 @@ def _compare(data, indices, indptr, cursors):  # pragma: no cover
         while j < end and indices[j] < i:
             c, below, above = indices[j], data[j], zero
             k = cursors[c]
-            # What is passed over has no partner, and neither has `below` where `above` stays zero.
+            # Skipped entries have no partner, and neither has `below` where `above` stays zero.
             while k < indptr[c + 1] and indices[k] < i:
                 size = abs(data[k])
                 largest, plain = max(largest, size), max(plain, size)

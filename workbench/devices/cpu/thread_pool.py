@@ -1,4 +1,4 @@
-"""A parallel call on all cores from compiled code: numba's thread pool without numba's parallel compiler."""
+"""Parallel calls from compiled code: numba's thread pool without numba's parallel compiler."""
 
 from __future__ import annotations
 
@@ -14,41 +14,41 @@ POOL = "numba_parallel_for"
 
 
 @intrinsic
-def across(typing: Any, turns: Any, work: Any, arguments: Any) -> Any:
-    """Call work(turns, lane, *arguments) for every lane, on all cores; with one lane, on the calling one.
+def across(typing: Any, taken: Any, work: Any, arguments: Any) -> Any:
+    """Call work(taken, thread, *arguments) once per thread, in parallel; a single thread is the calling one.
 
-    turns: an array with a row for each lane; arguments: a tuple. Returns how many calls raised. The return values of
+    taken: an array with a row for each thread; arguments: a tuple. Returns how many calls raised. The return values of
     `work` are ignored.
     """
-    called = work.get_call_type(typing, (turns, types.intp, *arguments.types), {})
+    called = work.get_call_type(typing, (taken, types.intp, *arguments.types), {})
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        kinds = (turns, *arguments.types)
+        kinds = (taken, *arguments.types)
         parts = [values[0], *(builder.extract_value(values[2], k) for k in range(len(arguments.types)))]
         parts = [_without_owner(context, builder, *pair) for pair in zip(kinds, parts, strict=True)]
         failed = cgutils.alloca_once_value(builder, ir.Constant(ir.IntType(64), 0))
         data = cgutils.pack_struct(builder, [*parts, failed])
         place = cgutils.alloca_once_value(builder, data)
-        call = _on_some_lanes(context, builder.module, called, work.dispatcher, data.type)
+        call = _on_some_threads(context, builder.module, called, work.dispatcher, data.type)
         intp = context.get_value_type(types.intp)
-        lanes = builder.extract_value(context.make_array(turns)(context, builder, values[0]).shape, 0)
+        threads = builder.extract_value(context.make_array(taken)(context, builder, values[0]).shape, 0)
         one = ir.Constant(intp, 1)
         byte = ir.IntType(8).as_pointer()
         first = cgutils.alloca_once_value(builder, cgutils.get_null_value(byte))
         step = cgutils.alloca_once_value(builder, one)
-        count = cgutils.alloca_once_value(builder, lanes)
+        count = cgutils.alloca_once_value(builder, threads)
         raw = builder.bitcast(place, byte)
-        with builder.if_else(builder.icmp_signed("==", lanes, one)) as (alone, together):
-            with alone:
+        with builder.if_else(builder.icmp_signed("==", threads, one)) as (serial, parallel):
+            with serial:
                 builder.call(call, [first, count, step, raw])
-            with together:
+            with parallel:
                 kind = ir.FunctionType(ir.VoidType(), [byte] * 5 + [intp] * 3)
                 pool = cgutils.get_or_insert_function(builder.module, kind, POOL)
                 pointers = [builder.bitcast(pointer, byte) for pointer in (call, first, count, step)]
-                builder.call(pool, [*pointers, raw, ir.Constant(intp, 0), one, lanes])
+                builder.call(pool, [*pointers, raw, ir.Constant(intp, 0), one, threads])
         return builder.load(failed)
 
-    return types.int64(turns, work, arguments), generate
+    return types.int64(taken, work, arguments), generate
 
 
 def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
@@ -61,11 +61,11 @@ def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     return array._getvalue()
 
 
-def _on_some_lanes(context: Any, module: Any, called: Any, dispatcher: Any, data: Any) -> Any:
-    """The function that numba's pool calls: (pointers to the first lane, their number, their stride, arguments)."""
+def _on_some_threads(context: Any, module: Any, called: Any, dispatcher: Any, data: Any) -> Any:
+    """The function that numba's pool calls: (pointers to the first thread, their number, their stride, arguments)."""
     byte, intp = ir.IntType(8).as_pointer(), context.get_value_type(types.intp)
     kind = ir.FunctionType(ir.VoidType(), [byte.as_pointer(), intp.as_pointer(), intp.as_pointer(), byte])
-    function = ir.Function(module, kind, module.get_unique_name("on_some_lanes"))
+    function = ir.Function(module, kind, module.get_unique_name("on_some_threads"))
     function.linkage = "internal"
     builder = ir.IRBuilder(function.append_basic_block())
     first, count, step, raw = function.args
@@ -75,8 +75,8 @@ def _on_some_lanes(context: Any, module: Any, called: Any, dispatcher: Any, data
     context.active_code_library.add_linking_library(compiled.library)
     begin, apart = builder.ptrtoint(builder.load(first), intp), builder.load(step)
     with cgutils.for_range(builder, builder.load(count), intp=intp) as loop:
-        lane = builder.add(begin, builder.mul(loop.index, apart))
-        status, _ = context.call_internal_no_propagate(builder, compiled.fndesc, called, [parts[0], lane, *parts[1:]])
+        thread = builder.add(begin, builder.mul(loop.index, apart))
+        status, _ = context.call_internal_no_propagate(builder, compiled.fndesc, called, [parts[0], thread, *parts[1:]])
         with builder.if_then(status.is_error, likely=False):
             builder.atomic_rmw("add", failed, ir.Constant(ir.IntType(64), 1), "monotonic")
     builder.ret_void()

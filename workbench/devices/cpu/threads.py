@@ -1,4 +1,4 @@
-"""How kernels are launched on the cores: one at a time, each on all of them, or on one where the work is too small."""
+"""Launches of CPU kernels: one kernel at a time, on all cores, or on one core where the work is too small."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-# A waiting OpenMP thread spins by default. Beside a browser, or any other busy process, it then spins on the very core
-# that the working thread needs, and a kernel of half a millisecond takes ten; asleep it costs at most 30 microseconds.
+# A waiting OpenMP thread spins by default. Next to a browser, or any other busy process, it may spin on the core that
+# the working thread needs, and a kernel of half a millisecond takes ten; asleep it costs at most 30 microseconds.
 # The variable is read when the OpenMP library is loaded, at the first parallel launch.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
@@ -24,23 +24,23 @@ CHUNK = 16384
 """Elements of a chunk: 128 KiB of doubles, so that a chunk of two or three vectors stays in a core's own cache."""
 MOST_CHUNKS = 1024
 WORTH_SHARING = 131072
-"""Below this many elements a sweep is over before a second core has woken up."""
+"""Below this many elements a pass ends before a second core has woken up."""
 
-# A kernel uses all cores, so a second one beside it gains nothing; and numba's own thread pool, its fallback where
-# neither OpenMP nor TBB can be had, ends the process when two threads enter it at once.
+# A kernel uses all cores, so a second one at the same time gains nothing; and numba's own thread pool, the fallback if
+# neither OpenMP nor TBB is available, ends the process when two threads enter it at once.
 _one_at_a_time = threading.Lock()
 
 
 def launch(size: int, kernel: Callable[..., Any], *arguments: Any) -> None:
-    """Run a kernel over `size` elements, with no other kernel beside it. Before its arguments it gets `turns`."""
+    """Run a kernel over `size` elements, no other kernel at the same time. Its first argument is the array `taken`."""
     with _one_at_a_time:
-        turns = _all if size >= WORTH_SHARING else _one
-        turns.fill(0)
-        kernel(turns, *arguments)
+        taken = _all if size >= WORTH_SHARING else _one
+        taken.fill(0)
+        kernel(taken, *arguments)
 
 
 def cores() -> int:
-    """How many cores kernels use; NUMBA_NUM_THREADS sets it."""
+    """Number of cores that kernels use; NUMBA_NUM_THREADS sets it."""
     return config.NUMBA_NUM_THREADS  # pyright: ignore[reportAttributeAccessIssue]
 
 
@@ -48,13 +48,13 @@ _all, _one = counters(cores()), counters(1)
 
 
 def prepare(kernel: Any, *arguments: Any) -> None:
-    """Load a kernel for these arguments, or begin to compile it, without running it: setup must pay, not a solve."""
+    """Load a kernel for these arguments, or begin to compile it, as part of the setup; it does not run."""
     kernel.prepare(tuple(numba.typeof(argument) for argument in (_all, *arguments)))
 
 
 def _forked() -> None:
-    """In a process that was forked: the threads of the other one are not there, and GNU's OpenMP ends a process that
-    asks for them. One core then does all the work, and the results are the same."""
+    """Use one core in a forked process: it lacks the parent's threads, and GNU's OpenMP ends a process that asks for
+    them. The results are the same."""
     global _all, _one_at_a_time
     _one_at_a_time = threading.Lock()
     if linker.cache_info().currsize:
@@ -66,5 +66,5 @@ if hasattr(os, "register_at_fork"):
 
 
 def chunks_of(size: int) -> int:
-    """Into how many chunks a vector is cut. It depends on the size alone, so that sums do not depend on the machine."""
+    """Number of chunks of a vector. It depends on the size alone, so that sums do not depend on the machine."""
     return max(1, min(MOST_CHUNKS, size // CHUNK))

@@ -1,6 +1,6 @@
 """The memory bandwidth of the processor, by a triad a = b + s c or an update a = a + s b on arrays that no cache holds.
 
-The update tells what the bus moves: its target's lines are read because they count, where a triad fetches them in vain.
+The update shows what the bus moves: it needs the cache lines of its target, which a triad reads only to overwrite them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from workbench.devices.cpu.compiled import kernel
 from workbench.devices.cpu.threads import chunks_of, cores, launch
-from workbench.devices.cpu.work_stealing import lanes, shared
+from workbench.devices.cpu.work_stealing import shared, threads
 
 BYTES_PER_ELEMENT = 24
 """Two reads and one write of a float64. The read of the target's cache line before it is written is not counted."""
@@ -34,13 +34,13 @@ class Triad:
     threads: int
 
 
-# Slices first, then a loop over the slice's own indices: an index that starts elsewhere could be negative for all that
-# the compiler knows, and the wraparound it would then have to check for keeps the loop from being vectorized.
+# Loops over slices, from index 0: an index that starts elsewhere could be negative, and the test for wraparound that
+# numba then generates prevents vectorization.
 @kernel()
-def _triad(turns, a, b, c, chunks):
+def _triad(taken, a, b, c, chunks):
     n = a.size
-    for lane in lanes(turns):
-        for k in shared(turns, lane, chunks):
+    for thread in threads(taken):
+        for k in shared(taken, thread, chunks):
             A = a[n * k // chunks : n * (k + 1) // chunks]
             B = b[n * k // chunks : n * (k + 1) // chunks]
             C = c[n * k // chunks : n * (k + 1) // chunks]
@@ -49,22 +49,22 @@ def _triad(turns, a, b, c, chunks):
 
 
 @kernel()
-def _update(turns, a, b, c, chunks):
+def _update(taken, a, b, c, chunks):
     n = a.size
-    for lane in lanes(turns):
-        for k in shared(turns, lane, chunks):
+    for thread in threads(taken):
+        for k in shared(taken, thread, chunks):
             A = a[n * k // chunks : n * (k + 1) // chunks]
             B = b[n * k // chunks : n * (k + 1) // chunks]
             for i in range(A.size):
                 A[i] = A[i] + 1e-9 * B[i]
 
 
-# Each thread is the first to write the part that it will use, which places that part in its own processor's memory.
+# First touch: each thread writes the part that it will use first, which places it in the memory of its processor.
 @kernel()
-def _touch(turns, a, b, c, chunks):
+def _touch(taken, a, b, c, chunks):
     n = a.size
-    for lane in lanes(turns):
-        for k in shared(turns, lane, chunks):
+    for thread in threads(taken):
+        for k in shared(taken, thread, chunks):
             A = a[n * k // chunks : n * (k + 1) // chunks]
             B = b[n * k // chunks : n * (k + 1) // chunks]
             C = c[n * k // chunks : n * (k + 1) // chunks]
@@ -84,7 +84,7 @@ def triad_bandwidth(seconds: float = 0.5, array_bytes: int = DEFAULT_ARRAY_BYTES
 
 
 def update_bandwidth(seconds: float = 0.5, array_bytes: int = DEFAULT_ARRAY_BYTES) -> Triad:
-    """The same for the update, which moves as many bytes an element."""
+    """The same for the update, which moves as many bytes per element."""
     return _bandwidth(_update, seconds, array_bytes)
 
 

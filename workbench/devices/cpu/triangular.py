@@ -1,14 +1,14 @@
 """Solves with M = (E + L) E^-1 (E + L^H), for stencils and CSR matrices.
 
-E is a positive diagonal, of which 1/E is kept, and L strictly lower triangular; block by block, without couplings
-between blocks, so that blocks go to the cores. IC(0) and modified IC on the pattern of A, and SSOR, all have this form;
+E is a positive diagonal, stored as 1/E, and L strictly lower triangular. Blocks have no couplings between them and are
+solved in parallel. IC(0) and modified IC on the pattern of A, and SSOR, all have this form;
 on a nearest-neighbour stencil L is the operator's own lower bands (Meijerink, van der Vorst 1977), and only 1/E is
 stored.
 
 The recurrence of a triangular solve is bound by latency: an unknown waits for its neighbour on the left. In a stencil a
-row is therefore cut into tiles, and four lanes go on together, each a tile behind the one before it: four rows, or four
-planes of a 3D grid, or four blocks. Within a step all but the recurrence itself is a vectorized loop over a tile, and
-the four recurrences are four independent chains.
+row is therefore cut into tiles, and four chains advance together, each one tile behind the chain before it: four rows,
+or four planes of a 3D grid, or four blocks. Within a step all but the recurrence itself is a vectorized loop over a
+tile, and the four recurrences are independent of one another.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from scipy import sparse
 from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.csr import as_unsigned
 from workbench.devices.cpu.threads import cores, launch, prepare
-from workbench.devices.cpu.work_stealing import lanes, shared
+from workbench.devices.cpu.work_stealing import shared, threads
 from workbench.lines.types import accumulator
 
 TILE = 256
-"""Most unknowns of a row that are worked on in one step."""
+"""Most unknowns of a row in one step."""
 TASK = 16384
-"""Blocks smaller than this many unknowns are worked on several at a time, so that four rows are under way."""
+"""Blocks smaller than this many unknowns are grouped into one task, so that four chains have rows."""
 
 
 class StencilFactor:
-    """u = M^-1 r for a stencil, with (r, u), (u, u) and (r, r) in the second sweep.
+    """u = M^-1 r for a stencil, with (r, u), (u, u) and (r, r) in the backward sweep.
 
     lower: the operator's bands, x first, each of shape (N,); inverse: 1/E, shape (N,); width: unknowns of a grid row;
     block: unknowns of a block, whole grid rows; scale: M^-1 is taken this many times.
@@ -50,7 +50,7 @@ class StencilFactor:
         self._dots = np.zeros(3, accumulator(dtype))
         rows, block_rows = size // width, max(1, block // width)
         bounds = _tasks(rows, block_rows, width)
-        unit = _lane_rows(rows, width, block_rows, strides[-1] // width if len(strides) == 3 else 0)
+        unit = _unit_rows(rows, width, block_rows, strides[-1] // width if len(strides) == 3 else 0)
         tile = max(1, min(TILE, width * unit // 4, width))
         room = np.zeros((cores(), 8, tile), dtype)
         partial = np.zeros((bounds.size - 1, 3), self._dots.dtype)
@@ -87,11 +87,11 @@ class StencilFactor:
 
 
 class CsrFactor:
-    """u = M^-1 r for a strictly lower triangle in CSR form, with (r, u), (u, u) and (r, r) in the second sweep.
+    """u = M^-1 r for a strictly lower triangle in CSR form, with (r, u), (u, u) and (r, r) in the backward sweep.
 
     lower: L without couplings between blocks; inverse: 1/E, shape (N,); block: unknowns of a block; scale as above. L^H
-    is kept as a CSR matrix of its own. Blocks go to the cores; one block is one core's. (Sharing the rows of a level
-    was measured on two cores: with 2 levels it gains nothing, with 181 it takes ten times as long.)
+    is stored as a separate CSR matrix. Blocks run in parallel, each on one core. (Sharing the rows of a level was
+    measured on two cores: with 2 levels it gains nothing, with 181 it takes ten times as long.)
     """
 
     def __init__(self, lower: sparse.csr_array, inverse: np.ndarray, block: int, scale: float) -> None:
@@ -128,8 +128,8 @@ def _tasks(rows: int, block_rows: int, width: int) -> np.ndarray:
     return np.append(np.arange(0, rows, blocks_each * block_rows), rows).astype(np.int64)
 
 
-def _lane_rows(rows: int, width: int, block_rows: int, plane_rows: int) -> int:
-    """Grid rows that a lane goes through before its next unit: several where short rows would make short tiles."""
+def _unit_rows(rows: int, width: int, block_rows: int, plane_rows: int) -> int:
+    """Grid rows of a unit, which one chain traverses: several where short rows would make short tiles."""
     if width >= 4 * TILE:
         return 1
     if plane_rows and block_rows >= rows:
@@ -143,12 +143,12 @@ def _lane_rows(rows: int, width: int, block_rows: int, plane_rows: int) -> int:
 
 @kernel(error_model="numpy", fastmath=REORDERED)
 def _solve_stencil(
-    turns, r, u, low0, low1, low2, inverse, scale, width, far1, far2, unit, block_rows, bounds, room, partial, dots
+    taken, r, u, low0, low1, low2, inverse, scale, width, far1, far2, unit, block_rows, bounds, room, partial, dots
 ):  # pragma: no cover
-    for lane in lanes(turns):
-        for task in shared(turns, lane, partial.shape[0]):
+    for thread in threads(taken):
+        for task in shared(taken, thread, partial.shape[0]):
             first, last = bounds[task], bounds[task + 1]
-            mine = room[lane]
+            mine = room[thread]
             _forward(r, u, low0, low1, low2, inverse, scale, width, far1, far2, unit, block_rows, first, last, mine)
             _backward(
                 r, u, low0, low1, low2, inverse, width, far1, far2, unit, block_rows, first, last, mine, partial[task]
@@ -167,27 +167,27 @@ def _forward(
     """u = scale (E + L)^-1 r for the grid rows first to last."""
     tile = room.shape[1]
     tiles = (width + tile - 1) // tile
-    lanes = 4 if tiles * unit >= 4 else 1
-    base, row, begin, count, carry = _lanes(first, unit, u.dtype.type(0))
+    chains = 4 if tiles * unit >= 4 else 1
+    base, row, begin, count, carry = _chain_starts(first, unit, u.dtype.type(0))
     units = (last - first + unit - 1) // unit
-    for step in range(tiles * unit * ((units + lanes - 1) // lanes) + lanes - 1):
-        for lane in range(lanes):
-            if step < lane or row[lane] >= last:
-                count[lane], carry[lane] = 0, 0
-                room[lane] = 0
+    for step in range(tiles * unit * ((units + chains - 1) // chains) + chains - 1):
+        for chain in range(chains):
+            if step < chain or row[chain] >= last:
+                count[chain], carry[chain] = 0, 0
+                room[chain] = 0
                 continue
-            here = row[lane]
-            if begin[lane] == 0:
-                carry[lane] = 0
-            size = min(tile, width - begin[lane])
-            a = here * width + begin[lane]
+            here = row[chain]
+            if begin[chain] == 0:
+                carry[chain] = 0
+            size = min(tile, width - begin[chain])
+            a = here * width + begin[chain]
             b = a + size
-            count[lane] = size
+            count[chain] = size
             block = here // block_rows * block_rows
             # Between units there is no coupling to the row before, only to the same place in the unit before.
-            nearest = block if unit == 1 else max(block, base[lane])
+            nearest = block if unit == 1 else max(block, base[chain])
             s_r, s_inverse, s_low = r[a:b], inverse[a:b], low0[a:b]
-            t, c = room[lane], room[lane + 4]
+            t, c = room[chain], room[chain + 4]
             for i in range(size):
                 c[i] = s_low[i] * s_inverse[i]
             if here - far1 >= nearest:
@@ -221,21 +221,21 @@ def _forward(
             t2[i] = v2
             t3[i] = v3
         carry[0], carry[1], carry[2], carry[3] = v0, v1, v2, v3
-        for lane in range(lanes):
-            size = count[lane]
+        for chain in range(chains):
+            size = count[chain]
             if size == 0:
                 continue
-            a = row[lane] * width + begin[lane]
-            s_u, t = u[a : a + size], room[lane]
+            a = row[chain] * width + begin[chain]
+            s_u, t = u[a : a + size], room[chain]
             for i in range(size):
                 s_u[i] = t[i]
-            begin[lane] += size
-            if begin[lane] == width:
-                begin[lane] = 0
-                row[lane] += 1
-                if row[lane] == base[lane] + unit:
-                    base[lane] += lanes * unit
-                    row[lane] = base[lane]
+            begin[chain] += size
+            if begin[chain] == width:
+                begin[chain] = 0
+                row[chain] += 1
+                if row[chain] == base[chain] + unit:
+                    base[chain] += chains * unit
+                    row[chain] = base[chain]
 
 
 @njit(nogil=True, error_model="numpy", fastmath=REORDERED)
@@ -245,33 +245,33 @@ def _backward(
     """u = (I + E^-1 L^H)^-1 u for the grid rows last to first, and the dot products of r and u."""
     tile = room.shape[1]
     tiles = (width + tile - 1) // tile
-    lanes = 4 if tiles * unit >= 4 else 1
+    chains = 4 if tiles * unit >= 4 else 1
     units = (last - first + unit - 1) // unit
     # Tiles are counted from the right end of a row, units from the last, which may lack rows.
-    base, row, end, count, carry = _lanes(first + (units - 1) * unit, -unit, u.dtype.type(0))
-    for lane in range(4):
-        row[lane] += unit - 1
-        end[lane] = width
+    base, row, end, count, carry = _chain_starts(first + (units - 1) * unit, -unit, u.dtype.type(0))
+    for chain in range(4):
+        row[chain] += unit - 1
+        end[chain] = width
     wide = sums.dtype.type
     ru, uu, rr = wide(0), wide(0), wide(0)
-    for step in range(tiles * unit * ((units + lanes - 1) // lanes) + lanes - 1):
-        for lane in range(lanes):
-            if step < lane or base[lane] < first or row[lane] >= last:
-                count[lane], carry[lane] = 0, 0
-                room[lane] = 0
+    for step in range(tiles * unit * ((units + chains - 1) // chains) + chains - 1):
+        for chain in range(chains):
+            if step < chain or base[chain] < first or row[chain] >= last:
+                count[chain], carry[chain] = 0, 0
+                room[chain] = 0
                 continue
-            here = row[lane]
-            if end[lane] == width:
-                carry[lane] = 0
-            size = min(tile, end[lane])
-            b = here * width + end[lane]
+            here = row[chain]
+            if end[chain] == width:
+                carry[chain] = 0
+            size = min(tile, end[chain])
+            b = here * width + end[chain]
             a = b - size
-            count[lane] = size
+            count[chain] = size
             block = min(last, (here // block_rows + 1) * block_rows)
-            nearest = block if unit == 1 else min(block, base[lane] + unit)
-            s_u, s_inverse, t, c = u[a:b], inverse[a:b], room[lane], room[lane + 4]
+            nearest = block if unit == 1 else min(block, base[chain] + unit)
+            s_u, s_inverse, t, c = u[a:b], inverse[a:b], room[chain], room[chain + 4]
             # The last unknown of a row has no neighbour on the right; the entry there belongs to the next row.
-            inside = size - 1 if end[lane] == width else size
+            inside = size - 1 if end[chain] == width else size
             c[size - 1] = 0
             s_low = low0[a + 1 : a + 1 + inside]
             for i in range(inside):
@@ -297,9 +297,9 @@ def _backward(
             else:
                 for i in range(size):
                     t[i] = s_u[i]
-            # A short tile is the last of its row: what lies above it in the chain is passed on unchanged.
+            # A short tile is the last of its row: the entries above it pass the carried value on unchanged.
             for i in range(size, tile):
-                t[i] = carry[lane]
+                t[i] = carry[chain]
                 c[i] = 0
         t0, t1, t2, t3, c0, c1, c2, c3 = room[0], room[1], room[2], room[3], room[4], room[5], room[6], room[7]
         v0, v1, v2, v3 = carry[0], carry[1], carry[2], carry[3]
@@ -314,44 +314,44 @@ def _backward(
             t2[i] = v2
             t3[i] = v3
         carry[0], carry[1], carry[2], carry[3] = v0, v1, v2, v3
-        for lane in range(lanes):
-            size = count[lane]
+        for chain in range(chains):
+            size = count[chain]
             if size > 0:
-                a = row[lane] * width + end[lane] - size
-                s_r, s_u, t = r[a : a + size], u[a : a + size], room[lane]
+                a = row[chain] * width + end[chain] - size
+                s_r, s_u, t = r[a : a + size], u[a : a + size], room[chain]
                 for i in range(size):
                     s_u[i] = t[i]
                     left, right = wide(s_r[i]), wide(t[i])
                     ru += np.conj(left) * right
                     uu += np.conj(right) * right
                     rr += np.conj(left) * left
-            elif step < lane or base[lane] < first:
+            elif step < chain or base[chain] < first:
                 continue
-            # Rows that a unit lacks pass as well, so that lanes stay a tile apart.
-            end[lane] -= min(tile, end[lane])
-            if end[lane] == 0:
-                end[lane] = width
-                row[lane] -= 1
-                if row[lane] < base[lane]:
-                    base[lane] -= lanes * unit
-                    row[lane] = base[lane] + unit - 1
+            # Steps are counted for missing rows of a unit too, so that chains stay one tile apart.
+            end[chain] -= min(tile, end[chain])
+            if end[chain] == 0:
+                end[chain] = width
+                row[chain] -= 1
+                if row[chain] < base[chain]:
+                    base[chain] -= chains * unit
+                    row[chain] = base[chain] + unit - 1
     sums[0], sums[1], sums[2] = ru, uu, rr
 
 
 @njit(nogil=True)
-def _lanes(start, distance, zero):  # pragma: no cover
-    """Where four lanes start: their units, rows, places in the row, tile lengths, and what the recurrence carries."""
+def _chain_starts(start, distance, zero):  # pragma: no cover
+    """Initial state of four chains: unit, row, place in the row, tile length, carried value of the recurrence."""
     base = start + distance * np.arange(4)
     return base, base.copy(), np.zeros(4, np.int64), np.zeros(4, np.int64), np.full(4, zero)
 
 
 @kernel(error_model="numpy", fastmath=REORDERED)
 def _solve_csr(
-    turns, r, u, lower, lower_at, lower_rows, upper, upper_at, upper_rows, inverse, scale, bounds, partial, dots
+    taken, r, u, lower, lower_at, lower_rows, upper, upper_at, upper_rows, inverse, scale, bounds, partial, dots
 ):  # pragma: no cover
     wide = dots.dtype.type
-    for lane in lanes(turns):
-        for task in shared(turns, lane, partial.shape[0]):
+    for thread in threads(taken):
+        for task in shared(taken, thread, partial.shape[0]):
             first, last = bounds[task], bounds[task + 1]
             for i in range(first, last):
                 value = scale * r[i]

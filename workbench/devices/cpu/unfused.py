@@ -21,8 +21,8 @@ class CoarseLevel:
     def __init__(self, solve: Callable[[np.ndarray], np.ndarray]) -> None:
         self.solve = solve
 
-    def take_energy(self, dots: np.ndarray, coarse: np.ndarray, solved: np.ndarray) -> np.ndarray:
-        """Subtract (coarse, solved) from the first dot product."""
+    def correct_curvature(self, dots: np.ndarray, coarse: np.ndarray, solved: np.ndarray) -> np.ndarray:
+        """Subtract (coarse, solved) from the first dot product, (p, A p)."""
         dots[0] -= np.vdot(coarse, solved)
         return dots
 
@@ -71,7 +71,7 @@ class AppliedElementWise:
 
 
 class CallableProduct:
-    """out = f(x) for a function of the host, with those dot products in NumPy that are asked for."""
+    """out = f(x) for a Python function, with those dot products in NumPy that are requested."""
 
     traffic = 0
     flops = 0

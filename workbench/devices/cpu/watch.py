@@ -1,4 +1,4 @@
-"""The scalars of a workspace whose memory is the host's."""
+"""The watch of a device whose scalars are in host memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.devices.rows import Rows
 
 
 class Watch:
-    """The scalars of a workspace, read as they are."""
+    """The scalars of a workspace, read after every iteration."""
 
     every = 1
 

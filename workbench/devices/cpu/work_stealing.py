@@ -1,13 +1,13 @@
-"""Work stealing: a core takes the chunks of its own share first, then chunks that other cores have not begun.
+"""Work stealing: a thread takes the chunks of its own share first, then chunks that other threads have not begun.
 
 With fixed shares a core that is busy with another program, a browser for example, would delay all others. A chunk gives
-the same numbers on every core, and each has a separate place for its sums, so results do not depend on the core. A
-kernel has the form
+the same numbers on every thread and has a separate place for its sums, so results do not depend on the thread. A kernel
+has the form
 
-    for lane in lanes(turns):
-        for chunk in shared(turns, lane, chunks):
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, chunks):
 
-with `turns` from `launch`, and may use `lane` as the index of work space that no other core uses.
+with `taken` from `launch`, and may use `thread` as the index of work space that no other thread uses.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 APART = 16
-"""Words between the counters of two cores: two cache lines, which processors fetch in pairs."""
+"""Words between the counters of two threads: two cache lines, which processors fetch in pairs."""
 
 
-def counters(lanes: int) -> np.ndarray:
-    """Zeros for the numbers of chunks taken from each core's share. Shape (lanes, 16); the first column counts."""
-    return np.zeros((lanes, APART), np.int64)
+def counters(threads: int) -> np.ndarray:
+    """Numbers of chunks taken from each thread's share, zero at the start. Shape (threads, 16); column 0 counts."""
+    return np.zeros((threads, APART), np.int64)
 
 
-def lanes(turns: Any) -> Iterator[int]:  # pragma: no cover
-    """The cores of a launch: a loop over them in a kernel runs on all of them in parallel (see `outlining`)."""
-    yield from range(turns.shape[0])
+def threads(taken: Any) -> Iterator[int]:  # pragma: no cover
+    """Indices of the threads of a launch; a loop over them in a kernel runs in parallel (see `outlining`)."""
+    yield from range(taken.shape[0])
 
 
 @intrinsic
-def _next(typing: Any, turns: Any, lane: Any) -> Any:
-    """Atomic fetch-and-add: turns[lane, 0], incremented by one."""
+def _next(typing: Any, taken: Any, thread: Any) -> Any:
+    """Atomic fetch-and-add: taken[thread, 0], incremented by one."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = signature.args[0]
@@ -49,14 +49,14 @@ def _next(typing: Any, turns: Any, lane: Any) -> Any:
 
 
 @njit(nogil=True)
-def shared(turns, lane, chunks):  # pragma: no cover
-    """The chunks that this core works on; each goes to one core only."""
-    lanes = turns.shape[0]
-    for away in range(lanes):
-        owner = (np.int64(lane) + away) % lanes
-        first, end = chunks * owner // lanes, chunks * (owner + 1) // lanes
-        # Read before the atomic add, which is slow on a counter that all cores write; mostly nothing is left.
-        while first + turns[owner, 0] < end:
-            chunk = first + _next(turns, owner)  # pyright: ignore[reportCallIssue]
+def shared(taken, thread, chunks):  # pragma: no cover
+    """The chunks that a thread works on: those of its share, then those left of others; each is yielded once in all."""
+    threads = taken.shape[0]
+    for away in range(threads):
+        owner = (np.int64(thread) + away) % threads
+        first, end = chunks * owner // threads, chunks * (owner + 1) // threads
+        # Read before the atomic add, which is slow on a counter that all threads write; mostly nothing is left.
+        while first + taken[owner, 0] < end:
+            chunk = first + _next(taken, owner)  # pyright: ignore[reportCallIssue]
             if chunk < end:
                 yield chunk

@@ -1,7 +1,7 @@
-"""A CUDA device behind the interface that all accelerators share; CuPy compiles the kernels with NVRTC.
+"""The runtime protocol on a CUDA device; CuPy compiles the kernels with NVRTC.
 
-All work goes to one stream, so that the launches of an iteration can be recorded as a graph and repeated by one call.
-What fits the chip's cache can also be iterated by one launch, see `persistent.py`.
+All work goes to one stream, so that the launches of an iteration can be recorded as a graph and replayed by one call.
+Iterations whose memory fits the last-level cache can run in one launch, see `persistent.py`.
 """
 
 from __future__ import annotations
@@ -24,22 +24,23 @@ GROUP = 256
 FINISH = 256
 GROUPS = 2048
 LAYOUT = Layout("cuda", GROUP, FINISH, chunked=False, least=GROUP, groups=GROUPS)
-MOST_GROUPS_A_MULTIPROCESSOR = 4
+MOST_GROUPS_PER_MULTIPROCESSOR = 4
 """Of a persistent kernel: enough to saturate memory, few enough for fast barriers."""
-SWEEP_GROUPS_A_GROUP = 4
-"""Groups of a pass for each group of a persistent kernel, where no more are needed to fill the chip."""
-DOOR = 4
+PASS_GROUPS_PER_GROUP = 4
+"""Groups of a pass per group of a persistent kernel, unless more are needed to fill the chip."""
+COUNTER = 4
+"""Bytes of the counter of the grid-wide barrier."""
 INSTALL = 'pip install "cupy-cuda13x[ctk]" (or cupy-cuda12x for an older driver)'
 
 
 class Cuda:
-    """The CUDA device of a number. Raises InputError where CuPy, the driver or the device is missing."""
+    """CUDA device `number`. Raises InputError where CuPy, the driver or the device is missing."""
 
     def __init__(self, number: int = 0) -> None:
         try:
             import cupy  # pyright: ignore[reportMissingImports]
         except ImportError as error:
-            detail = str(error).splitlines()[0] if str(error) else "no reason given"
+            detail = str(error).splitlines()[0] if str(error) else "without a reason"
             raise InputError(f"device cuda needs CuPy, which cannot be imported ({detail}); run: {INSTALL}") from None
         self._cupy = cupy
         self.name = f"cuda:{number}" if number else "cuda"
@@ -68,7 +69,7 @@ class Cuda:
         self._sources: dict[int, tuple[str, KernelText]] = {}
         self.recording = False
         self.persist: bool | None = None
-        """Whether whole batches of iterations become one launch; None: where their memory fits the chip's cache."""
+        """Whether iterations run in a persistent kernel; None: where their memory fits the last-level cache."""
         self._cache, self._multiprocessors = int(properties["l2CacheSize"]), int(properties["multiProcessorCount"])
         self._cooperates = bool(properties.get("cooperativeLaunch", 0))
         self._collected: list[persistent.Launch] | None = None
@@ -115,7 +116,7 @@ class Cuda:
         with self._guarded():
             if (text, name) not in self._functions:
                 module = self._cupy.RawModule(code=text, backend="nvrtc")
-                # `kernel` compiles now, and calling it skips the look-ups of its wrapper.
+                # `kernel` compiles now, and calling it skips the dictionaries of its wrapper.
                 self._functions[text, name] = module.get_function(name).kernel
             return self._functions[text, name]
 
@@ -144,7 +145,7 @@ class Cuda:
         return handle.data.ptr
 
     def alone(self) -> AbstractContextManager[None]:
-        """A context in which no other thread uses the device, and errors are sentences."""
+        """A context in which no other thread uses the device; errors of CUDA are raised as one sentence."""
         return self._guarded()
 
     def synchronize_all(self) -> None:
@@ -230,7 +231,7 @@ class Cuda:
     def _collect(self, work: Callable[[], None]) -> list[persistent.Launch]:
         """The launches of `work`, none of which is carried out; empty where it does anything else, such as a copy."""
         collected: list[persistent.Launch] = []
-        # Other threads wait: what they launch in the meantime would be collected too.
+        # The lock keeps other threads from launching: their launches would be collected too.
         with self._guarded():
             self._collected, self._only_kernels, self.recording = collected, True, True
             try:
@@ -248,15 +249,15 @@ class Cuda:
         if not held:
             return None
         most = max(launch.groups for launch in launches)
-        wanted = -(-most // (SWEEP_GROUPS_A_GROUP * self._multiprocessors))
-        groups = min(held, wanted, MOST_GROUPS_A_MULTIPROCESSOR) * self._multiprocessors
-        door = self.allocate(DOOR)
+        wanted = -(-most // (PASS_GROUPS_PER_GROUP * self._multiprocessors))
+        groups = min(held, wanted, MOST_GROUPS_PER_MULTIPROCESSOR) * self._multiprocessors
+        arrivals = self.allocate(COUNTER)
 
         def repeat(times: int) -> None:
-            self.clear(door, DOOR)
+            self.clear(arrivals, COUNTER)
             with self._guarded():
-                given = (scalars.handle, door, np.int32(times), *arguments)
-                function((groups,), (group,), given, arena, self._stream, enable_cooperative_groups=True)
+                values = (scalars.handle, arrivals, np.int32(times), *arguments)
+                function((groups,), (group,), values, arena, self._stream, enable_cooperative_groups=True)
                 self._launched()
 
         return repeat
@@ -293,7 +294,7 @@ class Cuda:
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
-        """On the device, one thread at a time, with errors as sentences."""
+        """A context with the device selected and locked; errors of CUDA are raised as one sentence."""
         where = f"device {self.name} ({self.title})"
         cuda = self._cupy.cuda
         try:

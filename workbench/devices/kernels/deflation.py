@@ -1,5 +1,7 @@
-"""Kernels of the second level: restriction, prolongation, products with AZ, and solves with E. No atomics: every sum is
-made in two stages, the second in a fixed order."""
+"""Kernels of deflation: restriction, prolongation, products with AZ, and solves with E.
+
+No atomics: every sum has two stages, the second in a fixed order.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from workbench.devices.kernels.source import fill, read
 _TREE = read("tree_sum")
 
 COMBINE = fill("combine", tree_sum=_TREE)
-"""coarse[k] = the sum of the parts named by order[starts[k]:starts[k + 1]], one group a k."""
+"""coarse[k] = the sum of the parts named by order[starts[k]:starts[k + 1]], one group per k."""
 
 PROLONG = read("prolong")
 """x = x + sign Z a for a label per unknown."""
@@ -17,21 +19,23 @@ COMPACT = read("compact")
 """w = w - AZ a, on the rows of AZ that have entries."""
 
 COLUMN_DOTS = fill("column_dots", tree_sum=_TREE)
-"""parts[k*chunks + chunk] = a chunk's part of (z_k, w); neighbouring groups share the chunk of w."""
+"""parts[k*chunks + chunk] = (z_k, w) over a chunk; neighbouring groups read the same chunk of w."""
 
 COLUMN_SUM = read("column_sum")
-"""x = x + sign Z a for vectors stored one after the other."""
+"""x = x + sign Z a for the columns of Z stored one after the other."""
 
 DENSE = fill("dense", tree_sum=_TREE)
-"""solved = matrix a, one group a row; zero in the rows from `size` on."""
+"""solved = matrix a, one group per row; zero in the rows from `size` on."""
 
 BAND = read("band")
-"""One group solves with L L^H; factor[j*(width + 1) + k] = L[j + k, j], rows and columns in the given order."""
+"""One group solves with L L^H; factor[j*(width + 1) + k] = L[j + k, j], with rows and columns permuted by `order`."""
 
-ENERGY = fill("energy", tree_sum=_TREE)
-"""Subtracts (a, b) from the first dot product, in its first part. One group."""
+CURVATURE = fill("curvature", tree_sum=_TREE)
+"""Subtracts (a, b) from the first partial sum of (p, A p). One group."""
 
 
-def runs(lanes: int) -> str:
-    """parts[run] = the sum of w over a run of equal labels; `lanes` items of a group share a run."""
-    return read("runs_item") if lanes == 1 else fill("runs_lanes", lanes=lanes, half_lanes=lanes // 2)
+def runs(items_per_run: int) -> str:
+    """parts[run] = the sum of w over a run of equal labels; a power of two of work-items share a run."""
+    if items_per_run == 1:
+        return read("runs")
+    return fill("runs_shared", items_per_run=items_per_run, half=items_per_run // 2)

@@ -1,4 +1,4 @@
-"""A kernel's text in pieces, so that it can be compiled by itself or as one step of a larger kernel."""
+"""A kernel's text in pieces, so that it can be compiled alone or as one step of a persistent kernel."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ class KernelText:
     """KERNEL name(declaration) { statements }, in the common subset of CUDA C and OpenCL C.
 
     declaration: of the parameters, separated by commas. before: functions that it calls. on_scalars: one group works on
-    scalars alone, so that in a larger kernel every group may do it on a copy of its own. partial_count: which argument
-    is the number of partial sums that are added up, None where there is none.
+    scalars alone, so that in a persistent kernel every group may run it on its copy of them. partial_count: position of
+    the argument that is the number of partial sums to add, or None.
     """
 
     name: str
@@ -23,7 +23,7 @@ class KernelText:
 
     @classmethod
     def of(cls, text: str, name: str, *, on_scalars: bool = False) -> KernelText:
-        """The pieces of a text written by hand, with one kernel at its end and no bracket among its parameters."""
+        """Split a text that ends with one kernel and has no parentheses among its parameters."""
         before, head, rest = text.partition(f"KERNEL {name}(")
         if not head:
             raise ValueError(f"the text has no kernel {name}")
@@ -41,5 +41,5 @@ class KernelText:
         return [" ".join(parameter.split()) for parameter in self.declaration.split(",")]
 
     def function(self, first: str, begin: str) -> str:
-        """The same as a function of the device that has further parameters first, and begins with a statement."""
+        """The kernel as a device function with additional first parameters and an additional first statement."""
         return f"{self.before}DEVICE void {self.name}({first}, {self.declaration}) {{ {begin}{self.statements}"

@@ -1,12 +1,14 @@
-"""The kernels of paper lines: a loop for the body of a pass, and one group that adds up and evaluates scalar lines."""
+"""The kernels of paper lines: the loop of a pass, and one group that adds partial sums and evaluates scalar lines."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from workbench.devices.kernels.kernel_text import KernelText
+from workbench.devices.kernels.source import fill
 from workbench.lines.entries import Element, Sum, elements, of_line, of_lines, slot_of
 from workbench.lines.printer import C, printed, variable
 from workbench.lines.schedule import Pass
@@ -15,19 +17,19 @@ from workbench.lines.types import Formula, Name, Shapes, Solve, tall_names
 
 
 def arrays_of(step: Pass) -> list[str]:
-    """The vectors that a pass touches, in the order of the kernel's arguments."""
+    """The vectors that a pass reads or writes, in the order of the kernel's arguments."""
     return list(dict.fromkeys([*step.loads, *step.stores]))
 
 
 def sums_of(step: Pass, shapes: Shapes) -> list[Sum]:
-    """The sums over all rows that a pass makes, in the order of its partial sums."""
+    """The dot products of a pass, element by element, in the order of its partial sums."""
     return [element for element in of_lines(step.dots, shapes) if isinstance(element, Sum)]
 
 
 def body(step: Pass, shapes: Shapes, slots: Mapping[str, int], dtype: np.dtype) -> KernelText:
     """The loop `body`; its arguments are the arrays, the scalars, partial sums where there are dot products, and n.
 
-    partial[k*groups + group] is a group's part of dot product k. A stopped run changes no vector.
+    partial[k*groups + group] is the partial sum of dot product k over a group. A stopped run changes no vector.
     """
     arguments = [f"GLOBAL {'T*' if name in step.stores else 'const T*'} RESTRICT a_{name}" for name in arrays_of(step)]
     arguments += ["GLOBAL const W* scalars", *(["GLOBAL W* partial"] if step.dots else []), "const I64 n"]
@@ -48,7 +50,7 @@ def body(step: Pass, shapes: Shapes, slots: Mapping[str, int], dtype: np.dtype) 
 
 
 def _of_a_row(step: Pass, shapes: Shapes, dtype: np.dtype) -> list[str]:
-    """What the loop does for row i."""
+    """The statements of the loop for row i."""
 
     def place(element: Element) -> str:
         if isinstance(element, Name):
@@ -78,7 +80,7 @@ def finish(
     slots: Mapping[str, int],
     wide: np.dtype,
 ) -> KernelText:
-    """One group: adds up partial sums, each (row of `partial`, slot), and then evaluates scalar lines, in order."""
+    """Kernel of one group: adds partial sums, each (row of `partial`, slot), then evaluates scalar lines in order."""
     text = _added_up([row for row, _ in sums]) if sums else []
     text += ["    if (LOCAL_ID == 0 && W_REAL(scalars[STOP]) == 0) {"]
     formulas = [line for line in lines if isinstance(line, Formula)]
@@ -97,14 +99,14 @@ def finish(
 
 
 def _closed(rows: Sequence[str]) -> str:
-    """Statements as the rest of a kernel behind its opening bracket."""
+    """Statements as the text of a kernel after its opening brace."""
     return "\n".join(["", *rows, "}"]) + "\n"
 
 
 def _scalar_line(
     line: Formula | Solve, shapes: Shapes, slots: Mapping[str, int], wide: np.dtype, used: bool
 ) -> list[str]:
-    """One scalar line, which leaves its result among the scalars and, where it is used, in variables."""
+    """The statements of a scalar line: its result goes to its slots and, if it is used later, to variables."""
     targets = {element: f"scalars[{slot_of(element, slots, shapes)}]" for element in elements(line.target, shapes)}
     if isinstance(line, Solve):
         loaded = [f"{variable('s', element)} = {place};" for element, place in targets.items()]
@@ -120,21 +122,12 @@ def _scalar_line(
 
 
 def _added_up(rows: Sequence[int]) -> list[str]:
-    """Lines that leave the sum of each row of partial sums in room[k*FINISH]."""
-    text = [f"    SHARED(W, room, {len(rows)}*FINISH);"]
-    for k, row in enumerate(rows):
-        text += [
-            f"    W sum_{k} = W_OF(0);",
-            "    for (I64 i = LOCAL_ID; i < count; i += FINISH)",
-            f"        sum_{k} = W_ADD(sum_{k}, partial[{row}*count + i]);",
-            f"    room[{k}*FINISH + LOCAL_ID] = sum_{k};",
-        ]
-    text += [
-        "    BARRIER;",
-        "    for (int reach = FINISH/2; reach > 0; reach /= 2) {",
-        "        if (LOCAL_ID < reach) {",
-    ]
-    for k in range(len(rows)):
-        here = f"room[{k}*FINISH + LOCAL_ID]"
-        text += [f"            {here} = W_ADD({here}, room[{k}*FINISH + LOCAL_ID + reach]);"]
-    return [*text, "        }", "        BARRIER;", "    }"]
+    """Lines that store the sum of row `rows[k]` of the partial sums in room[k*FINISH]."""
+    places = [f"room[{k}*FINISH + LOCAL_ID]" for k in range(len(rows))]
+    text = fill(
+        "finish_tree",
+        sums=len(rows),
+        partial="".join(fill("finish_partial", k=k, row=row) for k, row in enumerate(rows)),
+        add="\n".join(f"{place} = W_ADD({place}, {place[:-1]} + reach]);" for place in places),
+    )
+    return textwrap.indent(text, "    ").splitlines()

@@ -1,4 +1,4 @@
-"""The kernel that reduces a plane of cells to the resolution of a picture; see `devices/plane_slice.py`."""
+"""The kernel that downsamples a plane of cells to the resolution of a picture; see `devices/plane_slice.py`."""
 
 from workbench.devices.kernels.source import read
 

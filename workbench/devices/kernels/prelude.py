@@ -14,22 +14,22 @@ import numpy as np
 from workbench.devices.kernels.source import read
 
 STOP, COUNT, LIMIT, MOST = range(4)
-"""Places among the scalars: iterations do nothing while STOP is not 0; see `watch.py` for the other three."""
+"""Slots in front of the named scalars: iterations do nothing while STOP is not 0; see `watch.py` for the other three."""
 NAMED = 4
-"""Where the named scalars and small matrices of a program begin."""
+"""The first slot of the named scalars and small matrices of a program."""
 STRIPS = 16
-"""Strips in which a group adds up the parts of its items, fewer where it has fewer items."""
+"""Intermediate sums of a reduction in a group, fewer where it has fewer work-items."""
 END = "/* Here the prelude ends. */\n"
 
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """How work is cut on a device.
+    """How work is distributed on a device.
 
-    language: "opencl" or "cuda". group: work-items of a group in sweeps, a power of two. finish: the same where one
-    group adds up what all groups left. chunked: a group takes a run of elements, in a plain loop that compilers for
-    processors vectorize; else the items of all groups go through the vector side by side. Of at least `least` elements
-    a group there are at most `groups` groups. double: whether the device computes in double precision.
+    language: "opencl" or "cuda". group: work-items of a group in loops over elements, a power of two. finish: the same
+    for the one group that adds the partial sums of all groups. chunked: a group takes a contiguous run of elements, in
+    a plain loop that compilers for processors vectorize; else consecutive work-items take consecutive elements. least:
+    elements of a group, at least. groups: most groups. double: whether the device computes in double precision.
     """
 
     language: str
@@ -41,7 +41,7 @@ class Layout:
     double: bool = True
 
     def groups_for(self, items: int) -> int:
-        """Groups of a sweep over `items` elements."""
+        """Number of groups for a loop over `items` elements."""
         return max(1, min(self.groups, -(-items // self.least)))
 
     def accumulator(self, dtype: np.dtype) -> np.dtype:
@@ -68,7 +68,7 @@ def prelude(layout: Layout, dtype: np.dtype, index: np.dtype | type = np.int32) 
 
 
 def _arithmetic(letter: str, real: str, dtype: np.dtype) -> str:
-    """The operations of one type: in the files it is X, its real type real_t, the vector type of two of them pair_t."""
+    """The operations of one type; in the files it is X, its real type real_t, the vector type of two reals pair_t."""
     text = _piece("complex" if dtype.kind == "c" else "real").replace("real_t", real)
     return re.sub(r"\bX", letter, text).replace("pair_t", _real(dtype) + "2")
 

@@ -1,6 +1,7 @@
-"""Kernels that multiply: stencils, terms of Neumann series, CSR matrices, and one step of a Chebyshev iteration.
+"""Matrix-vector products (stencils, CSR), terms of Neumann series, block solves and a step of a Chebyshev iteration.
 
-Each leaves its groups' parts of three dot products of a left vector and the result: (left, y), (y, y), (left, left).
+Each stores partial sums, one per group, of the dot products (left, y), (y, y) and (left, left) of a vector `left` and
+the result.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from workbench.devices.kernels.source import dots, fill, read
 
 ALONG = 4
-"""Rows along the farthest band that an item of a GPU takes."""
+"""Rows in the direction of the farthest band that a GPU work-item computes."""
 
 
 def stencil(bands: int, *, constant: bool) -> str:
@@ -17,7 +18,7 @@ def stencil(bands: int, *, constant: bool) -> str:
     inside, edge = _neighbours(bands)
     return fill(
         "stencil",
-        **_arguments(bands),
+        **stencil_arguments(bands),
         farthest=f"d{bands - 1}",
         diagonal_entry="diagonal[0]" if constant else "diagonal[i]",
         inside=" ".join(inside),
@@ -27,14 +28,14 @@ def stencil(bands: int, *, constant: bool) -> str:
 
 
 def stencil_columns(bands: int, *, constant: bool) -> str:
-    """The same for GPUs: an item goes some rows along the farthest band, so that what it reads there of x and of the
-    band stays in registers; otherwise the second-level cache, from which a row takes twice what it takes from memory,
-    would be the limit."""
+    """The same for GPUs: a work-item computes several rows in the direction of the farthest band, and keeps the entries
+    of x and of the band in registers. Otherwise the second-level cache, from which a row reads twice as much as from
+    memory, would be the limit."""
     below_and_above = _neighbours(bands)[1]
     near = [*below_and_above[: bands - 1], *below_and_above[bands:-1]]
     return fill(
         "stencil_columns",
-        **_arguments(bands),
+        **stencil_arguments(bands),
         farthest=f"d{bands - 1}",
         far_band=f"low{bands - 1}",
         along=ALONG,
@@ -46,7 +47,7 @@ def stencil_columns(bands: int, *, constant: bool) -> str:
 
 
 def stencil_term(bands: int, *, upper: bool, scaled: bool = False) -> str:
-    """y = (base - L x)*scale, or base - L^H x, for the lower bands of L. The upper one leaves dot products."""
+    """y = (base - L x)*scale, or base - L^H x, for the lower bands of L. The upper one computes dot products."""
     if upper:
         inside = [f"v = T_SUB(v, T_MUL(T_CONJ(low{k}[i + d{k}]), x[i + d{k}]));" for k in range(bands)]
         edge = [f"if (i + d{k} < n) {line}" for k, line in enumerate(inside)]
@@ -55,7 +56,7 @@ def stencil_term(bands: int, *, upper: bool, scaled: bool = False) -> str:
         inside = [f"v = T_SUB(v, T_MUL(low{k}[i], x[i - d{k}]));" for k in range(bands)]
         edge = [f"if (i >= d{k}) {line}" for k, line in enumerate(inside)]
         rows, bound = ("bound, n", "0, bound"), f"d{bands - 1}"
-    arguments, summed = _arguments(bands), dots("left[i]", wanted=upper)
+    arguments, summed = stencil_arguments(bands), dots("left[i]", wanted=upper)
     arguments["bands"] += ", GLOBAL const T* RESTRICT scale" if scaled else ""
     store = ["v = T_MUL(v, scale[i]);" if scaled else "", "y[i] = v;", summed["dots_add"]]
     return fill(
@@ -72,16 +73,18 @@ def stencil_term(bands: int, *, upper: bool, scaled: bool = False) -> str:
     )
 
 
-def csr(lanes: int, *, based: bool = False, scaled: bool = False, summed: bool = True, part: bool = False) -> str:
-    """y = A x, or based: y = (base - A x)*scale, for a CSR matrix; `lanes` items of a group share a row.
+def csr(
+    items_per_row: int, *, based: bool = False, scaled: bool = False, summed: bool = True, part: bool = False
+) -> str:
+    """y = A x, or based: y = (base - A x)*scale, for a CSR matrix.
 
-    One lane a row where rows are short or the device is a processor; else a power of two, at most GROUP.
+    items_per_row: work-items that share a row; 1 for short rows and on processors, else a power of two, at most GROUP.
     part: of row i only the entries starts[i] to ends[i], with columns counted from `first`; based: y = base + A x.
     """
     return fill(
-        "csr_row" if lanes == 1 else "csr_lanes",
-        lanes=lanes,
-        half_lanes=lanes // 2,
+        "csr_row" if items_per_row == 1 else "csr_shared_row",
+        items_per_row=items_per_row,
+        half=items_per_row // 2,
         part_arguments=", GLOBAL const INDEX* RESTRICT ends, const I64 first" if part else "",
         end_of_row="ends[row]" if part else "starts[row + 1]",
         column="indices[j] - first" if part else "indices[j]",
@@ -99,7 +102,7 @@ def result_arguments(*, based: bool, scaled: bool, summed: bool) -> str:
 
 
 def row_result(*, based: bool, scaled: bool, summed: bool, added: bool = False) -> str:
-    """What becomes of the sum over a row; added: to the base, not taken from it."""
+    """The statements that store the result of a row; added: base + sum, else base - sum."""
     combine = "T_ADD" if added else "T_SUB"
     text = f"T v = {combine}(base[row], sum);" if based else "T v = sum;"
     text += " v = T_MUL(v, scale[row]);" if scaled else ""
@@ -123,14 +126,14 @@ def _block_solve(name: str) -> str:
 
 
 BLOCKS = _block_solve("blocks")
-"""u = scale M^-1 r for M = (E + L) E^-1 (E + L^H) without couplings between blocks: an item goes through a block."""
+"""u = scale M^-1 r for M = (E + L) E^-1 (E + L^H) without couplings between blocks: a work-item solves a block."""
 
 LEVELS = _block_solve("levels")
-"""The same, a group a block: the rows of a level need only rows of levels before it, and in L^H of levels after it."""
+"""The same, one group per block, level by level: rows depend on rows of earlier levels, in L^H of later levels."""
 
 
 def _neighbours(bands: int) -> tuple[list[str], list[str]]:
-    """One line for each lower band and one for each upper, and the same with a test whether the neighbour exists."""
+    """The statements for the lower and upper bands, without and with a test whether the neighbour exists."""
     below = [f"v = T_ADD(v, T_MUL(low{k}[i], x[i - d{k}]));" for k in range(bands)]
     above = [f"v = T_ADD(v, T_MUL(T_CONJ(low{k}[i + d{k}]), x[i + d{k}]));" for k in range(bands)]
     edge = [f"if (i >= d{k}) {line}" for k, line in enumerate(below)]
@@ -138,8 +141,8 @@ def _neighbours(bands: int) -> tuple[list[str], list[str]]:
     return below + above, edge
 
 
-def _arguments(bands: int) -> dict[str, str]:
-    """The arguments of a stencil kernel: its lower bands, and their distances."""
+def stencil_arguments(bands: int) -> dict[str, str]:
+    """The parameters of a stencil kernel: lower bands and their distances."""
     return {
         "bands": "".join(f", GLOBAL const T* RESTRICT low{k}" for k in range(bands)),
         "distances": "".join(f", const I64 d{k}" for k in range(bands)),

@@ -1,7 +1,7 @@
 """Kernel sources: files in `text/`, in the common subset of CUDA C and OpenCL C.
 
-A file holds one kernel, or a piece that several share. Where it depends on numbers that Python knows, it has names like
-`$lanes`. What can be a macro is one, see `prelude`.
+A file is one kernel, or a piece that several share. Names such as `$items_per_row` are replaced by `fill`; whatever
+can be a macro is one, see `prelude`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def read(name: str) -> str:
 def fill(name: str, **values: object) -> str:
     """The text of that name with every `$name` replaced.
 
-    A name alone on its line may stand for several lines, which get its indentation, or for none. Raises KeyError for a
-    name without a value.
+    A name that is alone on its line may be replaced by several lines, which get its indentation, or by none. Raises
+    KeyError for a name without a value.
     """
 
     def lines(found: re.Match[str]) -> str:
@@ -36,7 +36,7 @@ def fill(name: str, **values: object) -> str:
 
 
 def dots(left: str, *, wanted: bool = True) -> dict[str, str]:
-    """The pieces of a kernel that leaves the dot products (left, v), (v, v) and (left, left) of its groups."""
+    """The pieces of a kernel that computes (left, v), (v, v) and (left, left), as one partial sum per group."""
     if not wanted:
         return {"dots_begin": "", "dots_add": "", "dots_end": ""}
     add = fill("dots_add", left=left).strip()

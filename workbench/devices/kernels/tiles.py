@@ -1,7 +1,7 @@
-"""CSR products by tiles: a group multiplies the entries of some rows in parallel, then adds up row by row.
+"""CSR products by tiles: a group multiplies the entries of some rows in parallel, then adds the products of each row.
 
-Entries are read in the order in which they are stored, whatever the lengths of the rows, and products are kept in local
-memory. Source: Greathouse, Daga 2014, CSR-stream and, for rows longer than a tile, CSR-vector.
+Entries are read in storage order for any lengths of rows, and products are kept in local memory.
+Source: Greathouse, Daga 2014, CSR-stream and, for rows longer than a tile, CSR-vector.
 """
 
 from __future__ import annotations

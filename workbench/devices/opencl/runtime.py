@@ -17,16 +17,16 @@ from workbench.errors import DeviceError, InputError
 
 CHUNK = 16384
 MOST_CHUNKS = 1024
-"""As on the CPU device: a chunk of two or three vectors stays in a core's own cache."""
+"""As on the CPU device: a chunk of two or three vectors stays in a core's private cache."""
 GPU_GROUP = 256
 GPU_GROUPS = 1024
-# Sums may be made in another order, which is what makes them vectorize; NaN and infinity keep their meaning.
+# Allows reordered sums, which vectorize; NaN and infinity keep their meaning.
 PROCESSOR_FLAGS = ("-cl-unsafe-math-optimizations",)
 PROBE = "__kernel void probe(__global int* a) { a[get_global_id(0)] = 1; }"
 
 
 class OpenCL:
-    """One OpenCL device with a context and an in-order queue of its own.
+    """One OpenCL device with its context and an in-order queue.
 
     layout: how work is distributed; by default in chunks on processors, strided on all other devices. Raises InputError
     when the driver cannot compile a kernel.
@@ -92,7 +92,7 @@ class OpenCL:
         with self._errors():
             if text not in self._programs:
                 with warnings.catch_warnings():
-                    # Compilers report what they vectorized.
+                    # Compilers report vectorized loops as warnings.
                     warnings.simplefilter("ignore")
                     self._programs[text] = self._cl.Program(self._context, text).build(list(self._flags))
             if (text, name) not in self._functions:
@@ -146,7 +146,7 @@ class OpenCL:
         """None, as for `record`."""
 
     def compile_ahead(self, work: Callable[[], None]) -> None:
-        # Other threads wait: what they launch in the meantime would be skipped too.
+        # The lock keeps other threads from launching: their launches would be skipped too.
         with self._errors():
             self._compiling_ahead = self.recording = True
             try:

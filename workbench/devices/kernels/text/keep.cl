@@ -1,10 +1,10 @@
 KERNEL keep(GLOBAL W* scalars, GLOBAL W* rows, const int capacity, const int width,
     const int norm, const int one, const int two)
 {
-    const int going = W_REAL(scalars[STOP]) == 0;
+    const int active = W_REAL(scalars[STOP]) == 0;
     const int row = (int)W_REAL(scalars[COUNT]);
     BARRIER;
-    if (going && row < capacity) {
+    if (active && row < capacity) {
         for (int k = LOCAL_ID; k < width; k += GROUP) rows[1 + (I64)row*width + k] = scalars[k];
         if (LOCAL_ID == 0) {
             const int small = norm >= 0 && !(W_REAL(scalars[norm]) > W_REAL(scalars[LIMIT]));

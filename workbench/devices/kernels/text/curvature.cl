@@ -1,4 +1,4 @@
-KERNEL energy(GLOBAL const W* RESTRICT a, GLOBAL const W* RESTRICT b, GLOBAL W* partial, const I64 count)
+KERNEL curvature(GLOBAL const W* RESTRICT a, GLOBAL const W* RESTRICT b, GLOBAL W* partial, const I64 count)
 {
     SHARED(W, room, GROUP);
     W sum = W_OF(0);

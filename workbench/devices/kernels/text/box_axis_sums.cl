@@ -1,4 +1,4 @@
-KERNEL window(GLOBAL const T* RESTRICT x, GLOBAL T* RESTRICT y, const I64 inner, const I64 side,
+KERNEL axis_sums(GLOBAL const T* RESTRICT x, GLOBAL T* RESTRICT y, const I64 inner, const I64 side,
     const I64 reach, const I64 lines)
 {
     EACH(line, lines) {

@@ -1,5 +1,5 @@
-before = got = T_OF(0);
-for (int k = j; k < 2*(GROUP + 2); k += GROUP) handed[k] = T_OF(0);
+before = received = T_OF(0);
+for (int k = j; k < 2*(GROUP + 2); k += GROUP) exchanged[k] = T_OF(0);
 BARRIER;
 ahead = 0;
 UNROLL for (int m = 0; m < STRETCH; m++) {
