@@ -381,6 +381,16 @@ def test_only_the_view_in_front_is_sent_anything(explorer):
     assert (explorer.convergence.link.hidden, explorer.timeline.link.hidden) == (True, False)
 
 
+def test_traces_are_never_offered_where_no_run_has_one(explorer, eventually):
+    """Not even until the next message: a button that can be pressed for a moment is pressed in that moment."""
+    trace, seen = explorer._exports["trace"], []
+    eventually(lambda: trace.disabled)
+    trace.observe(lambda change: seen.append(change["new"]), "disabled")
+    explorer.run().wait(LIMIT)
+    eventually(lambda: not explorer._exports["csv"].disabled)
+    assert seen == []
+
+
 def test_run_is_disabled_while_a_value_is_wrong_and_says_why(explorer, eventually):
     n = explorer.form.blocks["problem"].fields["n"]
     n.value = 2

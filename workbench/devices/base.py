@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from workbench.devices.clock import Clock
-from workbench.devices.lines.function import Lines
+from workbench.devices.lines.function import Lines, LinesDevice
+from workbench.devices.lines.program_device import ProgramDevice
 from workbench.devices.lines.workspace import Workspace
+
+
+class _WithSpace(ProgramDevice, Protocol):
+    Space: ClassVar[type[Workspace]]
 
 
 class DeviceBase:
@@ -17,7 +22,7 @@ class DeviceBase:
 
     Space: ClassVar[type[Workspace]] = Workspace
 
-    def lines(self, text: str, *, fuse: bool = True, operators: Mapping[str, Any] | None = None) -> Lines:
+    def lines(self: LinesDevice, text: str, *, fuse: bool = True, operators: Mapping[str, Any] | None = None) -> Lines:
         """Compile paper lines into a function of named arrays and numbers. Raises LinesError."""
         return Lines(self, text, fuse=fuse, operators=operators)
 
@@ -25,7 +30,7 @@ class DeviceBase:
         """Wait for kernels that are still being compiled; here none are."""
 
     def workspace(
-        self,
+        self: _WithSpace,
         size: int,
         dtype: np.dtype,
         *,

@@ -348,10 +348,12 @@ class Explorer:
         if self._tabled != (runs, failed):
             self._tabled = runs, failed
             self.table.value = table([*runs, *failed], self._dropped)
-            for control in (*self._exports.values(), self.save_bar.press):
-                control.disabled = not runs
+            # Each once: a button that is enabled and disabled again can be pressed in between.
+            traced = [run for run in runs if run.record.trace]
+            for kind, control in self._exports.items():
+                control.disabled = not (traced if kind == "trace" else runs)
+            self.save_bar.press.disabled = not runs
             self._clear.disabled = not (runs or failed)
-            self._exports["trace"].disabled = not any(run.record.trace for run in runs)
         if shown and session is not self._timed and state is not State.QUEUED:
             self._timed = session
             self.timeline.show(shown.session, f"run {shown.curve.label}")

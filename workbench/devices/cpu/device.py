@@ -127,8 +127,9 @@ class Cpu(Operators, StepByStep):
         """The scalars of the last iteration, read after every one."""
         return Watch(workspace)
 
-    settle = staticmethod(settle)
-    """Wait for kernels that are being compiled; a launch before that waits for its own kernel."""
+    def settle(self) -> None:
+        """Wait for kernels that are being compiled; a launch before that waits for its own kernel."""
+        settle()
 
     compile_pass = staticmethod(compile_pass)
     bind_pass = staticmethod(bind_pass)

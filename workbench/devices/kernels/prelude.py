@@ -14,7 +14,7 @@ import numpy as np
 from workbench.devices.kernels.source import read
 
 STOP, COUNT, LIMIT, MOST = range(4)
-"""Slots in front of the named scalars: iterations do nothing while STOP is not 0; see `watch.py` for the other three."""
+"""Slots before the named scalars: iterations do nothing while STOP is not 0; see `watch.py` for the other three."""
 NAMED = 4
 """The first slot of the named scalars and small matrices of a program."""
 STRIPS = 16
