@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
 from workbench.devices.clock import Clock
 from workbench.devices.lines.function import Lines, LinesDevice
-from workbench.devices.lines.program_device import ProgramDevice
 from workbench.devices.lines.workspace import Workspace
 
 
-class _WithSpace(ProgramDevice, Protocol):
-    Space: ClassVar[type[Workspace]]
-
-
-class DeviceBase:
+class DeviceBase(LinesDevice):
     """Base of all devices, including the dry run. `Space` is the class of its workspaces."""
 
     Space: ClassVar[type[Workspace]] = Workspace
 
-    def lines(self: LinesDevice, text: str, *, fuse: bool = True, operators: Mapping[str, Any] | None = None) -> Lines:
+    def lines(self, text: str, *, fuse: bool = True, operators: Mapping[str, Any] | None = None) -> Lines:
         """Compile paper lines into a function of named arrays and numbers. Raises LinesError."""
         return Lines(self, text, fuse=fuse, operators=operators)
 
@@ -30,7 +25,7 @@ class DeviceBase:
         """Wait for kernels that are still being compiled; here none are."""
 
     def workspace(
-        self: _WithSpace,
+        self,
         size: int,
         dtype: np.dtype,
         *,

@@ -38,8 +38,11 @@ class Recorder(Protocol):
 
     origin: float
     """The value of time.perf_counter() that counts as zero."""
-    count: int
-    """Events so far."""
+
+    @property
+    def count(self) -> int:
+        """Events so far."""
+        ...
 
     def kernel(self, name: str, lane: str, bytes_moved: int = 0, flops: int = 0) -> int:
         """A number for a kernel that runs repeatedly."""

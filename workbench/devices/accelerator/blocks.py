@@ -46,7 +46,7 @@ class LocalBlock:
         self.entries = rows.entries - rows.remote_entries
         self._kernel, self._groups = _kernel(device, rows, self.entries, based=False)
 
-    def apply(self, x: Vector, out: Vector) -> None:
+    def apply(self, x: Vector, out: Vector, *_: str) -> None:
         rows = self._rows
         arguments = (rows.data, rows.indices, rows.bounds[1], rows.bounds[2], np.int64(rows.top), x, out)
         self._device.launch(self._kernel, self._groups, *arguments, np.int64(rows.count))
@@ -70,7 +70,7 @@ class RemoteBlock:
         self.entries = rows.remote_entries
         self._kernel, self._groups = _kernel(device, rows, self.entries, based=True)
 
-    def apply(self, v: Vector, out: Vector) -> None:
+    def apply(self, v: Vector, out: Vector, *_: str) -> None:
         rows = self._rows
         arguments = (rows.data, rows.indices, rows.bounds[0], rows.bounds[1], np.int64(0), self._remote, out, v)
         self._device.launch(self._kernel, self._groups, *arguments, np.int64(rows.count))

@@ -37,7 +37,7 @@ class CsrBlock:
         self._kernel = _product if remote is None else _added
         prepare(self._kernel, *self._arguments(*[np.empty(0, data.dtype)] * 2))
 
-    def apply(self, x: np.ndarray, out: np.ndarray) -> None:
+    def apply(self, x: np.ndarray, out: np.ndarray, *_: str) -> None:
         """`out` must not be x."""
         launch(max(self.entries, self._starts.size), self._kernel, *self._arguments(x, out))
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from workbench.devices.plane_slice import PlaneSlice
 
 
-class Cpu(Operators, StepByStep):
+class Cpu(StepByStep, Operators):
     """All cores of this machine. Vectors are NumPy arrays; kernels release the GIL."""
 
     name: str = "cpu"

@@ -43,7 +43,7 @@ class Pair(Accelerator):
     def clock(self, recorder: Recorder) -> Clock:
         return PairClock(self.runtime, recorder)
 
-    def watch(self, workspace: Workspace, every: int) -> Watch:
+    def watch(self, workspace: Workspace, every: int | None) -> Watch:
         """The scalars of the cores' side after every iteration."""
         assert isinstance(workspace, PairWorkspace)
         self.prepare(workspace.dtype)

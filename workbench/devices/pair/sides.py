@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from workbench.devices.accelerator.device import Accelerator
 from workbench.devices.accelerator.runtime import Runtime, Vector
 from workbench.devices.accelerator.streams import Signal
 from workbench.devices.clock import ACCELERATOR, CPU, TO_DEVICE, TO_HOST
@@ -185,4 +186,5 @@ def _note_wait(space: Workspace, lane: str, copies: Sequence[Copy]) -> None:
 
 
 def _runtime(space: Workspace) -> Runtime:
+    assert isinstance(space.device, Accelerator)
     return space.device.runtime

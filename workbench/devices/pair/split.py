@@ -103,7 +103,7 @@ class Split(Cpu):
             self.runtime.download(self._far_x.handle, vector[self.rows :])
         return vector
 
-    def watch(self, workspace: Workspace, every: int) -> Watch:
+    def watch(self, workspace: Workspace, every: int | None) -> Watch:
         assert isinstance(workspace, SplitWorkspace)
         return Watch(workspace.near)
 

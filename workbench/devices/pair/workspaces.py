@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from workbench.devices.accelerator.device import Accelerator
 from workbench.devices.lines.workspace import Workspace
 from workbench.devices.pair.sides import AcceleratorSide, CpuSide, Link, Part, Sides
 
@@ -46,6 +47,7 @@ class SplitWorkspace(Workspace):
         halves = self.near.vectors, self.far.vectors
         if not all(name in half for half in halves):
             return None
+        assert isinstance(self.far.device, Accelerator)
         return np.concatenate([halves[0][name], self.far.device.to_host(halves[1][name])])
 
     def sides(self, *, fused: bool, merged: bool, halves: bool) -> Sides:
