@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -24,8 +24,7 @@ ITERATIONS = 8
 class Method(Protocol):
     """What a dry run needs of a solver."""
 
-    @property
-    def needs_accelerator(self) -> bool: ...
+    needs_accelerator: ClassVar[bool]
 
     def iterates(self, workspace: Workspace, /) -> Iterator[None]: ...
 
