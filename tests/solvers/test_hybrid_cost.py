@@ -134,7 +134,9 @@ ENTRIES = box_nnz((N, N, N), 2)
 def traced(spec, device, problem="stand-in", **parameters):
     stopping = Stopping(rtol=1e-10, maxiter=6)
     configuration = configure(problem, solver=spec, device=device, rhs="random", stopping=stopping, **parameters)
-    return list(run_through(Run(configuration, trace=True)).trace)
+    trace = run_through(Run(configuration, trace=True)).trace
+    assert trace is not None
+    return list(trace)
 
 
 def assert_same_bytes(solver, events, sizes, layout, cut=None, **where):
@@ -158,7 +160,7 @@ def assert_same_bytes(solver, events, sizes, layout, cut=None, **where):
 
 def gyro():
     operator = configure("stand-in", of="gyro", scale=0.05).problem.assemble().operator
-    return Sizes(operator.shape[0], operator.nnz)
+    return Sizes(operator.shape[0], operator.nnz or 0)
 
 
 @pytest.mark.parametrize("solver", [PipelinedCG(), Hybrid1(), Hybrid2(), Hybrid1(fused=False), Hybrid2(merged=False)])

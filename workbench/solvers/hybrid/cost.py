@@ -45,12 +45,9 @@ class _Steps:
 
     def __init__(self, rows: int) -> None:
         self.found: list[Step] = []
+        self.count = 0
         self._row = rows * DOUBLE.itemsize
         self._kernels: list[tuple[str, str, int]] = []
-
-    @property
-    def count(self) -> int:
-        return len(self.found)
 
     def kernel(self, name: str, lane: str, bytes_moved: int = 0, flops: int = 0) -> int:
         words = 0 if name in ("A", *BLOCKS) else bytes_moved // self._row
@@ -61,7 +58,8 @@ class _Steps:
         name, lane, words = self._kernels[kernel]
         launches = round(end - start) if lane == ACCELERATOR else 0
         self.found.append(Step(name, lane, words, launches, iteration, after))
-        return len(self.found) - 1
+        self.count += 1
+        return self.count - 1
 
 
 @functools.lru_cache(maxsize=64)
