@@ -1,6 +1,6 @@
 """Operators on every accelerator against NumPy, in all dtypes, at sizes beyond one work-group.
 
-Precision, grid, layout and the parameters of each operator (reach, order, block, work-items per row) are combined pairwise.
+Precision, grid, layout and the parameters of each operator (reach, order, block) are combined pairwise.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ def test_boxes(accelerator, case):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("lanes", [None, 0, 1, 2, 16, 32])
-def test_csr_with_any_number_of_lanes(accelerator, lanes, dtype):
-    if lanes and lanes > accelerator.layout.group:
-        pytest.skip("more lanes than a group has")
+@pytest.mark.parametrize("items", [None, 0, 1, 2, 16, 32])
+def test_csr_with_any_number_of_work_items_per_row(accelerator, items, dtype):
+    if items and items > accelerator.layout.group:
+        pytest.skip("more work-items per row than a group has")
     matrix, x = random_matrix(1001, dtype).csr, numbers(1001, dtype)
-    bound = accelerator.csr(matrix.data, matrix.indices, matrix.indptr, lanes)
+    bound = accelerator.csr(matrix.data, matrix.indices, matrix.indptr, items)
     same(accelerator, bound, matrix @ x, x, eps=400)
 
 

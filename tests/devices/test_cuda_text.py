@@ -48,12 +48,12 @@ def kernels(dtype):
     yield from (box.axis_sums(), plane_slice.PLANE)
     for reach in (1, 2, 8):
         yield from (box.rows(reach), box.columns(reach))
-    for lanes in (1, 8):
-        yield products.csr(lanes)
-        yield products.csr(lanes, based=True, summed=False)
-        yield products.csr(lanes, based=True, scaled=True, summed=False)
-        yield products.csr(lanes, based=True)
-        yield from (products.csr(lanes, based=based, summed=False, part=True) for based in (True, False))
+    for items in (1, 8):
+        yield products.csr(items)
+        yield products.csr(items, based=True, summed=False)
+        yield products.csr(items, based=True, scaled=True, summed=False)
+        yield products.csr(items, based=True)
+        yield from (products.csr(items, based=based, summed=False, part=True) for based in (True, False))
         yield deflation.runs(lanes)
     yield from (products.chebyshev(first=first) for first in (True, False))
     yield from (products.BLOCKS, products.LEVELS, wavefront.wavefront(is_complex=dtype.kind == "c"))
