@@ -54,7 +54,7 @@ def kernels(dtype):
         yield products.csr(items, based=True, scaled=True, summed=False)
         yield products.csr(items, based=True)
         yield from (products.csr(items, based=based, summed=False, part=True) for based in (True, False))
-        yield deflation.runs(lanes)
+        yield deflation.runs(items)
     yield from (products.chebyshev(first=first) for first in (True, False))
     yield from (products.BLOCKS, products.LEVELS, wavefront.wavefront(is_complex=dtype.kind == "c"))
     yield from (value for value in vars(deflation).values() if isinstance(value, str) and value.startswith("KERNEL"))
