@@ -120,6 +120,6 @@ def test_coarse_solves(accelerator, monkeypatch, case):
     solved = level.solve(accelerator.array(a, a.dtype))
     np.testing.assert_allclose(accelerator.to_host(solved), on_the_host(a), rtol=0, atol=1e-12)
     assert level.waits == (form == "host")
-    dots = accelerator.dots().apply(*[accelerator.array(a, a.dtype)] * 2)
+    dots = accelerator.dots(a.dtype).apply(*[accelerator.array(a, a.dtype)] * 2)
     level.correct_curvature(dots, accelerator.array(a, a.dtype), solved)
     np.testing.assert_allclose(dots.to_host()[0], np.vdot(a, a) - np.vdot(a, on_the_host(a)), rtol=1e-12)

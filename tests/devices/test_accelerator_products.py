@@ -147,9 +147,9 @@ def test_chebyshev_steps(accelerator, dtype):
 def test_element_wise_operators_functions_of_the_host_and_dots(accelerator, dtype):
     scale, x, y = (numbers(5003, dtype, seed) for seed in (1, 0, 2))
     element_wise = ElementWise("d*v", {"d": accelerator.array(scale, x.dtype)})
-    same(accelerator, accelerator.applied(element_wise), scale * x, x)
+    same(accelerator, accelerator.applied(element_wise, x.dtype), scale * x, x)
     same(accelerator, accelerator.callable(lambda v: 2 * v[::-1], x.size, x.dtype), 2 * x[::-1], x)
-    dots = accelerator.dots().apply(accelerator.array(x, x.dtype), accelerator.array(y, y.dtype)).to_host()
+    dots = accelerator.dots(x.dtype).apply(accelerator.array(x, x.dtype), accelerator.array(y, y.dtype)).to_host()
     wide = accumulator(x.dtype)
     expected = [np.vdot(a.astype(wide), b.astype(wide)) for a, b in [(x, y), (y, y), (x, x)]]
     np.testing.assert_allclose(dots, expected, rtol=0, atol=1e-4 if np.finfo(dtype).eps > 1e-10 else 1e-11)

@@ -106,4 +106,4 @@ class Walk:
 
 
 def _applied(setting: SolveSetup) -> Any:
-    return setting.device.applied(setting.M) if isinstance(setting.M, ElementWise) else setting.M
+    return setting.device.applied(setting.M, setting.b.dtype) if isinstance(setting.M, ElementWise) else setting.M

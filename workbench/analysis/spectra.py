@@ -35,7 +35,9 @@ def spectrum(configuration: Configuration, system: LinearSystem | None = None) -
             f"exact spectra need dense matrices, with at most {LARGEST} unknowns, got {size}; use Ritz values"
         )
     matrix = _columns(setting, setting.A)
-    first = setting.device.applied(setting.M) if isinstance(setting.M, ElementWise) else setting.M
+    first = (
+        setting.device.applied(setting.M, setting.operator.dtype) if isinstance(setting.M, ElementWise) else setting.M
+    )
     inverse = _columns(setting, first)
     root = linalg.cholesky((inverse + inverse.conj().T) / 2, lower=True)
     symmetric = root.conj().T @ matrix @ root

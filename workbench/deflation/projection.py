@@ -121,6 +121,11 @@ class Projection:
         return self.system_traffic + self.coarse_traffic - self._product.saved + self._az.traffic
 
     @property
+    def dtype(self) -> np.dtype:
+        """Of the vectors."""
+        return self._work.dtype
+
+    @property
     def vector_traffic(self) -> int:
         """Bytes of one vector."""
         return self._work.nbytes

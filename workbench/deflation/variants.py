@@ -69,7 +69,8 @@ class Def2(Variant):
 @register
 @dataclasses.dataclass(frozen=True)
 class ADef1(Variant):
-    """Two coarse solves and one product with AZ. M1 is not Hermitian, but CG converges as with BNN."""
+    """Two coarse solves and one product with AZ. M1 is not Hermitian: its eigenvalues with A are those of BNN, but CG
+    may take more iterations, and does not converge with every M. Use BNN or A-DEF2 then."""
 
     name: ClassVar[str] = "a-def1"
     title: ClassVar[str] = "A-DEF1: adapted deflation, M^-1 P + Q"
@@ -137,7 +138,7 @@ class TwoLevel:
         self._projection, self._M, self._device = projection, M, device
         self._before, self._after, self._correct = before, after, correct
         self._early = dots_of_first_level
-        self._dots = device.dots()
+        self._dots = device.dots(projection.dtype)
         self._work: Any = None
         self.waits = projection.waits or getattr(M, "waits", False)
         """Whether an application synchronizes with the host."""

@@ -255,7 +255,7 @@ class Cycle:
     def __init__(self, solver: AmgxSolver, device: Device, *, projected: bool = False) -> None:
         self._solver, self._device = solver, device
         self._runtime: Any = getattr(device, "runtime", None)
-        self._dots = device.dots()
+        self._dots = device.dots(np.dtype(np.float64))
         self._projected = projected
         if projected:
             self._unit = device.array(np.full(solver.size, 1 / np.sqrt(solver.size)), np.dtype(np.float64))

@@ -94,8 +94,8 @@ class Reductions(Protocol):
         """s = b - s."""
         ...
 
-    def dots(self) -> PairKernel:
-        """The dot products (x, y), (y, y) and (x, x) of two vectors in one pass."""
+    def dots(self, dtype: np.dtype) -> PairKernel:
+        """The dot products (x, y), (y, y) and (x, x) of two vectors in one pass, compiled here."""
         ...
 
 
@@ -154,7 +154,7 @@ class Operators(Protocol):
         """The product with a function of NumPy arrays."""
         ...
 
-    def applied(self, operator: Any) -> DeviceOperator:
+    def applied(self, operator: Any, dtype: np.dtype) -> DeviceOperator:
         """An element-wise operator as a kernel of its own, for where it cannot be fused."""
         ...
 

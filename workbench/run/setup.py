@@ -198,7 +198,7 @@ def _levels(
     notes += projection.notes
     if variant.projects_start:
         projection.recover_solution(vectors.x, vectors.b)
-    applied = device.applied(first_level) if isinstance(first_level, ElementWise) else first_level
+    applied = device.applied(first_level, operator.dtype) if isinstance(first_level, ElementWise) else first_level
     both = variant.precondition(projection, applied, device)
     check_stopped(stopped)
     M = first_level if both is applied else both

@@ -34,9 +34,10 @@ class Dots:
 class AppliedElementWise:
     """u = formula of r in a pass of its own, with (r, u), (u, u) and (r, r) where any of them is asked for."""
 
-    def __init__(self, device: Any, operator: Any) -> None:
+    def __init__(self, device: Any, operator: Any, dtype: np.dtype) -> None:
         self._device, self._operators = device, {"M": operator}
         self._last = self._product = OnePass(device, PRODUCT, ("x", "y"), self._operators)
+        self._product.prepare(dtype)
 
     @functools.cached_property
     def _product_and_dots(self) -> OnePass:
@@ -81,8 +82,6 @@ class OnePass:
         self._kernels: dict[np.dtype, Any] = {}
         self._dots: tuple[Any, Dots | None] = (None, None)
         self.traffic = self.flops = 0
-        for dtype in {vector.dtype for vector in self._factors.values()}:
-            self.prepare(dtype)
 
     def prepare(self, dtype: np.dtype) -> None:
         """Compile for vectors of this dtype, ahead of the first application."""

@@ -25,7 +25,7 @@ class CallableProduct:
         self._device, self._product = device, product
         self._size = size
         self._x, self._out = (device.pinned((size,), np.dtype(dtype)) for _ in range(2))
-        self._dots = device.dots()
+        self._dots = device.dots(np.dtype(dtype))
 
     def apply(self, x: Vector, out: Vector, *wanted: str) -> Dots | None:
         self._device.fetch(x, self._x)

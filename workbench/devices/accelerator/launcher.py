@@ -32,7 +32,7 @@ class Launcher:
         self.budget = budget or Budget(None, runtime.memory, runtime.name)
         self._kernels: dict[tuple[Any, ...], Function] = {}
         self._subtract = OnePass(self, "s = b - s", ("b", "s"))
-        self._vdot = self.dots()
+        self._vdot = OnePass(self, DOTS, ("x", "y"))
 
     # Memory.
 
@@ -207,6 +207,8 @@ class Launcher:
         assert dots is not None
         return dots.to_host()[0].item()
 
-    def dots(self) -> Any:
+    def dots(self, dtype: np.dtype) -> OnePass:
         """The dot products (x, y), (y, y) and (x, x) of two vectors in one pass."""
-        return OnePass(self, DOTS, ("x", "y"))
+        made = OnePass(self, DOTS, ("x", "y"))
+        made.prepare(dtype)
+        return made

@@ -57,9 +57,9 @@ class Operators(Launcher):
             products.CsrTerm(self, upper, summed=True),
         )
 
-    def applied(self, operator: Any) -> Any:
+    def applied(self, operator: Any, dtype: np.dtype) -> Any:
         """An element-wise operator as one with apply(r, u), for where it cannot be inlined into a pass."""
-        return AppliedElementWise(self, operator)
+        return AppliedElementWise(self, operator, dtype)
 
     def chebyshev_step(self, inverse: Vector) -> Any:
         """p = a p + b D^-1 (r - s), u = u + p."""

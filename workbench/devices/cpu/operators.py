@@ -67,13 +67,13 @@ class Operators(DeviceBase):
         rows = (lower.data, lower.indices, lower.indptr)
         return CsrTerm(*rows), CsrTerm(*rows, scale=scale), CsrTerm(upper.data, upper.indices, upper.indptr)
 
-    def dots(self) -> DotProducts:
+    def dots(self, dtype: np.dtype) -> DotProducts:
         """The dot products (x, y), (y, y) and (x, x) of two vectors in one pass."""
-        return DotProducts(self)
+        return DotProducts(self, dtype)
 
-    def applied(self, operator: Any) -> AppliedElementWise:
+    def applied(self, operator: Any, dtype: np.dtype) -> AppliedElementWise:
         """An element-by-element operator as one with apply(r, u), for where it cannot join a pass."""
-        return AppliedElementWise(self, operator)
+        return AppliedElementWise(self, operator, dtype)
 
     def subdomains(self, labels: np.ndarray, count: int, dtype: np.dtype) -> Subdomains:
         """Piecewise constant deflation vectors given by a label per unknown."""

@@ -42,8 +42,9 @@ class ProductThenRestriction:
 class DotProducts:
     """(x, y), (y, y) and (x, x) in one pass."""
 
-    def __init__(self, device: DeviceBase) -> None:
+    def __init__(self, device: DeviceBase, dtype: np.dtype) -> None:
         self._lines = device.lines("xy = (x, y)\nyy = (y, y)\nxx = (x, x)")
+        self._lines.compile(x=np.zeros(1, dtype), y=np.zeros(1, dtype))
 
     def apply(self, x: np.ndarray, y: np.ndarray) -> tuple[Any, Any, Any]:
         dots = self._lines(x=x, y=y)
@@ -53,11 +54,13 @@ class DotProducts:
 class AppliedElementWise:
     """u = formula of r in a separate pass, with (r, u), (u, u) and (r, r) where any of them is asked for."""
 
-    def __init__(self, device: DeviceBase, operator: Any) -> None:
+    def __init__(self, device: DeviceBase, operator: Any, dtype: np.dtype) -> None:
         product, dots = "u = M(r)", "xy = (r, u)\nyy = (u, u)\nxx = (r, r)"
         self._product = device.lines(product, operators={"M": operator})
         self._product_and_dots = device.lines(f"{product}\n{dots}", operators={"M": operator})
         self._factors = operator.factors
+        shape = next((factor.shape for factor in self._factors.values()), (1,))
+        self._product.compile(r=np.zeros(shape, dtype), u=np.zeros(shape, dtype))
         self.traffic = self.flops = 0
 
     def apply(self, r: np.ndarray, u: np.ndarray, *wanted: str) -> tuple[Any, Any, Any] | None:
