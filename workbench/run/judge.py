@@ -93,7 +93,7 @@ class Judge:
             self._best_x.update(row.norm, row.iteration, self._setup.x)
 
     def verdict(self, row: Row, workspace: Any, *, last: bool) -> Ending | None:
-        """Why the run ends with this row, None if it does not. Only the last row of an interval confirms convergence."""
+        """Why the run ends with this row, None if it does not. Only the last row of an interval can confirm it."""
         ending = self._by_norm(row, workspace, last=last)
         limit = self._stopping.max_seconds
         if ending is None and row.iteration >= self._limit:

@@ -125,7 +125,8 @@ def _scaled_vector(state: RunState, quantity: Quantity) -> tuple[Any, str]:
     """A vector of the scaled system, where it is stored, and words on its origin; None where it is unknown.
 
     Cost: nothing for a residual that the recurrence stores, one application of A for any other; for x and the error
-    under deflation that of Q b + P^T x. Where solutions are defined up to a constant, x and the error are copied to the host.
+    under deflation that of Q b + P^T x. Where solutions are defined up to a constant, x and the error are copied to
+    the host.
     """
     setup = state.setup
     if setup.x is None:
