@@ -1,4 +1,4 @@
-"""How long batches become, by recorded norms alone; and that no run ends otherwise for it."""
+"""How long intervals become, by recorded norms alone; and that no run ends otherwise for it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.conftest import box_stencil
 from workbench.devices.accelerator.device import CHECK_EVERY, LONGEST_INTERVAL
 from workbench.problems import LinearSystem
 from workbench.run import Reason, Run, Stopping, configure, driver, judge, run_through
-from workbench.run.check_interval import GROWTH, SECONDS, next_batch, remaining
+from workbench.run.check_interval import GROWTH, SECONDS, next_interval, remaining
 from workbench.run.in_memory import InMemoryProblem
 
 NORMS = st.lists(st.floats(1e-12, 1e12), min_size=1, max_size=60).map(np.array)
@@ -24,8 +24,8 @@ def falling(rate, count):
     return 10.0 ** (-rate * np.arange(count))
 
 
-def batch(norms, target=1e-30, *, before=0, seconds=0.0, **others):
-    return next_batch(norms, target, before=before, least=16, most=1024, seconds=seconds, **others)
+def interval(norms, target=1e-30, *, before=0, seconds=0.0, **others):
+    return next_interval(norms, target, before=before, least=16, most=1024, seconds=seconds, **others)
 
 
 def test_endless_time_ends_nothing(accelerator):
@@ -36,7 +36,7 @@ def test_endless_time_ends_nothing(accelerator):
 def test_batches_grow_while_nothing_is_near():
     lengths, norms = [], np.ones(1)
     for _ in range(6):
-        lengths.append(batch(norms, before=lengths[-1] if lengths else 0))
+        lengths.append(interval(norms, before=lengths[-1] if lengths else 0))
         norms = np.ones(norms.size + lengths[-1])
     assert lengths == [16, 64, 256, 1024, 1024, 1024]
 
@@ -45,9 +45,9 @@ def test_a_batch_reaches_to_where_the_norm_meets_the_target():
     norms = falling(0.01, 301)
     # From 1e-3 to 1e-5 at a hundredth of a power of ten an iteration: 200, in whole sixteens.
     assert remaining(norms, 1e-5, 64) == pytest.approx(200)
-    assert batch(norms, 1e-5, before=1024) == 192
-    assert batch(norms, 1e-5, before=16) == 64
-    assert batch(norms, 1.1e-3 / 1.1, before=1024) == 16
+    assert interval(norms, 1e-5, before=1024) == 192
+    assert interval(norms, 1e-5, before=16) == 64
+    assert interval(norms, 1.1e-3 / 1.1, before=1024) == 16
 
 
 def test_the_fastest_of_the_average_rates_counts():
@@ -66,16 +66,16 @@ def test_norms_that_do_not_fall_say_nothing():
 
 def test_a_batch_takes_no_longer_than_it_may():
     norms = np.ones(500)
-    assert batch(norms, before=1024, seconds=SECONDS / 200) == 192
+    assert interval(norms, before=1024, seconds=SECONDS / 200) == 192
     # Slow iterations are made sixteen at a time; the driver's own bound is another matter.
-    assert batch(norms, before=1024, seconds=1.0) == 16
-    assert batch(norms, before=1024, may_end_in=5) == 5
-    assert batch(norms, before=1024, may_end_in=-3) == 1
+    assert interval(norms, before=1024, seconds=1.0) == 16
+    assert interval(norms, before=1024, may_end_in=5) == 5
+    assert interval(norms, before=1024, may_end_in=-3) == 1
 
 
 @given(NORMS, st.floats(1e-12, 1e12), st.integers(0, 1024), st.floats(0, 10), st.integers(-5, 2000))
 def test_a_batch_is_always_within_its_bounds(norms, target, before, seconds, may_end_in):
-    length = batch(norms, target, before=before, seconds=seconds, may_end_in=may_end_in)
+    length = interval(norms, target, before=before, seconds=seconds, may_end_in=may_end_in)
     assert 1 <= length <= 1024
     assert length <= max(16, GROWTH * before)
     assert length <= max(1, may_end_in)
@@ -101,7 +101,7 @@ def lengths_of(run):
 
 
 def quick(monkeypatch, run):
-    """Iterations that are timed as if a GPU made them, since batches depend on that."""
+    """Iterations that are timed as if a GPU made them, since intervals depend on that."""
     monkeypatch.setattr(driver.time, "perf_counter", iter(1e-6 * np.arange(10**7)).__next__)
     return run
 
@@ -149,7 +149,7 @@ def test_the_time_limit_is_kept(accelerator, system):
 
 
 def test_the_device_stops_at_the_iteration_that_diverges(accelerator, monkeypatch):
-    """Not at the end of the batch, whose further rows would say nothing."""
+    """Not at the end of the interval, whose further rows would say nothing."""
     monkeypatch.setattr(judge, "DIVERGENCE", 1.5)
     operator = box_stencil((61, 67), shift=1e-6)
     b = np.zeros(operator.shape[0])

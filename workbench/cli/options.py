@@ -43,7 +43,7 @@ def key_value(text: str) -> tuple[str, str]:
     return key, value
 
 
-def setting(parser: Any, declared: Parameter, default: Any = None) -> None:
+def add_option(parser: Any, declared: Parameter, default: Any = None) -> None:
     """Add the option of a setting. default: the value without the option, None to keep what a link or file says."""
     parser.add_argument(
         f"--{declared.name.replace('_', '-')}",

@@ -132,7 +132,7 @@ class Projection:
 
     @property
     def system_traffic(self) -> int:
-        """Bytes of one product with A."""
+        """Bytes of one application of A."""
         return self._bound.traffic
 
     @property

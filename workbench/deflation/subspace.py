@@ -82,7 +82,7 @@ class DenseSubspace(Subspace):
     Z consists of the Ritz vectors of A in that span: orthonormal, with diagonal E. Linearly dependent columns are
     dropped, and so are Ritz vectors that A maps to zero, which do not change the span of AZ; both are noted.
 
-    Cost: memory 2 d vectors (Z and AZ), setup d products with A and about 8 N d^2 flops, 4 N d flops per application.
+    Cost: memory 2 d vectors (Z and AZ), setup d applications of A and about 8 N d^2 flops, 4 N d flops per application.
 
     Raises InputError for entries that are not finite, and for an A that is indefinite on the span.
     """

@@ -55,7 +55,7 @@ class Def1(Variant):
 @register
 @dataclasses.dataclass(frozen=True)
 class Def2(Variant):
-    """Directions projected by P^T: one coarse solve and one additional product with A."""
+    """Directions projected by P^T: one coarse solve and one additional application of A."""
 
     name: ClassVar[str] = "def2"
     title: ClassVar[str] = "DEF2: projected directions"
@@ -82,7 +82,7 @@ class ADef1(Variant):
 @register
 @dataclasses.dataclass(frozen=True)
 class ADef2(Variant):
-    """One coarse solve and one additional product with A; the most robust variant against rounding in E^-1."""
+    """One coarse solve and one additional application of A; the most robust variant against rounding in E^-1."""
 
     name: ClassVar[str] = "a-def2"
     title: ClassVar[str] = "A-DEF2: adapted deflation, P^T M^-1 + Q"
@@ -96,7 +96,7 @@ class ADef2(Variant):
 @register
 @dataclasses.dataclass(frozen=True)
 class BalancingNeumannNeumann(Variant):
-    """Two coarse solves, one product with AZ and one additional product with A (Mandel 1993)."""
+    """Two coarse solves, one product with AZ and one additional application of A (Mandel 1993)."""
 
     name: ClassVar[str] = "bnn"
     title: ClassVar[str] = "BNN: balancing, P^T M^-1 P + Q"

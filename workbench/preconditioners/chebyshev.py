@@ -27,7 +27,7 @@ class Chebyshev(Preconditioner):
     the largest absolute row sum of D^-1 A. M^-1 is positive definite: p is positive up to high + high/ratio, and
     everywhere for an even degree.
 
-    Cost: one application makes `degree` products with A and degree + 1 passes over vectors. Stores 1/D and two work
+    Cost: one application makes `degree` applications of A and degree + 1 passes over vectors. Stores 1/D and two work
     vectors, each (N,).
 
     Raises InputError if the diagonal of A is not available.
@@ -38,7 +38,7 @@ class Chebyshev(Preconditioner):
     name: ClassVar[str] = "chebyshev"
     title: ClassVar[str] = "Chebyshev polynomial"
 
-    degree: int = parameter(3, "degree of the polynomial, products with A in an application", low=1, high=64)
+    degree: int = parameter(3, "degree of the polynomial, applications of A in an application", low=1, high=64)
     ratio: float = parameter(30.0, "largest over smallest eigenvalue that the polynomial aims at", low=1.01, high=1e6)
 
     def setup(self, operator: Operator, device: Device) -> ChebyshevSeries:

@@ -57,8 +57,8 @@ def suspects(reason: Reason, setup: SolveSetup, drift: Callable[[], float], advi
 def _indefinite_first_level(setup: SolveSetup) -> str:
     """A proof that a multigrid cycle is not positive definite, and the remedy; empty for any other first level.
 
-    Computed for r = b - A x of the solver's system, where (r, M^-1 r) <= 0 depends on M alone. Cost: one product with A
-    and one with M.
+    Computed for r = b - A x of the solver's system, where (r, M^-1 r) <= 0 depends on M alone. Cost: one
+    application of A and one of M.
     """
     M = setup.first_level
     if not getattr(M, "suspect", ""):
@@ -112,7 +112,7 @@ def diagnose(setup: SolveSetup, workspace: Workspace) -> Diagnosis:
     """Recompute (d, A d) and (r, M^-1 r) for the direction and the residual that the solver declares.
 
     Under deflation (d, A d) is computed for the direction and for its projection, on which the solver's P A acts, and
-    the lower value is taken; M is the first level alone. Cost: up to three products with A and two with M.
+    the lower value is taken; M is the first level alone. Cost: up to three applications of A and two of M.
     """
     solver = setup.solver
     space = _vectors_of(setup, workspace, solver)

@@ -170,7 +170,7 @@ class Run:
         return result_of(self.state, self.x, self._judge.relative(true_residual), self.trace)
 
     def true_residual(self) -> Any:
-        """b - A x, recomputed: a vector on the device, valid until the next step. Cost: one product with A."""
+        """b - A x, recomputed: a vector on the device, valid until the next step. Cost: one application of A."""
         self._measures.true_residual()
         return self._measures.residual
 
@@ -203,7 +203,7 @@ class Run:
             self.history,
             self.setup.unscaled_norm(judge.confirm_below),
             judge.best[1],
-            longest=recurrence.longest_batch,
+            longest=recurrence.longest_interval,
             most=most,
             elapsed=self.iteration_seconds,
         )

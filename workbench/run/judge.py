@@ -48,7 +48,7 @@ class Ending(NamedTuple):
 class Judge:
     """The stopping criteria of one run. Norms are those of the scaled system that the run solves.
 
-    limit: iterations at most. Cost: nothing for a row, one product with A for a confirmation, three for a breakdown.
+    limit: iterations at most. Cost: nothing for a row, one application of A for a confirmation, three for a breakdown.
     Memory: one vector, the best iterate.
     """
 
@@ -93,7 +93,7 @@ class Judge:
             self._best_x.update(row.norm, row.iteration, self._setup.x)
 
     def verdict(self, row: Row, workspace: Any, *, last: bool) -> Ending | None:
-        """Why the run ends with this row, None if it does not. Only the last row of a batch can confirm convergence."""
+        """Why the run ends with this row, None if it does not. Only the last row of an interval can confirm it."""
         ending = self._by_norm(row, workspace, last=last)
         limit = self._stopping.max_seconds
         if ending is None and row.iteration >= self._limit:

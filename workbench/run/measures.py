@@ -27,7 +27,7 @@ class Measures:
     def true_residual(self, x: Any = None) -> float:
         """||b - A x|| recomputed, for the present iterate or another one; leaves b - A x in `residual`.
 
-        Cost: one product with A, and that of `SolveSetup.solution`.
+        Cost: one application of A, and that of `SolveSetup.solution`.
         """
         setup = self._setup
         setup.bound.apply(setup.solution(setup.x if x is None else x), self.residual)
@@ -66,7 +66,7 @@ class Measures:
         return setup.device.norm(self.residual)
 
     def error_norm(self) -> float:
-        """sqrt((e, A e)) for e = x* - x. Cost: one product with A; leaves A e = b - A x in `residual`."""
+        """sqrt((e, A e)) for e = x* - x. Cost: one application of A; leaves A e = b - A x in `residual`."""
         setup = self._setup
         assert setup.exact is not None
         self.true_residual()

@@ -258,7 +258,7 @@ class Race:
     def _next_ready(self) -> list[RaceEntry]:
         """Wait for entries that can advance, and for the slot; empty when all have ended."""
         while ready := self._ready():
-            # Ending costs at most one product with A, so that it needs no slot.
+            # Ending costs at most one application of A, so that it needs no slot.
             if ending := [entry for entry in ready if entry.stopping]:
                 return ending
             if self._slot.held or self._slot.acquire(unless=self._changed):

@@ -41,7 +41,7 @@ class Recurrence:
         self._rows: Callable[[], Rows] = clock.reading(self.watch.rows) if clock else self.watch.rows
 
     @property
-    def longest_batch(self) -> int:
+    def longest_interval(self) -> int:
         """The largest number of iterations between two checks."""
         return self.watch.every
 

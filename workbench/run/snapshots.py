@@ -124,8 +124,9 @@ def _vector(state: RunState, quantity: Quantity) -> tuple[Any, str]:
 def _scaled_vector(state: RunState, quantity: Quantity) -> tuple[Any, str]:
     """A vector of the scaled system, where it is stored, and words on its origin; None where it is unknown.
 
-    Cost: nothing for a residual that the recurrence stores, one product with A for any other; for x and the error under
-    deflation that of Q b + P^T x. Where solutions are defined up to a constant, x and the error are copied to the host.
+    Cost: nothing for a residual that the recurrence stores, one application of A for any other; for x and the error
+    under deflation that of Q b + P^T x. Where solutions are defined up to a constant, x and the error are copied to
+    the host.
     """
     setup = state.setup
     if setup.x is None:
@@ -153,7 +154,7 @@ def of_result(
 ) -> tuple[np.ndarray | None, str]:
     """A vector of a run that has ended, from its x, and words on its origin; None where it is unknown.
 
-    Cost: nothing for the solution, two products with A on the CPU for the others.
+    Cost: nothing for the solution, two applications of A on the CPU for the others.
     """
     if not np.isfinite(x).all():
         return None, "x is not finite, so that there is nothing to show"

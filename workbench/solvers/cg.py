@@ -14,7 +14,7 @@ from workbench.solvers.base import Solver
 class CG(Solver):
     """Preconditioned conjugate gradients for Hermitian positive definite A and M.
 
-    Stores x, r, p and s in addition to b, and u if M is not element-wise. An iteration makes one product with A, one
+    Stores x, r, p and s in addition to b, and u if M is not element-wise. An iteration makes one application of A, one
     application of M and three vector updates in two further passes. The update of x is placed next to that of p, so
     that p is read once for both.
 

@@ -72,7 +72,7 @@ class PipelinedCGWithReplacement(Solver):
 
     f, g, h and j bound the norms of b - A x - r, A p - s, A u - w and A q - z. The norms in them are computed in the
     pass of the dot products. The residual is replaced in the iteration in which f exceeds sqrt(eps) ||r||, which costs
-    five additional products with A and three with M; the direction is kept. `size` estimates ||A|| from the products so
+    five additional applications of A and three of M; the direction is kept. `size` estimates ||A|| from the products so
     far.
 
     The decision synchronizes with the host in every iteration.
