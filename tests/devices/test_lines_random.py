@@ -213,6 +213,9 @@ class PlanDevice(StepByStep):
     def write_scalar(self, scalars, slot, value):
         scalars[slot] = value
 
+    def settle(self):
+        pass
+
     def zeros(self, size, dtype):
         return np.full(size, np.nan, dtype)
 

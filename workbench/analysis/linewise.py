@@ -12,6 +12,7 @@ from workbench.lines.interpret import evaluate_line
 from workbench.lines.parse import parse
 from workbench.lines.shapes import infer
 from workbench.lines.types import Line
+from workbench.operators import BoundOperator
 from workbench.preconditioners import ElementWise
 from workbench.run import Configuration
 from workbench.run.setup import SolveSetup, prepare
@@ -93,7 +94,7 @@ class Walk:
             held.append(values)
         return held
 
-    def _function(self, operator: Any) -> Callable[[np.ndarray], np.ndarray]:
+    def _function(self, operator: BoundOperator) -> Callable[[np.ndarray], np.ndarray]:
         """An operator of the device as a function of NumPy arrays."""
         device = self.setup.device
 
@@ -105,5 +106,5 @@ class Walk:
         return apply
 
 
-def _applied(setup: SolveSetup) -> Any:
+def _applied(setup: SolveSetup) -> BoundOperator:
     return setup.device.applied(setup.M, setup.b.dtype) if isinstance(setup.M, ElementWise) else setup.M

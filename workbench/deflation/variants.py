@@ -17,10 +17,12 @@ have equal iterates in exact arithmetic; they differ in cost and in the effect o
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from workbench.deflation.projection import Parts, Projection
+from workbench.devices.operator_protocols import DeviceVector, Dots
 from workbench.devices.protocol import Device
+from workbench.operators import BoundOperator
 from workbench.registry import Block, register
 
 
@@ -36,7 +38,7 @@ class Variant(Block):
     keeps_z_orthogonal: ClassVar[bool] = False
     """Z^T r = 0 in every iteration, up to rounding."""
 
-    def precondition(self, projection: Projection, M: Any, device: Device) -> Any:
+    def precondition(self, projection: Projection, M: BoundOperator, device: Device) -> BoundOperator:
         """M1 for the solver, from M^-1 as a bound operator with apply(r, u)."""
         return M
 
@@ -62,7 +64,7 @@ class Def2(Variant):
     projects_start: ClassVar[bool] = True
     keeps_z_orthogonal: ClassVar[bool] = True
 
-    def precondition(self, projection: Projection, M: Any, device: Device) -> Any:
+    def precondition(self, projection: Projection, M: BoundOperator, device: Device) -> BoundOperator:
         return TwoLevel(projection, M, device, after=True, dots_of_first_level=True)
 
 
@@ -75,7 +77,7 @@ class ADef1(Variant):
     name: ClassVar[str] = "a-def1"
     title: ClassVar[str] = "A-DEF1: adapted deflation, M^-1 P + Q"
 
-    def precondition(self, projection: Projection, M: Any, device: Device) -> Any:
+    def precondition(self, projection: Projection, M: BoundOperator, device: Device) -> BoundOperator:
         return TwoLevel(projection, M, device, before=True, correct=True)
 
 
@@ -89,7 +91,7 @@ class ADef2(Variant):
     projects_start: ClassVar[bool] = True
     keeps_z_orthogonal: ClassVar[bool] = True
 
-    def precondition(self, projection: Projection, M: Any, device: Device) -> Any:
+    def precondition(self, projection: Projection, M: BoundOperator, device: Device) -> BoundOperator:
         return TwoLevel(projection, M, device, after=True, correct=True)
 
 
@@ -101,7 +103,7 @@ class BalancingNeumannNeumann(Variant):
     name: ClassVar[str] = "bnn"
     title: ClassVar[str] = "BNN: balancing, P^T M^-1 P + Q"
 
-    def precondition(self, projection: Projection, M: Any, device: Device) -> Any:
+    def precondition(self, projection: Projection, M: BoundOperator, device: Device) -> BoundOperator:
         return TwoLevel(projection, M, device, before=True, after=True, correct=True)
 
 
@@ -113,7 +115,7 @@ class Additive(Variant):
     name: ClassVar[str] = "ad"
     title: ClassVar[str] = "AD: additive coarse correction, M^-1 + Q"
 
-    def precondition(self, projection: Projection, M: Any, device: Device) -> Any:
+    def precondition(self, projection: Projection, M: BoundOperator, device: Device) -> BoundOperator:
         return TwoLevel(projection, M, device, correct=True)
 
 
@@ -127,7 +129,7 @@ class TwoLevel:
     def __init__(
         self,
         projection: Projection,
-        M: Any,
+        M: BoundOperator,
         device: Device,
         *,
         before: bool = False,
@@ -139,11 +141,11 @@ class TwoLevel:
         self._before, self._after, self._correct = before, after, correct
         self._early = dots_of_first_level
         self._dots = device.dots(projection.dtype)
-        self._work: Any = None
+        self._work: DeviceVector = None
         self.waits = projection.waits or getattr(M, "waits", False)
         """Whether an application synchronizes with the host."""
 
-    def apply(self, r: Any, u: Any, *wanted: str) -> Any:
+    def apply(self, r: DeviceVector, u: DeviceVector, /, *wanted: str) -> Dots:
         """u = M1 r. Dot products cost a pass over r and u. r and u must be distinct vectors."""
         v = r
         if self._before:

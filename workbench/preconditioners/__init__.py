@@ -3,8 +3,9 @@
 import sys
 
 from workbench.preconditioners.base import ElementWise, Preconditioner
+from workbench.preconditioners.cycle_checks import MultigridCycle
 from workbench.registry import load_package
 
 load_package(sys.modules[__name__])
 
-__all__ = ["ElementWise", "Preconditioner"]
+__all__ = ["ElementWise", "MultigridCycle", "Preconditioner"]

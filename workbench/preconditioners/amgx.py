@@ -13,7 +13,7 @@ from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators import Operator
 from workbench.preconditioners.base import Preconditioner
-from workbench.preconditioners.cycle_checks import attach_notes, check_cycle
+from workbench.preconditioners.cycle_checks import MultigridCycle, attach_notes, check_cycle
 from workbench.preconditioners.pinned import pin_unknowns, project_out_mean
 from workbench.registry import parameter, register
 
@@ -59,7 +59,7 @@ class Amgx(Preconditioner):
         }
         return {"config_version": 2, "determinism_flag": 1, "solver": cycle}
 
-    def setup(self, operator: Operator, device: Device) -> Any:
+    def setup(self, operator: Operator, device: Device) -> MultigridCycle:
         if operator.dtype != np.float64:
             raise InputError(f"amgx needs a real matrix in double precision, got {operator.dtype}; use amg:sa")
         name = f"amgx:{self.method}"

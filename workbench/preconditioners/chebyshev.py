@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
 
+from workbench.devices.operator_protocols import DeviceVector, Dots
 from workbench.devices.protocol import Device
-from workbench.operators import Box, Operator, Stencil
+from workbench.operators import BoundOperator, Box, Operator, Stencil
 from workbench.preconditioners.base import Preconditioner
 from workbench.registry import parameter, register
 
@@ -51,7 +52,9 @@ class Chebyshev(Preconditioner):
 class ChebyshevSeries:
     """u = p(D^-1 A) D^-1 r on a device: the Chebyshev iteration from u = 0 on the interval [low, high]."""
 
-    def __init__(self, degree: int, low: float, high: float, product: Any, inverse: Any, device: Device) -> None:
+    def __init__(
+        self, degree: int, low: float, high: float, product: BoundOperator, inverse: DeviceVector, device: Device
+    ) -> None:
         self.low, self.high = low, high
         self._product, self._step = product, device.chebyshev_step(inverse)
         self.waits = getattr(product, "waits", False)
@@ -63,7 +66,7 @@ class ChebyshevSeries:
             previous, rho = rho, 1 / (2 * center / radius - rho)
             self._weights.append((rho * previous, 2 * rho / radius))
 
-    def apply(self, r: Any, u: Any, *_: str) -> Any:
+    def apply(self, r: DeviceVector, u: DeviceVector, /, *_: str) -> Dots:
         """u = M^-1 r; computes all three dot products. r and u must be distinct vectors."""
         dots = self._step.apply(r, self._s, self._p, u, *self._weights[0], first=True)
         for a, b in self._weights[1:]:
@@ -82,7 +85,7 @@ class ChebyshevSeries:
         return self._step.flops + later * (self._product.flops + self._step.flops)
 
 
-def _largest_ritz_value(operator: Operator, product: Any, device: Device) -> float:
+def _largest_ritz_value(operator: Operator, product: BoundOperator, device: Device) -> float:
     """Of D^-1/2 A D^-1/2, by the Lanczos process; extreme Ritz values need no reorthogonalization."""
     size, dtype = operator.shape[0], operator.dtype
     scale = (1 / np.sqrt(np.real(operator.diagonal()))).astype(np.finfo(dtype).dtype)

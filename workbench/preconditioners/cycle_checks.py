@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from workbench.errors import InputError
+from workbench.operators import BoundOperator
 
 SYMMETRY_TOLERANCE = 1e-6
 """Allowed difference of (M^-1 x, y) and (x, M^-1 y), relative to the norms; far above the rounding of a cycle."""
+
+
+@runtime_checkable
+class MultigridCycle(BoundOperator, Protocol):
+    """M^-1 by a multigrid cycle, which may lack a property that CG needs.
+
+    notes: sentences for the provenance. suspect: the cause to name if (r, M^-1 r) <= 0 is computed; remedy: what to use
+    instead.
+    """
+
+    notes: tuple[str, ...]
+    suspect: str
+    remedy: str
 
 
 def check_cycle(name: str, apply: Callable[[np.ndarray], np.ndarray], size: int, dtype: np.dtype) -> tuple[str, ...]:
@@ -46,11 +60,8 @@ def _remedy(name: str) -> str:
     return f"use another preconditioner than {name}, such as ssor, block-ic or jacobi"
 
 
-def attach_notes(cycle: Any, name: str, notes: tuple[str, ...]) -> Any:
-    """Attach notes for the provenance to a bound cycle, and the diagnosis of a breakdown that it may cause.
-
-    `suspect` names the cause if (r, M^-1 r) <= 0 is computed; `remedy` says what to use instead.
-    """
+def attach_notes(cycle: Any, name: str, notes: tuple[str, ...]) -> MultigridCycle:
+    """Attach notes for the provenance to a bound cycle, and the diagnosis of a breakdown that it may cause."""
     cycle.notes = (*getattr(cycle, "notes", ()), *notes)
     cycle.suspect, cycle.remedy = f"the multigrid cycle of {name}", _remedy(name)
     return cycle

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
+from workbench.devices.lines.workspace import Workspace
 from workbench.devices.rows import Rows
 from workbench.recording import History
 from workbench.run.judge import Judge, Row
@@ -50,7 +50,7 @@ class HistoryWriter:
         judge.best = float(best[-1]), int(found[-1])
         return rows.count - 1
 
-    def append(self, rows: Rows, place: int, seconds: float, workspace: Any, *, last: bool) -> Row:
+    def append(self, rows: Rows, place: int, seconds: float, workspace: Workspace, *, last: bool) -> Row:
         """Append one row; returns what the judge needs of it. last: the vectors are those of this row."""
 
         def scalar(name: str) -> float:
@@ -81,7 +81,7 @@ class HistoryWriter:
         if iteration not in self._history.true_residuals[-1:, 0]:
             self._history.confirm(iteration, self._setup.unscaled_norm(self._measures.true_residual()))
 
-    def _drift(self, workspace: Any) -> float:
+    def _drift(self, workspace: Workspace) -> float:
         """||Z^H r|| of the present vectors if it is due, else NaN."""
         if self._history.count < self._next_drift:
             return math.nan

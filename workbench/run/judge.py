@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from workbench.devices.lines.workspace import Workspace
 from workbench.recording import History
 from workbench.run.best import BestIterate
 from workbench.run.breakdown import diagnose, suspects
@@ -92,7 +93,7 @@ class Judge:
         if last:
             self._best_x.update(row.norm, row.iteration, self._setup.x)
 
-    def verdict(self, row: Row, workspace: Any, *, last: bool) -> Ending | None:
+    def verdict(self, row: Row, workspace: Workspace, *, last: bool) -> Ending | None:
         """Why the run ends with this row, None if it does not. Only the last row of an interval can confirm it."""
         ending = self._by_norm(row, workspace, last=last)
         limit = self._stopping.max_seconds
@@ -104,7 +105,7 @@ class Judge:
             return ending
         return self._explained(ending, row.iteration, workspace)
 
-    def _by_norm(self, row: Row, workspace: Any, *, last: bool) -> Ending | None:
+    def _by_norm(self, row: Row, workspace: Workspace, *, last: bool) -> Ending | None:
         iteration, norm = row.iteration, row.norm
         if not math.isfinite(norm):
             return Ending(Reason.NOT_FINITE, f"the {self._norm.value} norm is {norm} at iteration {iteration}")
@@ -156,7 +157,7 @@ class Judge:
         given = f"for the b that was given, ||b - A x|| is {self.relative(of_given):.3g} of ||b||"
         return Ending(Reason.CONSISTENT, f"{at}; {given}")
 
-    def _breakdown(self, detail: str, workspace: Any) -> Ending:
+    def _breakdown(self, detail: str, workspace: Workspace) -> Ending:
         """A dot product that is positive for definite A and M is not: recompute both to find the cause.
 
         Rounding alone can do that, see `diagnose`.
@@ -171,7 +172,7 @@ class Judge:
             detail += f"; true residual {self.relative(self._measures.true_residual()):.3g} of ||b||"
         return Ending(found.reason, detail)
 
-    def _explained(self, ending: Ending, iteration: int, workspace: Any) -> Ending:
+    def _explained(self, ending: Ending, iteration: int, workspace: Workspace) -> Ending:
         """Add possible causes of a failure, and return to the best iterate if later ones are worse."""
         reason, detail = ending
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
+from workbench.devices.lines.workspace import Workspace
+from workbench.devices.operator_protocols import DeviceVector
 from workbench.errors import InputError
 from workbench.run.setup import SolveSetup
 from workbench.run.stopping import Norm
@@ -18,13 +19,13 @@ class Measures:
 
     def __init__(self, setup: SolveSetup) -> None:
         self._setup = setup
-        self.residual: Any = setup.device.zeros(setup.b.size, setup.b.dtype)
+        self.residual: DeviceVector = setup.device.zeros(setup.b.size, setup.b.dtype)
 
     def release(self) -> None:
         """Drop all references to memory of the device."""
         self.residual = None
 
-    def true_residual(self, x: Any = None) -> float:
+    def true_residual(self, x: DeviceVector = None) -> float:
         """||b - A x|| recomputed, for the present iterate or another one; leaves b - A x in `residual`.
 
         Cost: one application of A, and that of `SolveSetup.solution`.
@@ -75,7 +76,7 @@ class Measures:
         # Where the error is rounding alone, its product with b - A x may have either sign.
         return math.sqrt(abs(np.real(setup.device.vdot(error, self.residual))))
 
-    def drift(self, workspace: Any) -> float:
+    def drift(self, workspace: Workspace) -> float:
         """||Z^H r||, which is zero but for rounding; NaN in variants where it is not, and where r may be any vector.
 
         workspace: of the recurrence. Cost: one read of r.

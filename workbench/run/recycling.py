@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy import linalg
 
 from workbench.deflation import Deflation, DeflationContext, DenseSubspace
 from workbench.deflation.subspace import null_rounding
+from workbench.devices.lines.workspace import Workspace
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.registry import parameter, register
@@ -54,15 +55,16 @@ class RitzKeeper:
             raise InputError(f"RitzKeeper keeps at least 2 directions, got {most}")
         self._most = most
         self._basis = _Basis()
-        self._workspace: Any = None
+        self._workspace: Workspace | None = None
 
     def __call__(self, run: Run) -> None:
         if run.setup.projection is not None or run.configuration.solver.name != "cg":
             raise InputError("Ritz vectors are kept of runs of cg without deflation; run it with deflation none")
-        self._workspace = self._workspace or run.workspace
-        # A restart, which makes a new workspace, starts another Krylov space.
-        if len(self._basis.directions) < self._most and run.workspace is self._workspace:
-            self._basis.keep(run.workspace, run.setup.device)
+        workspace = run.workspace
+        self._workspace = self._workspace or workspace
+        # A restart, which makes a new workspace, starts another Krylov space; a lost device has none.
+        if workspace is not None and workspace is self._workspace and len(self._basis.directions) < self._most:
+            self._basis.keep(workspace, run.setup.device)
 
     def vectors(self, count: int) -> np.ndarray:
         """The Ritz vectors of the smallest Ritz values, shape (N, count). Cost: 2 N k count flops for k directions.
@@ -111,7 +113,7 @@ class Ritz(Deflation):
         return DenseSubspace(basis.ritz_vectors(min(self.count, max(1, basis.steps - 1))))
 
 
-def _refuse_indefinite(workspace: Any, context: DeflationContext, basis: _Basis) -> None:
+def _refuse_indefinite(workspace: Workspace, context: DeflationContext, basis: _Basis) -> None:
     """Raise InputError where the last dot products of a run show that A or M is not positive definite."""
     delta, gamma = (float(np.real(workspace.scalar(name))) for name in ("delta", "gamma"))
     length = np.linalg.norm(basis.directions[-1]) if basis.directions else 0.0
@@ -143,13 +145,13 @@ class _Basis:
         """The number of steps made: the order of the Lanczos matrix."""
         return min(len(self._alpha), len(self.directions))
 
-    def keep(self, workspace: Any, device: Device) -> bool:
+    def keep(self, workspace: Workspace, device: Device) -> bool:
         """Keep p and the scalars after the start or an iteration. False once no further direction is useful."""
         if not self.ended:
             self._take(workspace, device)
         return not self.ended
 
-    def _take(self, workspace: Any, device: Device) -> None:
+    def _take(self, workspace: Workspace, device: Device) -> None:
         gamma = float(np.real(workspace.scalar("gamma")))
         if self.directions:
             alpha, beta = (float(np.real(workspace.scalar(name))) for name in ("alpha", "beta"))

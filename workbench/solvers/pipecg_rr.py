@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import textwrap
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from workbench.devices.lines.workspace import Workspace
 from workbench.lines.edit import added, with_names
 from workbench.registry import register
 from workbench.solvers.base import Solver
@@ -109,12 +110,12 @@ class PipelinedCGWithReplacement(Solver):
     identities: ClassVar[Mapping[str, str]] = PipelinedCG.identities
     stored_in: ClassVar[Mapping[str, str]] = PipelinedCG.stored_in
 
-    def texts(self, workspace: Any) -> tuple[str, str]:
+    def texts(self, workspace: Workspace) -> tuple[str, str]:
         start, iterate = super().texts(workspace)
         eps = float(np.finfo(workspace.dtype).eps) / 2
         return f"{textwrap.dedent(start)}\neps = {eps!r}\nentries = {ENTRIES}\n{BEGIN}", iterate
 
-    def iterates(self, workspace: Any) -> Iterator[None]:
+    def iterates(self, workspace: Workspace) -> Iterator[None]:
         replacement = f"{textwrap.dedent(self.replace)}\n{RESET}"
         if workspace.inlines("M"):
             replacement = with_names(replacement, self.stored_in)
