@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from workbench.devices import operator_protocols
 from workbench.devices.accelerator import programs
 from workbench.devices.accelerator.budget import Budget
 from workbench.devices.accelerator.clock import DeviceClock
@@ -48,7 +49,7 @@ class Accelerator(Operators, DeviceBase):
         """A clock that records the steps of a traced run."""
         return DeviceClock(self.runtime, recorder)
 
-    def watch(self, workspace: Workspace, every: int | None) -> Watch:
+    def watch(self, workspace: Workspace, every: int | None) -> operator_protocols.Watch:
         """A watch that stores the scalars of up to `every` iterations and stops at the first that meets a criterion.
 
         None: as many as are worth it, fewer where the memory limit of a run leaves little room.
