@@ -1,4 +1,4 @@
-"""Where files lie: data inside the installed package, or beside it in a checkout; and where a user says one is."""
+"""Where files lie: data inside the installed package, or next to it in a checkout; and where a user says one is."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def path_of(text: str | Path) -> Path:
         path = Path(text).expanduser()
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             path.stat()
-    # A ~ of nobody; a name too long or out of reach; a character that no name may hold.
+    # A ~ of an unknown user; a name too long or out of reach; a character that no name may hold.
     except (RuntimeError, OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error).rstrip(".")
         raise InputError(f"{quoted(str(text))} cannot be a path ({reason}); check it") from None

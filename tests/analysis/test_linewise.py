@@ -30,8 +30,8 @@ def test_values_are_those_of_cg_by_hand():
     walk = Walk(configure("poisson5", n=4, rhs="random"))
     for _ in range(3):
         walk.advance()
-    A = walk.setting.operator.to_csr().toarray()
-    seen = by_hand(A, A.diagonal(), walk.setting.b, walk.setting.x, 3)
+    A = walk.setup.operator.to_csr().toarray()
+    seen = by_hand(A, A.diagonal(), walk.setup.b, walk.setup.x, 3)
     for iteration, lines in enumerate(seen):
         assert [line.target for line in walk.lines(iteration)] == [name for name, _ in lines]
         for place, (name, value) in enumerate(lines, 1):

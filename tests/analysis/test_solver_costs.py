@@ -97,8 +97,8 @@ def test_pipelined_cg_has_the_updates_of_its_algorithm(costs):
     # Lines 11 to 18 of Algorithm 2 in the paper on hybrid pipelined CG.
     assert costs["neumann:2"]["pipecg"].updates == 8
     # All of them are fused into one pass, in addition to those of A and M.
-    assert costs["neumann:2"]["pipecg"].sweeps == 3
-    assert costs["jacobi"]["pipecg"].sweeps == 2
+    assert costs["neumann:2"]["pipecg"].passes == 3
+    assert costs["jacobi"]["pipecg"].passes == 2
 
 
 def test_pipelined_cg_moves_at_most_1_5_times_the_bytes_of_cg(costs):

@@ -13,7 +13,7 @@ from tests.conftest import box_stencil
 from workbench.devices.accelerator.device import CHECK_EVERY, LONGEST_BATCH
 from workbench.problems import LinearSystem
 from workbench.run import Reason, Run, Stopping, configure, driver, judge, run_through
-from workbench.run.check_interval import GROWTH, SECONDS, next_batch, remaining
+from workbench.run.check_interval import GROWTH, SECONDS, next_interval, remaining
 from workbench.run.in_memory import InMemoryProblem
 
 NORMS = st.lists(st.floats(1e-12, 1e12), min_size=1, max_size=60).map(np.array)
@@ -25,7 +25,7 @@ def falling(rate, count):
 
 
 def batch(norms, target=1e-30, *, before=0, seconds=0.0, **others):
-    return next_batch(norms, target, before=before, least=16, most=1024, seconds=seconds, **others)
+    return next_interval(norms, target, before=before, least=16, most=1024, seconds=seconds, **others)
 
 
 def test_endless_time_ends_nothing(accelerator):

@@ -12,6 +12,7 @@ from workbench.lines.interpret import evaluate_line
 from workbench.lines.parse import parse
 from workbench.lines.shapes import infer
 from workbench.lines.types import Line
+from workbench.operators import BoundOperator
 from workbench.preconditioners import ElementWise
 from workbench.run import Configuration
 from workbench.run.setup import SolveSetup, prepare
@@ -40,12 +41,12 @@ class Walk:
         # Before the setup, which for a large system takes far longer than the matrix.
         if unknowns > LARGEST:
             raise InputError(f"stepping keeps every vector, so it takes up to {LARGEST} unknowns, not {unknowns}")
-        self.setting: SolveSetup = prepare(configuration, system)
+        self.setup: SolveSetup = prepare(configuration, system)
         self.start, self.iterate = parse(solver.start), parse(solver.iterate)
         self._shapes = infer((*self.start, *self.iterate), ("b", "x"))
-        self._operators = {"A": self._function(self.setting.A), "M": self._function(_applied(self.setting))}
-        to_host = self.setting.device.to_host
-        self._given: Values = {"b": to_host(self.setting.solver_b).copy(), "x": to_host(self.setting.x).copy()}
+        self._operators = {"A": self._function(self.setup.A), "M": self._function(_applied(self.setup))}
+        to_host = self.setup.device.to_host
+        self._initial: Values = {"b": to_host(self.setup.solver_b).copy(), "x": to_host(self.setup.x).copy()}
         self._ends: list[Values] = []
         self._inside: tuple[int, list[Values]] = (-1, [])
         self.advance()
@@ -57,7 +58,7 @@ class Walk:
 
     @property
     def broken_down(self) -> bool:
-        """The last iteration found no direction of positive energy, or no residual that M measures as positive."""
+        """The last iteration found no direction of positive curvature, or no residual that M measures as positive."""
         last = self._ends[-1]
         return self.iterations > 0 and not (np.real(last["delta"]) > 0 and np.real(last["gamma"]) > 0)
 
@@ -76,26 +77,26 @@ class Walk:
         return self._inside[1][lines]
 
     def residuals(self, iteration: int) -> tuple[float, float]:
-        """||r|| by the recurrence and ||b - A x|| computed afresh, after an iteration. Cost: a product."""
-        values, setting = self._ends[iteration], self.setting
-        x = setting.device.array(values["x"].copy(), values["x"].dtype)
-        product = self._function(setting.bound)(setting.device.to_host(setting.solution(x)))
-        afresh = float(np.linalg.norm(setting.device.to_host(setting.b) - product))
+        """||r|| by the recurrence and ||b - A x|| recomputed, after an iteration. Cost: a product."""
+        values, setup = self._ends[iteration], self.setup
+        x = setup.device.array(values["x"].copy(), values["x"].dtype)
+        product = self._function(setup.bound)(setup.device.to_host(setup.solution(x)))
+        recomputed = float(np.linalg.norm(setup.device.to_host(setup.b) - product))
         with np.errstate(invalid="ignore"):
-            return float(np.sqrt(np.real(values["rr"]))), afresh
+            return float(np.sqrt(np.real(values["rr"]))), recomputed
 
     def _run(self, iteration: int) -> list[Values]:
         """What holds before the first line of an iteration, and after each of them."""
-        held = [dict(self._ends[iteration - 1] if iteration else self._given)]
+        held = [dict(self._ends[iteration - 1] if iteration else self._initial)]
         for line in self.lines(iteration):
             values = dict(held[-1])
             evaluate_line(line, self._shapes, values, self._operators)
             held.append(values)
         return held
 
-    def _function(self, operator: Any) -> Callable[[np.ndarray], np.ndarray]:
+    def _function(self, operator: BoundOperator) -> Callable[[np.ndarray], np.ndarray]:
         """An operator of the device as a function of NumPy arrays."""
-        device = self.setting.device
+        device = self.setup.device
 
         def apply(v: np.ndarray) -> np.ndarray:
             out = device.zeros(v.size, v.dtype)
@@ -105,5 +106,5 @@ class Walk:
         return apply
 
 
-def _applied(setting: SolveSetup) -> Any:
-    return setting.device.applied(setting.M) if isinstance(setting.M, ElementWise) else setting.M
+def _applied(setup: SolveSetup) -> BoundOperator:
+    return setup.device.applied(setup.M) if isinstance(setup.M, ElementWise) else setup.M

@@ -1,7 +1,7 @@
 """The cost of one iteration of each solver, counted from its lines rather than entered by hand.
 
 Products, updates and reductions are those of the method's general text. Vectors, passes and bytes are those of the
-fused program for a given preconditioner, planned on a small problem. For stencils they do not depend on the size; for
+fused program for one preconditioner, planned on a small problem. For stencils they do not depend on the size; for
 an assembled matrix the bytes depend on the entries per row.
 """
 
@@ -30,10 +30,10 @@ from workbench.solvers import Solver
 class Cost:
     """The cost of one iteration of one solver.
 
-    with_a, with_m: products with A and M. updates: vector updates with arithmetic. reductions: synchronisation points,
-    the longest chain of dependent reductions; hidden: for each the operators that can overlap with it. vectors: stored
-    in addition to b, x included. sweeps: passes over memory, products included. bytes_per_unknown: read and written.
-    flops_per_unknown: real floating-point operations. Bytes and flops include A and M.
+    with_a, with_m: applications of A and M. updates: vector updates with arithmetic. reductions: synchronisation
+    points, the longest chain of dependent reductions; hidden: for each the operators that can overlap with it. vectors:
+    stored in addition to b, x included. passes: over memory, operator applications included. bytes_per_unknown: read
+    and written. flops_per_unknown: real floating-point operations. Bytes and flops include A and M.
     """
 
     solver: str
@@ -44,7 +44,7 @@ class Cost:
     reductions: int
     hidden: tuple[tuple[str, ...], ...]
     vectors: int
-    sweeps: int
+    passes: int
     bytes_per_unknown: float
     flops_per_unknown: float
 
@@ -55,7 +55,7 @@ class Cost:
 
 
 PRECISIONS = ("float64", "float32", "complex128", "complex64")
-HEADINGS = ("solver", "A", "M", "updates", "reductions", "overlap with", "vectors", "sweeps", "bytes")
+HEADINGS = ("solver", "A", "M", "updates", "reductions", "overlap with", "vectors", "passes", "bytes")
 
 
 def solver_costs(
@@ -68,20 +68,20 @@ def solver_costs(
     if precision not in PRECISIONS:
         raise InputError(unknown_name("precision", precision, PRECISIONS))
     chosen = configure(problem, n=n, preconditioner=preconditioner)
-    setting = prepare(chosen, _in_precision(chosen.problem.assemble(0), np.dtype(precision)))
+    setup = prepare(chosen, _in_precision(chosen.problem.assemble(0), np.dtype(precision)))
     solvers = [solver() for solver in registry.registered("solver").values() if issubclass(solver, Solver)]
-    costs = [solver_cost(solver, setting) for solver in solvers if not solver.needs_accelerator]
+    costs = [solver_cost(solver, setup) for solver in solvers if not solver.needs_accelerator]
     return sorted(costs, key=lambda cost: (cost.bytes_per_unknown, cost.solver))
 
 
-def solver_cost(solver: Solver, setting: SolveSetup) -> Cost:
-    """The cost of one iteration of a solver for a given setup."""
+def solver_cost(solver: Solver, setup: SolveSetup) -> Cost:
+    """The cost of one iteration of a solver for a setup."""
     lines = parse(solver.iterate)
     vectors = infer_vectors(lines, ())
     applied = [line.operator for line in lines if isinstance(line, Application)]
     waits = waiting(solver.iterate)
     # Vectors are allocated when the solver compiles its lines in one workspace; programs are inspected in a second one.
-    space, other = planning_workspace(setting), planning_workspace(setting)
+    space, other = planning_workspace(setup), planning_workspace(setup)
     solver.iterates(space)
     _, iterate = other.lines(*solver.texts(other))
     return Cost(
@@ -93,7 +93,7 @@ def solver_cost(solver: Solver, setting: SolveSetup) -> Cost:
         reductions=waits.reductions,
         hidden=waits.hidden,
         vectors=1 + len(space.added),
-        sweeps=iterate.passes,
+        passes=iterate.passes,
         bytes_per_unknown=iterate.bytes / space.size,
         flops_per_unknown=iterate.flops / space.size,
     )
@@ -106,7 +106,7 @@ def table(costs: list[Cost]) -> list[tuple[str, ...]]:
             row.solver,
             *(str(value) for value in (row.with_a, row.with_m, row.updates, row.reductions)),
             row.overlap,
-            *(str(value) for value in (row.vectors, row.sweeps)),
+            *(str(value) for value in (row.vectors, row.passes)),
             f"{row.bytes_per_unknown:.0f}",
         )
         for row in costs

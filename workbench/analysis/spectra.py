@@ -9,6 +9,7 @@ from scipy import linalg
 
 from workbench.deflation import Deflation
 from workbench.errors import InputError
+from workbench.operators import BoundOperator
 from workbench.preconditioners import ElementWise, Preconditioner
 from workbench.problems import LinearSystem
 from workbench.registry import find
@@ -28,15 +29,15 @@ def spectrum(configuration: Configuration, system: LinearSystem | None = None) -
     """
     if configuration.deflation.name != "none" and configuration.variant.name != "def1":
         raise InputError(f"spectra are not available for variant {configuration.variant.name}; use def1")
-    setting = prepare(configuration, system)
-    size = setting.operator.shape[0]
+    setup = prepare(configuration, system)
+    size = setup.operator.shape[0]
     if size > LARGEST:
         raise InputError(
             f"exact spectra need dense matrices, with at most {LARGEST} unknowns, got {size}; use Ritz values"
         )
-    matrix = _columns(setting, setting.A)
-    first = setting.device.applied(setting.M) if isinstance(setting.M, ElementWise) else setting.M
-    inverse = _columns(setting, first)
+    matrix = _columns(setup, setup.A)
+    first = setup.device.applied(setup.M) if isinstance(setup.M, ElementWise) else setup.M
+    inverse = _columns(setup, first)
     root = linalg.cholesky((inverse + inverse.conj().T) / 2, lower=True)
     symmetric = root.conj().T @ matrix @ root
     return linalg.eigvalsh((symmetric + symmetric.conj().T) / 2)
@@ -55,14 +56,14 @@ def spectra(configuration: Configuration, system: LinearSystem | None = None) ->
     return found
 
 
-def _columns(setting: SolveSetup, operator: object) -> np.ndarray:
+def _columns(setup: SolveSetup, operator: BoundOperator) -> np.ndarray:
     """An operator as a dense matrix, by applying it to unit vectors."""
-    size, dtype = setting.operator.shape[0], setting.operator.dtype
+    size, dtype = setup.operator.shape[0], setup.operator.dtype
     dense = np.empty((size, size), dtype)
-    unit, column = np.zeros(size, dtype), setting.device.zeros(size, dtype)
+    unit, column = np.zeros(size, dtype), setup.device.zeros(size, dtype)
     for k in range(size):
         unit[k] = 1
-        operator.apply(setting.device.array(unit, dtype), column)  # pyright: ignore[reportAttributeAccessIssue]
+        operator.apply(setup.device.array(unit, dtype), column)
         unit[k] = 0
-        dense[:, k] = setting.device.to_host(column)
+        dense[:, k] = setup.device.to_host(column)
     return dense

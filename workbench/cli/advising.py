@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from workbench.cli.common import CONVERGED, finite
-from workbench.cli.options import parameters, problem_arguments, setting
+from workbench.cli.options import add_option, parameters, problem_arguments
 from workbench.cli.streams import log
 from workbench.settings import RUN, STOPPING
 
@@ -21,7 +21,7 @@ def add(verbs: Any) -> None:
     )
     problem_arguments(advise)
     for declared in (STOPPING["rtol"], RUN["seed"]):
-        setting(advise, declared, default=declared.default)
+        add_option(advise, declared, default=declared.default)
     advise.add_argument("--json", action="store_true", help="print JSON")
     advise.set_defaults(command=_advise)
 

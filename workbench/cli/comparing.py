@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 from workbench.cli.common import CONVERGED
-from workbench.cli.options import setting
+from workbench.cli.options import add_option
 from workbench.settings import BLOCKS
 
 
@@ -19,7 +19,7 @@ def add(verbs: Any) -> None:
     family.add_argument(
         "--n", type=int, default=8, help="unknowns per side (default 8; without effect on the counts of stencils)"
     )
-    setting(family, BLOCKS["preconditioner"], default=BLOCKS["preconditioner"].default)
+    add_option(family, BLOCKS["preconditioner"], default=BLOCKS["preconditioner"].default)
     family.add_argument("--precision", default="float64", help="float64 (default), float32, complex128 or complex64")
     family.add_argument("--json", action="store_true", help="print JSON")
     family.set_defaults(command=_family)

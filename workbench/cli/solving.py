@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.common import CONVERGED, NOT_CONVERGED, finite, print_summary
-from workbench.cli.options import chosen, parameters, problem_arguments, setting
+from workbench.cli.options import add_option, chosen, parameters, problem_arguments
 from workbench.cli.streams import StatusLine
 from workbench.settings import BLOCKS, RUN, STOPPING
 
@@ -23,7 +23,7 @@ def add(verbs: Any) -> None:
     solve = verbs.add_parser("solve", help="solve a linear system and print a summary")
     problem_arguments(solve)
     for declared in (*BLOCKS.values(), *RUN.values(), *STOPPING.values()):
-        setting(solve, declared)
+        add_option(solve, declared)
     solve.add_argument("--json", action="store_true", help="print one JSON object")
     solve.add_argument("--save", metavar="FILE", help="write the run to one file")
     solve.add_argument("--trace", metavar="FILE", help="write kernel timings as JSON for ui.perfetto.dev")

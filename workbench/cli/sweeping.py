@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from workbench.cli.common import CONVERGED, NOT_CONVERGED
-from workbench.cli.options import PROBLEM, chosen, described, key_value, setting
+from workbench.cli.options import PROBLEM, add_option, chosen, described, key_value
 from workbench.cli.streams import StatusLine
 from workbench.settings import BLOCKS, RUN, STOPPING, SWEEP_AXES
 
@@ -31,7 +31,7 @@ def add(verbs: Any) -> None:
         help="another parameter of the problem; a key given several times is swept",
     )
     for name in CRITERIA:
-        setting(sweep, STOPPING[name])
+        add_option(sweep, STOPPING[name])
     form = sweep.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print one JSON object")
     form.add_argument("--csv", metavar="FILE", help="write the rows as CSV")

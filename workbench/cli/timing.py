@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.cli.common import CONVERGED, finite
-from workbench.cli.options import setting
+from workbench.cli.options import add_option
 from workbench.cli.streams import log
 from workbench.errors import InputError
 from workbench.settings import RUN
@@ -18,7 +18,7 @@ def add(verbs: Any) -> None:
     """Add the commands."""
     calibrate = verbs.add_parser("calibrate", help="measure a profile of this machine, for retime")
     calibrate.add_argument("--name", default="this", help="name of the profile (default this)")
-    setting(calibrate, RUN["device"], default=RUN["device"].default)
+    add_option(calibrate, RUN["device"], default=RUN["device"].default)
     calibrate.add_argument("--output", metavar="FILE", help="write the profile to this .toml file")
     calibrate.add_argument("--json", action="store_true", help="print JSON")
     calibrate.set_defaults(command=_calibrate)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from workbench.deflation.subspace import PiecewiseConstant, Subspace
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.operators import Operator
+from workbench.lines.schedule import Inlined
+from workbench.operators import BoundOperator, Operator
 from workbench.registry import Block
 
 
@@ -26,8 +27,8 @@ class DeflationContext:
     """
 
     operator: Operator
-    A: Any
-    M: Any
+    A: BoundOperator
+    M: BoundOperator | Inlined
     device: Device
     grid: tuple[int, ...] | None = None
     phase: np.ndarray | None = None

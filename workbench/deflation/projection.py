@@ -15,6 +15,7 @@ from scipy import sparse
 
 from workbench.deflation.coarse import CoarseSolver
 from workbench.deflation.subspace import Subspace
+from workbench.devices.operator_protocols import DeviceVector, Dots
 from workbench.devices.protocol import Device
 from workbench.operators import BoundOperator, Operator
 
@@ -57,7 +58,7 @@ class Projection:
         """Whether an application synchronizes with the host."""
         self._work = device.zeros(operator.shape[0], operator.dtype)
 
-    def coarse_solve(self, coarse: Any) -> Any:
+    def coarse_solve(self, coarse: DeviceVector) -> DeviceVector:
         """E^-1 a, shape (d,), on the device, with zero for a dropped vector."""
         return self._coarse.solve(coarse)
 
@@ -67,26 +68,26 @@ class Projection:
             solution[: self._rank] = self._factor.solve(coarse[: self._rank])
         return solution
 
-    def project(self, v: Any) -> None:
+    def project(self, v: DeviceVector) -> None:
         """v = P v in place."""
         self._az.subtract(v, self.coarse_solve(self._z.restrict(v)))
 
-    def project_transposed(self, x: Any) -> None:
+    def project_transposed(self, x: DeviceVector) -> None:
         """x = P^T x in place, written as x - Q A x."""
         _, restricted = self._product.apply(x, self._work)
         self._z.subtract(x, self.coarse_solve(restricted))
 
-    def add_correction(self, u: Any, r: Any) -> None:
+    def add_correction(self, u: DeviceVector, r: DeviceVector) -> None:
         """u = u + Q r in place."""
         self._z.add(u, self.coarse_solve(self._z.restrict(r)))
 
-    def recover_solution(self, x: Any, b: Any) -> None:
+    def recover_solution(self, x: DeviceVector, b: DeviceVector) -> None:
         """x = Q b + P^T x^ in place, written as x^ + Q (b - A x^)."""
         self._bound.apply(x, self._work)
         self._device.subtract_from(b, self._work)
         self._z.add(x, self.coarse_solve(self._z.restrict(self._work)))
 
-    def drift(self, r: Any) -> float:
+    def drift(self, r: DeviceVector) -> float:
         """||Z^H r|| with the columns of Z normalized; zero for an exact projection.
 
         About the norm of the component of r in the span of Z.
@@ -97,7 +98,7 @@ class Projection:
 
     offers = ("xy",)
 
-    def apply(self, x: Any, out: Any) -> Any:
+    def apply(self, x: DeviceVector, out: DeviceVector) -> Dots:
         """out = P A x. Returns dot products of which only the first, (x, out), is computed."""
         dots, restricted = self._product.apply(x, out)
         # (x, AZ a) = (Z^H A x, a) costs d operations instead of N.
@@ -127,7 +128,7 @@ class Projection:
 
     @property
     def system_traffic(self) -> int:
-        """Bytes of one product with A."""
+        """Bytes of one matrix-vector product."""
         return self._bound.traffic
 
     @property

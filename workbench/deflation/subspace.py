@@ -10,6 +10,7 @@ from scipy import sparse
 
 from workbench.arrays import cast, to_working_dtype
 from workbench.deflation.galerkin import galerkin_matrix, sparse_az
+from workbench.devices.operator_protocols import CoarseUpdate, Restriction
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators import BoundOperator, Operator
@@ -33,8 +34,8 @@ class BoundSubspace:
     lengths: the norm of each column of Z, shape (d,).
     """
 
-    z: Any
-    az: Any
+    z: Restriction
+    az: CoarseUpdate
     matrix: sparse.csr_array
     lengths: np.ndarray
     notes: tuple[str, ...] = ()
@@ -82,7 +83,8 @@ class DenseSubspace(Subspace):
     Z consists of the Ritz vectors of A in that span: orthonormal, with diagonal E. Linearly dependent columns are
     dropped, and so are Ritz vectors that A maps to zero, which do not change the span of AZ; both are noted.
 
-    Cost: memory 2 d vectors (Z and AZ), setup d products with A and about 8 N d^2 flops, 4 N d flops per application.
+    Cost: memory 2 d vectors (Z and AZ), setup d matrix-vector products and about 8 N d^2 flops, 4 N d flops per
+    application.
 
     Raises InputError for entries that are not finite, and for an A that is indefinite on the span.
     """
@@ -127,7 +129,7 @@ class DenseSubspace(Subspace):
         return z, [f"{dropped} linearly dependent deflation vectors were dropped"] if dropped else []
 
 
-def _product(bound: BoundOperator, z: np.ndarray, device: Any) -> np.ndarray:
+def _product(bound: BoundOperator, z: np.ndarray, device: Device) -> np.ndarray:
     """(AZ)^T in host memory, shape (d, N)."""
     az = np.empty(z.shape[::-1], z.dtype)
     product = device.zeros(z.shape[0], z.dtype)

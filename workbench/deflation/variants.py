@@ -17,10 +17,12 @@ have equal iterates in exact arithmetic; they differ in cost and in the effect o
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from workbench.deflation.projection import Parts, Projection
+from workbench.devices.operator_protocols import DeviceVector, Dots
 from workbench.devices.protocol import Device
+from workbench.operators import BoundOperator
 from workbench.registry import Block, register
 
 
@@ -36,7 +38,7 @@ class Variant(Block):
     keeps_z_orthogonal: ClassVar[bool] = False
     """Z^T r = 0 in every iteration, up to rounding."""
 
-    def precondition(self, projection: Projection, M: Any, device: Device) -> Any:
+    def precondition(self, projection: Projection, M: BoundOperator, device: Device) -> BoundOperator:
         """M1 for the solver, from M^-1 as a bound operator with apply(r, u)."""
         return M
 
@@ -55,14 +57,14 @@ class Def1(Variant):
 @register
 @dataclasses.dataclass(frozen=True)
 class Def2(Variant):
-    """Directions projected by P^T: one coarse solve and one additional product with A."""
+    """Directions projected by P^T: one coarse solve and one additional matrix-vector product."""
 
     name: ClassVar[str] = "def2"
     title: ClassVar[str] = "DEF2: projected directions"
     projects_start: ClassVar[bool] = True
     keeps_z_orthogonal: ClassVar[bool] = True
 
-    def precondition(self, projection: Projection, M: Any, device: Device) -> Any:
+    def precondition(self, projection: Projection, M: BoundOperator, device: Device) -> BoundOperator:
         return TwoLevel(projection, M, device, after=True, dots_of_first_level=True)
 
 
@@ -74,33 +76,33 @@ class ADef1(Variant):
     name: ClassVar[str] = "a-def1"
     title: ClassVar[str] = "A-DEF1: adapted deflation, M^-1 P + Q"
 
-    def precondition(self, projection: Projection, M: Any, device: Device) -> Any:
+    def precondition(self, projection: Projection, M: BoundOperator, device: Device) -> BoundOperator:
         return TwoLevel(projection, M, device, before=True, correct=True)
 
 
 @register
 @dataclasses.dataclass(frozen=True)
 class ADef2(Variant):
-    """One coarse solve and one additional product with A; the most robust variant against rounding in E^-1."""
+    """One coarse solve and one additional matrix-vector product; the most robust variant against rounding in E^-1."""
 
     name: ClassVar[str] = "a-def2"
     title: ClassVar[str] = "A-DEF2: adapted deflation, P^T M^-1 + Q"
     projects_start: ClassVar[bool] = True
     keeps_z_orthogonal: ClassVar[bool] = True
 
-    def precondition(self, projection: Projection, M: Any, device: Device) -> Any:
+    def precondition(self, projection: Projection, M: BoundOperator, device: Device) -> BoundOperator:
         return TwoLevel(projection, M, device, after=True, correct=True)
 
 
 @register
 @dataclasses.dataclass(frozen=True)
 class BalancingNeumannNeumann(Variant):
-    """Two coarse solves, one product with AZ and one additional product with A (Mandel 1993)."""
+    """Two coarse solves, one product with AZ and one additional matrix-vector product (Mandel 1993)."""
 
     name: ClassVar[str] = "bnn"
     title: ClassVar[str] = "BNN: balancing, P^T M^-1 P + Q"
 
-    def precondition(self, projection: Projection, M: Any, device: Device) -> Any:
+    def precondition(self, projection: Projection, M: BoundOperator, device: Device) -> BoundOperator:
         return TwoLevel(projection, M, device, before=True, after=True, correct=True)
 
 
@@ -112,7 +114,7 @@ class Additive(Variant):
     name: ClassVar[str] = "ad"
     title: ClassVar[str] = "AD: additive coarse correction, M^-1 + Q"
 
-    def precondition(self, projection: Projection, M: Any, device: Device) -> Any:
+    def precondition(self, projection: Projection, M: BoundOperator, device: Device) -> BoundOperator:
         return TwoLevel(projection, M, device, correct=True)
 
 
@@ -126,7 +128,7 @@ class TwoLevel:
     def __init__(
         self,
         projection: Projection,
-        M: Any,
+        M: BoundOperator,
         device: Device,
         *,
         before: bool = False,
@@ -138,11 +140,11 @@ class TwoLevel:
         self._before, self._after, self._correct = before, after, correct
         self._early = dots_of_first_level
         self._dots = device.dots()
-        self._work: Any = None
+        self._work: DeviceVector | None = None
         self.waits = projection.waits or getattr(M, "waits", False)
         """Whether an application synchronizes with the host."""
 
-    def apply(self, r: Any, u: Any) -> Any:
+    def apply(self, r: DeviceVector, u: DeviceVector) -> Dots:
         """u = M1 r; returns the dot products. r and u must be distinct vectors."""
         v = r
         if self._before:

@@ -39,6 +39,6 @@ def cost_table(original: Cost, own: Cost | None, unknowns: int) -> str:
 
 
 def _counted(cost: Cost, unknowns: int) -> list[str]:
-    whole = (cost.with_a, cost.with_m, cost.updates, cost.reductions, cost.vectors, cost.sweeps)
+    whole = (cost.with_a, cost.with_m, cost.updates, cost.reductions, cost.vectors, cost.passes)
     each = (cost.bytes_per_unknown, cost.flops_per_unknown)
     return [*map(str, whole), amount(each[0] * unknowns), *(f"{number:.0f}" for number in each)]

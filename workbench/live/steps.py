@@ -185,7 +185,7 @@ class StepView(StreamView):
 
 def _made(walk: Walk, most: int) -> tuple[list[tuple[float, float]], str]:
     """Iterate up to `most` times; ||r|| and ||b - A x|| over ||b|| after each, and why there are no more."""
-    system = walk.setting
+    system = walk.setup
     scale = float(system.device.norm(system.b)) or 1.0
     stopping = walk.configuration.stopping
     limit = max(stopping.rtol, stopping.atol / scale)

@@ -19,8 +19,8 @@ def about(walk: Walk, ending: str) -> dict[str, Any]:
     """What stays: title, lines, what A and M stand for, how many iterations there are and why there are no more."""
     chosen = walk.configuration
     meaning = [f"M(r) applies {chosen.preconditioner.spec}" if chosen.preconditioner.name != "none" else "M(r) is r"]
-    if walk.setting.projection is not None:
-        seen = "A and b are P A and P b, deflated by" if walk.setting.variant.projects_system else "M also deflates by"
+    if walk.setup.projection is not None:
+        seen = "A and b are P A and P b, deflated by" if walk.setup.variant.projects_system else "M also deflates by"
         meaning.append(f"{seen} {chosen.deflation.spec}")
     return {
         "title": f"{chosen.solver.title} on {chosen.problem.label}",
@@ -104,7 +104,7 @@ def pictures(walk: Walk, iteration: int, lines: int) -> tuple[list[dict[str, Any
 
 
 def _grid(walk: Walk) -> tuple[int, int] | None:
-    grid = walk.setting.system.grid
+    grid = walk.setup.system.grid
     return (grid[0], grid[1]) if grid and len(grid) == 2 and max(grid) <= MOST_CELLS else None
 
 

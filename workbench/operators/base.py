@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from scipy import sparse
 
+from workbench.devices.operator_protocols import DeviceVector, Dots
 from workbench.devices.protocol import Device
 
 DOUBLE = np.dtype(np.float64)
@@ -17,7 +18,7 @@ DOUBLE = np.dtype(np.float64)
 class BoundOperator(Protocol):
     """An operator with its data in device memory."""
 
-    def apply(self, x: Any, out: Any, /) -> Any:
+    def apply(self, x: DeviceVector, out: DeviceVector, /) -> Dots:
         """out = A x. Returns the dot products (x, out), (out, out) and (x, x), computed in the same pass.
 
         They are in device memory, shape (3,), and are overwritten by the next application.

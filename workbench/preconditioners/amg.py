@@ -15,7 +15,7 @@ from scipy import sparse
 
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.operators import Operator
+from workbench.operators import BoundOperator, Operator
 from workbench.preconditioners.base import Preconditioner
 from workbench.preconditioners.cycle_checks import attach_notes, check_cycle
 from workbench.preconditioners.pinned import pin_unknowns, project_out_mean
@@ -47,7 +47,7 @@ class Amg(Preconditioner):
 
     method: str = parameter("sa", "smoothed aggregation or Ruge-Stuben", choices=("sa", "rs"))
 
-    def setup(self, operator: Operator, device: Device) -> Any:
+    def setup(self, operator: Operator, device: Device) -> BoundOperator:
         apply, notes = self.v_cycle(operator)
         return attach_notes(device.callable(apply, operator.shape[0], operator.dtype), self._label, notes)
 

@@ -11,7 +11,7 @@ from scipy import sparse
 from workbench.devices.amgx import AmgxSolver, Cycle, takes_addresses
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.operators import Operator
+from workbench.operators import BoundOperator, Operator
 from workbench.preconditioners.base import Preconditioner
 from workbench.preconditioners.cycle_checks import attach_notes, check_cycle
 from workbench.preconditioners.pinned import pin_unknowns, project_out_mean
@@ -59,7 +59,7 @@ class Amgx(Preconditioner):
         }
         return {"config_version": 2, "determinism_flag": 1, "solver": cycle}
 
-    def setup(self, operator: Operator, device: Device) -> Any:
+    def setup(self, operator: Operator, device: Device) -> BoundOperator:
         if operator.dtype != np.float64:
             raise InputError(f"amgx needs a real matrix in double precision, got {operator.dtype}; use amg:sa")
         name = f"amgx:{self.method}"

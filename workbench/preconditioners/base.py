@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.protocol import Device
-from workbench.operators import Operator
+from workbench.operators import BoundOperator, Operator
 from workbench.registry import Block
 
 
@@ -22,7 +23,7 @@ class Preconditioner(Block):
     def check(self, device: Device) -> None:
         """Raise InputError if the device cannot apply M^-1; called before any setup."""
 
-    def setup(self, operator: Operator, device: Device) -> Any:
+    def setup(self, operator: Operator, device: Device) -> BoundOperator | ElementWise:
         """Set up M^-1 for A on a device.
 
         Returns an object with apply(r, u), which computes u = M^-1 r, or an `ElementWise`.
@@ -40,4 +41,4 @@ class ElementWise:
     """
 
     formula: str
-    factors: Mapping[str, Any]
+    factors: Mapping[str, DeviceVector]

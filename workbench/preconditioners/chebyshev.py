@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
 
+from workbench.devices.operator_protocols import DeviceVector, Dots
 from workbench.devices.protocol import Device
-from workbench.operators import Box, Operator, Stencil
+from workbench.operators import BoundOperator, Box, Operator, Stencil
 from workbench.preconditioners.base import Preconditioner
 from workbench.registry import parameter, register
 
@@ -27,8 +28,8 @@ class Chebyshev(Preconditioner):
     the largest absolute row sum of D^-1 A. M^-1 is positive definite: p is positive up to high + high/ratio, and
     everywhere for an even degree.
 
-    Cost: one application makes `degree` products with A and degree + 1 passes over vectors. Stores 1/D and two work
-    vectors, each (N,).
+    Cost: one application makes `degree` matrix-vector products and degree + 1 passes over vectors. Stores 1/D and two
+    work vectors, each (N,).
 
     Raises InputError if the diagonal of A is not available.
 
@@ -38,7 +39,7 @@ class Chebyshev(Preconditioner):
     name: ClassVar[str] = "chebyshev"
     title: ClassVar[str] = "Chebyshev polynomial"
 
-    degree: int = parameter(3, "degree of the polynomial, products with A in an application", low=1, high=64)
+    degree: int = parameter(3, "degree of the polynomial, matrix-vector products in an application", low=1, high=64)
     ratio: float = parameter(30.0, "largest over smallest eigenvalue that the polynomial aims at", low=1.01, high=1e6)
 
     def setup(self, operator: Operator, device: Device) -> ChebyshevSeries:
@@ -51,7 +52,9 @@ class Chebyshev(Preconditioner):
 class ChebyshevSeries:
     """u = p(D^-1 A) D^-1 r on a device: the Chebyshev iteration from u = 0 on the interval [low, high]."""
 
-    def __init__(self, degree: int, low: float, high: float, product: Any, inverse: Any, device: Device) -> None:
+    def __init__(
+        self, degree: int, low: float, high: float, product: BoundOperator, inverse: DeviceVector, device: Device
+    ) -> None:
         self.low, self.high = low, high
         self._product, self._step = product, device.chebyshev_step(inverse)
         self.waits = getattr(product, "waits", False)
@@ -63,7 +66,7 @@ class ChebyshevSeries:
             previous, rho = rho, 1 / (2 * center / radius - rho)
             self._weights.append((rho * previous, 2 * rho / radius))
 
-    def apply(self, r: Any, u: Any) -> Any:
+    def apply(self, r: DeviceVector, u: DeviceVector) -> Dots:
         """u = M^-1 r; returns (r, u), (u, u) and (r, r). r and u must be distinct vectors."""
         dots = self._step.apply(r, self._s, self._p, u, *self._weights[0], first=True)
         for a, b in self._weights[1:]:
@@ -82,7 +85,7 @@ class ChebyshevSeries:
         return self._step.flops + later * (self._product.flops + self._step.flops)
 
 
-def _largest_ritz_value(operator: Operator, product: Any, device: Device) -> float:
+def _largest_ritz_value(operator: Operator, product: BoundOperator, device: Device) -> float:
     """Of D^-1/2 A D^-1/2, by the Lanczos process; extreme Ritz values need no reorthogonalization."""
     size, dtype = operator.shape[0], operator.dtype
     scale = (1 / np.sqrt(np.real(operator.diagonal()))).astype(np.finfo(dtype).dtype)

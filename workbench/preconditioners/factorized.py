@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from workbench.devices.operator_protocols import DeviceVector, Dots
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.operators import Operator, Stencil
+from workbench.operators import BoundOperator, Operator, Stencil
 
 FIRST_SHIFT = 1e-3
 LAST_SHIFT = 1e3
@@ -25,11 +26,13 @@ class Factorized:
     notes: how the factorization deviates from the requested one, in sentences.
     """
 
-    def __init__(self, solve: Any, pivots: np.ndarray, shift: float = 0.0, notes: list[str] | None = None) -> None:
+    def __init__(
+        self, solve: BoundOperator, pivots: np.ndarray, shift: float = 0.0, notes: list[str] | None = None
+    ) -> None:
         self._solve = solve
         self.pivots, self.shift, self.notes = pivots, shift, notes or []
 
-    def apply(self, r: Any, u: Any) -> Any:
+    def apply(self, r: DeviceVector, u: DeviceVector) -> Dots:
         """u = M^-1 r; returns (r, u), (u, u) and (r, r). r and u must be distinct vectors."""
         return self._solve.apply(r, u)
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
 
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.operators import Operator
+from workbench.operators import BoundOperator, Operator
 from workbench.preconditioners.base import Preconditioner
 from workbench.registry import register
 
@@ -37,7 +37,7 @@ class Fsai(Preconditioner):
     name: ClassVar[str] = "fsai"
     title: ClassVar[str] = "factorized sparse inverse (FSAI)"
 
-    def setup(self, operator: Operator, device: Device) -> Any:
+    def setup(self, operator: Operator, device: Device) -> BoundOperator:
         matrix = operator.to_csr()
         entries = np.diff(sparse.csr_array(sparse.tril(matrix, format="csr")).indptr)
         longest = int(np.argmax(entries))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
 
 from workbench.devices.protocol import Device
 from workbench.devices.series import TermByTerm
-from workbench.operators import Operator, Stencil
+from workbench.operators import BoundOperator, Operator, Stencil
 from workbench.preconditioners.base import Preconditioner
 from workbench.registry import parameter, register
 
@@ -40,7 +40,7 @@ class Neumann(Preconditioner):
 
     order: int = parameter(2, "terms kept after the identity in each factor", low=1, high=16)
 
-    def setup(self, operator: Operator, device: Device) -> Any:
+    def setup(self, operator: Operator, device: Device) -> BoundOperator:
         inverse_diagonal = device.array(1 / operator.diagonal(), operator.dtype)
         if isinstance(operator, Stencil):
             bands = _scaled_bands(operator)

@@ -27,7 +27,7 @@ def pin_unknowns(matrix: sparse.csr_array) -> tuple[sparse.csr_array, int]:
     Returns the pinned matrix and the number of pins. A matrix that does not map the constants to zero is returned
     unchanged, with 0. Within a component the unknown with the largest diagonal entry is pinned.
 
-    Cost: a product with A; for a singular A also a graph search and a copy.
+    Cost: a matrix-vector product; for a singular A also a graph search and a copy.
     """
     sums = np.abs(matrix @ np.ones(matrix.shape[0], matrix.dtype))
     diagonal = np.real(matrix.diagonal())

@@ -29,7 +29,7 @@ class ThinnedGrid:
         self.nodes, self.each = nodes, each
         self._key = _mixed(np.array([seed], np.uint64))
         self._side = max(1, round(nodes ** (1 / 3)))
-        pairs = entries // each**2
+        pairs, possible = entries // each**2, nodes
         for reach in range(1, MAX_REACH + 1):
             self._set_reach(reach)
             possible = nodes + 2 * sum(int(np.count_nonzero(exists)) for exists in self._lower_pairs())

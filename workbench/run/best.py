@@ -7,8 +7,8 @@ among them. x is copied whenever the norm has fallen by `FALL` since the last co
 from __future__ import annotations
 
 import math
-from typing import Any
 
+from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.protocol import Device
 
 FALL = 4.0
@@ -18,9 +18,9 @@ FALL = 4.0
 class BestIterate:
     """A copy of x. Memory: one vector."""
 
-    def __init__(self, device: Device, x: Any) -> None:
+    def __init__(self, device: Device, x: DeviceVector) -> None:
         self._device = device
-        self.x: Any = device.copy(device.whole(x))
+        self.x: DeviceVector = device.copy(device.whole(x))
         self.iteration = 0
         self._norm = math.inf
 
@@ -28,7 +28,7 @@ class BestIterate:
         """Drop the copy."""
         self.x = None
 
-    def update(self, norm: float, iteration: int, x: Any) -> None:
+    def update(self, norm: float, iteration: int, x: DeviceVector) -> None:
         """Copy x if its norm is smaller by `FALL` than that of the last copy. Cost: nothing, or one copy of x."""
         if norm * FALL <= self._norm:
             if iteration:

@@ -1,7 +1,7 @@
 """Breakdown diagnosis: indefinite A or M, rounding, or the lines of a user-defined solver.
 
 (d, A d) <= 0 alone does not prove that A is indefinite: rounding gives it for a definite matrix too, where the
-direction comes from a recurrence or |(d, A d)| is below the rounding error of its own computation. So (d, A d) and
+direction comes from a recurrence or |(d, A d)| is below the rounding error of its computation. So (d, A d) and
 (r, M^-1 r) are recomputed with A and the first-level preconditioner, and A is reported as indefinite only for a value
 that rounding cannot explain.
 """
@@ -57,8 +57,8 @@ def suspects(reason: Reason, setup: SolveSetup, drift: Callable[[], float], advi
 def _indefinite_first_level(setup: SolveSetup) -> str:
     """A proof that a multigrid cycle is not positive definite, and the remedy; empty for any other first level.
 
-    Computed for r = b - A x of the solver's system, where (r, M^-1 r) <= 0 depends on M alone. Cost: one product with A
-    and one with M.
+    Computed for r = b - A x of the solver's system, where (r, M^-1 r) <= 0 depends on M alone. Cost: one application
+    each of A and M.
     """
     M = setup.first_level
     if not getattr(M, "suspect", ""):
@@ -112,7 +112,7 @@ def diagnose(setup: SolveSetup, workspace: Workspace) -> Diagnosis:
     """Recompute (d, A d) and (r, M^-1 r) for the direction and the residual that the solver declares.
 
     Under deflation (d, A d) is computed for the direction and for its projection, on which the solver's P A acts, and
-    the lower value is taken; M is the first level alone. Cost: up to three products with A and two with M.
+    the lower value is taken; M is the first level alone. Cost: up to three applications of A and two of M.
     """
     solver = setup.solver
     space = _vectors_of(setup, workspace, solver)

@@ -10,15 +10,15 @@ from workbench.recording import History
 from workbench.run.stopping import Stopping
 
 GROWTH = 4
-"""Largest ratio of two consecutive batches; geometric growth keeps the checks few, however long the run is."""
+"""Largest ratio of two consecutive intervals; geometric growth keeps the checks few, however long the run is."""
 SECONDS = 0.02
-"""Longest batch, in seconds. A check takes 0.25 ms, so that longer ones gain nothing, and snapshots and time slices
-of a race wait for the end of a batch."""
+"""Longest interval, in seconds. A check takes 0.25 ms, so that longer ones gain nothing, and snapshots and time slices
+of a race wait for the end of an interval."""
 LONGEST_SECONDS = 0.05
-"""Seconds that one batch may take in any case: cancellation requests are served between batches."""
+"""Seconds that one interval may take in any case: cancellation requests are served between intervals."""
 
 
-def next_batch(
+def next_interval(
     norms: np.ndarray,
     target: float,
     *,
@@ -31,13 +31,13 @@ def next_batch(
     """Iterations until the next check of the norms.
 
     norms: of all iterations so far, the start included, shape (count,). target: the norm at which the host checks
-    the true residual. before: the length of the last batch, 0 at the start. seconds: of one iteration, 0 if unknown.
+    the true residual. before: the length of the last interval, 0 at the start. seconds: of one iteration, 0 if unknown.
     may_end_in: iterations after which the run may end for another reason, an upper bound of the result.
 
-    The device stops by itself at the iteration that meets the target, so a batch that is too long costs empty launches,
-    and one that is too short costs one check more. A batch therefore ends where the norm would meet the target at the
-    fastest average rate so far, rounded down to multiples of `least`: CG converges faster towards its end, where an
-    early check costs less than the launches.
+    The device stops by itself at the iteration that meets the target, so an interval that is too long costs empty
+    launches, and one that is too short costs one check more. An interval therefore ends where the norm would meet the
+    target at the fastest average rate so far, rounded down to multiples of `least`: CG converges faster towards its
+    end, where an early check costs less than the launches.
     """
     longest = min(most, GROWTH * before if before else least, remaining(norms, target, before))
     if seconds > 0:
@@ -46,10 +46,10 @@ def next_batch(
     return int(max(1, min(whole, may_end_in)))
 
 
-def remaining(norms: np.ndarray, target: float, window: int) -> float:
+def remaining(norms: np.ndarray, target: float, recent: int) -> float:
     """Iterations until a norm meets the target at the fastest of three average rates, inf where it does not fall.
 
-    The rates are those of the last `window` iterations, of the second half of all and of all of them. Cost: three
+    The rates are those of the last `recent` iterations, of the second half of all and of all of them. Cost: three
     entries of the array, whatever its length.
     """
     last = norms.size - 1
@@ -57,7 +57,7 @@ def remaining(norms: np.ndarray, target: float, window: int) -> float:
         return 0.0 if last >= 1 and norms[-1] <= target else math.inf
     rates = [
         math.log(norms[place] / norms[-1]) / (last - place)
-        for place in {max(0, last - max(1, window)), last // 2, 0}
+        for place in {max(0, last - max(1, recent)), last // 2, 0}
         if place < last and 0 < norms[place] < math.inf
     ]
     fastest = max(rates, default=0.0)
@@ -65,10 +65,10 @@ def remaining(norms: np.ndarray, target: float, window: int) -> float:
 
 
 class CheckInterval:
-    """The lengths of the batches of one run: iterations between two checks of its norms.
+    """The check intervals of one run: iterations between two checks of its norms.
 
-    limit: iterations at most. least: what batches are multiples of. length, seconds: of the last batch, and of one of
-    its iterations.
+    limit: iterations at most. least: what intervals are multiples of. length, seconds: of the last interval, and of
+    one of its iterations.
     """
 
     def __init__(self, stopping: Stopping, limit: int, least: int) -> None:
@@ -76,13 +76,13 @@ class CheckInterval:
         self.length, self.seconds = 0, 0.0
 
     def note(self, length: int, seconds: float) -> None:
-        """Record the last batch."""
+        """Record the last interval."""
         self.length, self.seconds = length, seconds
 
     def next(
         self, history: History, target: float, best: int, *, longest: int, most: int | None, elapsed: float
     ) -> int:
-        """The length of the next batch: 1 at the start, never beyond the iteration limit or a due true residual.
+        """The length of the next interval: 1 at the start, never beyond the iteration limit or a due true residual.
 
         target: the norm at which the true residual is measured next. best: the iteration of the smallest norm. longest:
         what the device can make at once. most: an upper bound of the caller's. elapsed: iteration time so far, in s.
@@ -105,7 +105,7 @@ class CheckInterval:
         iterations, limit = history.count - 1, self._stopping.max_seconds
         stalled = best + self._stopping.stagnation + 1 - iterations
         left = (limit - elapsed) / self.seconds if limit is not None and self.seconds > 0 else math.inf
-        return next_batch(
+        return next_interval(
             history[self._stopping.norm],
             target,
             before=self.length if iterations else 0,

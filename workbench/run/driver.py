@@ -8,11 +8,12 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
 from workbench import devices
+from workbench.devices.lines.workspace import Workspace
+from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.rows import Rows
 from workbench.errors import DeviceError, InputError
 from workbench.problems import LinearSystem
@@ -96,7 +97,7 @@ class Run:
         return self.ending.detail if self.ending else ""
 
     @property
-    def workspace(self) -> Any:
+    def workspace(self) -> Workspace | None:
         """The workspace of the recurrence, another one after a restart; None once the device is lost."""
         return self._recurrence.workspace if self._recurrence else None
 
@@ -169,8 +170,8 @@ class Run:
             self._recurrence.resolve()
         return result_of(self.state, self.x, self._judge.relative(true_residual), self.trace)
 
-    def true_residual(self) -> Any:
-        """b - A x, recomputed: a vector on the device, valid until the next step. Cost: one product with A."""
+    def true_residual(self) -> DeviceVector:
+        """b - A x, recomputed: a vector on the device, valid until the next step. Cost: one matrix-vector product."""
         self._measures.true_residual()
         return self._measures.residual
 
@@ -203,7 +204,7 @@ class Run:
             self.history,
             self.setup.unscaled_norm(judge.confirm_below),
             judge.best[1],
-            longest=recurrence.longest_batch,
+            longest=recurrence.longest_interval,
             most=most,
             elapsed=self.iteration_seconds,
         )

@@ -1,4 +1,4 @@
-"""The history of a run: its rows, written from the scalars of a batch and from measurements between batches."""
+"""The history of a run: its rows, written from the scalars of a check interval and from measurements between them."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from workbench.arrays import HostFunction, common_dtype, finite_vector, matvec_f
 from workbench.deflation import Deflation, DeflationContext, Subspace, as_subspace
 from workbench.devices.protocol import Device
 from workbench.errors import InputError, quoted
-from workbench.operators import Operator, as_operator
+from workbench.operators import BoundOperator, Operator, as_operator
 from workbench.operators.matrix import check_indices
 from workbench.preconditioners import Preconditioner
 from workbench.problems import LinearSystem, Problem
@@ -68,7 +68,7 @@ class InMemoryPreconditioner(Preconditioner):
                 "random vectors; CG needs a symmetric positive definite M, or use solver fcg"
             )
 
-    def setup(self, operator: Operator, device: Device) -> Any:
+    def setup(self, operator: Operator, device: Device) -> BoundOperator:
         size, dtype = operator.shape[0], operator.dtype
         return device.callable(self.function(size, dtype), size, dtype)
 

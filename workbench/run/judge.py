@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from workbench.devices.lines.workspace import Workspace
 from workbench.recording import History
 from workbench.run.best import BestIterate
 from workbench.run.breakdown import diagnose, suspects
@@ -48,8 +49,8 @@ class Ending(NamedTuple):
 class Judge:
     """The stopping criteria of one run. Norms are those of the scaled system that the run solves.
 
-    limit: iterations at most. Cost: nothing for a row, one product with A for a confirmation, three for a breakdown.
-    Memory: one vector, the best iterate.
+    limit: iterations at most. Cost: nothing for a row, one matrix-vector product for a confirmation, three for a
+    breakdown. Memory: one vector, the best iterate.
     """
 
     def __init__(
@@ -92,8 +93,8 @@ class Judge:
         if last:
             self._best_x.update(row.norm, row.iteration, self._setup.x)
 
-    def verdict(self, row: Row, workspace: Any, *, last: bool) -> Ending | None:
-        """Why the run ends with this row, None if it does not. Only the last row of a batch can confirm convergence."""
+    def verdict(self, row: Row, workspace: Workspace, *, last: bool) -> Ending | None:
+        """Why the run ends with this row, None if it does not; only the last row at a check can confirm convergence."""
         ending = self._by_norm(row, workspace, last=last)
         limit = self._stopping.max_seconds
         if ending is None and row.iteration >= self._limit:
@@ -104,7 +105,7 @@ class Judge:
             return ending
         return self._explained(ending, row.iteration, workspace)
 
-    def _by_norm(self, row: Row, workspace: Any, *, last: bool) -> Ending | None:
+    def _by_norm(self, row: Row, workspace: Workspace, *, last: bool) -> Ending | None:
         iteration, norm = row.iteration, row.norm
         if not math.isfinite(norm):
             return Ending(Reason.NOT_FINITE, f"the {self._norm.value} norm is {norm} at iteration {iteration}")
@@ -150,13 +151,13 @@ class Judge:
 
     def _converged(self, true_residual: float, allowed: float, at: str) -> Ending:
         """CONVERGED, or CONSISTENT where b was changed so that a solution exists."""
-        of_given = math.hypot(true_residual, self._setup.removed)
-        if not self._setup.removed or of_given <= allowed:
+        of_original = math.hypot(true_residual, self._setup.removed)
+        if not self._setup.removed or of_original <= allowed:
             return Ending(Reason.CONVERGED, at)
-        given = f"for the b that was given, ||b - A x|| is {self.relative(of_given):.3g} of ||b||"
-        return Ending(Reason.CONSISTENT, f"{at}; {given}")
+        original = f"for the b that was given, ||b - A x|| is {self.relative(of_original):.3g} of ||b||"
+        return Ending(Reason.CONSISTENT, f"{at}; {original}")
 
-    def _breakdown(self, detail: str, workspace: Any) -> Ending:
+    def _breakdown(self, detail: str, workspace: Workspace) -> Ending:
         """A dot product that is positive for definite A and M is not: recompute both to find the cause.
 
         Rounding alone can do that, see `diagnose`.
@@ -171,7 +172,7 @@ class Judge:
             detail += f"; true residual {self.relative(self._measures.true_residual()):.3g} of ||b||"
         return Ending(found.reason, detail)
 
-    def _explained(self, ending: Ending, iteration: int, workspace: Any) -> Ending:
+    def _explained(self, ending: Ending, iteration: int, workspace: Workspace) -> Ending:
         """Add possible causes of a failure, and return to the best iterate if later ones are worse."""
         reason, detail = ending
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
+from workbench.devices.lines.workspace import Workspace
+from workbench.devices.operator_protocols import DeviceVector
 from workbench.errors import InputError
 from workbench.run.setup import SolveSetup
 from workbench.run.stopping import Norm
@@ -18,16 +19,16 @@ class Measures:
 
     def __init__(self, setup: SolveSetup) -> None:
         self._setup = setup
-        self.residual: Any = setup.device.zeros(setup.b.size, setup.b.dtype)
+        self.residual: DeviceVector = setup.device.zeros(setup.b.size, setup.b.dtype)
 
     def release(self) -> None:
         """Drop all references to memory of the device."""
         self.residual = None
 
-    def true_residual(self, x: Any = None) -> float:
+    def true_residual(self, x: DeviceVector | None = None) -> float:
         """||b - A x|| recomputed, for the present iterate or another one; leaves b - A x in `residual`.
 
-        Cost: one product with A, and that of `SolveSetup.solution`.
+        Cost: one matrix-vector product, and that of `SolveSetup.solution`.
         """
         setup = self._setup
         setup.bound.apply(setup.solution(setup.x if x is None else x), self.residual)
@@ -66,7 +67,7 @@ class Measures:
         return setup.device.norm(self.residual)
 
     def error_norm(self) -> float:
-        """sqrt((e, A e)) for e = x* - x. Cost: one product with A; leaves A e = b - A x in `residual`."""
+        """sqrt((e, A e)) for e = x* - x. Cost: one matrix-vector product; leaves A e = b - A x in `residual`."""
         setup = self._setup
         assert setup.exact is not None
         self.true_residual()
@@ -75,7 +76,7 @@ class Measures:
         # Where the error is rounding alone, its product with b - A x may have either sign.
         return math.sqrt(abs(np.real(setup.device.vdot(error, self.residual))))
 
-    def drift(self, workspace: Any) -> float:
+    def drift(self, workspace: Workspace) -> float:
         """||Z^H r||, which is zero but for rounding; NaN in variants where it is not, and where r may be any vector.
 
         workspace: of the recurrence. Cost: one read of r.

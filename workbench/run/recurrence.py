@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from workbench.devices.clock import Clock
+from workbench.devices.lines.workspace import Workspace
+from workbench.devices.operator_protocols import Watch
 from workbench.devices.rows import Rows
 from workbench.run.setup import SolveSetup
 from workbench.run.stopping import Norm
@@ -24,7 +25,7 @@ class Recurrence:
 
     def __init__(self, setup: SolveSetup, norm: Norm, check_every: int | None, clock: Clock | None) -> None:
         self.clock = clock
-        self.workspace: Any = setup.device.workspace(
+        self.workspace: Workspace = setup.device.workspace(
             setup.b.size,
             setup.b.dtype,
             vectors={"b": setup.solver_b, "x": setup.x},
@@ -36,17 +37,19 @@ class Recurrence:
         # The A-norm of the error needs a product with x after every iteration. A solver that takes decisions would take
         # one more after the device has stopped.
         single = norm is Norm.ERROR or not self._alike
-        self.watch: Any = setup.device.watch(self.workspace, 1 if single else check_every or setup.device.longest_batch)
+        self.watch: Watch = setup.device.watch(
+            self.workspace, 1 if single else check_every or setup.device.longest_batch
+        )
         self.watch.prepare(self._square, alike=self._alike)
         self._rows: Callable[[], Rows] = clock.reading(self.watch.rows) if clock else self.watch.rows
 
     @property
-    def longest_batch(self) -> int:
+    def longest_interval(self) -> int:
         """The largest number of iterations between two checks."""
         return self.watch.every
 
     def start(self) -> None:
-        """Make the start of the recurrence, which has no row of its own after a restart."""
+        """Make the start of the recurrence, which has no row after a restart."""
         next(self._generator)
 
     def advance(self, count: int, below: float, above: float, iteration: int) -> tuple[Rows, float]:

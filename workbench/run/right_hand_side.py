@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from workbench.arrays import cast, finite_vector
 from workbench.devices.constant import constant, constant_of, entries
+from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
+from workbench.operators import BoundOperator
 from workbench.problems import LinearSystem
 from workbench.run.cancellation import check_stopped
 from workbench.run.configuration import Configuration
@@ -21,9 +23,9 @@ from workbench.scaling import is_extreme, max_abs, norm, scaled, scaled_scalar
 class Vectors(NamedTuple):
     """b, x and the solution if it is known, of the scaled system on the device; exponent, removed: as in SolveSetup."""
 
-    b: Any
-    x: Any
-    exact: Any
+    b: DeviceVector
+    x: DeviceVector
+    exact: DeviceVector | None
     exponent: int
     removed: float
 
@@ -32,7 +34,7 @@ def prepare_vectors(
     configuration: Configuration,
     system: LinearSystem,
     x0: np.ndarray | None,
-    bound: Any,
+    bound: BoundOperator,
     device: Device,
     singular: bool,
     notes: list[str],
@@ -58,8 +60,8 @@ def prepare_vectors(
 
 
 def right_hand_side(
-    configuration: Configuration, system: LinearSystem, bound: Any, device: Device
-) -> tuple[np.ndarray, Any]:
+    configuration: Configuration, system: LinearSystem, bound: BoundOperator, device: Device
+) -> tuple[np.ndarray, DeviceVector | None]:
     """b in host memory, and the solution on the device if it is known by construction."""
     size, dtype = system.operator.shape[0], system.operator.dtype
     match configuration.rhs:
@@ -77,7 +79,7 @@ def right_hand_side(
     return cast(finite_vector(system.b, "b", size), dtype, "b"), None
 
 
-def _exponent(b: np.ndarray, start: np.ndarray, bound: Any, device: Device) -> int:
+def _exponent(b: np.ndarray, start: np.ndarray, bound: BoundOperator, device: Device) -> int:
     """The power of two of the largest entry of b and A x0 where dot products might under- or overflow, else 0."""
     vectors = [b, start] if entries(start).any() else [b]
     if not any(is_extreme(_norm(values, device), b.dtype) for values in vectors):
@@ -111,8 +113,8 @@ def make_consistent(b: np.ndarray, exponent: int, notes: list[str]) -> tuple[np.
     if removed <= 1e-13 * length:
         return b, 0.0
     b = (b - mean).astype(b.dtype)
-    given = complex(scaled_scalar(mean.real, exponent), scaled_scalar(mean.imag, exponent))
-    shown = given if b.dtype.kind == "c" else given.real
+    removed_mean = complex(scaled_scalar(mean.real, exponent), scaled_scalar(mean.imag, exponent))
+    shown = removed_mean if b.dtype.kind == "c" else removed_mean.real
     notes.append(f"A is singular: the mean of b, {shown:.6g}, was removed so that a solution exists")
     if norm(b) <= 1e-12 * length:
         raise InputError(

@@ -11,11 +11,12 @@ import numpy as np
 from workbench import devices
 from workbench.deflation import DeflationContext, Projection, Variant
 from workbench.devices.constant import constant, largest
+from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.pair import Split
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.machine.profile import profile
-from workbench.operators import Operator
+from workbench.operators import BoundOperator, Operator
 from workbench.preconditioners import ElementWise
 from workbench.problems import LinearSystem
 from workbench.run.cancellation import check_stopped
@@ -46,18 +47,18 @@ class SolveSetup:
     system: LinearSystem
     solver: Solver
     device: Device
-    bound: Any
-    first_level: Any
-    M: Any
-    b: Any
-    x: Any
+    bound: BoundOperator
+    first_level: BoundOperator | ElementWise
+    M: BoundOperator | ElementWise
+    b: DeviceVector
+    x: DeviceVector
     exponent: int
     removed: float
     labels: np.ndarray | None
     projection: Projection | None
     variant: Variant
     singular: bool
-    exact: Any
+    exact: DeviceVector | None
     entries: int | None
     deflation_vectors: int
     notes: list[str]
@@ -68,12 +69,12 @@ class SolveSetup:
         return self.system.operator
 
     @property
-    def A(self) -> Any:
+    def A(self) -> BoundOperator:
         """The operator that the solver applies."""
         return self.projection if self.projection and self.variant.projects_system else self.bound
 
     @property
-    def solver_b(self) -> Any:
+    def solver_b(self) -> DeviceVector:
         """The right-hand side of the system that the solver iterates on."""
         if self.projection is None or not self.variant.projects_system:
             return self.b
@@ -94,11 +95,13 @@ class SolveSetup:
 
     def release(self) -> None:
         """Drop all references to memory of the device."""
-        self.bound = self.M = self.first_level = self.b = self.x = self.exact = self.projection = None
+        # No member is read after this.
+        for name in ("bound", "M", "first_level", "b", "x", "exact", "projection"):
+            setattr(self, name, None)
         if isinstance(self.device, Split):
             self.device.release()
 
-    def solution(self, x: Any) -> Any:
+    def solution(self, x: DeviceVector) -> DeviceVector:
         """The solution that belongs to an iterate: x itself, or Q b + P^T x in a new vector."""
         x = self.device.whole(x)
         if self.projection is None or not self.variant.projects_system:
@@ -111,8 +114,8 @@ class SolveSetup:
 class _Levels(NamedTuple):
     """The preconditioner and the deflation, as in SolveSetup."""
 
-    first_level: Any
-    M: Any
+    first_level: BoundOperator | ElementWise
+    M: BoundOperator | ElementWise
     projection: Projection | None
     labels: np.ndarray | None
     deflation_vectors: int
@@ -175,7 +178,7 @@ def _assembled(configuration: Configuration, device: Device) -> LinearSystem:
 def _levels(
     configuration: Configuration,
     system: LinearSystem,
-    bound: Any,
+    bound: BoundOperator,
     device: Device,
     vectors: Vectors,
     singular: bool,
@@ -205,7 +208,9 @@ def _levels(
     return _Levels(first_level, M, projection, space.labels, projection.count)
 
 
-def on_cores(configuration: Configuration, system: LinearSystem) -> tuple[Any, np.ndarray, np.ndarray | None, bool]:
+def on_cores(
+    configuration: Configuration, system: LinearSystem
+) -> tuple[BoundOperator, np.ndarray, DeviceVector | None, bool]:
     """A bound to the CPU, b, the solution if it is known, and whether A maps constants to zero.
 
     For snapshots of a run that has ended, on whatever device. Raises InputError as `prepare` does.
@@ -223,7 +228,7 @@ def _element_wise(configuration: Configuration) -> bool:
     return configuration.preconditioner.element_wise and not wrapped
 
 
-def _maps_constant_to_zero(operator: Operator, bound: Any, device: Device) -> bool:
+def _maps_constant_to_zero(operator: Operator, bound: BoundOperator, device: Device) -> bool:
     size = operator.shape[0]
     ones = device.array(constant(1, size, operator.dtype), operator.dtype)
     product = device.zeros(size, operator.dtype)

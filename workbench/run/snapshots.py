@@ -11,10 +11,10 @@ import enum
 import logging
 import time
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
+from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.plane_slice import PlaneSlice
 from workbench.devices.protocol import Device
 from workbench.errors import DeviceError
@@ -54,7 +54,7 @@ class Snapshot:
         self.words = ""
         self.done = False
 
-    def take(self, iteration: int, found: Callable[[], tuple[Any, str]], device: Device | None = None) -> None:
+    def take(self, iteration: int, found: Callable[[], tuple[DeviceVector, str]], device: Device | None = None) -> None:
         """Apply the cut to the result of `found`: a vector, on the host or on `device`, and words on it.
 
         Errors are reported in `words`. Raises DeviceError.
@@ -73,7 +73,7 @@ class Snapshot:
         finally:
             self.done = True
 
-    def _cut(self, vector: Any, device: Device | None) -> np.ndarray:
+    def _cut(self, vector: DeviceVector, device: Device | None) -> np.ndarray:
         if isinstance(vector, np.ndarray):
             return self.cut(vector)
         assert device is not None
@@ -111,7 +111,7 @@ class SnapshotRequests:
         self.seconds += time.perf_counter() - begun
 
 
-def _vector(state: RunState, quantity: Quantity) -> tuple[Any, str]:
+def _vector(state: RunState, quantity: Quantity) -> tuple[DeviceVector, str]:
     """A vector in terms of the original system, on the host where the run scales it, and words on its origin."""
     vector, words = _scaled_vector(state, quantity)
     setup = state.setup
@@ -121,11 +121,12 @@ def _vector(state: RunState, quantity: Quantity) -> tuple[Any, str]:
     return scaled(host, setup.exponent), words
 
 
-def _scaled_vector(state: RunState, quantity: Quantity) -> tuple[Any, str]:
+def _scaled_vector(state: RunState, quantity: Quantity) -> tuple[DeviceVector, str]:
     """A vector of the scaled system, where it is stored, and words on its origin; None where it is unknown.
 
-    Cost: nothing for a residual that the recurrence stores, one product with A for any other; for x and the error under
-    deflation that of Q b + P^T x. Where solutions are defined up to a constant, x and the error are copied to the host.
+    Cost: nothing for a residual that the recurrence stores, one matrix-vector product for any other; for x and the
+    error under deflation that of Q b + P^T x. Where solutions are defined up to a constant, x and the error are copied
+    to the host.
     """
     setup = state.setup
     if setup.x is None:
@@ -153,7 +154,7 @@ def of_result(
 ) -> tuple[np.ndarray | None, str]:
     """A vector of a run that has ended, from its x, and words on its origin; None where it is unknown.
 
-    Cost: nothing for the solution, two products with A on the CPU for the others.
+    Cost: nothing for the solution, two matrix-vector products on the CPU for the others.
     """
     if not np.isfinite(x).all():
         return None, "x is not finite, so that there is nothing to show"
@@ -174,6 +175,6 @@ def _origin(quantity: Quantity) -> str:
     return "" if quantity is Quantity.SOLUTION else "exact solution − x"
 
 
-def _with_zero_mean(vector: Any, singular: bool) -> np.ndarray:
+def _with_zero_mean(vector: DeviceVector, singular: bool) -> np.ndarray:
     """The vector minus its mean where the solution is defined up to a constant."""
     return vector - vector.mean() if singular else vector

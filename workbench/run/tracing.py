@@ -17,7 +17,7 @@ from workbench.run.setup import SolveSetup
 def start_trace(setup: SolveSetup) -> tuple[Trace, Clock]:
     """An empty trace, and the clock that records into it while it is `noting`.
 
-    Workspaces time the steps of their programs with the clock. Products with A outside of programs, and the parts of
+    Workspaces time the steps of their programs with the clock. Applications of A outside of programs, and the parts of
     deflation and two-level preconditioner, are recorded by timed wrappers of those objects' methods.
     """
     trace = Trace(machine=machine_line())

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
+from workbench.devices.lines.workspace import Workspace
 from workbench.devices.protocol import Device
 from workbench.lines.edit import by_identities
 from workbench.operators import Operator, Size, stored_bytes
@@ -94,13 +95,13 @@ class Solver(Block):
         # x, b, the residual and the best x so far; further vectors are checked when they are allocated.
         device.need_room(stored_bytes(operator) + 4 * operator.shape[0] * operator.dtype.itemsize)
 
-    def texts(self, workspace: Any) -> tuple[str, str]:
+    def texts(self, workspace: Workspace) -> tuple[str, str]:
         """`start` and `iterate` for a workspace; a method may use fewer vectors if M is element-wise."""
         if self.identities and workspace.inlines("M"):
             return self.start, by_identities(self.iterate, self.identities)
         return self.start, self.iterate
 
-    def iterates(self, workspace: Any) -> Iterator[None]:
+    def iterates(self, workspace: Workspace) -> Iterator[None]:
         """The infinite recurrence on a workspace. Its lines are compiled here, before the first `next`."""
         start, iterate = workspace.lines(*self.texts(workspace))
 

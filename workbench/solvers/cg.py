@@ -14,9 +14,9 @@ from workbench.solvers.base import Solver
 class CG(Solver):
     """Preconditioned conjugate gradients for Hermitian positive definite A and M.
 
-    Stores x, r, p and s in addition to b, and u if M is not element-wise. An iteration makes one product with A, one
-    application of M and three vector updates in two further passes. The update of x is placed next to that of p, so
-    that p is read once for both.
+    Stores x, r, p and s in addition to b, and u if M is not element-wise. An iteration applies A and M once each and
+    makes three vector updates in two further passes. The update of x is placed next to that of p, so that p is read
+    once for both.
 
     Source: Hestenes and Stiefel 1952; in this form Saad 2003, Algorithm 9.1.
     """

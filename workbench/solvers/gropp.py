@@ -15,7 +15,7 @@ from workbench.solvers.base import Solver
 class Gropp(Solver):
     """CG with two reductions that overlap: (p, s) with q = M^-1 s, and (r, u) with w = A u.
 
-    s = A p and, if M is not element-wise, u = M^-1 r follow from recurrences. `energy` is (p, A p) of the next
+    s = A p and, if M is not element-wise, u = M^-1 r follow from recurrences. `curvature` is (p, A p) of the next
     direction, computed in the pass that updates it.
 
     Source: W. Gropp, Update on libraries for Blue Waters, 2010; in this form PETSc's KSPGROPPCG.
@@ -36,11 +36,11 @@ class Gropp(Solver):
         rr = (r, r)
         s = A(u)
         p = u
-        energy = (p, s)
+        curvature = (p, s)
     """
     iterate: ClassVar[str] = """
         q = M(s)
-        delta = energy
+        delta = curvature
         alpha = gamma/delta if delta > 0 else 0
         previous = gamma
         r = r - alpha*s
@@ -53,7 +53,7 @@ class Gropp(Solver):
         x = x + alpha*p
         p = u + beta*p
         s = w + beta*s
-        energy = (p, s)
+        curvature = (p, s)
     """
     # Where M is element-wise, q = M^-1 s is needed nowhere.
     identities: ClassVar[Mapping[str, str]] = {"u": "M(r)"}

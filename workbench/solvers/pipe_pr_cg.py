@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from workbench.devices.lines.workspace import Workspace
 from workbench.registry import register
 from workbench.solvers.base import Solver
 
@@ -15,7 +16,7 @@ from workbench.solvers.base import Solver
 class PipelinedPredictRecomputeCG(Solver):
     """Pipelined CG that predicts (r, u) and w = A u and recomputes both: almost as accurate as CG, for a product more.
 
-    z = A q, y = M^-1 z, m = M^-1 w; v and l are the predictions of w and m. Both products with A (and with M) are
+    z = A q, y = M^-1 z, m = M^-1 w; v and l are the predictions of w and m. Both applications of A (and of M) are
     independent and overlap with the single reduction. The prediction of (r, u) is that of pr-cg.
 
     Source: Chen and Carson 2020, PIPE-PR-CG; their r~, s~, w~, u, u~ are u, q, m, z, y here.
@@ -39,14 +40,14 @@ class PipelinedPredictRecomputeCG(Solver):
         s = w
         m = M(w)
         q = m
-        energy = (p, s)
+        curvature = (p, s)
         cross = (u, s)
         square = (s, q)
         z = A(q)
         y = M(z)
     """
     iterate: ClassVar[str] = """
-        delta = energy
+        delta = curvature
         alpha = gamma/delta if delta > 0 else 0
         beta = (gamma - alpha*(cross + conj(cross)) + alpha*alpha*square)/gamma
         x = x + alpha*p
@@ -60,7 +61,7 @@ class PipelinedPredictRecomputeCG(Solver):
         gamma = (r, u)
         uu = (u, u)
         rr = (r, r)
-        energy = (p, s)
+        curvature = (p, s)
         cross = (u, s)
         square = (s, q)
         z = A(q)
@@ -81,13 +82,13 @@ class PipelinedPredictRecomputeCG(Solver):
         w = A(u)
         s = w
         q = M(s)
-        energy = (p, s)
+        curvature = (p, s)
         cross = (u, s)
         square = (s, q)
         z = A(q)
     """
     identities: ClassVar[Mapping[str, str]] = {"u": "M(r)", "q": "M(s)"}
 
-    def texts(self, workspace: Any) -> tuple[str, str]:
+    def texts(self, workspace: Workspace) -> tuple[str, str]:
         start, iterate = super().texts(workspace)
         return self.start_inlined if workspace.inlines("M") else start, iterate

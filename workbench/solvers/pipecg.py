@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from workbench.devices.lines.workspace import Workspace
 from workbench.registry import register
 from workbench.solvers.base import Solver
 
@@ -105,7 +106,7 @@ class PipelinedCG(Solver):
         n = A(m)
     """
 
-    def texts(self, workspace: Any) -> tuple[str, str]:
+    def texts(self, workspace: Workspace) -> tuple[str, str]:
         if workspace.inlines("M"):
             return self.start_inlined, self.iterate_inlined
         return self.start, self.iterate

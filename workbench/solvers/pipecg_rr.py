@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import textwrap
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from workbench.devices.lines.workspace import Workspace
 from workbench.lines.edit import added
 from workbench.registry import register
 from workbench.solvers.base import Solver
@@ -72,7 +73,7 @@ class PipelinedCGWithReplacement(Solver):
 
     f, g, h and j bound the norms of b - A x - r, A p - s, A u - w and A q - z. The norms in them are computed in the
     pass of the dot products. The residual is replaced in the iteration in which f exceeds sqrt(eps) ||r||, which costs
-    five additional products with A and three with M; the direction is kept. `size` estimates ||A|| from the products so
+    five additional applications of A and three of M; the direction is kept. `size` estimates ||A|| from the products so
     far.
 
     The decision synchronizes with the host in every iteration.
@@ -122,7 +123,7 @@ class PipelinedCGWithReplacement(Solver):
         n = A(m)
     """
 
-    def texts(self, workspace: Any) -> tuple[str, str]:
+    def texts(self, workspace: Workspace) -> tuple[str, str]:
         start, iterate = PipelinedCG().texts(workspace)
         eps = float(np.finfo(workspace.dtype).eps) / 2
         norms = f"q = M(s)\n{NORMS}" if workspace.inlines("M") else NORMS
@@ -130,7 +131,7 @@ class PipelinedCGWithReplacement(Solver):
         start = f"{textwrap.dedent(start)}eps = {eps!r}\nentries = {ENTRIES}\n{BEGIN}"
         return start, f"back = abs(beta)\n{iterate}\n{BOUNDS}"
 
-    def iterates(self, workspace: Any) -> Iterator[None]:
+    def iterates(self, workspace: Workspace) -> Iterator[None]:
         replacement = self.replace_inlined if workspace.inlines("M") else self.replace
         start, iterate, replace = workspace.lines(*self.texts(workspace), textwrap.dedent(replacement) + RESET)
 

@@ -17,9 +17,9 @@ class PredictRecomputeCG(Solver):
 
     With q = M^-1 s the prediction is (r, u) - 2 alpha Re (u, s) + alpha^2 (s, q), here `cross` and `square`. The
     imaginary part of a complex (u, s) is rounding error, which would grow with the iterations if it entered beta.
-    `energy` is (p, A p) of the next direction.
+    `curvature` is (p, A p) of the next direction.
 
-    Source: Chen and Carson 2020, PR-CG; their nu, mu, delta, gamma are gamma, energy, cross, square here.
+    Source: Chen and Carson 2020, PR-CG; their nu, mu, delta, gamma are gamma, curvature, cross, square here.
     """
 
     name: ClassVar[str] = "pr-cg"
@@ -37,13 +37,13 @@ class PredictRecomputeCG(Solver):
         rr = (r, r)
         p = u
         s = A(p)
-        energy = (p, s)
+        curvature = (p, s)
         q = M(s)
         square = (s, q)
         cross = (u, s)
     """
     iterate: ClassVar[str] = """
-        delta = energy
+        delta = curvature
         alpha = gamma/delta if delta > 0 else 0
         beta = (gamma - alpha*(cross + conj(cross)) + alpha*alpha*square)/gamma
         x = x + alpha*p
@@ -54,7 +54,7 @@ class PredictRecomputeCG(Solver):
         rr = (r, r)
         p = u + beta*p
         s = A(p)
-        energy = (p, s)
+        curvature = (p, s)
         q = M(s)
         square = (s, q)
         cross = (u, s)

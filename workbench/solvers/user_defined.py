@@ -29,7 +29,7 @@ class UserSolver(Solver):
     Raises InputError (`UserLinesError`, with the line number) with one sentence for the first error in the texts.
     """
 
-    title: ClassVar[str] = "a method of one's own"
+    title: ClassVar[str] = "a user-defined method"
     has_user_lines: ClassVar[bool] = True
 
     # Class variables in the base class, fields of each instance here.
