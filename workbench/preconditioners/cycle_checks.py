@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from workbench.devices.operator_protocols import DeviceVector, Dots
 from workbench.errors import InputError
 
 SYMMETRY_TOLERANCE = 1e-6
@@ -44,6 +45,18 @@ def check_cycle(name: str, apply: Callable[[np.ndarray], np.ndarray], size: int,
 def _remedy(name: str) -> str:
     """What to use instead of a cycle that is not positive definite."""
     return f"use another preconditioner than {name}, such as ssor, block-ic or jacobi"
+
+
+@runtime_checkable
+class DiagnosedCycle(Protocol):
+    """A multigrid cycle to which `attach_notes` added the diagnosis of a breakdown."""
+
+    suspect: str
+    remedy: str
+
+    def apply(self, r: DeviceVector, u: DeviceVector, /) -> Dots:
+        """u = M^-1 r."""
+        ...
 
 
 def attach_notes(cycle: Any, name: str, notes: tuple[str, ...]) -> Any:

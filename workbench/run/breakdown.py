@@ -17,6 +17,7 @@ import numpy as np
 from workbench.devices.lines.workspace import Workspace
 from workbench.errors import InputError
 from workbench.operators import Box, Operator, Stencil
+from workbench.preconditioners.cycle_checks import DiagnosedCycle
 from workbench.run.setup import SolveSetup
 from workbench.run.stopping import Reason
 from workbench.solvers import Solver
@@ -61,7 +62,7 @@ def _indefinite_first_level(setup: SolveSetup) -> str:
     each of A and M.
     """
     M = setup.first_level
-    if not getattr(M, "suspect", ""):
+    if not isinstance(M, DiagnosedCycle):
         return ""
     device, r = setup.device, setup.device.zeros(setup.b.size, setup.b.dtype)
     setup.A.apply(setup.x, r)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
+from workbench.devices.lines.workspace import Workspace
 from workbench.recording import History
 from workbench.run.configuration import Configuration
 from workbench.run.judge import Ending
@@ -22,7 +22,7 @@ class RunState:
 
     configuration: Configuration
     setup: SolveSetup
-    workspace: Any
+    workspace: Workspace | None
     measures: Measures
     history: History
     ending: Ending | None

@@ -94,8 +94,8 @@ class SolveSetup:
         return scaled_scalar(norm, -self.exponent)
 
     def release(self) -> None:
-        """Drop all references to memory of the device."""
-        # No member is read after this.
+        """Drop all references to memory of the device: the members that hold it become None."""
+        # Their types leave out None, which they are only after a device was lost.
         for name in ("bound", "M", "first_level", "b", "x", "exact", "projection"):
             setattr(self, name, None)
         if isinstance(self.device, Split):

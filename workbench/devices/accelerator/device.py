@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from workbench.devices import operator_protocols
 from workbench.devices.accelerator import programs
 from workbench.devices.accelerator.budget import Budget
 from workbench.devices.accelerator.clock import DeviceClock
@@ -54,7 +55,7 @@ class Accelerator(Operators, DeviceBase):
         """A clock that records the steps of a traced run."""
         return DeviceClock(self.runtime, recorder)
 
-    def watch(self, workspace: Workspace, every: int) -> Watch:
+    def watch(self, workspace: Workspace, every: int) -> operator_protocols.Watch:
         """Keeps the scalars of up to `every` iterations on the device, and stops at the one that the host waits for."""
         self.prepare(workspace.dtype)
         return Watch(self, workspace, every)
