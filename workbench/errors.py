@@ -23,13 +23,13 @@ def quoted(value: object) -> str:
     return text if len(text) <= MAX_QUOTED else f"{text[: MAX_QUOTED - 1]}…"
 
 
-def shown(path: object) -> str:
+def printable_path(path: object) -> str:
     """A path for a message; quoted and shortened if it is long or has characters that cannot be printed."""
     text = str(path)
     return text if len(text) <= MAX_PATH and text.isprintable() else quoted(text)
 
 
-def sentence_of(error: BaseException, what: str = "the run") -> str:
+def error_message(error: BaseException, what: str = "the run") -> str:
     """The message to show for any exception, unexpected ones included. what: the action that failed."""
     if isinstance(error, InputError):
         return str(error)

@@ -95,23 +95,23 @@ class Parameter:
             return words[str(value).lower()]
         if self.kind is str:
             return str(value)
-        given: Any = value
+        number: Any = value
         try:
-            return _whole_number(given) if self.kind is int else float(given)
+            return _whole_number(number) if self.kind is int else float(number)
         except (TypeError, ValueError, OverflowError):
             noun = "a whole number" if self.kind is int else "a number"
             raise InputError(f"{prefix}{self.name} must be {noun}, got {quoted(value)}") from None
 
 
-def _whole_number(given: Any) -> int:
+def _whole_number(value: Any) -> int:
     """An int from a text, an integer or a float without a fraction, of Python or NumPy. Raises ValueError, TypeError.
 
     1e3 is a whole number too, 2.5 is not.
     """
-    if isinstance(given, str):
-        return int(given)
-    is_whole = getattr(given, "is_integer", None)
-    return int(given) if is_whole and is_whole() else int(operator.index(given))
+    if isinstance(value, str):
+        return int(value)
+    is_whole = getattr(value, "is_integer", None)
+    return int(value) if is_whole and is_whole() else int(operator.index(value))
 
 
 def parameter(
@@ -253,14 +253,14 @@ def find(kind: str, spec: str, **values: Any) -> Block:
     return cls.create(values)
 
 
-def as_block(kind: str, given: Any) -> Block:
-    """A block of the given kind, from the block itself or from its text. Raises InputError for anything else."""
-    if isinstance(given, str):
-        return find(kind, given)
-    if isinstance(given, Block) and given.kind == kind:
-        return given
+def as_block(kind: str, block: Any) -> Block:
+    """A block of this kind, from the block itself or from its text. Raises InputError for anything else."""
+    if isinstance(block, str):
+        return find(kind, block)
+    if isinstance(block, Block) and block.kind == kind:
+        return block
     known = next(iter(registered(kind)), kind)
-    raise InputError(f"{kind} must be a name such as {known!r}, or a block of that kind, got {quoted(given)}")
+    raise InputError(f"{kind} must be a name such as {known!r}, or a block of that kind, got {quoted(block)}")
 
 
 def _by_name(cls: type[Block], argument: str) -> dict[str, str]:
@@ -315,12 +315,12 @@ def from_dict(plain: Mapping[str, Any]) -> Block:
     return (_unlisted.get((kind, name)) or lookup(kind, name)).create(plain["parameters"])
 
 
-def unknown_name(what: str, given: str, known: Any) -> str:
+def unknown_name(what: str, name: str, known: Any) -> str:
     """The message for an unknown name: the nearest known one, or the list."""
     names = [str(name) for name in known]
-    near = difflib.get_close_matches(given, names, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(names) or 'none'}"
-    return f"unknown {what} {quoted(given)}; {hint}"
+    return f"unknown {what} {quoted(name)}; {hint}"
 
 
 def load_package(package: ModuleType) -> None:

@@ -93,7 +93,7 @@ def test_another_original_takes_no_edited_line_away(own):
 def test_a_copy_costs_what_its_original_does(own, name):
     own.original.value = name
     first, second = own.costs()
-    for what in ("with_a", "with_m", "updates", "reductions", "vectors", "sweeps", "bytes_per_unknown"):
+    for what in ("with_a", "with_m", "updates", "reductions", "vectors", "passes", "bytes_per_unknown"):
         assert getattr(first, what) == getattr(second, what)
 
 

@@ -19,7 +19,7 @@ def lower_bound(history: History, delay: int = 10) -> np.ndarray:
 
     Raises InputError if the run made fewer iterations than the delay.
     """
-    return np.sqrt(_delayed_sums(_energy_decreases(history, delay), delay))
+    return np.sqrt(_delayed_sums(_error_decreases(history, delay), delay))
 
 
 def upper_bound(history: History, smallest: float, delay: int = 10) -> np.ndarray:
@@ -30,7 +30,7 @@ def upper_bound(history: History, smallest: float, delay: int = 10) -> np.ndarra
     """
     if not smallest > 0:
         raise InputError(f"the Gauss-Radau bound needs a positive number below the spectrum, got {smallest}")
-    decreases = _energy_decreases(history, delay)
+    decreases = _error_decreases(history, delay)
     alpha, beta = history["alpha"][1:], history["beta"][1:]
     if np.isnan(beta).any():
         raise InputError("this run has no beta, which the Gauss-Radau bound needs; use a run of cg")
@@ -44,7 +44,7 @@ def upper_bound(history: History, smallest: float, delay: int = 10) -> np.ndarra
     return np.sqrt(_delayed_sums(decreases, delay) + radau[last] * natural[last])
 
 
-def _energy_decreases(history: History, delay: int) -> np.ndarray:
+def _error_decreases(history: History, delay: int) -> np.ndarray:
     """alpha_j g_j, the decrease of ||e||_A^2 in iteration j + 1."""
     if delay < 1 or history.count - 1 < delay:
         raise InputError(

@@ -1,7 +1,7 @@
 """The cost of one iteration of each solver, counted from its lines rather than entered by hand.
 
 Products, updates and reductions are those of the method's general text. Vectors, passes and bytes are those of the
-fused program for a given preconditioner, planned on a small problem. For stencils they do not depend on the size; for
+fused program for one preconditioner, planned on a small problem. For stencils they do not depend on the size; for
 an assembled matrix the bytes depend on the entries per row.
 """
 

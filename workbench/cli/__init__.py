@@ -12,7 +12,7 @@ from workbench.cli import advising, comparing, listing, reproducing, solving, st
 from workbench.cli.common import NOT_CONVERGED, WRONG_INPUT, CompilationNotice
 from workbench.cli.streams import log
 from workbench.devices import compiling
-from workbench.errors import InputError, shown
+from workbench.errors import InputError, printable_path
 from workbench.files import check_target
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         # Errors on named files are InputErrors; others concern the output, or a folder such as the cache.
         streams.discard(sys.stdout)
-        where = shown(error.filename) if error.filename else "the output"
+        where = printable_path(error.filename) if error.filename else "the output"
         log(f"cannot read or write {where}: {error.strerror or error}")
         return WRONG_INPUT
 

@@ -25,9 +25,9 @@ def problem_arguments(parser: argparse.ArgumentParser) -> None:
 
 def parameters(options: argparse.Namespace) -> dict[str, str]:
     """The parameters given by --param and --n, by name. Raises InputError for a parameter that is given twice."""
-    given = [key_value(text) for text in options.param] + ([("n", options.n)] if options.n is not None else [])
+    pairs = [key_value(text) for text in options.param] + ([("n", options.n)] if options.n is not None else [])
     parameters: dict[str, str] = {}
-    for name, value in given:
+    for name, value in pairs:
         if name in parameters:
             values = f"{quoted(parameters[name])} and {quoted(value)}"
             raise InputError(f"parameter {quoted(name)} is given twice, as {values}; give it once")

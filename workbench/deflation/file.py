@@ -9,7 +9,7 @@ from typing import ClassVar
 from workbench.data_files import path_of
 from workbench.deflation.base import Deflation, DeflationContext
 from workbench.deflation.subspace import Subspace, as_subspace
-from workbench.errors import InputError, shown
+from workbench.errors import InputError, printable_path
 from workbench.files import opened, read_array
 from workbench.registry import parameter, register
 
@@ -37,5 +37,7 @@ class VectorsFile(Deflation):
             try:
                 stored = read_array(stream, os.fstat(stream.fileno()).st_size)
             except (ValueError, OSError):
-                raise InputError(f"{shown(path)} is not a NumPy array file; write one with numpy.save") from None
+                raise InputError(
+                    f"{printable_path(path)} is not a NumPy array file; write one with numpy.save"
+                ) from None
         return as_subspace(stored, context.operator.shape[0])

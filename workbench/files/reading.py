@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 from typing import IO
 
-from workbench.errors import InputError, shown
+from workbench.errors import InputError, printable_path
 
 
 def opened(path: str | Path, what: str = "file") -> IO[bytes]:
@@ -30,10 +30,10 @@ def opened(path: str | Path, what: str = "file") -> IO[bytes]:
     except InputError:
         raise
     except (FileNotFoundError, NotADirectoryError):
-        raise InputError(f"no {what} at {shown(path)}") from None
+        raise InputError(f"no {what} at {printable_path(path)}") from None
     # A ValueError is a path with a null character.
     except (OSError, ValueError) as error:
-        raise InputError(f"cannot read {shown(path)}: {getattr(error, 'strerror', None) or error}") from None
+        raise InputError(f"cannot read {printable_path(path)}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def read_bytes(path: str | Path, most: int, what: str = "file") -> bytes:
@@ -42,11 +42,13 @@ def read_bytes(path: str | Path, most: int, what: str = "file") -> bytes:
         # Room is made for as much as is asked for, so the size comes first.
         size = os.fstat(stream.fileno()).st_size
         if size > most:
-            raise InputError(f"{shown(path)} has {size} bytes, a {what} has at most {most}; choose another file")
+            raise InputError(
+                f"{printable_path(path)} has {size} bytes, a {what} has at most {most}; choose another file"
+            )
         try:
             return stream.read(size)
         except OSError as error:
-            raise InputError(f"cannot read {shown(path)}: {error.strerror}") from None
+            raise InputError(f"cannot read {printable_path(path)}: {error.strerror}") from None
 
 
 def kind_of(mode: int) -> str:
@@ -62,7 +64,7 @@ def _check_regular(mode: int, path: str | Path, what: str) -> None:
     if stat.S_ISREG(mode):
         return
     if stat.S_ISDIR(mode):
-        raise InputError(f"{shown(path)} is a folder, not a {what}")
+        raise InputError(f"{printable_path(path)} is a folder, not a {what}")
     raise InputError(
-        f"{shown(path)} is {kind_of(mode)}, not a {what}; write what it holds to a file, and give that file"
+        f"{printable_path(path)} is {kind_of(mode)}, not a {what}; write what it holds to a file, and give that file"
     )

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from workbench.errors import InputError, shown
+from workbench.errors import InputError, printable_path
 from workbench.files.reading import kind_of
 
 MODE = 0o666
@@ -55,7 +55,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     with _failing_in_a_sentence(path):
         place = _place(path)
         if not place.replaceable:
-            raise InputError(f"cannot write {shown(path)}: it is no regular file; choose another place")
+            raise InputError(f"cannot write {printable_path(path)}: it is no regular file; choose another place")
         with _replacing(place) as stream:
             yield stream
 
@@ -66,7 +66,10 @@ def check_target(path: Path) -> None:
         place = _place(path)
         folder = place.path.parent
         if place.replaceable and not folder.is_dir():
-            raise InputError(f"cannot write {shown(path)}: there is no folder {shown(folder)}; choose another place")
+            raise InputError(
+                f"cannot write {printable_path(path)}: there is no folder {printable_path(folder)}; "
+                "choose another place"
+            )
         if place.replaceable and not os.access(folder, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
@@ -108,7 +111,7 @@ def _place(path: Path) -> _Place:
         return _Place(end, None)
     if stat.S_ISDIR(before.st_mode) or stat.S_ISBLK(before.st_mode) or stat.S_ISSOCK(before.st_mode):
         kind = "a disk" if stat.S_ISBLK(before.st_mode) else kind_of(before.st_mode)
-        raise InputError(f"cannot write {shown(path)}: it is {kind}; choose another place")
+        raise InputError(f"cannot write {printable_path(path)}: it is {kind}; choose another place")
     if not os.access(end, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     return _Place(end, before)
@@ -120,11 +123,11 @@ def _failing_in_a_sentence(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         reason = "no process reads from it" if error.errno == errno.ENXIO else error.strerror or error
-        raise InputError(f"cannot write {shown(path)}: {reason}; choose another place") from None
+        raise InputError(f"cannot write {printable_path(path)}: {reason}; choose another place") from None
     except ValueError as error:
         if isinstance(error, InputError) or "null" not in str(error):
             raise
-        raise InputError(f"cannot write {shown(path)}: {error}; choose another place") from None
+        raise InputError(f"cannot write {printable_path(path)}: {error}; choose another place") from None
 
 
 @contextlib.contextmanager
@@ -142,7 +145,7 @@ def _replacing(place: _Place) -> Iterator[IO[bytes]]:
         yield stream
         _take_over(stream, place.before)
         with _cleared_away(place.path.parent) as name:
-            # A link cannot replace a file, so the name is one of its own. With a folder's descriptor, which an absolute
+            # A link cannot replace a file, so a temporary name is made. With a folder's descriptor, which an absolute
             # path does not need, Python calls linkat, which follows the link to the open file.
             os.link(f"/proc/self/fd/{stream.fileno()}", name, src_dir_fd=stream.fileno(), follow_symlinks=True)
             os.replace(name, place.path)

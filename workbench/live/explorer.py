@@ -12,7 +12,7 @@ import ipywidgets as widgets
 from matplotlib.figure import Figure
 
 from workbench.deflation import Deflation
-from workbench.errors import InputError, sentence_of
+from workbench.errors import InputError, error_message
 from workbench.live._closing import close_all
 from workbench.live._rows import row
 from workbench.live._stream import SOON, Again, Publisher
@@ -319,7 +319,7 @@ class Explorer:
                 act()
             # No one else would report it to the user.
             except Exception as error:
-                self._complain(sentence_of(error))
+                self._complain(error_message(error))
 
         return attempt
 

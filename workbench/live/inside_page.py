@@ -7,7 +7,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from workbench.errors import InputError, sentence_of
+from workbench.errors import InputError, error_message
 from workbench.live._closing import close_all
 from workbench.live._rows import row
 from workbench.live._watching import Watched
@@ -129,7 +129,7 @@ class InsidePage:
             self.run_again()
         # No one else would report it to the user.
         except Exception as error:
-            self.status.say(sentence_of(error), "bad")
+            self.status.say(error_message(error), "bad")
             self.offer.layout.display = None
 
 

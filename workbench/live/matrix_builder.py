@@ -11,7 +11,7 @@ import ipywidgets as widgets
 
 from workbench import figures
 from workbench.data_files import path_of
-from workbench.errors import InputError, sentence_of
+from workbench.errors import InputError, error_message
 from workbench.live._closing import close_all
 from workbench.live._stream import Publisher
 from workbench.live._watching import paint, picture
@@ -214,7 +214,7 @@ class MatrixBuilder:
         except Exception as error:
             if problem == self._problem:
                 self._clear(problem.label)
-                self.status.say(sentence_of(error, "reading the matrix"), "bad")
+                self.status.say(error_message(error, "reading the matrix"), "bad")
             return
         finally:
             self.read.disabled = self._problem is None

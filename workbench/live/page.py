@@ -9,7 +9,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from workbench.errors import sentence_of
+from workbench.errors import error_message
 
 OPENING = '<p class="wb-empty">opening …</p>'
 
@@ -43,7 +43,7 @@ class Page:
                 told = ""
             # No one else would report it to the user.
             except Exception as error:
-                told = sentence_of(error)
+                told = error_message(error)
             self._show(told)
             self._hide(hidden=False)
 

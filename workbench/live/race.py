@@ -10,7 +10,7 @@ from typing import Any
 import ipywidgets as widgets
 from matplotlib.figure import Figure
 
-from workbench.errors import InputError, sentence_of
+from workbench.errors import InputError, error_message
 from workbench.live._closing import close_all
 from workbench.live._rows import row
 from workbench.live._stream import SOON, Again, Publisher
@@ -322,7 +322,7 @@ class RaceView:
             self.add_from_form()
         # No one else would report it to the user.
         except Exception as error:
-            self._complain(sentence_of(error, "adding a lane"))
+            self._complain(error_message(error, "adding a lane"))
         else:
             self._complain("")
 

@@ -15,7 +15,7 @@ import ipywidgets as widgets
 
 from workbench import figures
 from workbench.data_files import path_of
-from workbench.errors import InputError, sentence_of
+from workbench.errors import InputError, error_message
 from workbench.live._closing import close_all
 from workbench.live._stream import Publisher
 from workbench.live._watching import Watched
@@ -174,7 +174,7 @@ class Replay:
                 act()
             # No one else would report it to the user.
             except Exception as error:
-                self.status.say(sentence_of(error, "opening the run"), "bad")
+                self.status.say(error_message(error, "opening the run"), "bad")
 
         self.status.say("opening", "busy")
         self._opener.ask(attempt)

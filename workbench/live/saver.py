@@ -8,7 +8,7 @@ from pathlib import Path
 
 import ipywidgets as widgets
 
-from workbench.errors import sentence_of
+from workbench.errors import error_message
 from workbench.live._place import in_voila
 from workbench.live.download import Download
 from workbench.live.export import slug
@@ -52,7 +52,7 @@ class Saver:
                 self._save(write, stem)
             # No one else would report it to the user.
             except Exception as error:
-                self.status.say(sentence_of(error, doing), "bad")
+                self.status.say(error_message(error, doing), "bad")
             finally:
                 after()
 

@@ -12,7 +12,7 @@ import anywidget
 import traitlets
 
 from workbench.data_files import path_of
-from workbench.errors import InputError, sentence_of
+from workbench.errors import InputError, error_message
 from workbench.live._assets import module, style_sheet
 from workbench.live._place import in_voila
 from workbench.live._worker import LatestOnly
@@ -140,7 +140,7 @@ class ShareBar(anywidget.AnyWidget):
                 said = f"Opened {chosen.problem.label} with {chosen.label or 'plain CG'}."
         # No one else would report it to the user.
         except Exception as error:
-            said, tone = sentence_of(error, "sharing"), "bad"
+            said, tone = error_message(error, "sharing"), "bad"
         with self.hold_sync():
             self.text, self.said, self.tone = text, said, tone
             self.number += 1

@@ -22,7 +22,7 @@ from workbench.analysis.convergence_estimates import (
 )
 from workbench.analysis.ritz import iterations_by_bound
 from workbench.analysis.spectra import LARGEST, spectra
-from workbench.errors import InputError, sentence_of
+from workbench.errors import InputError, error_message
 from workbench.live._stream import Publisher
 from workbench.live._watching import Watched, Watching, paint, picture
 from workbench.live._worker import LatestOnly
@@ -176,7 +176,7 @@ class SpectrumView(Watching):
             self.exact, self.why = spectra(*watched.described()), ""
         # No one else would report it to the user.
         except Exception as error:
-            self.why = f"No exact spectrum: {sentence_of(error, 'computing it').removesuffix('.')}."
+            self.why = f"No exact spectrum: {error_message(error, 'computing it').removesuffix('.')}."
 
     def _move_slider(self, count: int) -> None:
         """Lengthen the slider; where it stood at its end, it stays there."""

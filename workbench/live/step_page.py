@@ -7,7 +7,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from workbench.errors import sentence_of
+from workbench.errors import error_message
 from workbench.live._closing import close_all
 from workbench.live._worker import LatestOnly
 from workbench.live.own import originals
@@ -83,7 +83,7 @@ class StepPage:
             made = StepView(chosen)
         # No one else would report it to the user.
         except Exception as error:
-            self.status.say(sentence_of(error), "bad")
+            self.status.say(error_message(error), "bad")
             return
         before, self.view = self.view, made
         self._place.children = (made,)

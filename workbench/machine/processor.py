@@ -1,6 +1,6 @@
 """The processor as this process may use it: its model, cores, caches and memory, limits of containers included.
 
-Everything is read from the system's files in a few milliseconds; what a system does not tell is None.
+Everything is read from the system's files in a few milliseconds; what a system does not report is None.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def memory() -> tuple[int, int]:
 
 
 def last_level_cache() -> int | None:
-    """Bytes of all last-level caches together that this process's cores use, None where the system does not tell."""
+    """Bytes of all last-level caches together that this process's cores use, None if the system does not say."""
     caches: dict[tuple[int, str], int] = {}
     for cpu in _allowed():
         for folder in (CPUS / f"cpu{cpu}" / "cache").glob("index*"):

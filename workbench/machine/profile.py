@@ -12,7 +12,7 @@ from typing import Any
 import tomli_w
 
 from workbench.data_files import data_folder
-from workbench.errors import InputError, shown
+from workbench.errors import InputError, printable_path
 from workbench.files import read_bytes
 from workbench.registry import unknown_name
 
@@ -130,11 +130,11 @@ def load_profile(path: Path) -> Profile:
     try:
         plain = tomllib.loads(read_bytes(path, MAX_BYTES, "machine profile").decode())
     except InputError as error:
-        raise InputError(f"{error}; `workbench calibrate --output {shown(path)}` writes one") from None
+        raise InputError(f"{error}; `workbench calibrate --output {printable_path(path)}` writes one") from None
     # Deep nesting raises RecursionError, a number with thousands of digits ValueError.
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{shown(path)} is not valid TOML: {error}") from None
-    return Profile.from_dict(plain, shown(path))
+        raise InputError(f"{printable_path(path)} is not valid TOML: {error}") from None
+    return Profile.from_dict(plain, printable_path(path))
 
 
 @functools.cache

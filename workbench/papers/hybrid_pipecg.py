@@ -124,10 +124,10 @@ def _counted(name: str, size: int, problem: str, **parameters: Any) -> dict[str,
         system: LinearSystem = configure(problem, parameters).problem.assemble()
     except InputError as error:
         return {**row, "said": str(error)}
-    outcomes = []
+    endings = []
     for solver in ("cg", "pipecg"):
         chosen = configure(problem, parameters, solver=solver, rhs="ones-scaled", x0="zero", stopping=STOPPING)
         result = run_through(Run(chosen, system))
         row[solver] = result.iterations
-        outcomes.append("converged" if result.converged else f"{solver}: {result.summary['reason']}")
-    return {**row, "said": "; ".join(dict.fromkeys(outcomes))}
+        endings.append("converged" if result.converged else f"{solver}: {result.summary['reason']}")
+    return {**row, "said": "; ".join(dict.fromkeys(endings))}

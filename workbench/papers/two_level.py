@@ -86,7 +86,7 @@ def table2(max_n: int, progress: Progress) -> Reproduction:
             rows.append(_counted({"n": n, "preconditioner": name}, line[column], counts))
     notes = [
         "The paper's random initial guesses are unknown: ours are mean and range over several, uniform in [0, 1).",
-        "It prints 118 iterations for both 256 and 512; no setting that was tried gives equal counts for the two.",
+        "It prints 118 iterations for both 256 and 512; no choice that was tried gives equal counts for the two.",
         *_order_notes(rows),
     ]
     return Reproduction("table2", "Table 2: iterations, 2D problem, 2n stripes", rows, notes)

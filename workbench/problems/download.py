@@ -14,7 +14,7 @@ from typing import IO
 
 from tqdm import tqdm
 
-from workbench.errors import InputError, shown
+from workbench.errors import InputError, printable_path
 from workbench.files import opened, read_bytes, replacing, write
 
 CHUNK = 1 << 18
@@ -119,5 +119,5 @@ def _answer(url: str) -> http.client.HTTPResponse:
     # A host may have 63 characters between two dots; longer ones raise a UnicodeError.
     except ValueError:
         raise InputError(
-            f"{shown(url)} is not a URL; check the environment variable WORKBENCH_SUITESPARSE_URL"
+            f"{printable_path(url)} is not a URL; check the environment variable WORKBENCH_SUITESPARSE_URL"
         ) from None

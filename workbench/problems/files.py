@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.data_files import path_of
-from workbench.errors import InputError, shown
+from workbench.errors import InputError, printable_path
 from workbench.operators import Matrix
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.catalogue import catalogue, known_entry
@@ -66,7 +66,7 @@ def problem_from_text(text: str) -> Problem:
     if known_entry(text):
         return _problem(f"suitesparse:{text}")
     if text.endswith(ENDINGS) or any(mark in text for mark in (os.sep, os.altsep or os.sep)):
-        raise InputError(f"no file at {shown(text)}")
+        raise InputError(f"no file at {printable_path(text)}")
     near = difflib.get_close_matches(text, [*registered("problem"), *catalogue()], n=1, cutoff=0.5)
     raise InputError(unknown_name("problem", text, near or registered("problem")))
 

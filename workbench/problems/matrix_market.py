@@ -18,7 +18,7 @@ from typing import IO
 import numpy as np
 from scipy import io, sparse
 
-from workbench.errors import InputError, shown
+from workbench.errors import InputError, printable_path
 from workbench.files import opened
 from workbench.operators import Matrix
 from workbench.operators.matrix import check_shape
@@ -50,7 +50,7 @@ def read_matrix(path: Path) -> Matrix:
     Cost: one pass over the text, then about 36 bytes per entry. Raises InputError with the file and, if known, the line
     or the entry.
     """
-    refusal = f"cannot read {shown(path)}"
+    refusal = f"cannot read {printable_path(path)}"
     with opened(path, "matrix file") as stream:
         entries = read_entries(stream, path.name, refusal)
     try:

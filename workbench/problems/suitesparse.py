@@ -11,7 +11,7 @@ import numpy as np
 import platformdirs
 from scipy import sparse
 
-from workbench.errors import InputError, shown
+from workbench.errors import InputError, printable_path
 from workbench.files import opened
 from workbench.operators import Matrix, Size
 from workbench.problems.base import LinearSystem, Problem
@@ -72,8 +72,8 @@ class SuiteSparse(Problem):
             base = os.environ.get("WORKBENCH_SUITESPARSE_URL") or COLLECTION_URL
             url = f"{base.rstrip('/')}/{group}/{name}{DOWNLOADED}"
             with downloaded(url, path, sha256) as stream:
-                entries = read_entries(stream, path.name, f"{shown(url)} sent what cannot be read")
-                self._check_facts(entries, f"{shown(url)} sent")
+                entries = read_entries(stream, path.name, f"{printable_path(url)} sent what cannot be read")
+                self._check_facts(entries, f"{printable_path(url)} sent")
         try:
             return matrix_system(Matrix(entries))
         except InputError as error:

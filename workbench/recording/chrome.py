@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import workbench
 from workbench.devices.clock import LANES
-from workbench.errors import InputError, shown
+from workbench.errors import InputError, printable_path
 from workbench.files import read_bytes, write
 from workbench.recording.trace import Event, Trace, check_times
 from workbench.recording.typed import read, read_json
@@ -91,11 +91,13 @@ def load_trace(path: str | Path) -> Trace:
     try:
         plain = read_json(content)
     except InputError:
-        raise InputError(f"{shown(path)} is not valid JSON; traces are written by `workbench solve --trace`") from None
+        raise InputError(
+            f"{printable_path(path)} is not valid JSON; traces are written by `workbench solve --trace`"
+        ) from None
     try:
         return from_chrome(plain)
     except InputError as error:
-        raise InputError(f"cannot read {shown(path)}: {error}") from None
+        raise InputError(f"cannot read {printable_path(path)}: {error}") from None
 
 
 @dataclasses.dataclass(frozen=True)

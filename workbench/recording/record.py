@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.errors import InputError, shown
+from workbench.errors import InputError, printable_path
 from workbench.files import opened, write
 from workbench.recording.archive import read_arrays, text_of
 from workbench.recording.history import COLUMNS, History
@@ -98,19 +98,19 @@ def load(path: str | Path) -> Record:
             arrays = read_arrays(stream, MEMBERS)
             head = read_json(text_of(arrays.pop("head"))) if "head" in arrays else None
         except InputError as error:
-            raise InputError(f"{shown(path)} is no run of this workbench: {error}; {HINT}") from None
+            raise InputError(f"{printable_path(path)} is no run of this workbench: {error}; {HINT}") from None
     if not isinstance(head, dict) or head.get("format") != FORMAT:
-        raise InputError(f"{shown(path)} is no run of this workbench; {HINT}")
+        raise InputError(f"{printable_path(path)} is no run of this workbench; {HINT}")
     try:
         version = read(_Version, head, "head").version
         if version <= VERSION:
             return _record(head, arrays)
     except InputError as error:
         raise InputError(
-            f"{shown(path)} is damaged: {error}; save the run again, or use another copy of the file"
+            f"{printable_path(path)} is damaged: {error}; save the run again, or use another copy of the file"
         ) from None
     raise InputError(
-        f"{shown(path)} is a run of format version {version}, this workbench reads up to {VERSION}; update it"
+        f"{printable_path(path)} is a run of format version {version}, this workbench reads up to {VERSION}; update it"
     )
 
 

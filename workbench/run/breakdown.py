@@ -1,7 +1,7 @@
 """Breakdown diagnosis: indefinite A or M, rounding, or the lines of a user-defined solver.
 
 (d, A d) <= 0 alone does not prove that A is indefinite: rounding gives it for a definite matrix too, where the
-direction comes from a recurrence or |(d, A d)| is below the rounding error of its own computation. So (d, A d) and
+direction comes from a recurrence or |(d, A d)| is below the rounding error of its computation. So (d, A d) and
 (r, M^-1 r) are recomputed with A and the first-level preconditioner, and A is reported as indefinite only for a value
 that rounding cannot explain.
 """

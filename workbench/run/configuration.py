@@ -96,7 +96,7 @@ def configure(
     and further keywords: parameters of the problem. Raises InputError with the nearest known name for unknown ones.
     """
     base = _base(problem)
-    given = {
+    arguments = {
         "solver": solver,
         "preconditioner": preconditioner,
         "deflation": deflation,
@@ -109,7 +109,7 @@ def configure(
         "seed": seed,
         "stopping": base.stopping.changed(stopping) if isinstance(stopping, Mapping) else stopping,
     }
-    chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    chosen: dict[str, Any] = {name: value for name, value in arguments.items() if value is not None}
     return dataclasses.replace(base, problem=base.problem.changed({**(parameters or {}), **more}), **chosen)
 
 
@@ -117,6 +117,6 @@ def _base(problem: str | Problem) -> Configuration:
     """The configuration of a link or file, or the default blocks on a problem."""
     if isinstance(problem, str) and is_shared(problem):
         return Configuration.from_dict(read_shared(problem))
-    given: Any = problem_from_text(problem) if isinstance(problem, str) else problem
+    chosen: Any = problem_from_text(problem) if isinstance(problem, str) else problem
     defaults: dict[str, Any] = {kind: declared.default for kind, declared in BLOCKS.items()}
-    return Configuration(given, **defaults)
+    return Configuration(chosen, **defaults)

@@ -151,11 +151,11 @@ class Judge:
 
     def _converged(self, true_residual: float, allowed: float, at: str) -> Ending:
         """CONVERGED, or CONSISTENT where b was changed so that a solution exists."""
-        of_given = math.hypot(true_residual, self._setup.removed)
-        if not self._setup.removed or of_given <= allowed:
+        of_original = math.hypot(true_residual, self._setup.removed)
+        if not self._setup.removed or of_original <= allowed:
             return Ending(Reason.CONVERGED, at)
-        given = f"for the b that was given, ||b - A x|| is {self.relative(of_given):.3g} of ||b||"
-        return Ending(Reason.CONSISTENT, f"{at}; {given}")
+        original = f"for the b that was given, ||b - A x|| is {self.relative(of_original):.3g} of ||b||"
+        return Ending(Reason.CONSISTENT, f"{at}; {original}")
 
     def _breakdown(self, detail: str, workspace: Workspace) -> Ending:
         """A dot product that is positive for definite A and M is not: recompute both to find the cause.

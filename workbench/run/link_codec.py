@@ -75,9 +75,9 @@ def expand(short: Mapping[str, Any]) -> dict[str, Any]:
             raise InputError(unknown_name("entry", name, known))
     blocks = {kind: _expanded_block(kind, short.get(kind, _default_block(kind))) for kind in ("problem", *BLOCKS)}
     settings = {name: short.get(name, declared.default) for name, declared in RUN.items()}
-    given = short.get("stopping", {})
+    criteria = short.get("stopping", {})
     defaults = {name: declared.default for name, declared in STOPPING.items()}
-    stopping = {**defaults, **given} if isinstance(given, dict) else given
+    stopping = {**defaults, **criteria} if isinstance(criteria, dict) else criteria
     return {**blocks, **settings, "stopping": stopping}
 
 
@@ -86,10 +86,10 @@ def _default_block(kind: str) -> str | None:
     return BLOCKS[kind].default if kind in BLOCKS else None
 
 
-def _expanded_block(kind: str, given: Any) -> dict[str, Any]:
-    if isinstance(given, list) and len(given) != 2:
-        raise InputError(f"a block is its name, or its name and parameters, got {len(given)} entries; {AGAIN}")
-    name, values = given if isinstance(given, list) else (given, {})
+def _expanded_block(kind: str, entry: Any) -> dict[str, Any]:
+    if isinstance(entry, list) and len(entry) != 2:
+        raise InputError(f"a block is its name, or its name and parameters, got {len(entry)} entries; {AGAIN}")
+    name, values = entry if isinstance(entry, list) else (entry, {})
     return {"kind": kind, "name": name, "parameters": values}
 
 

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 
-from workbench.errors import InputError, sentence_of
+from workbench.errors import InputError, error_message
 from workbench.run.cancellation import StoppedError
 from workbench.run.configuration import Configuration
 from workbench.run.job import Job, State
@@ -70,7 +70,7 @@ class RaceEntry(Job):
         # Errors of this thread can be reported nowhere else, and the other entries must continue. A function of the
         # user may raise what is no Exception.
         except BaseException as error:
-            self.error = self.error or sentence_of(error)
+            self.error = self.error or error_message(error)
             self._state = State.FAILED
 
     @property
@@ -100,7 +100,7 @@ class Race:
     The clock of an entry is its run's `iteration_seconds` (in s), which counts its own iterations alone. A time slice
     takes `slice_seconds`, at least one iteration; 0 makes it one (on an accelerator those until the next check). Short
     slices are the more even, but entries share the caches: the first iterations of a slice reload vectors that the
-    other entries evicted. A setup takes a slice of its own while the others wait, since concurrent work would count on
+    other entries evicted. A setup takes a whole slice while the others wait, since concurrent work would count on
     their clocks. All methods but `wait` return at once, and may be called while entries run. Raises InputError for
     slice_seconds below 0.
 

@@ -47,7 +47,7 @@ class Recurrence:
         return self.watch.every
 
     def start(self) -> None:
-        """Make the start of the recurrence, which has no row of its own after a restart."""
+        """Make the start of the recurrence, which has no row after a restart."""
         next(self._generator)
 
     def advance(self, count: int, below: float, above: float, iteration: int) -> tuple[Rows, float]:

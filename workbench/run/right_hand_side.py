@@ -113,8 +113,8 @@ def make_consistent(b: np.ndarray, exponent: int, notes: list[str]) -> tuple[np.
     if removed <= 1e-13 * length:
         return b, 0.0
     b = (b - mean).astype(b.dtype)
-    given = complex(scaled_scalar(mean.real, exponent), scaled_scalar(mean.imag, exponent))
-    shown = given if b.dtype.kind == "c" else given.real
+    removed_mean = complex(scaled_scalar(mean.real, exponent), scaled_scalar(mean.imag, exponent))
+    shown = removed_mean if b.dtype.kind == "c" else removed_mean.real
     notes.append(f"A is singular: the mean of b, {shown:.6g}, was removed so that a solution exists")
     if norm(b) <= 1e-12 * length:
         raise InputError(

@@ -21,12 +21,12 @@ def to_python(configuration: Configuration) -> str:
     """Python text that assigns an equal configuration. Raises InputError for in-memory blocks."""
     _check_registered(configuration)
     stopping = _stopping(configuration)
-    given = [_literal(configuration.problem.name)]
-    given += _keywords(configuration.problem.differing | _blocks(configuration) | _settings(configuration))
+    arguments = [_literal(configuration.problem.name)]
+    arguments += _keywords(configuration.problem.differing | _blocks(configuration) | _settings(configuration))
     if stopping:
-        given.append(f"stopping=Stopping({', '.join(_keywords(stopping))})")
+        arguments.append(f"stopping=Stopping({', '.join(_keywords(stopping))})")
     names = "Stopping, configure" if stopping else "configure"
-    lines = "".join(f"    {part},\n" for part in given)
+    lines = "".join(f"    {part},\n" for part in arguments)
     return f"from workbench.run import {names}\n\nconfiguration = configure(\n{lines})\n"
 
 

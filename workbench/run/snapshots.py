@@ -137,7 +137,7 @@ def _scaled_vector(state: RunState, quantity: Quantity) -> tuple[DeviceVector | 
     if quantity is Quantity.RESIDUAL:
         # Before the start there is no recurrence, and in a user's lines r may be any vector.
         stored = setup.solver.residual == "r" and not setup.solver.has_user_lines and state.history.count
-        r = state.workspace.gathered("r") if stored else None
+        r = state.workspace.gathered("r") if stored and state.workspace else None
         if r is not None:
             return r, "r of the recurrence"
         state.measures.true_residual()

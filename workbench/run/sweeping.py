@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import workbench
-from workbench.errors import InputError, sentence_of
+from workbench.errors import InputError, error_message
 from workbench.machine.describe import describe_machine
 from workbench.problems import Problem
 from workbench.run.cancellation import StoppedError
@@ -87,7 +87,7 @@ def sweep(
     parameters of the problem. choices: what stays the same, as in `configure`. cancelled: cancellation request,
     tested between iterations and between the parts of a setup; the current run then ends and has its row, as with
     Ctrl-C. on_result: called with each result; the sweep keeps none. slot: in the run queue, held during each run; by
-    default in a queue of its own. The setup of the first run of a method includes its compilation. Raises InputError
+    default in a new queue. The setup of the first run of a method includes its compilation. Raises InputError
     for unknown names and wrong values before the first run; a combination that cannot be solved has a row with the
     reason.
     """
@@ -180,7 +180,7 @@ def _run(
         if on_result:
             on_result(configuration, result)
     except BaseException as error:
-        return _no_row(chosen, sentence_of(error)), stopped
+        return _no_row(chosen, error_message(error)), stopped
     return {**chosen, **{name: summary[name] for name in RESULT_FIELDS}}, stopped
 
 

@@ -6,14 +6,14 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from workbench.errors import sentence_of
+from workbench.errors import error_message
 from workbench.run.cancellation import StoppedError
 from workbench.run.job import ENDED, Job, State
 from workbench.run.run_queue import QueueSlot
 
 
 class ThreadJob(Job):
-    """A job whose work is done by a thread of its own; every method but `join` returns at once.
+    """A job whose work is done by its own thread; every method but `join` returns at once.
 
     work: the body; it may raise StoppedError after a cancellation request, any other error is a failure. on_end: called
     with the job, in its thread, after its last change of state.
@@ -70,7 +70,7 @@ class ThreadJob(Job):
         # Errors of this thread can be reported nowhere else: each must reach the view as a sentence. A function of the
         # user may raise what is no Exception.
         except BaseException as error:
-            self.error, state = sentence_of(error), State.FAILED
+            self.error, state = error_message(error), State.FAILED
         finally:
             with self._changing:
                 self._state = state
