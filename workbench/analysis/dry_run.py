@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import cast
 
 from workbench import registry
 from workbench.devices.accelerator.device import Accelerator
@@ -49,7 +49,7 @@ def dry_run(
     Cost: planning the lines, a few milliseconds. Raises InputError for unknown names, and for solver `hybrid`, which
     only chooses among the schedules of other solvers.
     """
-    method: Any = registry.find("solver", solver) if isinstance(solver, str) else solver
+    method = cast(Solver, registry.as_block("solver", solver))
     if method.name == "hybrid":
         raise InputError("solver hybrid chooses among schedules; use hybrid1, hybrid2, hybrid3 or pipecg for a dry run")
     if on not in WHERE:
