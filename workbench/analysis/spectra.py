@@ -9,7 +9,6 @@ from scipy import linalg
 
 from workbench.deflation import Deflation
 from workbench.errors import InputError
-from workbench.operators import BoundOperator
 from workbench.preconditioners import ElementWise, Preconditioner
 from workbench.problems import LinearSystem
 from workbench.registry import find

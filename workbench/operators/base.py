@@ -9,7 +9,6 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from scipy import sparse
 
-from workbench.devices.operator_protocols import DeviceVector, Dots
 from workbench.devices.protocol import Device
 
 DOUBLE = np.dtype(np.float64)

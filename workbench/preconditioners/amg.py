@@ -15,7 +15,7 @@ from scipy import sparse
 
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.operators import BoundOperator, Operator
+from workbench.operators import Operator
 from workbench.preconditioners.base import Preconditioner
 from workbench.preconditioners.cycle_checks import MultigridCycle, attach_notes, check_cycle
 from workbench.preconditioners.pinned import pin_unknowns, project_out_mean

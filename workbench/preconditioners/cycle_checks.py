@@ -7,7 +7,6 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from workbench.devices.operator_protocols import DeviceVector, Dots
 from workbench.errors import InputError
 from workbench.operators import BoundOperator
 

@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Mapping
 from typing import ClassVar
 
-from workbench.devices.lines.workspace import Workspace
 from workbench.registry import register
 from workbench.solvers.base import Solver
 
