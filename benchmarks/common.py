@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from workbench.errors import sentence_of
+from workbench.errors import error_message
 from workbench.machine.describe import describe_machine
 
 
@@ -39,7 +39,7 @@ def attempts(cases: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
         try:
             found[name] = measure()
         except Exception as error:
-            found[name] = {"failed": sentence_of(error, "the benchmark")}
+            found[name] = {"failed": error_message(error, "the benchmark")}
         report(name, found[name])
     return found
 

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import attempts, report
-from workbench.errors import InputError, sentence_of
+from workbench.errors import InputError, error_message
 from workbench.operators import Matrix
 from workbench.problems import LinearSystem
 from workbench.run import Run, Stopping, configure, run_through
@@ -118,7 +118,7 @@ def against_the_cpu() -> dict[str, Any]:
             continue
         # One failing pair must not lose the figures of the others.
         except Exception as error:
-            failed[f"{first} + {second}, {name} {n}"] = sentence_of(error)
+            failed[f"{first} + {second}, {name} {n}"] = error_message(error)
             report(f"{first} + {second}, {name} {n}", failed[f"{first} + {second}, {name} {n}"])
             continue
         report(f"{first} + {second}, {name} {n}", f"{device.iterations} iterations, on the CPU {host.iterations}")
