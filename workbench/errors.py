@@ -24,7 +24,7 @@ def quoted(value: object) -> str:
 
 
 def printable_path(path: object) -> str:
-    """A path for a message; quoted and shortened if it is long or has characters that cannot be printed."""
+    """A path or URL for a message; quoted and shortened if it is long or has characters that cannot be printed."""
     text = str(path)
     return text if len(text) <= MAX_PATH and text.isprintable() else quoted(text)
 
