@@ -1,35 +1,30 @@
 """Every method gives on an accelerator what it gives on the CPU: the same solution in as many iterations, and all that
-is compiled or recorded for it is made in the setup."""
+is compiled or recorded for it is made in the setup.
+
+Choices are combined pairwise, both layouts of the OpenCL device among them; README.md says what each test contains.
+"""
 
 from __future__ import annotations
-
-import itertools
 
 import numpy as np
 import pytest
 
 import workbench.run  # noqa: F401  registers every block
+from tests.all_pairs import on_accelerators
 from tests.conftest import random_matrix
+from tests.contracts import cases
 from tests.contracts.setup_only import nothing_is_made
-from workbench import registry
 from workbench.errors import InputError
 from workbench.run import RitzKeeper, Run, Stopping, configure, run_through, solve
 
 WHOLE_TRIANGLES = ("ic", "mic", "ssor")
-FIRST = sorted(set(registry.registered("preconditioner")) - set(WHOLE_TRIANGLES) - {"amgx"})
-SECOND = sorted(set(registry.registered("deflation")) - {"none", "file"})
-SOLVERS = {name for name, solver in registry.registered("solver").items() if not solver.needs_accelerator} - {
-    "sd",
-    "cg",
-}
+FIRST = [name for name in cases.FIRST if name not in WHOLE_TRIANGLES]
+SOLVERS = [name for name in cases.ON_CORES if name not in ("sd", "cg")]
+"""CG is the solver of all other tests; steepest descent takes too many iterations for this problem."""
 TIGHT = Stopping(rtol=1e-11)
 # DEF1 with vectors without structure loses them to rounding before it is that accurate, on any device.
 LOOSE = Stopping(rtol=1e-6)
 N = 16
-
-
-def space(name):
-    return f"{name}:4" if name in ("blocks", "levelset") else name
 
 
 def outcomes(accelerator, problem="two-layer", **choices):
@@ -55,20 +50,27 @@ def assert_same(accelerator, slack=1, **choices):
     assert found.history["residual"].size == found.iterations + 1
 
 
-@pytest.mark.parametrize(("first", "second"), list(itertools.product(FIRST, ["none", *SECOND])))
-def test_every_pair_of_levels(accelerator, first, second):
+def assert_levels_are_the_same(accelerator, choices):
     # Without a preconditioner the density contrast of 1000 makes runs twice as long as there are unknowns, so that
     # rounding decides on their end: a tenth of them, more or less.
-    slack = 60 if first == "none" else 1
-    stopping = LOOSE if second in ("eigenvectors", "ritz") else TIGHT
-    assert_same(accelerator, slack, preconditioner=first, deflation=space(second), stopping=stopping)
+    slack = 60 if choices["preconditioner"] == "none" else 1
+    stopping = LOOSE if choices.get("deflation") in ("eigenvectors", "ritz") else TIGHT
+    assert_same(accelerator, slack, stopping=stopping, **choices)
 
 
-@pytest.mark.parametrize("solver", sorted(SOLVERS))
-@pytest.mark.parametrize("first", ["jacobi", "neumann:2"])
-def test_every_solver(accelerator, solver, first):
-    for second in ("none", "blocks:4"):
-        assert_same(accelerator, solver=solver, preconditioner=first, deflation=second, stopping=LOOSE)
+@on_accelerators(preconditioner=FIRST)
+def test_every_first_level_alone(accelerator, case):
+    assert_levels_are_the_same(accelerator, case)
+
+
+@on_accelerators(preconditioner=FIRST, deflation=cases.SECOND, coarse=cases.COARSE, variant=cases.VARIANTS)
+def test_pairs_of_levels_coarse_solvers_and_variants(accelerator, case):
+    assert_levels_are_the_same(accelerator, case)
+
+
+@on_accelerators(solver=SOLVERS, preconditioner=["jacobi", "neumann:2"], deflation=["none", "blocks:4"])
+def test_every_solver(accelerator, case):
+    assert_same(accelerator, stopping=LOOSE, **case)
 
 
 OTHER_DTYPES = [(solver, "complex64") for solver in ("sd", "pipecg-rr", "cg3", "lanczos-cg")]
@@ -86,30 +88,14 @@ def test_solvers_in_other_dtypes(accelerator, solver, dtype):
     np.testing.assert_allclose(found.x, expected.x, rtol=0, atol=1e-3 * np.abs(expected.x).max())
 
 
-@pytest.mark.parametrize("coarse", sorted(registry.registered("coarse")))
-@pytest.mark.parametrize("first", ["jacobi", "neumann:2"])
-def test_every_coarse_solver(accelerator, coarse, first):
-    assert_same(accelerator, preconditioner=first, deflation="blocks:4", coarse=coarse)
+@on_accelerators(problem=["two-layer", "poisson7", "poisson5"], preconditioner=["jacobi", "neumann:2", "block-ic:2"])
+def test_odd_sizes(accelerator, case):
+    assert_same(accelerator, n=17, rhs="random", **case)
 
 
-@pytest.mark.parametrize("variant", sorted(registry.registered("variant")))
-@pytest.mark.parametrize("coarse", ["cholesky", "inverse"])
-def test_every_variant(accelerator, variant, coarse):
-    choices = {"preconditioner": "jacobi", "coarse": coarse, "variant": variant}
-    for second, stopping in (("blocks:4", TIGHT), ("ritz", LOOSE)):
-        assert_same(accelerator, deflation=second, stopping=stopping, **choices)
-
-
-@pytest.mark.parametrize("problem", ["two-layer", "poisson7", "poisson5"])
-@pytest.mark.parametrize("first", ["jacobi", "neumann:2", "block-ic:2"])
-def test_odd_sizes(accelerator, problem, first):
-    assert_same(accelerator, problem=problem, preconditioner=first, n=17, rhs="random")
-
-
-@pytest.mark.parametrize("first", ["jacobi", "chebyshev", "neumann:2"])
-@pytest.mark.parametrize("problem", ["poisson27", "poisson125"])
-def test_matrix_free_boxes(accelerator, problem, first):
-    assert_same(accelerator, problem=problem, preconditioner=first, n=13, form="matrix-free", rhs="random")
+@on_accelerators(preconditioner=["jacobi", "chebyshev", "neumann:2"], problem=["poisson27", "poisson125"])
+def test_matrix_free_boxes(accelerator, case):
+    assert_same(accelerator, n=13, form="matrix-free", rhs="random", **case)
 
 
 @pytest.mark.parametrize("name", WHOLE_TRIANGLES)
@@ -118,9 +104,12 @@ def test_whole_triangles_are_refused_before_anything_starts(accelerator, name):
         Run(configure("poisson7", n=512, preconditioner=name, device=accelerator.spec))
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
-@pytest.mark.parametrize("first", ["jacobi", "neumann:2", "block-ic:2", "fsai", "chebyshev"])
-def test_matrices_in_every_dtype(accelerator, first, dtype):
+@on_accelerators(
+    first=["jacobi", "neumann:2", "block-ic:2", "fsai", "chebyshev"],
+    dtype=["float32", "float64", "complex64", "complex128"],
+)
+def test_matrices_in_every_dtype(accelerator, case):
+    first, dtype = case["first"], case["dtype"]
     matrix = random_matrix(501, dtype, seed=3)
     b = np.random.default_rng(0).random(501)
     rtol = 1e-5 if np.finfo(dtype).eps > 1e-10 else 1e-11

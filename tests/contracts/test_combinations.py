@@ -1,23 +1,17 @@
-"""Every pair of levels with every coarse solver and variant solves the two-layer problem, or says why not."""
+"""Levels, coarse solvers and variants, combined pairwise, solve the two-layer problem, or say why not."""
 
-import itertools
 import sys
 
 import numpy as np
 import pytest
 
 import workbench.run  # noqa: F401  registers every block
-from workbench import registry
+from tests.all_pairs import pairwise
+from tests.contracts import cases
 from workbench.errors import InputError
 from workbench.run import Run, configure, run_through
 
-FIRST = sorted(set(registry.registered("preconditioner")) - {"amgx"})
-SECOND = sorted(set(registry.registered("deflation")) - {"none", "file"})
 N = 16
-
-
-def space(name):
-    return f"{name}:4" if name in ("blocks", "levelset") else name
 
 
 def solution(**choices):
@@ -32,19 +26,14 @@ def expected():
     return np.linalg.solve(system.operator.to_csr().toarray(), system.b)
 
 
-@pytest.mark.parametrize(("first", "second"), list(itertools.product(FIRST, ["none", *SECOND])))
-def test_every_pair_of_levels(first, second, expected):
-    coarse = sorted(registry.registered("coarse")) if second != "none" else ["cholesky"]
-    for name in coarse:
-        x = solution(preconditioner=first, deflation=space(second), coarse=name)
-        assert np.abs(x - expected).max() <= 1e-3 * np.abs(expected).max()
+@pytest.mark.parametrize("first", cases.FIRST)
+def test_every_first_level_alone(first, expected):
+    assert np.abs(solution(preconditioner=first) - expected).max() <= 1e-3 * np.abs(expected).max()
 
 
-@pytest.mark.parametrize(("variant", "second"), list(itertools.product(sorted(registry.registered("variant")), SECOND)))
-def test_every_variant_with_every_space(variant, second, expected):
-    for first in ("jacobi", "neumann:2"):
-        x = solution(preconditioner=first, deflation=space(second), variant=variant)
-        assert np.abs(x - expected).max() <= 1e-3 * np.abs(expected).max()
+@pairwise(preconditioner=cases.FIRST, deflation=cases.SECOND, coarse=cases.COARSE, variant=cases.VARIANTS)
+def test_pairs_of_levels_coarse_solvers_and_variants(case, expected):
+    assert np.abs(solution(**case) - expected).max() <= 1e-3 * np.abs(expected).max()
 
 
 @pytest.mark.parametrize(

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from scipy import sparse
 
 import workbench.run  # noqa: F401  registers every block
+from tests.all_pairs import on_accelerators, pairwise
+from tests.contracts.cases import ON_CORES
 from workbench import registry
 from workbench.run import solve
 
 WIDTH, SIZE = 12, 132
 SOLVERS = registry.registered("solver")
-ON_CORES = sorted(name for name, solver in SOLVERS.items() if not solver.needs_accelerator)
+DIAGONAL_ONLY = sorted(name for name, solver in SOLVERS.items() if getattr(solver, "both_precondition", False))
+"""These take preconditioners that act element by element."""
 RTOL = {"complex64": 1e-4, "complex128": 1e-10}
 FIRST = ("none", "jacobi", "neumann:1")
 
@@ -73,17 +75,16 @@ def assert_as_the_textbook(solver, device, first, dtype):
     np.testing.assert_allclose(found.x, solution, rtol=0, atol=100 * rtol * np.abs(solution).max())
 
 
-@pytest.mark.parametrize("dtype", sorted(RTOL))
-@pytest.mark.parametrize("first", FIRST)
-@pytest.mark.parametrize("solver", ON_CORES)
-def test_on_the_cores(solver, first, dtype):
-    assert_as_the_textbook(solver, "cpu", first, dtype)
+@pairwise(solver=ON_CORES, first=FIRST, dtype=sorted(RTOL))
+def test_on_the_cores(case):
+    assert_as_the_textbook(device="cpu", **case)
 
 
-@pytest.mark.parametrize("dtype", sorted(RTOL))
-@pytest.mark.parametrize("first", FIRST)
-@pytest.mark.parametrize("solver", sorted(SOLVERS))
-def test_on_accelerators(accelerator, solver, first, dtype):
-    if getattr(SOLVERS[solver], "both_precondition", False) and first == "neumann:1":
-        pytest.skip(f"{solver} takes preconditioners that act element by element")
-    assert_as_the_textbook(solver, accelerator.spec, first, dtype)
+@on_accelerators(solver=sorted(set(SOLVERS) - set(DIAGONAL_ONLY)), first=FIRST, dtype=sorted(RTOL))
+def test_on_accelerators(accelerator, case):
+    assert_as_the_textbook(device=accelerator.spec, **case)
+
+
+@on_accelerators(solver=DIAGONAL_ONLY, first=("none", "jacobi"), dtype=sorted(RTOL))
+def test_methods_of_two_devices(accelerator, case):
+    assert_as_the_textbook(device=accelerator.spec, **case)

@@ -1,13 +1,13 @@
 """What every deflation space and coarse solver promises."""
 
-import itertools
-
 import numpy as np
 import pytest
 from scipy import sparse
 
 import workbench.deflation  # noqa: F401
+from tests.all_pairs import pairwise
 from tests.conftest import box_stencil, random_matrix
+from tests.contracts.cases import COARSE, VARIANTS
 from workbench import devices, registry
 from workbench.deflation import PiecewiseConstant, Projection
 from workbench.errors import InputError
@@ -18,7 +18,6 @@ from workbench.run.in_memory import InMemoryProblem
 
 SPACES = ["blocks", "levelset", "planes", "stripes"]
 """Those whose vectors are piecewise constant; the others are in tests/deflation/test_vectors.py."""
-COARSE = sorted(registry.registered("coarse"))
 GRIDS = [(8, 8), (9, 13), (8, 9, 10)]
 
 
@@ -78,10 +77,9 @@ def test_the_projection_is_the_papers(name, coarse, dtype):
     np.testing.assert_allclose(finished, Z @ np.linalg.solve(E, Z.T @ b) + P.conj().T @ x, atol=1e-12)
 
 
-@pytest.mark.parametrize("coarse", COARSE)
-@pytest.mark.parametrize("name", SPACES)
-@pytest.mark.parametrize("sides", ["neumann", "x-:dirichlet"])
-def test_deflated_cg_finds_the_same_solution_as_cg(name, coarse, sides):
+@pairwise(name=SPACES, coarse=COARSE, sides=["neumann", "x-:dirichlet"])
+def test_deflated_cg_finds_the_same_solution_as_cg(case):
+    name, coarse, sides = case["name"], case["coarse"], case["sides"]
     found = {}
     for deflation in ("none", block(name).spec):
         configuration = configure(
@@ -112,13 +110,19 @@ def test_coarse_solvers_refuse_an_indefinite_matrix(name):
         registry.find("coarse", name).factor(indefinite).solve(np.array([1.0, -1.0]))
 
 
-DTYPES = (np.float32, np.float64, np.complex64, np.complex128)
+DTYPES = ("float32", "float64", "complex64", "complex128")
 EVERY_SPACE = ("blocks:3", "levelset:2", "stripes", "planes", "ritz:3", "eigenvectors:3")
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: np.dtype(dtype).name)
-@pytest.mark.parametrize("variant", sorted(registry.registered("variant")))
-def test_every_coarse_solver_with_every_space_solves_in_every_precision(variant, dtype):
+def test_every_space_is_among_those_of_the_pairs():
+    named = {space.split(":")[0] for space in EVERY_SPACE}
+    assert named == set(registry.registered("deflation")) - {"none", "file"}
+
+
+@pairwise(deflation=EVERY_SPACE, variant=VARIANTS, coarse=COARSE, dtype=DTYPES)
+def test_pairs_of_spaces_variants_coarse_solvers_and_precisions_solve(case):
+    choices = dict(case)
+    dtype = np.dtype(choices.pop("dtype"))
     grid = (6, 8)
     operator = box_stencil(grid, dtype, shift=1)
     b = np.random.default_rng(2).random(48).astype(dtype)
@@ -126,14 +130,8 @@ def test_every_coarse_solver_with_every_space_solves_in_every_precision(variant,
         b = b * np.exp(1j * np.random.default_rng(3).random(48)).astype(dtype)
     system = LinearSystem(operator, b, grid=grid, phase=phase_of(48))
     rtol = 1e-4 if np.dtype(dtype).itemsize // (1 + (np.dtype(dtype).kind == "c")) == 4 else 1e-9
-    named = {space.split(":")[0] for space in EVERY_SPACE}
-    assert named == set(registry.registered("deflation")) - {"none", "file"}
-    for space, coarse in itertools.product(EVERY_SPACE, COARSE):
-        chosen = configure(
-            InMemoryProblem(), preconditioner="jacobi", deflation=space, coarse=coarse, variant=variant,
-            stopping=Stopping(rtol=rtol),
-        )  # fmt: skip
-        result = run_through(Run(chosen, system))
-        assert result.converged, (space, coarse, result.reason, result.detail)
-        assert result.x.dtype == dtype
-        assert result.summary["deflation_vectors"] > 0
+    chosen = configure(InMemoryProblem(), preconditioner="jacobi", stopping=Stopping(rtol=rtol), **choices)
+    result = run_through(Run(chosen, system))
+    assert result.converged, (result.reason, result.detail)
+    assert result.x.dtype == dtype
+    assert result.summary["deflation_vectors"] > 0

@@ -1,4 +1,4 @@
-"""The second level on every accelerator against NumPy."""
+"""The second level on every accelerator against NumPy; shapes, precisions and layouts are combined pairwise."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import linalg, sparse
 
+from tests.all_pairs import on_accelerators
 from workbench.devices.accelerator import deflation
 from workbench.devices.coarse import Banded, Dense
 from workbench.lines.types import accumulator
@@ -31,9 +32,9 @@ def labellings():
     }
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", list(labellings()))
-def test_subdomains(accelerator, name, dtype):
+@on_accelerators(labels=list(labellings()), dtype=DTYPES)
+def test_subdomains(accelerator, case):
+    name, dtype = case["labels"], case["dtype"]
     labels, wide = labellings()[name], accumulator(np.dtype(dtype))
     count, w = int(labels.max()) + 1, numbers(labels.size, dtype)
     z = accelerator.subdomains(labels, count, w.dtype)
@@ -49,9 +50,9 @@ def test_subdomains(accelerator, name, dtype):
         np.testing.assert_allclose(accelerator.to_host(x), w + sign * a[labels], rtol=0, atol=4 * np.finfo(dtype).eps)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", [(1, 1), (3, 7), (8, 40011), (0, 9)], ids=str)
-def test_columns(accelerator, shape, dtype):
+@on_accelerators(shape=[(1, 1), (3, 7), (8, 40011), (0, 9)], dtype=DTYPES)
+def test_columns(accelerator, case):
+    shape, dtype = case["shape"], case["dtype"]
     rows, w, wide = numbers(shape, dtype), numbers(shape[1], dtype, 1), accumulator(np.dtype(dtype))
     z = accelerator.columns(rows)
     found = accelerator.to_host(z.restrict(accelerator.array(w, w.dtype)))
@@ -88,10 +89,13 @@ def definite(size, width, dtype):
     return whole @ whole.conj().T + size * np.eye(size)
 
 
-@pytest.mark.parametrize("dtype", ["float64", "complex128"])
-@pytest.mark.parametrize("form", ["dense", "band", "band of many vectors", "host"])
-@pytest.mark.parametrize(("size", "width"), [(1, 0), (5, 1), (150, 70)])
-def test_coarse_solves(accelerator, monkeypatch, size, width, form, dtype):
+@on_accelerators(
+    form=["dense", "band", "band of many vectors", "host"],
+    size_and_width=[(1, 0), (5, 1), (150, 70)],
+    dtype=["float64", "complex128"],
+)
+def test_coarse_solves(accelerator, monkeypatch, case):
+    form, dtype, (size, width) = case["form"], case["dtype"], case["size_and_width"]
     if form == "band of many vectors":
         monkeypatch.setattr(deflation, "MOST_DENSE", 0)
     matrix, count = definite(size, width, dtype), size + 1

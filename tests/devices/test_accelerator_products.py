@@ -1,4 +1,7 @@
-"""Operators on every accelerator against NumPy, in all dtypes, at sizes beyond one work-group."""
+"""Operators on every accelerator against NumPy, in all dtypes, at sizes beyond one work-group.
+
+Precision, grid, layout and the parameters of each operator (reach, order, block, work-items per row) are combined pairwise.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from tests.all_pairs import on_accelerators
 from tests.conftest import box_stencil, random_matrix
 from workbench.devices.series import TermByTerm
 from workbench.lines.types import accumulator
@@ -36,9 +40,9 @@ def same(device, bound, expected, x, *, eps=100):
     assert np.all(np.abs(dots - wanted) <= eps * np.finfo(out.dtype).eps * bounds)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("grid", GRIDS, ids=str)
-def test_stencils(accelerator, grid, dtype):
+@on_accelerators(grid=GRIDS, dtype=DTYPES)
+def test_stencils(accelerator, case):
+    grid, dtype = case["grid"], case["dtype"]
     operator, x = box_stencil(grid, dtype), numbers(int(np.prod(grid)), dtype)
     same(accelerator, operator.bind(accelerator), operator.to_csr() @ x, x)
 
@@ -50,10 +54,9 @@ def test_a_stencil_with_a_constant_diagonal(accelerator, dtype):
     same(accelerator, operator.bind(accelerator), operator.to_csr() @ x, x)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("reach", [1, 2, 3])
-@pytest.mark.parametrize("grid", [*GRIDS, (3, 2, 1), (50, 5, 67)], ids=str)
-def test_boxes(accelerator, grid, reach, dtype):
+@on_accelerators(grid=[*GRIDS, (3, 2, 1), (50, 5, 67)], dtype=DTYPES, reach=[1, 2, 3])
+def test_boxes(accelerator, case):
+    grid, reach, dtype = case["grid"], case["reach"], case["dtype"]
     operator, x = Box(grid, reach, 3.0, -0.25, np.dtype(dtype)), numbers(int(np.prod(grid)), dtype)
     same(accelerator, operator.bind(accelerator), operator.to_csr() @ x, x)
 
@@ -86,10 +89,9 @@ def series(lower, inverse, order, r):
     return factor(lower.conj().T, inverse * factor(lower, r)).astype(r.dtype)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("order", [1, 2, 3, 4])
-@pytest.mark.parametrize("grid", [(9,), (7, 9), (5, 30, 40)], ids=str)
-def test_neumann_series_of_stencils(accelerator, grid, order, dtype):
+@on_accelerators(order=[1, 2, 3, 4], dtype=DTYPES, grid=[(9,), (7, 9), (5, 30, 40)])
+def test_neumann_series_of_stencils(accelerator, case):
+    grid, order, dtype = case["grid"], case["order"], case["dtype"]
     operator = box_stencil(grid, dtype)
     bands = tuple((0.3 * low).astype(dtype) for low in operator.lower)
     lower = sparse.tril(operator.to_csr(), k=-1, format="csr") * 0.3
@@ -108,10 +110,9 @@ def test_neumann_series_of_matrices(accelerator, dtype):
     same(accelerator, bound, series(lower, inverse, 3, r), r, eps=400)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("grid", [(40, 30), (8, 5, 30)])
-@pytest.mark.parametrize("block", [30, 90, 1200])
-def test_solves_with_blocks(accelerator, block, grid, dtype):
+@on_accelerators(dtype=DTYPES, block=[30, 90, 1200], grid=[(40, 30), (8, 5, 30)])
+def test_solves_with_blocks(accelerator, case):
+    block, grid, dtype = case["block"], case["grid"], case["dtype"]
     operator, r = box_stencil(grid, dtype, shift=1.0), numbers(1200, dtype)
     inverse = (1 / operator.main).astype(dtype)
     placed = accelerator.array(inverse, inverse.dtype)

@@ -1,0 +1,16 @@
+"""What is registered, by kind: the choices that the contracts combine (see README.md in this folder)."""
+
+from __future__ import annotations
+
+import workbench.run  # noqa: F401  registers every block
+from workbench import registry
+
+COARSE = sorted(registry.registered("coarse"))
+VARIANTS = sorted(registry.registered("variant"))
+ON_CORES = sorted(name for name, solver in registry.registered("solver").items() if not solver.needs_accelerator)
+FIRST = sorted(set(registry.registered("preconditioner")) - {"amgx"})
+"""AmgX needs a GPU, and has tests of its own."""
+SECOND = sorted(
+    f"{name}:4" if name in ("blocks", "levelset") else name
+    for name in set(registry.registered("deflation")) - {"none", "file"}
+)
