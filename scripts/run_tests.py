@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 GROUPS = (
     ("contracts",),
     ("devices",),
-    ("analysis", "deflation", "operators", "papers", "preconditioners", "solvers"),
+    ("analysis", "deflation", "lines", "operators", "papers", "preconditioners", "run", "solvers"),
     ("cli", "figures", "files", "live", "notebooks", "problems", "recording"),
 )
 """Folders whose tests run in parallel, each group in separate processes: OpenCL's compiler does not return memory."""
