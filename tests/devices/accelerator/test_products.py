@@ -1,6 +1,7 @@
 """Operators on every accelerator against NumPy, in all dtypes, at sizes beyond one work-group.
 
-Precision, grid, layout and the parameters of each operator (reach, order, block, work-items per row) are combined pairwise.
+Precision, grid, layout and the parameters of each operator (reach, order, block, work-items per row) are combined
+pairwise.
 """
 
 from __future__ import annotations
