@@ -1,4 +1,4 @@
-"""Run the tests: in parallel those that do not measure time, folder by folder; then, one by one, those that do.
+"""Run the tests in parallel, folder by folder; no test measures time, so that none needs the machine to itself.
 
     run_tests.py PATH ... [-- ARGUMENTS OF PYTEST]
 
@@ -20,9 +20,10 @@ GROUPS = (
     ("analysis", "deflation", "lines", "operators", "papers", "preconditioners", "run", "solvers"),
     ("cli", "figures", "files", "live", "notebooks", "problems", "recording"),
 )
-"""Folders whose tests run in parallel, each group in separate processes: OpenCL's compiler does not return memory."""
+"""Folders whose tests run together, each group in separate processes: OpenCL's compiler does not return memory. All
+other tests are one more group."""
 LAST = "browser"
-"""Run in parallel too, each process with its own servers and browser."""
+"""A group of its own at the end; each process has its own servers and browser."""
 MOST = 4
 """Maximum of processes: each takes some hundreds of megabytes, and has a process that compiles kernels."""
 NO_TESTS = 5
@@ -34,13 +35,10 @@ def main(words: Sequence[str]) -> int:
     paths, arguments = split(words)
     processes = min(MOST, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
     spread = ["-n", str(processes), "--dist", "worksteal"] if processes > 1 else []
-    parts = [[path for path in paths if folder(path) in group] for group in GROUPS]
-    alone = [path for path in paths if folder(path) != LAST and not any(path in part for part in parts)]
-    last = [path for path in paths if folder(path) == LAST]
-    calls = [[*spread, *part] for part in parts if part]
-    calls += [alone] if alone else []
-    calls += [[*spread, *last]] if last else []
-    codes = [pytest([*call, *arguments]) for call in calls]
+    parts: list[list[str]] = [[] for _ in (*GROUPS, "others", LAST)]
+    for path in paths:
+        parts[group(path)].append(path)
+    codes = [pytest([*spread, *part, *arguments]) for part in parts if part]
     wrong = [code for code in codes if code not in (0, NO_TESTS)]
     return wrong[0] if wrong else min(codes)
 
@@ -65,6 +63,13 @@ def folder(path: str) -> str:
     """The folder of tests that contains a path, empty if there is none."""
     parts = (ROOT / path.partition("::")[0]).resolve().relative_to(ROOT).parts
     return parts[1] if len(parts) > 1 and parts[0] == "tests" else ""
+
+
+def group(path: str) -> int:
+    """The place of a path's group among all groups: those of `GROUPS`, the others, and the browser's."""
+    if folder(path) == LAST:
+        return len(GROUPS) + 1
+    return next((place for place, names in enumerate(GROUPS) if folder(path) in names), len(GROUPS))
 
 
 def pytest(arguments: Sequence[str]) -> int:

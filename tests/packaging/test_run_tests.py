@@ -1,4 +1,4 @@
-"""Which tests run in parallel, and which alone."""
+"""Which tests run together, and in which order."""
 
 import importlib.util
 from pathlib import Path
@@ -21,22 +21,24 @@ def calls(monkeypatch):
 
 def test_without_a_path_all_tests_run_and_those_in_the_browser_last(calls):
     assert run_tests.main(["--"]) == 0
-    *parts, alone, last = calls[0]
-    groups = [{f"tests/{name}" for name in group} for group in run_tests.GROUPS]
-    assert [{word for word in part if word.startswith("tests/")} for part in parts] == groups
-    assert last[-1] == "tests/browser"
+    *parts, others, last = [[word for word in call if word.startswith("tests/")] for call in calls[0]]
+    assert [set(part) for part in parts] == [{f"tests/{name}" for name in group} for group in run_tests.GROUPS]
+    assert {"tests/machine", "tests/test_docs.py"} <= set(others)
+    assert last == ["tests/browser"]
     found = [word for part in calls[0] for word in part if word.startswith("tests/")]
     files = {path.relative_to(ROOT).parts[:2] for path in (ROOT / "tests").rglob("test_*.py")}
     assert sorted(found) == sorted("/".join(parts) for parts in files)
-    assert "tests/machine" in alone
 
 
-def test_a_path_is_run_with_its_kind_and_arguments_reach_pytest(calls):
+@pytest.mark.parametrize("cores", [1, 2, 64])
+def test_a_path_is_run_with_its_group_and_arguments_reach_pytest(calls, monkeypatch, cores):
+    monkeypatch.setattr(run_tests.os, "sched_getaffinity", lambda _: set(range(cores)), raising=False)
     run_tests.main(["tests/machine", "tests/solvers/test_cg.py::test_it", "--", "-k", "this or that"])
-    together, alone = calls[0]
-    assert "tests/solvers/test_cg.py::test_it" in together
-    assert together[-2:] == ["-k", "this or that"]
-    assert alone == ["tests/machine", "-k", "this or that"]
+    spread = [] if cores == 1 else ["-n", str(min(cores, run_tests.MOST)), "--dist", "worksteal"]
+    assert calls[0] == [
+        [*spread, "tests/solvers/test_cg.py::test_it", "-k", "this or that"],
+        [*spread, "tests/machine", "-k", "this or that"],
+    ]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 
 @pytest.fixture
 def live_view(monkeypatch):
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[1]))
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2]))
     from benchmarks.live_view import page, report
 
     return page, report

@@ -10,7 +10,7 @@ import pytest
 
 from workbench.run import Reason, Run, Stopping, configure, run_through
 
-PAPER = Path(__file__).parents[1] / "data" / "papers" / "two_level_pcg_gpu.toml"
+PAPER = Path(__file__).parents[2] / "data" / "papers" / "two_level_pcg_gpu.toml"
 RULES = {
     "pcg_u2abs1e-5": Stopping(rtol=0, atol=1e-5, norm="preconditioned"),
     "pcg_r_rel1e-6": Stopping(rtol=1e-6, norm="residual"),

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from workbench.run import configure
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SHORT, LONG = 3, 8
 
 
