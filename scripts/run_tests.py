@@ -18,7 +18,7 @@ GROUPS = (
     ("contracts",),
     ("devices",),
     ("analysis", "deflation", "lines", "operators", "papers", "preconditioners", "run", "solvers"),
-    ("cli", "figures", "files", "live", "notebooks", "problems", "recording"),
+    ("live",),
 )
 """Folders whose tests run together, each group in separate processes: OpenCL's compiler does not return memory. All
 other tests are one more group."""

@@ -31,7 +31,7 @@ def changed(*entries, start=SMALL):
 
 def product(operator, x):
     out = np.full_like(x, np.nan)
-    dots = operator.bind(Cpu()).apply(x, out)
+    dots = operator.bind(Cpu()).apply(x, out, "xy", "yy", "xx")
     np.testing.assert_allclose(dots, [np.vdot(x, out), np.vdot(out, out), np.vdot(x, x)], rtol=1e-6)
     return out
 

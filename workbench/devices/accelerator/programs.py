@@ -41,6 +41,7 @@ def bind_steps(
             runs.append(_application(device, workspace, step, finish))
             continue
         made = passes.sums_of(step, shapes)
+        _check_sums(device, workspace, step, len(made))
         sums = [(k, slot_of(one.target, workspace.slots, shapes)) for k, one in enumerate(made)]
         finish = _finish(device, workspace, shapes, kernels, place, sums, after)
         if step.body:
@@ -132,7 +133,6 @@ def _pass(
     finish: Any,
 ) -> Callable[[], None]:
     if place not in kernels:
-        _check_sums(device, workspace, step, len(passes.sums_of(step, shapes)))
         text = passes.body(step, shapes, workspace.slots, workspace.dtype)
         kernels[place] = device.kernel(text, "body", workspace.dtype)
     kernel, size, scalars = kernels[place], workspace.size, workspace.scalars

@@ -303,6 +303,8 @@ class Cuda:
         except cuda.memory.OutOfMemoryError:
             raise InputError(f"{where} is out of memory; take a smaller problem or device cpu") from None
         except cuda.compiler.CompileException as error:
-            raise InputError(f"{where} cannot compile a kernel ({str(error).splitlines()[0]})") from error
+            lines = str(error).splitlines()
+            first = next((line for line in lines if "error" in line), lines[0])
+            raise InputError(f"{where} cannot compile a kernel ({first})") from error
         except (cuda.runtime.CUDARuntimeError, cuda.driver.CUDADriverError) as error:
             raise DeviceError(f"{where} does not answer ({str(error).splitlines()[0]}); restart Python") from None
