@@ -32,19 +32,14 @@ def test_the_description_has_no_host_name():
     assert platform.node() not in words
 
 
-def test_describing_imports_no_library_and_takes_less_than_50_ms():
-    # The best of several calls, since other work may hold the processor during one of them.
+def test_describing_imports_no_library():
     code = (
-        "import sys, time\n"
+        "import sys\n"
         "from workbench.machine import describe_machine\n"
-        "def once():\n"
-        "    start = time.perf_counter(); describe_machine(); return time.perf_counter() - start\n"
-        "print(min(once() for _ in range(5)))\n"
+        "describe_machine()\n"
         f"print([name for name in {HEAVY} if name in sys.modules])\n"
     )
-    seconds, imported = subprocess.check_output([sys.executable, "-c", code], text=True).splitlines()
-    assert float(seconds) < 0.05
-    assert imported == "[]"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
 
 
 def test_packages_are_those_of_the_metadata_without_duplicates():

@@ -55,14 +55,16 @@ def test_stop_works_while_paused():
     assert session.wait(10).iterations == 0
 
 
-def test_stop_ends_within_0_2_seconds():
+def test_stop_ends_a_run_between_two_iterations():
+    """How soon, on any device: test_stopping_anywhere.py."""
     session = endless(n=512)
     session.start()
     until(lambda: session.run is not None and session.run.iterations > 5)
-    begun = time.monotonic()
     session.stop()
     until(lambda: not session.alive)
-    assert time.monotonic() - begun < 0.2
+    result = session.wait(10)
+    assert result.reason is Reason.CANCELLED
+    assert result.iterations == session.run.iterations == result.history.count - 1 > 5
 
 
 def test_a_failed_setup_is_a_sentence():

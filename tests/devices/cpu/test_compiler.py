@@ -264,12 +264,12 @@ import psutil
 import numpy as np
 from workbench.devices.cpu import Cpu
 process, before = psutil.Process(), None
-for k in range(40):
+for k in range(16):
     lines = "\\n".join(f"x = x + {k}*y" if k >> bit & 1 else f"y = y - {bit}*x" for bit in range(6))
     x, y = np.ones(100), np.ones(100)
     Cpu().lines(lines + "\\ng = (x, y)")(x=x, y=y)
     before = before or process.memory_info().rss
-print((process.memory_info().rss - before) / 39e6)
+print((process.memory_info().rss - before) / 15e6)
 """
 
 
