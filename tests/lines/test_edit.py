@@ -43,8 +43,12 @@ def test_a_name_that_is_read_before_its_recurrence_is_evaluated_twice():
 
 @pytest.mark.parametrize(
     "text",
-    ["r = r - a*s\np = u + b*p\nu = u - a*q", "u = u - a*q\np = u + b*p\nr = r - a*s"],
-    ids=["r is new, u old", "u is new, r old"],
+    [
+        "r = r - a*s\np = u + b*p\nu = u - a*q",
+        "u = u - a*q\np = u + b*p\nr = r - a*s",
+        "r = r - a*s\np = u + b*p\nr = r - a*p\nu = u - a*q",
+    ],
+    ids=["r is new, u old", "u is new, r old", "r is set twice"],
 )
 def test_a_name_that_is_read_while_its_identity_does_not_hold_is_refused(text):
     with pytest.raises(LinesError, match=r"reads u where u = M\(r\) does not hold"):

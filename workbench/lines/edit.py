@@ -42,18 +42,20 @@ def by_identities(text: str, identities: Mapping[str, str]) -> str:
     made: list[str] = []
     evaluated: set[str] = set()
     renewed: set[str] = set()
+    """Names on the left-hand side and operands that have their new values."""
     for place, line in enumerate(lines):
         for name in line.reads:
             if name not in identities or name in evaluated or line.target == name:
                 continue
-            if any((name in renewed) != (last[operand] < place) for operand in operands[name] & last.keys()):
+            changing = operands[name] & last.keys()
+            if any(last[operand] > place if name in renewed else operand in renewed for operand in changing):
                 raise LinesError(f"line {line.text!r} reads {name} where {name} = {identities[name]} does not hold")
             made.append(f"{name} = {identities[name]}")
             evaluated.add(name)
+        renewed.add(line.target)
         if line.target not in identities:
             made.append(line.text)
             continue
-        renewed.add(line.target)
         evaluated.discard(line.target)
         if not isinstance(line, Formula):
             made.append(line.text)
