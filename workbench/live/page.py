@@ -1,4 +1,4 @@
-"""A page of the workbench: a view that is made when it is first turned to, and told when it is turned to again."""
+"""A page of the workbench: a view that is made when it is first shown, and refreshed when it is shown again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Page:
         self.view: Any = None
         self.box = widgets.VBox([widgets.HTML(OPENING)])
         self._make, self._renew = make, renew
-        self._told = widgets.HTML()
+        self._message = widgets.HTML()
         self._turning = threading.RLock()
 
     def made(self) -> Any:
@@ -33,18 +33,18 @@ class Page:
             return self.view
 
     def turn_to(self) -> None:
-        """Make the view or bring it up to date; what goes wrong is told on the page."""
+        """Make the view or bring it up to date; an error is shown on the page."""
         with self._turning:
             try:
                 if self.view is None:
                     self.view = self._make()
                 else:
                     self._renew(self.view)
-                told = ""
+                message = ""
             # No one else would report it to the user.
             except Exception as error:
-                told = error_message(error)
-            self._show(told)
+                message = error_message(error)
+            self._show(message)
             self._hide(hidden=False)
 
     def leave(self) -> None:
@@ -57,10 +57,10 @@ class Page:
             if self.view is not None:
                 self.view.close()
 
-    def _show(self, told: str) -> None:
-        self._told.value = f'<p class="wb-status wb-bad" role="status">{html.escape(told)}</p>' if told else ""
+    def _show(self, message: str) -> None:
+        self._message.value = f'<p class="wb-status wb-bad" role="status">{html.escape(message)}</p>' if message else ""
         shown = [getattr(self.view, "box", self.view)] if self.view is not None else []
-        self.box.children = [*([self._told] if told else []), *shown]
+        self.box.children = [*([self._message] if message else []), *shown]
 
     def _hide(self, *, hidden: bool) -> None:
         hide = getattr(self.view, "hide", None)

@@ -9,28 +9,14 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from scipy import sparse
 
+from workbench.devices.operator_protocols import DeviceOperator
 from workbench.devices.protocol import Device
 
 DOUBLE = np.dtype(np.float64)
 
 
-class BoundOperator(Protocol):
-    """An operator with its data in device memory."""
-
-    def apply(self, x: Any, out: Any, /, *wanted: str) -> Any:
-        """out = A x. Returns those of the dot products "xy" = (x, out), "yy" = (out, out) and "xx" = (x, x) that are
-        asked for, in device memory; the next application overwrites them."""
-        ...
-
-    @property
-    def traffic(self) -> int:
-        """Bytes read and written by one application, each array counted once."""
-        ...
-
-    @property
-    def flops(self) -> int:
-        """Real floating-point operations of one application; a complex multiplication counts six."""
-        ...
+BoundOperator = DeviceOperator
+"""An operator with its data in device memory."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 
 from workbench.devices.accelerator.runtime import Vector
+from workbench.devices.dot_lines import DOTS, PRODUCT
 from workbench.devices.kernels import passes
 from workbench.lines import schedule
 from workbench.lines.parse import parse
 from workbench.lines.shapes import infer
 from workbench.lines.types import tall_names
-
-PRODUCT = "y = M(x)"
-DOTS = "xy = (x, y)\nyy = (y, y)\nxx = (x, x)"
 
 
 class Dots:

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from workbench.devices.accelerator.budget import Budget
-from workbench.devices.accelerator.dots import DOTS, OnePass
+from workbench.devices.accelerator.dots import OnePass
 from workbench.devices.accelerator.runtime import Function, Runtime, Vector
 from workbench.devices.constant import constant_of
+from workbench.devices.dot_lines import DOTS
 from workbench.devices.kernels import block_products as block_kernels
 from workbench.devices.kernels import scalars as scalar_kernels
 from workbench.devices.kernels.kernel_text import KernelText

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from workbench.devices.base import DeviceBase
+from workbench.devices.dot_lines import DOTS, PRODUCT
 from workbench.lines.schedule import DOT_PLACES
 from workbench.lines.types import accumulator
 
@@ -43,7 +44,7 @@ class DotProducts:
     """(x, y), (y, y) and (x, x) in one pass."""
 
     def __init__(self, device: DeviceBase, dtype: np.dtype) -> None:
-        self._lines = device.lines("xy = (x, y)\nyy = (y, y)\nxx = (x, x)")
+        self._lines = device.lines(DOTS)
         self._lines.compile(x=np.zeros(1, dtype), y=np.zeros(1, dtype))
 
     def apply(self, x: np.ndarray, y: np.ndarray) -> tuple[Any, Any, Any]:
@@ -55,21 +56,20 @@ class AppliedElementWise:
     """u = formula of r in a separate pass, with (r, u), (u, u) and (r, r) where any of them is asked for."""
 
     def __init__(self, device: DeviceBase, operator: Any, dtype: np.dtype) -> None:
-        product, dots = "u = M(r)", "xy = (r, u)\nyy = (u, u)\nxx = (r, r)"
-        self._product = device.lines(product, operators={"M": operator})
-        self._product_and_dots = device.lines(f"{product}\n{dots}", operators={"M": operator})
+        self._product = device.lines(PRODUCT, operators={"M": operator})
+        self._product_and_dots = device.lines(f"{PRODUCT}\n{DOTS}", operators={"M": operator})
         self._factors = operator.factors
         shape = next((factor.shape for factor in self._factors.values()), (1,))
-        self._product.compile(r=np.zeros(shape, dtype), u=np.zeros(shape, dtype))
+        self._product.compile(x=np.zeros(shape, dtype), y=np.zeros(shape, dtype))
         self.traffic = self.flops = 0
 
     def apply(self, r: np.ndarray, u: np.ndarray, *wanted: str) -> tuple[Any, Any, Any] | None:
         self.traffic = (2 + len(self._factors)) * r.nbytes
         self.flops = (7 if wanted else 1) * r.size
         if not wanted:
-            self._product(r=r, u=u)
+            self._product(x=r, y=u)
             return None
-        dots = self._product_and_dots(r=r, u=u)
+        dots = self._product_and_dots(x=r, y=u)
         return dots["xy"], dots["yy"], dots["xx"]
 
 
