@@ -71,7 +71,7 @@ def test_a_formula_that_is_wrong_is_told_each_time_and_nothing_else_is_solved_fo
         with pytest.raises(InputError):
             _ = bench.configuration
     bench.pages["Race"].turn_to()
-    assert "column" in bench.pages["Race"]._told.value
+    assert "column" in bench.pages["Race"]._message.value
     builder(bench).lines["a"].field.value = "1+x"
     assert bench.configuration.problem.a == "1+x"
 
@@ -174,7 +174,7 @@ def test_a_page_is_made_once_whoever_asks_and_a_mistake_is_a_sentence():
     assert made == [1]
     broken = Page(lambda: 1 / 0)
     broken.turn_to()
-    assert "ZeroDivisionError" in broken._told.value
+    assert "ZeroDivisionError" in broken._message.value
 
 
 def test_closing_ends_the_runs_though_nobody_has_looked_at_them(tmp_path, eventually):
