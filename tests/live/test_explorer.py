@@ -111,6 +111,17 @@ def test_while_a_stop_is_pending_it_is_said_and_the_end_looked_for_soon(endless,
     assert not session.ending
 
 
+def test_an_iteration_in_progress_is_finished_before_it_says_paused(endless, eventually, monkeypatch):
+    session = endless.run()
+    eventually(lambda: session.state is State.RUNNING and session.run.history.count > 1)
+    endless.pause()
+    eventually(lambda: not session.pausing)
+    monkeypatch.setattr(type(session), "pausing", property(lambda _: True))
+    eventually(lambda: "run 1: pausing after this iteration, iteration " in endless.status.text)
+    monkeypatch.undo()
+    eventually(lambda: f"run 1: paused, iteration {session.run.iterations:,}, " in endless.status.text)
+
+
 def test_step_makes_one_iteration(explorer, eventually):
     explorer.step()
     eventually(lambda: explorer.session.run and explorer.session.run.history.count == 1)

@@ -1,11 +1,12 @@
 """The player: start, pause, resume, step, stop, wait, from another thread."""
 
+import threading
 import time
 
 import pytest
 
 from workbench.errors import InputError
-from workbench.run import Reason, Session, State, Stopping, configure
+from workbench.run import Reason, Run, Session, State, Stopping, configure
 
 
 def endless(n=64):
@@ -32,19 +33,47 @@ def test_pause_holds_still_step_makes_one_and_resume_goes_on():
     session.start()
     until(lambda: session.run is not None and session.run.iterations > 5)
     session.pause()
-    until(lambda: session.state is State.PAUSED)
-    time.sleep(0.05)
+    until(lambda: session.state is State.PAUSED and not session.pausing)
     held = session.run.iterations
     time.sleep(0.1)
     assert session.run.iterations == held
     session.step()
     until(lambda: session.run.iterations == held + 1)
-    time.sleep(0.05)
-    assert (session.run.iterations, session.state) == (held + 1, State.PAUSED)
+    until(lambda: session.state is State.PAUSED and not session.pausing)
+    assert session.run.iterations == held + 1
     session.resume()
     until(lambda: session.run.iterations > held + 5)
     session.stop()
     assert session.wait(10).reason is Reason.CANCELLED
+
+
+def test_a_run_is_pausing_until_the_iteration_in_progress_is_complete(monkeypatch):
+    """Its number of iterations is final only then, so that no page may say before that it is."""
+    started, allowed = threading.Event(), threading.Event()
+    whole = Run.step
+
+    def slow(run, _count=None):
+        started.set()
+        assert allowed.wait(30)
+        return whole(run, 1)
+
+    monkeypatch.setattr(Run, "step", slow)
+    session = endless()
+    session.start()
+    assert started.wait(30)
+    session.pause()
+    assert session.state is State.PAUSED
+    assert session.pausing
+    allowed.set()
+    until(lambda: not session.pausing)
+    held = session.run.history.count
+    assert held == 1
+    assert session.state is State.PAUSED
+    time.sleep(0.1)
+    assert session.run.history.count == held
+    session.stop()
+    session.wait(10)
+    assert not session.pausing
 
 
 def test_stop_works_while_paused():

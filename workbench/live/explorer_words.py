@@ -34,8 +34,10 @@ def sentence(shown: Going | None, state: State) -> tuple[str, str]:
         background = "; what was under way cannot be interrupted and ends in the background"
         said = session.error or "stopped by the user"
         return f"{name}: {said}{background if session.lingering else ''}", "plain"
+    # Before the last row: of a run that rests it is then the final one.
+    doing = "pausing after this iteration" if session.pausing else state.value
     last = shown.curve.last
     if last is None or session.run is None:
         return f"{name}: {state.value}", "busy"
     spent = f"{seconds(session.run.iteration_seconds)} s"
-    return f"{name}: {state.value}, iteration {last[0]:,}, relative residual {relative(last[1])}, {spent}", "busy"
+    return f"{name}: {doing}, iteration {last[0]:,}, relative residual {relative(last[1])}, {spent}", "busy"

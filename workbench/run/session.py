@@ -67,6 +67,11 @@ class Session(ThreadJob):
         """It iterates, with no request pending."""
         return super().steady and not self._single.is_set()
 
+    @property
+    def pausing(self) -> bool:
+        """It is to pause, and finishes the iteration that is in progress; it holds its slot until then."""
+        return self.state is State.PAUSED and self.slot.held
+
     def start(self, *, paused: bool = False) -> None:
         """Start, or queue; with `paused` the run waits before its first iteration."""
         with self._changing:
