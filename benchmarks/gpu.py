@@ -2,10 +2,11 @@
 
     python -m benchmarks gpu [--output FOLDER]
 
-Times are per iteration, by CUDA events around 200 iterations with one check at the end, after as many for warming up.
-Separate rows show the cost of more frequent checks. Each row is printed on standard error as it ends; one that fails
-has its sentence instead. Our bandwidth is the bytes counted from the compiled lines over the time, as a share of that
-of a large copy on the same device. CuPy's cg and Warp's cg get the assembled matrix in CSR form and a Jacobi
+Times are per iteration, by CUDA events around 200 iterations, after as many for warming up. Ours include the checks of
+the norms at the adaptive check interval: one per 200 iterations, and more where these take longer than about 20 ms.
+Other rows compare check intervals, by the host's clock. Each row is printed on standard error as it ends; one that
+fails has its sentence instead. Our bandwidth is the bytes counted from the compiled lines over the time, as a share of
+that of a large copy on the same device. CuPy's cg and Warp's cg get the assembled matrix in CSR form and a Jacobi
 preconditioner, as their users would write it; if Warp is not installed its column says so. Ours runs on the stencil
 and, in rows that say so, on the same CSR matrix.
 """
@@ -34,8 +35,11 @@ ITERATIONS = 200
 CHECK_EVERY = (None, 16, 50, 1000)
 """Iterations between two checks of the norms by the host; None is the device's adaptive choice."""
 LOOKED_AT = (("poisson5", 128), ("poisson5", 512), ("poisson5", 1024), ("poisson5", 2048), ("poisson7", 128))
+"""Problems, with n, on which the check intervals are compared."""
 LOOKED_AT_SECONDS = 0.25
+"""Seconds of one timing in that comparison."""
 ENDLESS = Stopping(rtol=1e-300, maxiter=10**7, stagnation=10**9)
+"""Criteria that no run of the benchmark meets."""
 CG_CASES = (("poisson5", 1024), ("poisson5", 4096), ("poisson7", 256), ("poisson7", 512))
 CSR_CASES = (("poisson5", 1024), ("poisson7", 256), ("poisson27", 128))
 LARGEST_FOR_PEERS = 2**25
@@ -45,9 +49,11 @@ TWO_LEVEL = (
     ("neumann:2", "stripes", "cholesky"),
     ("block-ic:8", "stripes", "inverse"),
 )
+"""Preconditioner, deflation and coarse solver of the two-level rows."""
 FIRST_LEVELS = ("none", "jacobi", "neumann:1", "neumann:2", "neumann:5", "block-ic:2", "chebyshev", "fsai", "amg")
 SECOND_LEVELS = ("none", "stripes", "blocks:4", "levelset:4", "ritz:5", "eigenvectors:4")
 GRIDS = (("two-layer", 33), ("bubbles-3d", 17))
+"""Problems, with odd n, on which all pairs of levels are compared with the CPU."""
 
 
 def figures() -> dict[str, Any]:
@@ -66,7 +72,7 @@ def figures() -> dict[str, Any]:
         "cupy": cupy.__version__,
         "copy_GB_per_s": 1e-9 * copy,
         "against_the_cpu": against_the_cpu(),
-        "check_every": rows({f"looks, {name} {n}": partial(looks_row, cupy, name, n) for name, n in LOOKED_AT}),
+        "check_every": rows({f"looks, {name} {n}": partial(check_every_row, cupy, name, n) for name, n in LOOKED_AT}),
         "cg": rows({f"cg, {name} {n}": partial(cg_row, cupy, name, n, copy) for name, n in CG_CASES}),
         "cg_csr": rows(
             {f"cg, {name} {n} as CSR": partial(cg_row, cupy, name, n, copy, as_csr=True) for name, n in CSR_CASES}
@@ -133,7 +139,7 @@ def against_the_cpu() -> dict[str, Any]:
     return figures | {"refused": refused, "failed": failed}
 
 
-def looks_row(cupy: Any, name: str, n: int) -> dict[str, Any]:
+def check_every_row(cupy: Any, name: str, n: int) -> dict[str, Any]:
     """Microseconds per iteration of Jacobi-CG for several check intervals, interleaved."""
     chosen = configure(name, {"n": n}, rhs="random", device="cuda")
     system = chosen.problem.assemble()
@@ -187,20 +193,22 @@ def two_level_row(cupy: Any, first: str, second: str, coarse: str, copy: float) 
 
 
 def ours(cupy: Any, run: Run, copy: float) -> dict[str, float]:
-    def some() -> None:
+    """Microseconds per iteration, bytes of an iteration, and its bandwidth as a share of `copy` bytes per second."""
+
+    def iterate() -> None:
         while run.history.count < until[-1]:
             run.step(until[-1] - run.history.count)
         until.append(until[-1] + ITERATIONS)
 
     run.step()
     until = [1 + ITERATIONS]
-    seconds = event_seconds(cupy, some, 1) / ITERATIONS
+    seconds = event_seconds(cupy, iterate, 1) / ITERATIONS
     solver = run.configuration.solver
-    (_, iterate) = run.workspace.lines(solver.start, solver.iterate)
+    (_, compiled) = run.workspace.lines(solver.start, solver.iterate)
     return {
         "ours_us": 1e6 * seconds,
-        "counted_bytes": iterate.bytes,
-        "share_of_copy": iterate.bytes / seconds / copy,
+        "counted_bytes": compiled.bytes,
+        "share_of_copy": compiled.bytes / seconds / copy,
     }
 
 
@@ -220,7 +228,8 @@ def cupy_cg(cupy: Any, matrix: Any) -> float:
 
 
 def warp_columns(matrix: Any, ours_us: float) -> dict[str, Any]:
-    """Microseconds per iteration of warp.optim.linear.cg with its diagonal preconditioner, rarely checked."""
+    """Microseconds per iteration of warp.optim.linear.cg with its diagonal preconditioner, checked every 50 iterations,
+    and the ratio to ours."""
     try:
         warp = importlib.import_module("warp")
         linear = importlib.import_module("warp.optim.linear")

@@ -1,8 +1,9 @@
-"""Cost of one application of every first-level preconditioner, in matrix-vector products.
+"""Cost of setup and of one application of first-level preconditioners, in seconds and in matrix-vector products.
 
     python -m benchmarks level_one [--output FOLDER]
 
-Rounds are interleaved; seconds are medians, ratios are medians of the ratios within a round.
+Measured are those with an operator to apply; Jacobi is element-wise, and inlined into a pass. Rounds are interleaved;
+times of applications are medians, ratios are medians of the ratios within a round, and each setup is timed once.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ def figures() -> dict[str, Any]:
 
 
 def measure(name: str, n: int) -> dict[str, dict[str, float]]:
-    """Seconds of setup, milliseconds per application, and its cost in matrix-vector products."""
+    """For A and each preconditioner: seconds of setup, milliseconds per application, and its cost in matrix-vector
+    products."""
     operator = configure(name, n=n).problem.assemble().operator
     device = devices.device("cpu")
     product = operator.bind(device)

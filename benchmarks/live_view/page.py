@@ -1,4 +1,4 @@
-"""Measurements in the page: paints, draws, and the time from a click to the visible state."""
+"""Measurements in a page of JupyterLab: paints per second, times of draws, time from a click to the visible state."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from benchmarks.live_view import rounds as kernel
 from benchmarks.live_view.chromium import Chromium
 
 LIMIT_SECONDS = 900
+"""Longest time for the rounds of one call."""
 GESTURE_SECONDS = 6
 PAINTING_SECONDS = 3
+"""Seconds of a run in which paints are counted."""
 PRESS_MS = 60
 """Milliseconds for which a button is held down. JupyterLab moves its focus at the press; without time between press
 and release that work would delay the click."""
@@ -33,7 +35,8 @@ CELLS = (
     "rounds.begin(explorer, {count}, 'rounds.json', {browser})",
     "timeline = rounds.timeline()\ntimeline",
 )
-# The workers that draw come as text. Lines appended to them record when each draw began and how long it took.
+# The views start their workers from source text in a Blob. This subclass of Blob appends lines that record when each
+# draw began and how long it took.
 NOTE_DRAWS = """
 const Whole = window.Blob;
 const NOTES = `;(() => {
@@ -54,7 +57,7 @@ window.Blob = class extends Whole {
     super(draws ? [...parts, NOTES] : parts, options);
   }
 };
-// There may be several workers of one kind, and all are asked.
+// The draws of all workers of one class, there may be several, since the last call.
 window.drawsOf = (name) => new Promise((done) => {
   const channel = new BroadcastChannel("draws");
   const all = [];
@@ -63,7 +66,7 @@ window.drawsOf = (name) => new Promise((done) => {
   setTimeout(() => { channel.close(); done(all.sort((a, b) => a[0] - b[0])); }, 500);
 });
 """
-# A canvas counts the frames in which it drew something new.
+# A canvas counts the frames in which it drew something new. Records each count with its time, in s.
 NOTE_PAINTS = """at => {
   const canvas = document.querySelector(at);
   const seen = (window.paints = []);
@@ -71,7 +74,7 @@ NOTE_PAINTS = """at => {
   window.paintsSeen = new MutationObserver(() => seen.push([Date.now() / 1000, Number(canvas.dataset.paints)]));
   window.paintsSeen.observe(canvas, { attributes: true, attributeFilter: ["data-paints"] });
 }"""
-# From the click itself to the status line's new state, and to the end of the frame that shows it.
+# Times from the click itself to the status line's new state, and to the end of the frame that shows it, in ms.
 NOTE_ANSWERS = """() => {
   window.answers = [];
   const status = document.querySelector(".wb-explorer [role=status]");
@@ -84,10 +87,10 @@ NOTE_ANSWERS = """() => {
     if (!pressed || status.dataset.state === pressed.from) return;
     const { name, at, from } = pressed;
     const [heard, to] = [performance.now(), status.dataset.state];
-    // A run that is to end says so at once, and then that it has.
+    // Stop changes the state twice: to "stopping" at once, and to the final state when the run has ended.
     pressed = to === "stopping" ? { name, at, from: to } : null;
     requestAnimationFrame(() => {
-      // Comes first of all that waits once the frame is done; a timer would come after other work.
+      // A message is handled right after the frame; a timer would wait for other work.
       const { port1, port2 } = new MessageChannel();
       port1.onmessage = () => {
         window.answers.push({ name, from, to, heard_ms: heard - at, painted_ms: performance.now() - at });
@@ -105,7 +108,7 @@ GESTURES = """([at, seconds]) => new Promise((done) => {
   const place = { bubbles: true, cancelable: true, clientY: box.top + 60, button: 0, pointerId: 1 };
   const begun = performance.now();
   canvas.setPointerCapture = () => {};
-  let [turn, held] = [0, false];
+  let [frames, held] = [0, false];
   const frame = () => {
     const past = (performance.now() - begun) / 1000;
     if (past >= seconds) {
@@ -115,16 +118,16 @@ GESTURES = """([at, seconds]) => new Promise((done) => {
       return;
     }
     const clientX = box.left + box.width / 2;
-    turn += 1;
+    frames += 1;
     const kind = past < seconds / 2 ? "zoom" : "pan";
     asked[kind].push(performance.timeOrigin + performance.now());
     if (kind === "zoom") {
-      const deltaY = Math.floor(turn / 40) % 2 ? 120 : -120;
+      const deltaY = Math.floor(frames / 40) % 2 ? 120 : -120;
       canvas.dispatchEvent(new WheelEvent("wheel", { ...place, clientX, deltaY }));
     } else {
       if (!held) canvas.dispatchEvent(new PointerEvent("pointerdown", { ...place, clientX }));
       held = true;
-      const away = 150 * Math.sin(turn / 10);
+      const away = 150 * Math.sin(frames / 10);
       canvas.dispatchEvent(new PointerEvent("pointermove", { ...place, clientX: clientX + away }));
     }
     requestAnimationFrame(frame);
@@ -172,7 +175,7 @@ class Page:
             seen = self.page.evaluate("() => window.answers.length")
             self.page.get_by_role("button", name=name, exact=True).click(timeout=60_000, delay=PRESS_MS)
             self.page.wait_for_function(ANSWERED, arg=seen, timeout=60_000)
-            # At a random phase of all periodic work.
+            # Varied, so that clicks fall on different phases of all periodic work.
             self.page.wait_for_timeout(300 + 37 * (seen % 7))
         self.page.get_by_role("button", name="Clear", exact=True).click()
         found = [answer for answer in self.page.evaluate("() => window.answers") if answer["name"] != "Clear"]
@@ -198,7 +201,8 @@ class Page:
         self.page.locator(".wb-explorer .wb-field select").first.select_option(quantity)
 
     def rounds(self, count: int) -> tuple[list[dict[str, Any]], dict[str, float]]:
-        """The rounds as timed by the kernel, and the milliseconds of the draws of the curves during them."""
+        """The rounds, each with and without the page showing the run, as timed by the kernel (see `rounds.made`), and
+        the milliseconds of the draws of the curves during them."""
         self.page.evaluate("() => window.drawsOf('Plot')")
         file = self._home / "rounds.json"
         file.unlink(missing_ok=True)
@@ -251,7 +255,8 @@ class Page:
 
 
 def _gesture(asked: list[float], draws: list[tuple[float, float]]) -> dict[str, Any]:
-    """Times in ms. Each request waits for the end of the first draw that begins after it, if there is one."""
+    """Times in ms, from those of the events (`asked`) and the begin and duration of each draw. An event waits for the
+    end of the first draw that begins after it, if there is one."""
     if not asked:
         return {"asked": 0}
     own = [(begun, ms) for begun, ms in draws if asked[0] <= begun <= asked[-1] + 200]

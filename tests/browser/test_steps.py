@@ -1,4 +1,4 @@
-"""Step mode in real JupyterLab: buttons, keys and slider move the line that runs, and its value stands beside it."""
+"""Paper lines in a real JupyterLab: stepped through in `StepView`; edited, checked and raced in `OwnMethod`."""
 
 from __future__ import annotations
 

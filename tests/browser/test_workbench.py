@@ -1,4 +1,4 @@
-"""The whole workbench, clicked through as its users do, in JupyterLab and as a Voila page."""
+"""The whole workbench, clicked through as by a user, in JupyterLab and as a Voila page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CURVES = ".wb-convergence canvas.wb-canvas"
 
 
 class Bench:
-    """The workbench in a page."""
+    """The workbench in a page. shoot: takes a screenshot, named after the stage of the test."""
 
     def __init__(self, page, shoot):
         self.page = page
@@ -35,7 +35,7 @@ class Bench:
         return value
 
     def turn_to(self, title, shown):
-        """Press a tab, and wait for what its page is known by."""
+        """Press a tab, and wait until an element that only its page has is visible."""
         self.page.locator(TABS).filter(has_text=re.compile(f"^{title}$")).click()
         self.page.locator(shown).locator("visible=true").first.wait_for()
 
@@ -43,13 +43,14 @@ class Bench:
         return self.page.get_by_role("button", name=name, exact=True).locator("visible=true")
 
     def said(self):
-        """What all status lines in sight say."""
+        """The texts of all visible status lines."""
         return " | ".join(self.page.locator("[role=status]").locator("visible=true").all_inner_texts())
 
     def until_said(self, words):
         return self.until(lambda: re.search(words, self.said()))
 
     def seen(self, canvas):
+        """The data attributes of a visible canvas, in which it reports what it has drawn."""
         return self.page.locator(canvas).locator("visible=true").first.evaluate("canvas => ({...canvas.dataset})")
 
 
@@ -177,11 +178,11 @@ def test_build_solve_race_inspect_step_save_and_come_back(bench, place, tmp_path
     if place == "lab":
         come_back(bench)
     else:
-        begin_afresh(bench)
+        start_again(bench)
 
 
 def come_back(bench):
-    """In JupyterLab the kernel stays, and the page shows all of it again."""
+    """In JupyterLab the kernel stays, and a reloaded page shows the problem and the run again."""
     page = bench.page
     page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
     page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
@@ -194,8 +195,8 @@ def come_back(bench):
     bench.until(lambda: bench.seen(".wb-solving .wb-convergence canvas")["curves"] == "1")
 
 
-def begin_afresh(bench):
-    """Voila begins anew, and says so before anything is lost."""
+def start_again(bench):
+    """A reloaded Voila page starts a new kernel without the runs; the page then says so."""
     page = bench.page
     page.reload()
     page.wait_for_selector(BUBBLES)

@@ -1,9 +1,10 @@
-"""Rounding errors of the coarse solve and their diagnosis (the paper's remark on tables 3 and 4)."""
+"""Rounding errors of the coarse solve and their diagnosis (two-level paper, remark on Tables 3 and 4)."""
 
 from workbench.run import Reason, Run, Stopping, configure, run_through
 
 
 def deflated(coarse):
+    """The result of a deflated run to rtol = 1e-10, E solved by the coarse solver."""
     configuration = configure(
         "bubbles-2d", n=16, count=1, preconditioner="neumann:2", deflation="stripes", coarse=coarse,
         stopping=Stopping(rtol=1e-10),

@@ -1,4 +1,4 @@
-"""The share bar without a page: what its buttons answer, and what it opens."""
+"""`ShareBar` without a browser: the replies to its buttons, and the configurations that it opens."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ CHOSEN = configure("poisson-2d", n=32, a="1+x", deflation="blocks:2")
 
 
 def bar_over(folder, chosen=CHOSEN):
+    """A bar for a form with that configuration, and the list of configurations it has loaded into the form."""
     loaded = []
     return ShareBar(lambda: chosen, loaded.append, folder), loaded
 
 
 def press(bar, eventually, **message):
+    """Send the message of a button, and wait for the reply."""
     before = bar.number
     bar._receive(bar, message, [])
     eventually(lambda: bar.number > before)
@@ -89,14 +91,14 @@ def test_a_page_without_code_saves_nothing_on_its_server(tmp_path, monkeypatch):
         ("~nosuchuser/a.cg.json", "cannot be a path"),
     ],
 )
-def test_what_cannot_be_opened_is_told(tmp_path, eventually, text, sentence):
+def test_what_cannot_be_opened_is_reported(tmp_path, eventually, text, sentence):
     bar, loaded = bar_over(tmp_path)
     press(bar, eventually, kind="open", text=text)
     assert (bar.tone, loaded) == ("bad", [])
     assert sentence in bar.said
 
 
-def test_what_nobody_foresaw_is_told(tmp_path, eventually):
+def test_an_unexpected_error_is_reported(tmp_path, eventually):
     def burst(_chosen=None):
         raise RuntimeError("a wheel came off")
 
@@ -105,7 +107,7 @@ def test_what_nobody_foresaw_is_told(tmp_path, eventually):
     assert (bar.said, bar.tone) == ("sharing failed by a RuntimeError: a wheel came off", "bad")
 
 
-def test_a_form_with_a_wrong_value_is_told_and_nothing_is_copied(tmp_path, eventually):
+def test_a_wrong_value_in_the_form_is_reported_and_nothing_is_copied(tmp_path, eventually):
     def wrong():
         raise InputError("n must be between 2 and 8192, got 1")
 

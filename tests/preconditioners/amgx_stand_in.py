@@ -1,4 +1,4 @@
-"""A stand-in for pyamgx: its API, a symmetric Gauss-Seidel sweep for a cycle, and what ends a process with AmgX."""
+"""A mock of pyamgx: a symmetric Gauss-Seidel sweep in place of a cycle, an exception where AmgX aborts the process."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ class Aborted(BaseException):
 
 
 class StandIn(types.ModuleType):
-    """pyamgx, which records calls, configurations and what would have ended the process.
+    """The mock of the module pyamgx. It records calls, configurations, objects that are not destroyed yet (`living`),
+    and the reasons why AmgX would have aborted the process (`aborts`).
 
-    memory: arrays by address, for `upload_raw` and `download_raw`.
+    memory: by address, what `upload_raw` reads and `download_raw` writes.
     """
 
     def __init__(self):
@@ -57,12 +58,13 @@ class StandIn(types.ModuleType):
 
 
 class Thing:
-    """Any of pyamgx's objects."""
+    """Any object of pyamgx: a Config, Resources, Matrix, Vector or Solver, by its name."""
 
     def __init__(self, library, name):
         self.module, self.name = library, name
 
     def made(self, how):
+        """Record that this object was created by the method `how`."""
         if not self.module.on:
             self.module.abort(f"{self.name}.{how} before initialize or after finalize")
         if self.name == "Resources" and any(thing.name == "Resources" for thing in self.module.living):
@@ -72,6 +74,7 @@ class Thing:
         return self
 
     def need(self, *things):
+        """Abort unless this object and these others exist."""
         for thing in (self, *things):
             if thing not in self.module.living:
                 self.module.abort(f"{thing.name} is used after it was destroyed")
@@ -125,6 +128,7 @@ class Thing:
     def solve(self, b, x, zero_initial_guess=False):
         self.need(b, x)
         assert zero_initial_guess
+        # x = (D + U)^-1 D (D + L)^-1 b.
         half = sparse.linalg.spsolve_triangular(self.lower, b.values, lower=True)
         x.values = sparse.linalg.spsolve_triangular(self.lower.T.tocsr(), self.diagonal * half, lower=False)
         self.iterations_number = 1

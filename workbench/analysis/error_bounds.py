@@ -1,9 +1,9 @@
-"""Bounds of the A-norm of the error from the scalars of a run, with a delay of a few iterations.
+"""Bounds of the A-norm of the error e_k = x* - x_k from the scalars of a run, with a delay of a few iterations.
 
 With g_j = (r_j, u_j) and alpha_j the step of iteration j + 1, ||e_k||_A^2 is the sum of alpha_j g_j over all j >= k
-(Hestenes and Stiefel 1952). The sum over the next d iterations is a lower bound. With a Gauss-Radau term for a number
-mu below the smallest eigenvalue it becomes an upper bound (Golub and Meurant 1997; Meurant and Tichy 2013). With
-deflation the bounds are for the error of the deflated system.
+(Hestenes and Stiefel 1952). The sum over the next d iterations, d being the delay, is a lower bound. With a Gauss-Radau
+term for a number mu (`smallest`) below the smallest eigenvalue of M^-1 A it becomes an upper bound (Golub and Meurant
+1997; Meurant and Tichy 2013). With deflation the bounds are for the error of the deflated system.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ def upper_bound(history: History, smallest: float, delay: int = 10) -> np.ndarra
     if np.isnan(beta).any():
         raise InputError("this run has no beta, which the Gauss-Radau bound needs; use a run of cg")
     natural = history["natural"] ** 2
+    # Modified step lengths, which fix a Ritz value at mu: with them the remaining sum is at most radau[k] g_k.
     radau = np.empty(history.count)
     radau[0] = 1 / smallest
     for k in range(alpha.size):

@@ -8,9 +8,9 @@ import numpy as np
 
 
 class Rows:
-    """One row of scalars per iteration.
+    """One row of scalars per iteration, in order.
 
-    table: shape (count, slots), valid until the next read of the watch. slots: columns by name.
+    table: shape (count, slots), valid until the next read of the watch. slots: the column of each scalar, by name.
     """
 
     def __init__(self, table: np.ndarray, slots: Mapping[str, int]) -> None:
@@ -18,11 +18,11 @@ class Rows:
         self.count = len(table)
 
     def scalar(self, place: int, name: str) -> float:
-        """The real part of a scalar in one row, NaN where the recurrence has no such scalar."""
+        """The real part of a scalar in row `place`, NaN where the recurrence has no such scalar."""
         slot = self._slots.get(name, -1)
         return float(self._table[place, slot].real) if slot >= 0 else np.nan
 
     def column(self, name: str) -> np.ndarray:
-        """The same in all rows but the last, shape (count - 1,)."""
+        """The real part of a scalar in all rows but the last, shape (count - 1,); NaN as for `scalar`."""
         slot = self._slots.get(name, -1)
         return np.real(self._table[:-1, slot]) if slot >= 0 else np.full(self.count - 1, np.nan)

@@ -1,4 +1,4 @@
-"""Table of the data that a figure shows."""
+"""The data that a Matplotlib figure shows, read back from its artists as a table."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ Kind = TypeVar("Kind", bound=Artist)
 
 
 def plotted_data(figure: Figure) -> Table:
-    """One row per point of the visible curves, markers, bars, bands and image cells.
+    """One row per visible data point: of curves, markers, ticks, bars, bands and images.
 
     panel: number of the axes, from 1. series: name in the legend, or empty. x, y: in the units of the axes. value: of
-    an image cell, or the length of a bar from x (horizontal) or y (vertical); otherwise NaN. A band is listed by its
-    corners. Images of more than 16,384 cells are omitted. Cost: proportional to the number of points.
+    an image cell, or the length of a bar from x (horizontal) or y (vertical); otherwise NaN. Ticks are short line
+    segments as of `vlines`, listed by their midpoints. A band is listed by its corners. Images of more than 16,384
+    cells are omitted. Cost: proportional to the number of points.
     """
     rows: list[tuple[Any, ...]] = []
     # A colour bar repeats the data of its image.
@@ -51,6 +52,7 @@ def _curves(axes: Axes) -> list[tuple[Any, ...]]:
 
 
 def _marks(axes: Axes) -> list[tuple[Any, ...]]:
+    """Markers of scatter plots."""
     return [
         (_name(marks), float(x), float(y), np.nan)
         for marks in _visible(axes.collections, PathCollection)
@@ -60,7 +62,7 @@ def _marks(axes: Axes) -> list[tuple[Any, ...]]:
 
 
 def _ticks(axes: Axes) -> list[tuple[Any, ...]]:
-    """Midpoints of short line segments."""
+    """Midpoints of line segments."""
     found = _visible(axes.collections, LineCollection)
     middles = [(_name(lines), np.mean(segment, axis=0)) for lines in found for segment in lines.get_segments()]
     return [(name, float(x), float(y), np.nan) for name, (x, y) in middles]
@@ -76,11 +78,11 @@ def _bars(axes: Axes) -> list[tuple[Any, ...]]:
 
 
 def _areas(axes: Axes) -> list[tuple[Any, ...]]:
-    """Boxes as horizontal bars, and bands."""
+    """Boxes of `broken_barh` as horizontal bars, and bands of `fill_between`."""
     rows = []
     for areas in _visible(axes.collections, PolyCollection):
         for corners in (np.asarray(path.vertices) for path in areas.get_paths()):
-            # A box has four vertices and the first again; the shortest band has three more.
+            # The first vertex counts twice: a box has 5, a band over only two points 7.
             if len(corners) == 5:
                 rows.append((_name(areas), *_bar(Bbox([corners.min(axis=0), corners.max(axis=0)]), False)))
             else:
@@ -96,6 +98,7 @@ def _bar(box: Bbox, vertical: bool) -> tuple[float, float, float]:
 
 
 def _cells(axes: Axes) -> list[tuple[Any, ...]]:
+    """Centres and values of the cells of images."""
     rows = []
     for image in _visible(axes.images, AxesImage):
         values = np.ma.filled(np.ma.asarray(image.get_array(), np.float64), np.nan)

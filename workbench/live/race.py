@@ -1,4 +1,7 @@
-"""A race to watch: the lanes' convergence live, who is first at a tolerance, and a form for one more lane."""
+"""The live view of a race: convergence of its entries, the ranking at a tolerance, and a form that adds an entry.
+
+On the page, in messages and here, an entry of a race (`RaceEntry`) is called a lane.
+"""
 
 from __future__ import annotations
 
@@ -31,21 +34,21 @@ from workbench.run.ranking import MEASURES, Ranking, rank
 
 FIRST_TIME = " The first setup of a method includes loading its kernels; Start again repeats the race without that."
 SAY_PERIOD = 0.5
-"""Seconds between two looks at the numbers of lanes that run."""
+"""Seconds between two updates of the numbers of running lanes."""
 
 
 class RaceView:
-    """Runs side by side. Display `RaceView(*configurations)` and press Start; the buttons' methods work from code too.
+    """A race on the page. Display `RaceView(*configurations)` and press Start; the buttons' methods work from code too.
 
-    Without a configuration it is on the two-layer problem, n = 256, and has no lane yet. All lanes solve the first
-    configuration's system, since iterations and times on different ones say nothing of the methods; new lanes have the
-    blocks that the form says. The line on the plot is the tolerance at which they are compared: drag it. Lanes that
-    begin after it was moved also stop there. When all have ended, Start runs them again from the start. Seconds count
-    the setup unless "with setup" is unticked. folder: where `export` writes, by default exports/ next to the notebook.
-    Raises InputError for a lane on another system.
+    Without a configuration its problem is two-layer, n = 256, and it has no lane yet. All lanes solve the system of the
+    first configuration, since iterations and times on different systems do not compare methods; new lanes have the
+    blocks that are chosen in the form. Lanes are compared at the tolerance of the line on the plot, which can be
+    dragged; lanes that begin after it was moved also stop there. When all have ended, Start runs them again from the
+    start. Seconds count the setup unless "with setup" is unticked. folder: where `export` writes, by default exports/
+    next to the notebook. Raises InputError for a lane on another system.
 
-    Clocks are wall clocks: what others take from the cores, this page's own updates among them, is on the clock of the
-    lane whose turn it was. It shows as a flat piece against seconds, and the lane is named below the plot. Times to
+    Times are wall-clock times: what other programs and the updates of this page take from the cores counts for the lane
+    whose time slice it was. It shows as a flat piece against seconds, and the lane is named below the plot. Times to
     quote come from `Race(...).wait()` on a quiet machine.
     """
 
@@ -68,9 +71,9 @@ class RaceView:
         self.winner, self.saved = StatusLine(), StatusLine()
         self.tolerance = ToleranceSlider(self._rtol, self._moved, self._complain)
         self._repeated = False
-        """Whether all lanes have been run here before, so that no setup loads kernels any more."""
+        """Whether all lanes have run before, so that no setup loads kernels any more."""
         self._own = False
-        """Whether the tolerance was set here, so that it follows no other page's."""
+        """Whether the tolerance was set in this view; it then no longer follows that of the base."""
         self.form = LaneForm(self.base)
         self.offer = Offer(self.take_over)
         self.table = widgets.VBox()
@@ -93,19 +96,19 @@ class RaceView:
             self.add(configuration)
         self.box = self._layout()
         for control in (self.measure, self.with_setup):
-            control.observe(lambda _change: self._measured(), "value")
-        self._measured()
+            control.observe(lambda _change: self._change_measure(), "value")
+        self._change_measure()
         self._mark(self._rtol)
         self.convergence.on_tolerance(self._dragged)
         self.publisher.add(self._publish)
 
     def add(self, configuration: Configuration) -> RaceEntry:
-        """One more lane; it begins at once where the race has been started. The first lane brings the system.
+        """Add a lane, which starts at once if the race has been started. The first lane determines the system.
 
         Raises InputError for a lane on another system than those that are there.
         """
         if not self.race.entries and not same_system(configuration, self.base):
-            self._stand_on(configuration)
+            self._set_base(configuration)
         if not same_system(configuration, self.base):
             raise InputError(
                 f"{configuration.label} is on another system than this race ({self.base.problem.label}), where "
@@ -114,6 +117,7 @@ class RaceView:
         return self._enter(configuration)
 
     def _enter(self, configuration: Configuration, number: int | None = None) -> RaceEntry:
+        """Add a lane with its curve and its row of the table. number: by default the next one."""
         lane = self.race.add(configuration, number)
         self._repeated = False
         curve = self.convergence.watch(lane, lane.label)
@@ -122,15 +126,15 @@ class RaceView:
         return lane
 
     def add_from_form(self) -> RaceEntry:
-        """One more lane with the blocks that the form says. Raises InputError with the sentence for a wrong value."""
+        """Add a lane with the blocks of the form. Raises InputError with the sentence for a wrong value."""
         return self.add(self.form.configuration(self.base))
 
     def rebase(self, configuration: Configuration) -> None:
-        """Take the race to this configuration's system, start and stopping, and show its blocks in the form.
+        """Change to this configuration's system, start and stopping, and show its blocks in the form.
 
-        Lanes on another system, or with other stopping, cannot be compared with those to come. Where none has begun,
-        they stand there anew with their methods; else they stay, and a button does `take_over`. Does nothing for the
-        configuration that was given last, so what was set since stays.
+        Lanes on another system, or with other stopping, cannot be compared with later ones. If no lane has begun, all
+        are replaced at once, with the same methods; otherwise they stay, and a button offers `take_over`. Does nothing
+        for the same configuration as last time, so that changes in this view since then stay.
         """
         if configuration == self._chosen:
             return
@@ -142,55 +146,56 @@ class RaceView:
             self.take_over()
 
     def take_over(self) -> None:
-        """Go where `rebase` was told last. Lanes that do not compare there end and stand there anew, to be started
-        again; export what is to be kept before."""
+        """Make the change of the last `rebase`. Lanes that cannot be compared then end, and are replaced by new ones
+        with the same methods, not started yet; their results are lost unless exported before."""
         self.offer.withdraw()
         adopted = self._adopted()
         lanes = self.race.entries if news(self.base, adopted) else ()
-        self._stand_on(adopted)
+        self._set_base(adopted)
         self.form.load(self._chosen)
         self.player.complaint = ""
         if lanes:
-            self._begin_anew(lanes, [moved(lane.configuration, self.base) for lane in lanes])
+            self._replace(lanes, [moved(lane.configuration, self.base) for lane in lanes])
             self.player.notice = "begins anew here" if len(lanes) == 1 else "begin anew here"
             self.player.notice += ", since a race compares methods on one system and with one stopping rule"
         self._wake()
 
     def _adopted(self) -> Configuration:
-        """What was chosen elsewhere, with the tolerance of this race once that was set here."""
+        """The configuration of the last `rebase`, with the tolerance of this race if that was set in this view."""
         return aim_of(self.base, self._chosen) if self._own else self._chosen
 
-    def _stand_on(self, configuration: Configuration) -> None:
-        """The tolerance follows the stopping rule where nobody has set another."""
+    def _set_base(self, configuration: Configuration) -> None:
+        """Set the configuration with which lanes share system, start and stopping. The tolerance becomes that of its
+        stopping rule, unless it was set in this view."""
         self.base = configuration
         if not self._own:
             self.tolerance.show(self._rtol)
             self._mark(self._rtol)
 
-    def _begin_anew(self, lanes: Sequence[RaceEntry], anew: Sequence[Configuration]) -> None:
+    def _replace(self, lanes: Sequence[RaceEntry], configurations: Sequence[Configuration]) -> None:
         """Replace lanes by new ones of the same numbers, held as they were, in a race that has not been started."""
         held = [lane.held and not lane.ended for lane in lanes]
         for lane in lanes:
             self.remove(lane)
         self.race = Race()
-        for lane, configuration, hold in zip(lanes, anew, held, strict=True):
+        for lane, configuration, hold in zip(lanes, configurations, held, strict=True):
             entered = self._enter(configuration, lane.number)
             if hold:
                 self.race.pause(entered)
 
-    def _aim(self) -> None:
-        """Make the lanes of a race that is not running stop at the tolerance that is set; ended ones will run again."""
+    def _apply_tolerance(self) -> None:
+        """Before a start: replace the lanes if some have ended or are to stop at another tolerance."""
         lanes = self.race.entries
-        anew = [aimed(lane.configuration, self.tolerance.value) if self._own else lane.configuration for lane in lanes]
+        new = [aimed(lane.configuration, self.tolerance.value) if self._own else lane.configuration for lane in lanes]
         if self._own:
             self.base = aimed(self.base, self.tolerance.value)
-        if any(lane.ended for lane in lanes) or anew != [lane.configuration for lane in lanes]:
+        if any(lane.ended for lane in lanes) or new != [lane.configuration for lane in lanes]:
             repeated = bool(lanes) and all(lane.result is not None for lane in lanes)
-            self._begin_anew(lanes, anew)
+            self._replace(lanes, new)
             self._repeated = repeated
 
     def remove(self, lane: RaceEntry) -> None:
-        """End a lane and take it away. Raises InputError for one that is not in the race."""
+        """End a lane and remove it from race, plot and table. Raises InputError for one that is not in the race."""
         self.race.remove(lane)
         gone = self._rows[lane]
         self.convergence.drop(gone.curve)
@@ -199,13 +204,13 @@ class RaceView:
         gone.close()
 
     def start(self) -> None:
-        """Let all lanes begin, and those that are added later at once; where all have ended, from the start again.
+        """Start all lanes, and later ones as soon as they are added; if all have ended, run them again from the start.
 
         They stop at the race's tolerance, if one was set. Does nothing while the race runs.
         """
         self.player.notice = ""
         if not self.race.alive:
-            self._aim()
+            self._apply_tolerance()
         self.player.complaint = "" if self.race.entries else "there is no lane yet; choose blocks and press Add lane"
         self.race.start()
         self._wake()
@@ -226,24 +231,24 @@ class RaceView:
         self._wake()
 
     def ranking(self) -> Ranking:
-        """The order at the tolerance that is set, by the measure that is shown."""
+        """The order in which the lanes reach the tolerance, by the chosen measure."""
         measure, with_setup = str(self.measure.value), bool(self.with_setup.value)
         return rank(self.race.entries, self.tolerance.value, measure, with_setup=with_setup)
 
     @property
     def ended_runs(self) -> list[tuple[str, Result]]:
-        """The lanes that have ended, by name, the first lane first, as what can be looked into."""
+        """Names and results of the lanes that have ended without failing, in order."""
         return [(f"lane {lane.label}", lane.result) for lane in self.race.entries if lane.result is not None]
 
     def export(self, kind: str) -> list[Path]:
-        """Write the lanes that have ended as "csv" or "run", or their picture as "svg", "pdf" or "png".
+        """Write a file for each lane that has ended, "csv" or "run", or their plot as "svg", "pdf" or "png".
 
         Returns the paths. Raises InputError.
         """
         return self.save_bar.save(kind) if kind in PICTURES else export_race(kind, self._curves(), self.folder)
 
     def close(self) -> None:
-        """End all lanes and take everything off the page."""
+        """End all lanes and remove all widgets from the page."""
         self.stop()
         self.publisher.close()
         close_all(self.box)
@@ -270,7 +275,8 @@ class RaceView:
         self.table.children = (self._head, *(shown.box for shown in self._rows.values()))
         self._wake()
 
-    def _measured(self) -> None:
+    def _change_measure(self) -> None:
+        """Show curves and ranking by the measure that is chosen now."""
         self.convergence.axis = str(self.measure.value)
         self.convergence.with_setup = bool(self.with_setup.value)
         self.with_setup.disabled = self.measure.value != "seconds"
@@ -282,20 +288,22 @@ class RaceView:
 
     @property
     def _rtol(self) -> float:
+        """The relative tolerance of the base; 1e-6 if it has none."""
         return self.base.stopping.rtol or 1e-6
 
     @property
     def _stops_at(self) -> float:
-        """The loosest relative residual at which a lane stops; 0 where it is not by that they stop."""
+        """The loosest relative residual at which a lane stops; 0 if none stops by the relative residual."""
         rules = [lane.configuration.stopping for lane in self.race.entries if not lane.error]
         return max((rule.rtol for rule in rules if rule.norm == Norm.RESIDUAL), default=0.0)
 
     def _moved(self, tolerance: float) -> None:
+        """Called with each tolerance that is set in this view."""
         self._own = True
         self._mark(tolerance)
 
     def _dragged(self, tolerance: float | None) -> None:
-        """Taken on the plot; None gives the line back to the lanes."""
+        """Called with the tolerance to which the line on the plot was dragged; None resets it to that of the base."""
         self.tolerance.set(tolerance or self._rtol)
         self._own = tolerance is not None
 
@@ -336,20 +344,23 @@ class RaceView:
         return lambda: self.save_bar.saver.save(write, name, "the export")
 
     def _complain(self, sentence: str) -> None:
+        """Show a sentence on a wrong value; "" removes it."""
         self.player.complaint = sentence
         self._wake()
 
     def _wake(self) -> None:
+        """Let the publisher update the view at once."""
         self._next = 0.0
         self.publisher.wake()
 
     def _publish(self) -> Again:
-        # Before anything is shown, so that what is shown last is from after the last change.
+        """Update the page; returns when to call it again, see `Again`."""
+        # Read before anything is shown: the last update then shows the final state.
         running = self.race.alive and not self.race.held
         now = time.monotonic()
         if (running or self.race.lingering) and now < self._next:
             return self._next - now
-        # Stop is answered as soon as the lanes have ended.
+        # The page shows at once that the lanes have ended after Stop.
         ending = any(lane.stopping and not lane.ended for lane in self.race.entries)
         self._next = now + (0.0 if ending else SAY_PERIOD)
         self.player.show(self.race, self.base.problem.label, self.tolerance.value, self._stops_at)
@@ -359,11 +370,12 @@ class RaceView:
         return SOON if ending else running or self.race.lingering
 
     def _show_ranking(self) -> None:
+        """Update the rows of the table and the sentence on the winner."""
         found = self.ranking()
         finished = {finish.entry: finish for finish in found.finished}
         for lane, shown in self._rows.items():
             shown.show(finished.get(lane), found.measure)
-        said = sentence(found, self._stops_at) if self.race.entries else ""
+        text = sentence(found, self._stops_at) if self.race.entries else ""
         if found.finished and found.measure == "seconds" and found.with_setup and not self._repeated:
-            said += FIRST_TIME
-        self.winner.say(said, "good" if found.finished else "plain")
+            text += FIRST_TIME
+        self.winner.say(text, "good" if found.finished else "plain")

@@ -1,4 +1,4 @@
-"""Chebyshev polynomial preconditioner in D^-1 A."""
+"""Chebyshev preconditioner: M^-1 is a polynomial in D^-1 A times D^-1."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.preconditioners.base import Preconditioner
 from workbench.registry import parameter, register
 
 MARGIN = 1.1
-"""Upper end of the interval over the largest Ritz value."""
+"""Ratio of the upper end of the interval to the largest Ritz value, which is below the largest eigenvalue."""
 LANCZOS_STEPS = 12
 
 
@@ -25,8 +25,8 @@ class Chebyshev(Preconditioner):
     """M^-1 = p(D^-1 A) D^-1, where p of degree `degree` minimizes max |1 - z p(z)| on [high/ratio, high].
 
     high is the smaller of 1.1 times the largest Ritz value of D^-1 A after 12 Lanczos steps from a seeded start, and
-    the largest absolute row sum of D^-1 A. M^-1 is positive definite: p is positive up to high + high/ratio, and
-    everywhere for an even degree.
+    the largest absolute row sum of D^-1 A. M^-1 is positive definite if all eigenvalues of D^-1 A are below high +
+    high/ratio, where p is positive; for an even degree p is positive everywhere.
 
     Cost: one application makes `degree` applications of A and degree + 1 passes over vectors. Stores 1/D and two work
     vectors, each (N,).
@@ -86,7 +86,7 @@ class ChebyshevSeries:
 
 
 def _largest_ritz_value(operator: Operator, product: BoundOperator, device: Device) -> float:
-    """Of D^-1/2 A D^-1/2, by the Lanczos process; extreme Ritz values need no reorthogonalization."""
+    """The largest Ritz value of D^-1/2 A D^-1/2 by the Lanczos process; extreme ones need no reorthogonalization."""
     size, dtype = operator.shape[0], operator.dtype
     scale = (1 / np.sqrt(np.real(operator.diagonal()))).astype(np.finfo(dtype).dtype)
     v = np.random.default_rng(0).standard_normal(size).astype(dtype)

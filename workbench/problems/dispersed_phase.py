@@ -1,4 +1,4 @@
-"""The pressure equation of bubbly flow for a given dispersed phase, with a random right-hand side."""
+"""The pressure equation -div(1/rho grad p) = f of two-phase flow (bubbles, slabs), with a random right-hand side."""
 
 from __future__ import annotations
 

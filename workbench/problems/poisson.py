@@ -1,4 +1,4 @@
-"""Poisson problems with a constant coefficient: 5- and 7-point stencils, 27- and 125-point box operators."""
+"""Constant-coefficient problems with b = 1: 5- and 7-point stencils, 27- and 125-point box operators."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Poisson7(Problem):
 
 @dataclasses.dataclass(frozen=True)
 class _BoxProblem(Problem):
-    """Common base class of the box problems."""
+    """Common base class of `Poisson27` and `Poisson125`. reach: cells to each side with which a cell couples."""
 
     reach: ClassVar[int]
 
@@ -154,6 +154,7 @@ class Poisson125(_BoxProblem):
 
 
 def _stencil_system(n: int, dimensions: int, what: str) -> LinearSystem:
+    """The system of `Poisson5` or `Poisson7`. what: the problem, for the message that there is too little memory."""
     check_grid(n, dimensions, what)
     grid = (n,) * dimensions
     operator = assemble_diffusion(np.ones(grid), "dirichlet", dirichlet_distance=1.0)

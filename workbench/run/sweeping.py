@@ -185,10 +185,12 @@ def _run(
 
 
 def _no_row(chosen: Row, reason: str) -> Row:
+    """The row of a run that has no result."""
     return {**chosen, **dict.fromkeys(RESULT_FIELDS), "converged": False, "reason": reason}
 
 
 def _whole(seed: Any) -> int:
+    """The seed as an int. Raises InputError for what `int` refuses."""
     try:
         return int(seed)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Kernel texts are files with names to be filled in."""
+"""`source.fill`: names such as `$body` in a kernel text are replaced, alone on a line or within one."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from workbench.devices.kernels import source
 
 @pytest.fixture
 def text(monkeypatch):
+    """Sets the kernel text that every name is read as."""
+
     def put(words):
         monkeypatch.setattr(source, "read", lambda _: words)
 

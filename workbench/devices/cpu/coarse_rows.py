@@ -1,4 +1,4 @@
-"""AZ of a stencil, its runs of rows with equal columns, and the entries of E: one pass over the rows each."""
+"""Row by row, for piecewise constant Z: AZ of a stencil, the runs of rows of AZ with equal columns, entries of E."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def alike(indptr: np.ndarray, indices: np.ndarray, longest: int) -> tuple[np.nda
 def by_column(
     indptr: np.ndarray, data: np.ndarray, starts: np.ndarray, lengths: np.ndarray, offsets: np.ndarray
 ) -> np.ndarray:
-    """The values run by run, within a run column by column; offsets: where each run begins."""
+    """The entries of AZ run by run, within a run column by column; offsets: where each run begins in the result."""
     turned = np.empty_like(data)
     launch(data.size, _by_column, indptr, data, starts, lengths, offsets, turned)
     return turned
@@ -51,7 +51,7 @@ def label_sums(
     indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, labels: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Label, column and sum of the entries of every run of rows with one label and the same columns: the entries of
-    Z^T AZ, to be added up where they fall on one place."""
+    E = Z^T AZ as triplets, of which those with the same place are to be summed."""
     rows, columns, sums = np.empty(data.size, np.int64), np.empty(data.size, np.int64), np.empty_like(data)
     count = _label_sums(indptr, indices, data, labels, rows, columns, sums)
     return rows[:count].copy(), columns[:count].copy(), sums[:count].copy()

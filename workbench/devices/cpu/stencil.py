@@ -1,8 +1,9 @@
-"""Products with symmetric stencils, generated for 1, 2 or 3 lower bands.
+"""Matrix-vector products with Hermitian stencils on the cores, as kernels generated for 1, 2 or 3 lower bands.
 
-The matrix is a diagonal and lower bands at distances d1 < d2 < ..; row i reads main[i] x[i] + sum_k low_k[i] x[i - d_k]
-+ conj(low_k[i + d_k]) x[i + d_k]. Only the first and the last d_max rows lack neighbours and have a separate
-loop, so the long loop has no branch; it runs over slices, so that it vectorizes.
+The matrix is a diagonal and lower bands at distances d0 < d1 < ..; row i of A x is main[i] x[i] + sum_k low_k[i] x[i -
+d_k] + conj(low_k[i + d_k]) x[i + d_k]. Indices beyond the vector occur only in the first and the last d_max rows, which
+have separate loops, so the long loop has no branch; it runs over slices, so that it vectorizes. At all other walls of
+the grid the bands are zero.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from workbench.devices.cpu.threads import chunks_of, launch, prepare
 from workbench.lines.types import accumulator
 
 SUMS = ("xy", "yy", "xx")
-RUNS = "bounds, labels, cuts, groups, sums, coarse"
-"""The arrays of `Subdomains.stored`."""
+"""The dot products (x, y), (y, y) and (x, x), as a kernel names and orders them."""
+SUBDOMAINS = "bounds, labels, cuts, groups, sums, coarse"
+"""The arguments of a kernel that restricts its result: the arrays of `Subdomains.stored`."""
 RESTRICT_CHUNK = """
 for run in range(cuts[chunk], cuts[chunk + 1]):
     piece = y[bounds[run]:bounds[run + 1]]
@@ -28,10 +30,11 @@ for run in range(cuts[chunk], cuts[chunk + 1]):
         run_sum += piece[i]
     mine[labels[run]] += run_sum
 """.strip().split("\n")
+"""Add the sum of each run of equal labels in a chunk of y to the coarse vector of the group."""
 
 
 class StencilProduct:
-    """out = A x for a symmetric stencil, with (x, out), (out, out) and (x, x) in the same pass."""
+    """out = A x for a Hermitian stencil, with (x, out), (out, out) and (x, x) in the same pass."""
 
     def __init__(self, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]) -> None:
         self._size, self._dtype, self._lower = main.size, main.dtype, lower
@@ -55,7 +58,7 @@ class StencilProduct:
         return BlockStencilProduct(self._size, main, lower, strides, columns)
 
     def restricted(self, subdomains: Subdomains) -> RestrictedStencilProduct:
-        """The product that restricts its result while that is in the cache."""
+        """The product that also computes Z^T out, from each chunk of out while that is in the cache."""
         text = product_text(len(self._lower), self._dtype, constant_main=self._constant, restricted=True)
         return RestrictedStencilProduct(generated.kernel(text), self._fixed, subdomains)
 
@@ -90,14 +93,14 @@ class RestrictedStencilProduct:
 
 
 def product_text(bands: int, dtype: np.dtype, *, constant_main: bool = False, restricted: bool = False) -> str:
-    """The kernel of the product: a branch-free loop for the middle, and one for each end.
+    """Python source of the kernel of the product: a branch-free loop for the middle, and one for each end.
 
     restricted: chunks come in groups, each with separate sums for the coarse vector.
     """
     dtype, wide = np.dtype(dtype), accumulator(dtype)
     zero = "0j" if wide.kind == "c" else "0.0"
     lows = [f"low{k}" for k in range(bands)]
-    more = f", {RUNS}" if restricted else ""
+    more = f", {SUBDOMAINS}" if restricted else ""
     text = [f"def kernel(taken, x, y, main, {', '.join(lows)}, strides, partial, dots{more}):", "    n = x.size"]
     text += [f"    d{k} = strides[{k}]" for k in range(bands)]
     text += [f"    first = min(n, d{bands - 1})", f"    last = max(first, n - d{bands - 1})"]
@@ -122,7 +125,7 @@ def product_text(bands: int, dtype: np.dtype, *, constant_main: bool = False, re
 
 
 def _chunk(lows: list[str], dtype: np.dtype, constant_main: bool) -> list[str]:
-    """The product on one chunk, with its part of the dot products."""
+    """Lines for the product on one chunk, with its part of the dot products."""
     wide = accumulator(dtype)
     zero = "0j" if wide.kind == "c" else "0.0"
     inner = "constant*s_x[i]" if constant_main else "s_main[i]*s_x[i]"
@@ -150,7 +153,7 @@ def _conj(text: str, dtype: np.dtype) -> str:
 
 
 def _sums(x: str, wide: np.dtype) -> list[str]:
-    """Lines that add to (x, y), (y, y) and (x, x), in double precision."""
+    """Lines that add the terms of a row, y being `v`, to the dot products, in double precision."""
     x, y = f"np.{wide.name}({x})", f"np.{wide.name}(v)"
     pairs = ((x, y), (y, y), (x, x))
     return [f"{name} += {_conj(left, wide)}*{right}" for name, (left, right) in zip(SUMS, pairs, strict=True)]

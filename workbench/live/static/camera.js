@@ -1,10 +1,11 @@
-// A view of the unit cube from afar: parallel rays, turned about the upright axis and raised by an angle.
+// Orthographic projection of the unit cube, from a direction given by azimuth and elevation in degrees; z is upright.
 
 export const FRONT = { azimuth: -60, elevation: 24 };
 
 const RADIAN = Math.PI / 180;
 
-// right, up, near: the directions of the screen in the cube. near points at the viewer.
+// right, up, near: unit vectors along the axes of the screen, in the cube's coordinates; near points at the viewer.
+// seen: a point of the cube in these axes, from the middle of the cube.
 export function camera({ azimuth, elevation }) {
   const [a, e] = [azimuth * RADIAN, elevation * RADIAN];
   const right = [-Math.sin(a), Math.cos(a), 0];
@@ -15,19 +16,20 @@ export function camera({ azimuth, elevation }) {
     near,
     right,
     up,
-    // [to the right, upwards, towards the viewer] of a place, from the middle of the cube, in side lengths.
+    // [to the right, upwards, towards the viewer], in side lengths.
     seen: (place) => [along(right, place), along(up, place), along(near, place)],
   };
 }
 
-// Balls do not overlap, so each hides all that lie further away, by their centres.
+// Balls in the order in which to paint them, the farthest first: since they do not overlap, the depth of the centres
+// decides which one hides the other. rows: [x, y, z, radius] of each. Returns index, radius r and place on the screen.
 export function farFirst(rows, view) {
   return rows
     .map((row, index) => ({ index, r: row[3], at: view.seen(row) }))
     .sort((one, other) => one.at[2] - other.at[2]);
 }
 
-// The ball seen at a point of the screen, -1 where there is none.
+// The index of the ball that is visible at a point of the screen, -1 where there is none.
 export function ballAt(rows, view, x, y) {
   const hit = farFirst(rows, view).filter(({ r, at }) => Math.hypot(x - at[0], y - at[1]) <= r);
   return hit.at(-1)?.index ?? -1;

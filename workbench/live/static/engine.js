@@ -1,24 +1,25 @@
-// Runs a drawing in a worker, where a paint does not disturb the page (JupyterLab is a large one: its own part in a frame
-// costs more than ours); where there is no worker to be had, on the page itself.
+// Runs the code that draws a canvas in a Web Worker, where a paint does not delay the page (JupyterLab's own part in a
+// frame costs more than ours); on the page itself where no worker can be started.
 
-// source: the worker's script; Drawing: the same for the page; hear takes the drawing's reports.
-export function startDrawing(canvas, source, Drawing, hear) {
-  const waiting = [];
-  let deliver = (...mail) => waiting.push(mail);
+// source: the worker's script; Drawing: the class that it would run, for the page; listener: called with the drawing's
+// reports. Messages that are posted before the drawing has started are queued.
+export function startDrawing(canvas, source, Drawing, listener) {
+  const queued = [];
+  let deliver = (...mail) => queued.push(mail);
   let worker = null;
 
   const begin = (post) => {
     deliver = post;
-    waiting.splice(0).forEach((mail) => deliver(...mail));
+    queued.splice(0).forEach((mail) => deliver(...mail));
   };
   const onPageItself = () => {
-    const drawing = new Drawing(hear);
+    const drawing = new Drawing(listener);
     drawing.handle({ kind: "canvas", canvas });
     begin((message) => drawing.handle(message));
   };
   const inWorker = () => {
-    const stage = canvas.transferControlToOffscreen();
-    worker.postMessage({ kind: "canvas", canvas: stage }, [stage]);
+    const offscreen = canvas.transferControlToOffscreen();
+    worker.postMessage({ kind: "canvas", canvas: offscreen }, [offscreen]);
     begin((message, transfer = []) => worker.postMessage(message, transfer));
   };
 
@@ -26,12 +27,12 @@ export function startDrawing(canvas, source, Drawing, hear) {
     const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
     worker = new Worker(url);
     worker.onmessage = ({ data }) => {
-      if (data.kind !== "started") return hear(data);
+      if (data.kind !== "started") return listener(data);
       URL.revokeObjectURL(url);
       worker.onerror = ({ message }) => console.error("the worker that draws failed:", message);
       return inWorker();
     };
-    // A page whose rules forbid workers says so before the worker has started.
+    // Where the page's Content Security Policy forbids workers, the error comes before the worker has started.
     worker.onerror = onPageItself;
   } catch {
     onPageItself();

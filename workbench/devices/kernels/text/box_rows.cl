@@ -1,6 +1,8 @@
 KERNEL rows(GLOBAL const T* RESTRICT w, GLOBAL const T* RESTRICT x, GLOBAL T* RESTRICT y, const R own,
     const R coupling, const I64 nx, GLOBAL W* partial, const I64 lines)
 {
+    /* y = own x + coupling S x: w holds the sums of x along z and y, and is summed here along x. A line is one row of
+       nx cells; the first and the last `reach` cells of it lack neighbours. */
     $dots_begin
     const I64 first = $reach < nx ? $reach : nx, last = nx - $reach > first ? nx - $reach : first;
     EACH(line, lines) {

@@ -1,5 +1,7 @@
 KERNEL csr(GLOBAL const T* RESTRICT data, GLOBAL const INDEX* RESTRICT indices, GLOBAL const INDEX* RESTRICT starts$part_arguments, GLOBAL const T* RESTRICT x, GLOBAL T* RESTRICT y$result_arguments, const I64 rows)
 {
+    /* y = A x for a CSR matrix: $items_per_row work-items share a row and add their parts of it in a tree. `top` is the
+       first row of the group. */
     $dots_begin
     SHARED(T, parts, GROUP);
     const int place = LOCAL_ID%$items_per_row, rows_per_group = GROUP/$items_per_row;
