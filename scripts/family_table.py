@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from workbench.analysis import block_costs
 from workbench.analysis.solver_costs import HEADINGS, solver_costs, table
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "family.md"
@@ -17,13 +18,25 @@ def markdown(preconditioner: str) -> str:
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
+def blocks() -> str:
+    """The table of the methods for many right-hand sides."""
+    headings = block_costs.HEADINGS
+    rows = [
+        headings,
+        ("---",) * len(headings),
+        *(cost.row for cost in block_costs.block_costs("slabs-3d", 8, "jacobi")),
+    ]
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
 def page() -> str:
     """The whole page with new tables."""
     text = PAGE.read_text(encoding="utf-8")
-    for preconditioner in PRECONDITIONERS:
-        begin = BEGIN.format(preconditioner)
+    tables = {preconditioner: markdown(preconditioner) for preconditioner in PRECONDITIONERS} | {"blocks": blocks()}
+    for name, made in tables.items():
+        begin = BEGIN.format(name)
         start = text.index(begin) + len(begin)
-        text = text[:start] + markdown(preconditioner) + text[text.index(END, start) :]
+        text = text[:start] + made + text[text.index(END, start) :]
     return text
 
 

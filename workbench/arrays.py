@@ -83,6 +83,17 @@ def finite_vector(array_like: Any, name: str, size: int) -> np.ndarray:
     return values.reshape(size)
 
 
+def finite_block(array_like: Any, name: str, size: int) -> np.ndarray:
+    """A matrix of finite numbers, shape (N, s), dense or sparse. Raises InputError as `finite_vector` does."""
+    values = finite_array(array_like.toarray() if sparse.issparse(array_like) else array_like, name)
+    if values.ndim != 2 or values.shape[0] != size or not values.shape[1]:
+        raise InputError(
+            f"{name} has shape {values.shape}, but the matrix has {size} rows; pass shape ({size}, s), a column for "
+            "each right-hand side"
+        )
+    return values
+
+
 def cast(values: np.ndarray, dtype: np.dtype, name: str) -> np.ndarray:
     """Convert to the dtype of a system. Raises InputError for complex values of a real system."""
     if values.dtype.kind == "c" and dtype.kind != "c":

@@ -43,6 +43,19 @@ class Size(Parameter):
         return read_size(value) if isinstance(value, str) else super()._convert(prefix, value)
 
 
+class RightHandSide(Parameter):
+    """One of the choices, or `random:<columns>`."""
+
+    def check(self, value: object, owner: str = "") -> Any:
+        """The value; raises InputError for any other."""
+        found = re.fullmatch(r"random:0*(\d{1,6})", value.strip()) if isinstance(value, str) else None
+        if found is None:
+            return super().check(value, owner)
+        if int(found[1]) < 1:
+            raise InputError("rhs random:0 has no column; write random:1 or more")
+        return f"random:{int(found[1])}"
+
+
 def read_size(text: str) -> int:
     """Bytes from a text such as 100MB, 2GiB or 4096. Raises InputError for any other text."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?", text.strip(), re.IGNORECASE)
@@ -85,11 +98,12 @@ RUN = _by_name(
         high=LARGEST_SIZE,
         empty="all",
     ),
-    Parameter(
+    RightHandSide(
         "rhs",
         str,
         "problem",
-        "right-hand side; ones is b = 1, ones-scaled is b = A x* with x* = 1/sqrt(N), random is uniform in [0, 1)",
+        "right-hand side; ones is b = 1, ones-scaled is b = A x* with x* = 1/sqrt(N), random is uniform in [0, 1), "
+        "random:16 is sixteen columns, standard normal, for block methods",
         choices=("problem", "ones", "ones-scaled", "random"),
     ),
     Parameter(

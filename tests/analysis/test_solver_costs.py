@@ -13,8 +13,13 @@ from workbench.lines.dependence import waiting
 from workbench.problems import LinearSystem
 from workbench.run import Run, Stopping, configure
 from workbench.run.in_memory import InMemoryPreconditioner, InMemoryProblem
+from workbench.solvers.block.base import BlockSolver
 
-EVERY = sorted(name for name, solver in registry.registered("solver").items() if not solver.needs_accelerator)
+EVERY = sorted(
+    name
+    for name, solver in registry.registered("solver").items()
+    if not (solver.needs_accelerator or issubclass(solver, BlockSolver))
+)
 
 
 @pytest.fixture(scope="module")

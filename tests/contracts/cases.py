@@ -9,7 +9,12 @@ COARSE = sorted(registry.registered("coarse"))
 VARIANTS = sorted(registry.registered("variant"))
 HERMITIAN = [name for name in VARIANTS if name != "a-def1"]
 """Variants that converge with every M. The M1 of A-DEF1 is not Hermitian; with some M, CG does not converge."""
-ON_CORES = sorted(name for name, solver in registry.registered("solver").items() if not solver.needs_accelerator)
+ON_CORES = sorted(
+    name
+    for name, solver in registry.registered("solver").items()
+    if not (solver.needs_accelerator or solver.complex_symmetric)
+)
+"""Methods for Hermitian matrices. COCG has tests of its own, in tests/solvers/block."""
 FIRST = sorted(set(registry.registered("preconditioner")) - {"amgx"})
 """AmgX needs a GPU, and has tests of its own."""
 SECOND = sorted(

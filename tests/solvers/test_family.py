@@ -17,7 +17,11 @@ from workbench.problems import LinearSystem
 from workbench.run import Reason, Run, Stopping, configure, run_through, solve
 from workbench.run.in_memory import InMemoryProblem
 
-EVERY = sorted(name for name, solver in registry.registered("solver").items() if not solver.needs_accelerator)
+EVERY = sorted(
+    name
+    for name, solver in registry.registered("solver").items()
+    if not (solver.needs_accelerator or solver.complex_symmetric)
+)
 OF_CG = sorted(set(EVERY) - {"sd"})
 """Solvers with the iterates of CG up to rounding."""
 DERIVED = [name for name in EVERY if not registry.find("solver", name).curvature_is_recomputed]

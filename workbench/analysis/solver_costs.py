@@ -24,6 +24,7 @@ from workbench.run import configure
 from workbench.run.setup import SolveSetup, prepare
 from workbench.run.traffic import planning_workspace
 from workbench.solvers import Solver
+from workbench.solvers.block.base import BlockSolver
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,14 +64,16 @@ def solver_costs(
 ) -> list[Cost]:
     """Costs of the registered solvers for one device, for a problem with n unknowns per side, least traffic first.
 
-    Programs are planned but not run. Raises InputError for unknown names.
+    Methods for many right-hand sides are counted by `block_costs`. Programs are planned but not run. Raises InputError
+    for unknown names.
     """
     if precision not in PRECISIONS:
         raise InputError(unknown_name("precision", precision, PRECISIONS))
     chosen = configure(problem, n=n, preconditioner=preconditioner)
     setup = prepare(chosen, _in_precision(chosen.problem.assemble(0), np.dtype(precision)))
     solvers = [solver() for solver in registry.registered("solver").values() if issubclass(solver, Solver)]
-    costs = [solver_cost(solver, setup) for solver in solvers if not solver.needs_accelerator]
+    counted = [solver for solver in solvers if not (solver.needs_accelerator or isinstance(solver, BlockSolver))]
+    costs = [solver_cost(solver, setup) for solver in counted]
     return sorted(costs, key=lambda cost: (cost.bytes_per_unknown, cost.solver))
 
 

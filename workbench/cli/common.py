@@ -22,6 +22,7 @@ def finite(value: Any) -> Any:
 def print_summary(summary: dict[str, Any], notes: list[str]) -> None:
     """Print one aligned line per entry that has a value, then the notes."""
     plain = dict(summary)
+    columns = plain.pop("columns", [])
     problem = plain.pop("problem")
     described = ", ".join(f"{name}={value}" for name, value in problem["parameters"].items())
     rows = {"problem": f"{problem['name']} ({described})" if described else problem["name"], **plain}
@@ -32,6 +33,16 @@ def print_summary(summary: dict[str, Any], notes: list[str]) -> None:
         if value is not None:
             shown = f"{value:.6g}" if isinstance(value, float) else value
             print(f"{name.replace('_', ' '):{width}}  {shown}")
+    if columns:
+        print_columns(columns)
+
+
+def print_columns(columns: list[dict[str, Any]]) -> None:
+    """Print one line per right-hand side: its end, and both residuals over ||b_j||."""
+    print(f"\n{'column':>6}{'iteration':>11}{'residual':>12}{'true':>12}  reason")
+    for number, column in enumerate(columns):
+        residuals = f"{column['relative_residual']:12.3e}{column['true_relative_residual']:12.3e}"
+        print(f"{number:6}{column['iteration']:11}{residuals}  {column['reason']}")
 
 
 class CompilationNotice:

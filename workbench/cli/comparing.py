@@ -20,20 +20,28 @@ def add(verbs: Any) -> None:
         "--n", type=int, default=8, help="unknowns per side (default 8; without effect on the counts of stencils)"
     )
     add_option(family, BLOCKS["preconditioner"], default=BLOCKS["preconditioner"].default)
+    family.add_argument(
+        "--columns", type=int, default=0, metavar="S", help="the methods for S right-hand sides instead, in float64"
+    )
     family.add_argument("--precision", default="float64", help="float64 (default), float32, complex128 or complex64")
     family.add_argument("--json", action="store_true", help="print JSON")
     family.set_defaults(command=_family)
 
 
 def _family(options: argparse.Namespace) -> int:
+    from workbench.analysis import block_costs as blocks
     from workbench.analysis.solver_costs import HEADINGS, solver_costs, table
 
-    costs = solver_costs(options.problem, options.n, options.preconditioner, options.precision)
+    if options.columns:
+        costs = blocks.block_costs(options.problem, options.n, options.preconditioner, options.columns)
+        rows = [blocks.HEADINGS, *(cost.row for cost in costs)]
+    else:
+        costs = solver_costs(options.problem, options.n, options.preconditioner, options.precision)
+        rows = [HEADINGS, *table(costs)]
     if options.json:
         print(json.dumps([dataclasses.asdict(cost) for cost in costs]))
         return CONVERGED
-    rows = [HEADINGS, *table(costs)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         print("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())
     return CONVERGED

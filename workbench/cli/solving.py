@@ -1,4 +1,4 @@
-"""`workbench solve`."""
+"""The command `workbench solve`: one run from command-line options, its summary, and files of the run and its trace."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PROGRESS_SECONDS = 0.1
 
 
 def add(verbs: Any) -> None:
-    """Add the command."""
+    """Add the command `solve` to the subparsers of argparse."""
     solve = verbs.add_parser("solve", help="solve a linear system and print a summary")
     problem_arguments(solve)
     for declared in (*BLOCKS.values(), *RUN.values(), *STOPPING.values()):
@@ -41,9 +41,9 @@ def configuration_of(options: argparse.Namespace) -> Configuration:
 def _solve(options: argparse.Namespace) -> int:
     # Imported here because importing numba takes a second, and other commands do not need it.
     from workbench.recording import save, save_trace
-    from workbench.run import Run
+    from workbench.run import start_run
 
-    run = Run(configuration_of(options), trace=options.trace is not None)
+    run = start_run(configuration_of(options), trace=options.trace is not None)
     progress = _Progress()
     try:
         # No callback, because an accelerator would have to synchronize after every iteration.

@@ -114,6 +114,30 @@ class RestrictedProduct(Protocol):
     def apply(self, x: DeviceVector, out: DeviceVector, *wanted: str) -> tuple[Dots, DeviceVector]: ...
 
 
+class BlockAlgebra(Protocol):
+    """Operations of block vectors (N, s) with small matrices, which are in host memory and in double precision.
+
+    Each method compiles, and returns a function that computes; one that returns a matrix waits for the device.
+    """
+
+    def gram(self, x: DeviceVector, y: DeviceVector, *, transposed: bool = False) -> Callable[[], np.ndarray]:
+        """X^H Y, shape (s, t); transposed: X^T Y."""
+        ...
+
+    def column_dots(self, x: DeviceVector, y: DeviceVector, *, transposed: bool = False) -> Callable[[], np.ndarray]:
+        """The diagonal of the same, shape (s,)."""
+        ...
+
+    def combine(
+        self, target: DeviceVector, base: DeviceVector, factor: DeviceVector, shape: tuple[int, ...]
+    ) -> Callable[[np.ndarray], None]:
+        """target = base + factor @ small for a small matrix of that shape, (s, t), or (s,) for a diagonal one.
+
+        Without base for None. target may be base or factor.
+        """
+        ...
+
+
 class CoarseLevel(Protocol):
     """E^-1 on a device. waits: every solve waits for the host; notes: sentences for the provenance of a run."""
 

@@ -19,6 +19,7 @@ from workbench.devices.lines.function import Lines
 from workbench.devices.lines.program_device import ProgramDevice
 from workbench.devices.lines.workspace import Workspace
 from workbench.devices.operator_protocols import (
+    BlockAlgebra,
     ChebyshevStep,
     CoarseLevel,
     CoarseUpdate,
@@ -62,6 +63,26 @@ class Memory(Protocol):
         """target = source."""
         ...
 
+    def zero_block(self, size: int, columns: int, dtype: np.dtype) -> DeviceVector:
+        """An N x columns block vector of zeros, row-major."""
+        ...
+
+    def as_block(self, vector: DeviceVector) -> DeviceVector:
+        """The vector as a block vector of one column, in the same memory."""
+        ...
+
+    def as_vector(self, block: DeviceVector) -> DeviceVector:
+        """A block vector of one column as a vector, in the same memory."""
+        ...
+
+    def take_column(self, block: DeviceVector, column: int, target: DeviceVector) -> None:
+        """target = a column of a block vector."""
+        ...
+
+    def put_column(self, source: DeviceVector, block: DeviceVector, column: int) -> None:
+        """A column of a block vector = source."""
+        ...
+
     def to_host(self, vector: DeviceVector) -> np.ndarray:
         """The vector as a NumPy array; waits for the device."""
         ...
@@ -96,6 +117,10 @@ class Reductions(Protocol):
 
     def dots(self, dtype: np.dtype) -> PairKernel:
         """The dot products (x, y), (y, y) and (x, x) of two vectors in one pass, compiled here."""
+        ...
+
+    def block_algebra(self) -> BlockAlgebra:
+        """Gram matrices of block vectors, and block vectors times small matrices."""
         ...
 
 

@@ -1,6 +1,8 @@
-"""Bytes and operations of products with CSR matrices, counted once for all devices and for dry runs."""
+"""Bytes and operations of products with CSR and small matrices, counted once for all devices and for dry runs."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -27,3 +29,13 @@ def block_bytes(rows: int, entries: int, item: int, index: int, remote: int = 0)
 def product_flops(entries: int, dtype: np.dtype) -> int:
     """Real operations: a multiplication and an addition for each entry."""
     return (8 if dtype.kind == "c" else 2) * entries
+
+
+def block_work(*vectors: Any, columnwise: bool) -> tuple[int, int]:
+    """Bytes of block vectors (N, s), each counted once, and the operations of a product with an s x s matrix.
+
+    columnwise: the matrix is diagonal, or only the diagonal of the product is computed.
+    """
+    size, columns = vectors[0].shape
+    products = size * columns * (1 if columnwise else columns)
+    return sum(vector.nbytes for vector in vectors), product_flops(products, vectors[0].dtype)

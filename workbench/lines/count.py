@@ -25,7 +25,8 @@ def flops_of(step: Pass, shapes: Shapes, size: int, dtype: np.dtype) -> int:
 
 def _of_row(line: Formula | Dot, shapes: Shapes, is_complex: bool) -> int:
     if isinstance(line, Dot):
-        return shapes[line.left].columns * shapes[line.right].columns * (8 if is_complex else 2)
+        pairs = shapes[line.left].columns * (1 if line.columnwise else shapes[line.right].columns)
+        return pairs * (8 if is_complex else 2)
     return operations(line.expression, shapes, is_complex)
 
 

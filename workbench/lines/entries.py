@@ -1,4 +1,4 @@
-"""Lines entry by entry: formulas of block vectors and small matrices as formulas of their entries.
+"""Paper lines entry by entry: formulas of block vectors and small matrices as scalar formulas of their entries.
 
 A row of an N x s block vector is s entries, a small matrix rows x columns entries; a vector and a scalar are one each.
 Kernels compute with entries only, so that printers know no shapes.
@@ -65,7 +65,7 @@ def slot_of(element: Element, slots: Mapping[str, int], shapes: Shapes) -> int:
 
 
 def of_line(line: Formula | Dot, shapes: Shapes) -> tuple[Assignment | Sum, ...]:
-    """A line as assignments to entries, or as sums."""
+    """A formula as assignments to the entries of its target, a dot product as sums."""
     if isinstance(line, Dot):
         return tuple(
             Sum(target, left, right)
@@ -75,7 +75,7 @@ def of_line(line: Formula | Dot, shapes: Shapes) -> tuple[Assignment | Sum, ...]
     made = [Assignment(target, _entry(line.expression, target, shapes)) for target in targets]
     if len(targets) == 1 or line.target not in line.reads:
         return tuple(made)
-    # Each entry may need all old ones, so that new ones wait until all are computed.
+    # Each entry may need all old ones, so that new ones wait in temporaries until all are computed.
     waiting = [_waiting(target, shapes[line.target]) for target in targets]
     first = [dataclasses.replace(one, target=place) for one, place in zip(made, waiting, strict=True)]
     return (*first, *(Assignment(target, place) for target, place in zip(targets, waiting, strict=True)))
@@ -87,15 +87,20 @@ def of_lines(lines: Iterable[Formula | Dot], shapes: Shapes) -> list[Assignment 
 
 
 def _pairs(line: Dot, shapes: Shapes) -> list[tuple[Element, Element]]:
+    """The columns of each inner product, in the order of the entries of its target."""
+    if line.columnwise:
+        return list(zip(elements(line.left, shapes), elements(line.right, shapes), strict=True))
     return [(left, right) for left in elements(line.left, shapes) for right in elements(line.right, shapes)]
 
 
 def _waiting(target: Element, shape: Shape) -> Entry:
+    """The temporary of an entry: the entry of the same name as many rows further down as the shape has."""
     assert isinstance(target, Entry)
     return Entry(target.name, target.row + shape.rows, target.column)
 
 
 def _entry(node: Expression, target: Element, shapes: Shapes) -> Expression:
+    """The entry of an expression that is assigned to that of its target."""
     row, column = (target.row, target.column) if isinstance(target, Entry) else (0, 0)
     return entry(node, row, column, shapes)
 
@@ -128,6 +133,7 @@ def entry(node: Expression, row: int, column: int, shapes: Shapes) -> Expression
 
 
 def _product(node: Binary, row: int, column: int, shapes: Shapes) -> Expression:
+    """An entry of left @ right: the sum over k of left[row, k]*right[k, column], or left*right for a scalar."""
     right = shape_of(node.right, shapes)
     assert right is not None
     if right.kind is Kind.SCALAR:

@@ -77,13 +77,19 @@ def evaluate_line(line: Line, shapes: Shapes, values: MutableMapping[str, Any], 
         match line:
             case Dot():
                 left, right = values[line.left].astype(wide), values[line.right].astype(wide)
-                values[line.target] = np.vdot(left, right) if left.ndim == 1 else left.conj().T @ right
+                values[line.target] = _dot(line, left, right)
             case Application():
                 values[line.target] = operators[line.operator](values[line.argument]).astype(dtype)
             case Solve():
                 values[line.target] = _solution(values[line.matrix], values[line.right], wide)
             case Formula():
                 values[line.target] = _assigned(line, shapes, values, first.shape[0], dtype)
+
+
+def _dot(line: Dot, left: np.ndarray, right: np.ndarray) -> Any:
+    if left.ndim == 1:
+        return np.vdot(left, right)
+    return np.sum(left.conj() * right, axis=0, keepdims=True) if line.columnwise else left.conj().T @ right
 
 
 def _solution(matrix: Any, right: Any, wide: np.dtype) -> Any:

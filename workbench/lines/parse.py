@@ -2,6 +2,7 @@
 
     s = A(p)                                   an operator applied to a vector, alone on its line
     delta = (p, s)                             the dot product p^H s; of block vectors the Gram matrix
+    delta = dots(P, S)                         the dot products of corresponding columns, a 1 x s matrix
     alpha = gamma/delta if delta > 0 else 0    a scalar line
     x = x + alpha*p                            a vector line, element by element
     alpha = solve(delta, gamma)                delta^-1 gamma, small matrices, alone on its line
@@ -40,7 +41,8 @@ from workbench.lines.types import (
     Solve,
 )
 
-SOLVE = "solve"
+SOLVE, DOTS = "solve", "dots"
+EXAMPLES = {SOLVE: "alpha = solve(delta, gamma)", DOTS: "delta = dots(P, S)"}
 _filters = threading.Lock()
 _SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.MatMult: "@"}
 _COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
@@ -140,6 +142,8 @@ class _Statement:
                 raise self.wrong(value, ": a dot product is written (a, b) with two vector names")
             case ast.Call(func=ast.Name(id=name)) if name == SOLVE:
                 return self.solve(target.id, value, place)
+            case ast.Call(func=ast.Name(id=name)) if name == DOTS:
+                return self.dots(target.id, value, place)
             case ast.Call() if not _is_function(value):
                 return self.application(target.id, value, place)
         return Formula(target.id, self.expression(value), self.text, place)
@@ -149,6 +153,12 @@ class _Statement:
             case ast.Call(args=[ast.Name(id=matrix), ast.Name(id=right)], keywords=[]):
                 return Solve(target, matrix, right, self.text, place)
         raise self.wrong(call, ": a small system is solved by solve(a, b) with two names, which gives a^-1 b")
+
+    def dots(self, target: str, call: ast.Call, place: Place) -> Dot:
+        match call:
+            case ast.Call(args=[ast.Name(id=left), ast.Name(id=right)], keywords=[]):
+                return Dot(target, left, right, self.text, place, columnwise=True)
+        raise self.wrong(call, ": the dot products of columns are written dots(a, b) with two block vectors")
 
     def application(self, target: str, call: ast.Call, place: Place) -> Application:
         if not isinstance(call.func, ast.Name) or call.keywords or len(call.args) != 1:
@@ -198,8 +208,8 @@ class _Statement:
                 return Call(name, self.expression(argument), place)
             case ast.Call() if _is_function(node):
                 raise self.wrong(node, f": {ast.unparse(node.func)} takes one argument")
-            case ast.Call(func=ast.Name(id=name)) if name == SOLVE:
-                raise self.wrong(node, ": solve must stand alone on its line, as in alpha = solve(delta, gamma)")
+            case ast.Call(func=ast.Name(id=name)) if name in EXAMPLES:
+                raise self.wrong(node, f": {name} must stand alone on its line, as in {EXAMPLES[name]}")
         raise self.wrong(node, ": an operator must stand alone on its line, as in s = A(p)")
 
 

@@ -213,7 +213,7 @@ def _may_join(line: Formula | Dot, draft: _Draft) -> bool:
 
 def _operator_dot(application: Application | None, dot: Dot, offers: Mapping[str, Collection[str]]) -> str | None:
     """Which of the dot products that an operator offers this is: x its argument, y its result."""
-    if application is None:
+    if application is None or dot.columnwise:
         return None
     pairs = {
         (application.argument, application.target): "xy",

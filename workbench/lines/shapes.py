@@ -100,8 +100,8 @@ def _result(line: Line, known: Shapes) -> Shape | None:
             case Application():
                 return known.get(line.argument)
             case Dot():
-                pair = known.get(line.left), known.get(line.right)
-                return None if None in pair else gram(*pair)  # pyright: ignore[reportArgumentType]
+                left, right = known.get(line.left), known.get(line.right)
+                return None if left is None or right is None else _product_of(line, left, right)
             case Solve():
                 return known.get(line.right)
             case Formula():
@@ -127,6 +127,16 @@ def gram(left: Shape, right: Shape) -> Shape:
     return small(left.columns, right.columns)
 
 
+def _product_of(dot: Dot, left: Shape, right: Shape) -> Shape:
+    """The shape of a dot product."""
+    shape = gram(left, right)
+    if not dot.columnwise or shape == SCALAR:
+        return shape
+    if left != right:
+        raise _MisfitError(f"has the operands {left} and {right}; take two of equal width", None)
+    return small(1, left.columns)
+
+
 def shape_of(node: Expression, known: Shapes) -> Shape | None:
     """The shape of an expression, None where it follows from none of the known names. Raises where shapes misfit."""
     match node:
@@ -150,11 +160,14 @@ def shape_of(node: Expression, known: Shapes) -> Shape | None:
 
 
 def _together(left: Shape | None, right: Shape | None, place: Place) -> Shape | None:
-    """The shape of two operands element by element: scalars fit all, and a vector scales the rows of a block."""
+    """The shape of two operands element by element: scalars fit all, and of a block a vector scales the rows and a
+    1 x s matrix the columns."""
     if left is None or right is None or left == right:
         return left or right
     for one, other in ((left, right), (right, left)):
         if one.kind is Kind.SCALAR or (one.kind is Kind.VECTOR and other.kind is Kind.BLOCK):
+            return other
+        if one == small(1, other.columns) and other.kind is Kind.BLOCK:
             return other
     raise _MisfitError(f"combines {left} with {right} element by element; take equal shapes", place)
 
@@ -241,7 +254,7 @@ def _checked_result(line: Line, shapes: Shapes) -> Shape:
         case Application():
             return shapes[line.argument]
         case Dot():
-            return gram(shapes[line.left], shapes[line.right])
+            return _product_of(line, shapes[line.left], shapes[line.right])
         case Solve():
             matrix, right = shapes[line.matrix], shapes[line.right]
             square = matrix.kind is right.kind and not matrix.tall and matrix.rows == matrix.columns == right.rows

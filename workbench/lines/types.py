@@ -255,13 +255,17 @@ class Formula:
 
 @dataclasses.dataclass(frozen=True)
 class Dot:
-    """target = (left, right): left^H right, a scalar for vectors and the Gram matrix for block vectors."""
+    """target = (left, right): left^H right, a scalar for vectors and the Gram matrix for block vectors.
+
+    columnwise: target = dots(left, right), the dot products of corresponding columns, a 1 x s matrix.
+    """
 
     target: str
     left: str
     right: str
     text: str
     place: Place = dataclasses.field(default=START, compare=False, repr=False)
+    columnwise: bool = False
 
     @property
     def reads(self) -> tuple[str, ...]:

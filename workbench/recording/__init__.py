@@ -1,7 +1,7 @@
 """Recordings: run histories, run files, and traces of kernels and copies."""
 
 from workbench.recording.chrome import load_trace, save_trace
-from workbench.recording.history import COLUMNS, History
+from workbench.recording.history import COLUMNS, BlockHistory, History
 from workbench.recording.kernels import kernel_table
 from workbench.recording.overlap import hidden_fraction
 from workbench.recording.record import Record, load, save, to_csv
@@ -10,6 +10,7 @@ from workbench.recording.trace import LABELS, Event, Trace
 __all__ = [
     "COLUMNS",
     "LABELS",
+    "BlockHistory",
     "Event",
     "History",
     "Record",

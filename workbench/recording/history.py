@@ -112,3 +112,35 @@ class History:
             raise InputError("a true residual has an iteration number that is not a non-negative integer")
         history._true = [(int(iteration), float(value)) for iteration, value in confirmed]
         return history
+
+
+class BlockHistory(History):
+    """The history of a run with s right-hand sides; its `residual` is the largest ||r_j||/||b_j||.
+
+    columns, shape (count, s): ||r_j||/||b_j||; of a column that has ended, that of its end. rank, shape (count,):
+    columns that the search directions span. pivot, shape (count,): the smallest over the largest, NaN without one.
+    """
+
+    def __init__(self, columns: int) -> None:
+        super().__init__()
+        self._rows: list[np.ndarray] = []
+        self._ranks: list[tuple[int, float]] = []
+        self._size = columns
+
+    def append_block(self, relative: np.ndarray, rank: int, pivot: float, seconds: float) -> None:
+        """Append one row. relative: ||r_j||/||b_j||, shape (s,)."""
+        self._rows.append(np.array(relative, np.float64))
+        self._ranks.append((rank, pivot))
+        self.append(residual=float(relative.max()), seconds=seconds)
+
+    @property
+    def columns(self) -> np.ndarray:
+        return np.array(self._rows[: self.count]).reshape(-1, self._size)
+
+    @property
+    def rank(self) -> np.ndarray:
+        return np.array([rank for rank, _ in self._ranks[: self.count]], dtype=int)
+
+    @property
+    def pivot(self) -> np.ndarray:
+        return np.array([pivot for _, pivot in self._ranks[: self.count]])

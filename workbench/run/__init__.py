@@ -10,16 +10,25 @@ from scipy.sparse.linalg import LinearOperator
 
 from workbench.errors import InputError, quoted
 from workbench.preconditioners import Preconditioner
+from workbench.run.block import BlockRun
 from workbench.run.configuration import Configuration, configure
 from workbench.run.driver import Run
-from workbench.run.in_memory import InMemoryProblem, as_deflation, as_preconditioner, system_of
+from workbench.run.in_memory import (
+    InMemoryProblem,
+    as_deflation,
+    as_preconditioner,
+    block_system_of,
+    has_columns,
+    system_of,
+)
 from workbench.run.job import Job, State
 from workbench.run.races import Race, RaceEntry
 from workbench.run.recycling import RitzKeeper
-from workbench.run.result import Result
+from workbench.run.result import Column, Result
 from workbench.run.run_queue import MACHINE, QueueSlot, RunQueue
 from workbench.run.session import Session
 from workbench.run.snapshots import Quantity, Snapshot, SnapshotRequests
+from workbench.run.start import start_run
 from workbench.run.stopping import Norm, Reason, Stopping
 from workbench.run.sweeping import Sweep, sweep
 from workbench.settings import BLOCKS, RUN, read_size
@@ -27,6 +36,8 @@ from workbench.solvers import Solver, user_solver
 
 __all__ = [
     "MACHINE",
+    "BlockRun",
+    "Column",
     "Configuration",
     "Job",
     "Norm",
@@ -50,6 +61,7 @@ __all__ = [
     "read_size",
     "run_through",
     "solve",
+    "start_run",
     "sweep",
     "user_solver",
 ]
@@ -64,7 +76,7 @@ def solve(
     atol: float = Stopping.atol,
     maxiter: int | None = Stopping.maxiter,
     norm: str = Stopping.norm,
-    solver: str | Solver = BLOCKS["solver"].default,
+    solver: str | Solver | None = None,
     M: str | Preconditioner | Callable[[np.ndarray], np.ndarray] | LinearOperator | np.ndarray | None = BLOCKS[
         "preconditioner"
     ].default,
@@ -75,11 +87,13 @@ def solve(
     callback: Callable[[Run], None] | None = None,
     trace: bool = False,
 ) -> Result:
-    """Solve A x = b for one right-hand side.
+    """Solve A x = b, or A X = B for many right-hand sides.
 
     A: Hermitian positive (semi)definite, N x N: a SciPy sparse array, a dense array, a LinearOperator or an operator
-    of this workbench. b, x0: shape (N,). x has the common precision of A, b and x0, complex if any of them is.
-    solver, M, deflation, coarse, variant: names of blocks such as "neumann:2" or "blocks:8". solver may also be a
+    of this workbench. b, x0: shape (N,), or for many right-hand sides (N, s), b dense or sparse; x has their shape, and
+    the common precision of A, b and x0, complex if any of them is. solver: by default cg, or block-cg for many
+    right-hand sides, where `Result.columns` says how each ended. solver, M, deflation, coarse, variant: names of blocks
+    such as "neumann:2" or "blocks:8". solver may also be a
     result of `user_solver`; M a function that maps r to M^-1 r, a LinearOperator or matrix near A^-1, or None;
     deflation Z itself: labels of shape (N,), or vectors of shape (N, d), dense or sparse. callback: called with the run
     after every iteration. trace: record every kernel. No argument is changed; functions get copies. Raises InputError
@@ -87,10 +101,11 @@ def solve(
     """
     if callback is not None and not callable(callback):
         raise InputError(f"callback must be a function of the run, got {quoted(callback)}")
-    system, x0 = system_of(A, b, x0)
+    many = has_columns(b)
+    system, x0 = (block_system_of if many else system_of)(A, b, x0)
     configuration = configure(
         InMemoryProblem(),
-        solver=solver,
+        solver=solver or ("block-cg" if many else BLOCKS["solver"].default),
         preconditioner=as_preconditioner(M, system.operator.shape[0]),
         deflation=as_deflation(deflation),
         coarse=coarse,
@@ -98,11 +113,11 @@ def solve(
         device=device,
         stopping=Stopping(rtol=rtol, atol=atol, norm=norm, maxiter=maxiter),
     )
-    run = Run(configuration, system, x0=x0, trace=trace)
+    run = start_run(configuration, system, x0=x0, trace=trace)
     return run_through(run, callback)
 
 
-def run_through(run: Run, callback: Callable[[Run], None] | None = None) -> Result:
+def run_through(run: Run | BlockRun, callback: Callable[[Any], None] | None = None) -> Result:
     """Step a run to its end."""
     while run.step(1 if callback else None):
         if callback:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import linalg
 
-from workbench.arrays import HostFunction, common_dtype, finite_vector, matvec_function, working_dtype
+from workbench.arrays import HostFunction, common_dtype, finite_block, finite_vector, matvec_function, working_dtype
 from workbench.deflation import Deflation, DeflationContext, Subspace, as_subspace
 from workbench.devices.protocol import Device
 from workbench.errors import InputError, quoted
@@ -120,6 +120,26 @@ def system_of(A: Any, b: Any, x0: Any = None) -> tuple[LinearSystem, np.ndarray 
         notes = (f"A is {operator.dtype}, but b or x0 is not: the system was promoted to {dtype}",)
         operator = operator.astype(dtype)
     return LinearSystem(operator, b.astype(dtype, copy=False), notes=notes), x0
+
+
+def has_columns(b: Any) -> bool:
+    """Whether b is a matrix of several right-hand sides; (N, 1) is one."""
+    shape = getattr(b, "shape", None)
+    return shape is not None and len(shape) == 2 and shape[1] != 1
+
+
+def block_system_of(A: Any, B: Any, X0: Any = None) -> tuple[LinearSystem, np.ndarray | None]:
+    """The same for A X = B; B and X0 of shape (N, s), dense or sparse. Raises InputError for other shapes too."""
+    operator = as_operator(A)
+    size = operator.shape[0]
+    B = finite_block(B, "b", size)
+    X0 = None if X0 is None else finite_block(X0, "x0", size)
+    dtype = common_dtype(operator.dtype, *(B,) if X0 is None else (B, X0))
+    notes = ()
+    if dtype != operator.dtype:
+        notes = (f"A is {operator.dtype}, but b or x0 is not: the system was promoted to {dtype}",)
+        operator = operator.astype(dtype)
+    return LinearSystem(operator, B.astype(dtype, copy=False), notes=notes), X0
 
 
 @dataclasses.dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any
 
@@ -11,7 +12,7 @@ import workbench
 from workbench.machine.describe import describe_machine
 from workbench.recording import Trace
 from workbench.run.judge import Ending
-from workbench.run.result import Result
+from workbench.run.result import Column, Result
 from workbench.run.run_state import RunState
 from workbench.run.stopping import Reason
 
@@ -39,6 +40,14 @@ def result_of(state: RunState, x: np.ndarray, true_relative: float, trace: Trace
         provenance=provenance_of(state),
         trace=trace,
     )
+
+
+def block_result_of(state: RunState, X: np.ndarray, columns: tuple[Column, ...], trace: Trace | None) -> Result:
+    """The result of a run with many right-hand sides. X: shape (N, s)."""
+    result = result_of(state, X, max(column.true_relative_residual for column in columns), trace)
+    plain = [{**dataclasses.asdict(column), "reason": column.reason.sentence} for column in columns]
+    summary = {**result.summary, "right_hand_sides": len(columns), "columns": plain}
+    return dataclasses.replace(result, columns=columns, summary=summary)
 
 
 def summary_of(state: RunState, relative: float, true_relative: float) -> dict[str, Any]:

@@ -11,6 +11,21 @@ from workbench.recording import History, Record, Trace
 from workbench.run.stopping import Reason
 
 
+@dataclasses.dataclass(frozen=True)
+class Column:
+    """The end of one of many right-hand sides: why, at which iteration, and its residuals over ||b_j||."""
+
+    reason: Reason
+    iteration: int
+    relative_residual: float
+    true_relative_residual: float
+
+    @property
+    def converged(self) -> bool:
+        """The tolerance is met, and the true residual confirms it."""
+        return self.reason.converged
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Result:
     """The result of a run: solution, reason of the end, history and provenance.
@@ -19,6 +34,8 @@ class Result:
     relative_residual: ||r||/||b|| of the recurrence, true_relative_residual: ||b - A x||/||b||, recomputed.
     history.residual_gap_at is the first iteration at which a residual gap was measured.
     trace: every kernel of the iterations, if the run was traced; snapshots are not part of it.
+    columns: with many right-hand sides the end of each; x then has the shape (N, s), both residuals are the largest of
+    all columns, and the history is a `BlockHistory`.
     detail: the iteration and value at which it ended. seconds are wall-clock; setup includes assembly and compilation.
     """
 
@@ -35,6 +52,7 @@ class Result:
     summary: dict[str, Any]
     provenance: dict[str, Any]
     trace: Trace | None = None
+    columns: tuple[Column, ...] = ()
 
     def record(self, *, with_solution: bool = False) -> Record:
         """The run as plain data, to save or export."""

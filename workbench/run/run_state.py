@@ -16,14 +16,14 @@ from workbench.run.setup import SolveSetup
 class RunState:
     """A run between two iterations.
 
-    workspace: of the recurrence, None once the device is lost. ending: None while the run can be stepped. norm_of_b:
-    ||b|| of the original system. started: time of the start, ISO 8601.
+    workspace: of the recurrence, None once the device is lost. measures: None for many right-hand sides. ending: None
+    while the run can be stepped. norm_of_b: ||b|| of the original system. started: time of the start, ISO 8601.
     """
 
     configuration: Configuration
     setup: SolveSetup
     workspace: Workspace | None
-    measures: Measures
+    measures: Measures | None
     history: History
     ending: Ending | None
     norm_of_b: float

@@ -134,10 +134,12 @@ def prepare(
     system: LinearSystem | None = None,
     x0: np.ndarray | None = None,
     stopped: Callable[[], bool] = lambda: False,
+    vectors_of: Callable[..., Vectors] = prepare_vectors,
 ) -> SolveSetup:
     """Assemble the system, unless it is given, and set up everything on the device.
 
-    stopped: cancellation request, tested before each part that may take long. Raises InputError for what cannot be
+    stopped: cancellation request, tested before each part that may take long. vectors_of: in place of
+    `prepare_vectors`, for a run with many right-hand sides. Raises InputError for what cannot be
     solved, StoppedError once `stopped` returns True.
     """
     device = devices.device(configuration.device).limited(configuration.memory_limit)
@@ -156,7 +158,7 @@ def prepare(
     if configuration.device == "auto":
         notes.append(f"device auto is {device.name} here, chosen by the memory bandwidth of the devices present")
     notes += [*getattr(bound, "notes", ()), *system.notes]
-    vectors = prepare_vectors(configuration, system, x0, bound, device, singular, notes, stopped)
+    vectors = vectors_of(configuration, system, x0, bound, device, singular, notes, stopped)
     if solver.needs_symmetric_preconditioner and isinstance(configuration.preconditioner, InMemoryPreconditioner):
         configuration.preconditioner.check_symmetric(operator.shape[0], operator.dtype)
     levels = _levels(configuration, system, bound, device, vectors, singular, notes, stopped)

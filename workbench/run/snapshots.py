@@ -140,6 +140,7 @@ def _scaled_vector(state: RunState, quantity: Quantity) -> tuple[DeviceVector | 
         r = state.workspace.gathered("r") if stored and state.workspace else None
         if r is not None:
             return r, "r of the recurrence"
+        assert state.measures is not None
         state.measures.true_residual()
         return state.measures.residual, RECOMPUTED
     if quantity is Quantity.ERROR and setup.exact is None:

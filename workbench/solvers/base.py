@@ -69,6 +69,12 @@ class Solver(Block):
     has_user_lines: ClassVar[bool] = False
     """Whether the user wrote the lines; a failure is then attributed to them before the matrix."""
 
+    takes_blocks: ClassVar[bool] = False
+    """Whether the method takes many right-hand sides."""
+
+    complex_symmetric: ClassVar[bool] = False
+    """Whether the method is for A = A^T, complex, instead of a Hermitian A; both are the same for a real matrix."""
+
     needs_accelerator: ClassVar[bool] = False
     """Whether the solver runs on an accelerator and the CPU together; it then has no single text of an iteration."""
 

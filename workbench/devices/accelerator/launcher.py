@@ -84,6 +84,14 @@ class Launcher:
         self.runtime.clear(made.handle, made.nbytes)
         return made
 
+    def as_block(self, vector: Vector) -> Vector:
+        """The vector as a block vector of one column, in the same memory."""
+        return Vector(vector.handle, (vector.size, 1), vector.dtype)
+
+    def as_vector(self, block: Vector) -> Vector:
+        """A block vector of one column as a vector, in the same memory."""
+        return Vector(block.handle, (block.size,), block.dtype)
+
     def take_column(self, block: Vector, column: int, target: Vector) -> None:
         """target = a column of a block vector."""
         kernel = self.kernel(block_kernels.TAKE, "take", block.dtype)

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from workbench.devices.accelerator import deflation, factors, host, products
+from workbench.devices.accelerator.block_algebra import BlockAlgebra
 from workbench.devices.accelerator.box import box_product
 from workbench.devices.accelerator.dots import AppliedElementWise
 from workbench.devices.accelerator.launcher import Launcher
@@ -56,6 +57,10 @@ class Operators(Launcher):
             products.CsrTerm(self, lower, scale=scale),
             products.CsrTerm(self, upper, summed=True),
         )
+
+    def block_algebra(self) -> BlockAlgebra:
+        """Gram matrices of block vectors, and block vectors times small matrices."""
+        return BlockAlgebra(self)
 
     def applied(self, operator: Any, dtype: np.dtype) -> Any:
         """An element-wise operator as one with apply(r, u), for where it cannot be inlined into a pass."""

@@ -96,6 +96,14 @@ class Cpu(StepByStep, Operators):
         """An N x columns block vector of zeros, row-major."""
         return memory.vector(size * columns, dtype).reshape(size, columns)
 
+    def as_block(self, vector: np.ndarray) -> np.ndarray:
+        """The vector as a block vector of one column, in the same memory."""
+        return vector.reshape(-1, 1)
+
+    def as_vector(self, block: np.ndarray) -> np.ndarray:
+        """A block vector of one column as a vector, in the same memory."""
+        return block.reshape(-1)
+
     def take_column(self, block: np.ndarray, column: int, target: np.ndarray) -> None:
         """target = a column of a block vector."""
         target[:] = block[:, column]

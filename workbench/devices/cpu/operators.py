@@ -10,7 +10,7 @@ from scipy import sparse
 
 from workbench.devices.base import DeviceBase
 from workbench.devices.coarse import Form
-from workbench.devices.cpu import factorization, neumann
+from workbench.devices.cpu import block_algebra, factorization, neumann
 from workbench.devices.cpu.box import BoxProduct
 from workbench.devices.cpu.columns import Columns
 from workbench.devices.cpu.csr import CsrProduct, CsrTerm
@@ -26,6 +26,7 @@ from workbench.devices.cpu.unfused import (
     DotProducts,
     ProductThenRestriction,
 )
+from workbench.devices.operator_protocols import BlockAlgebra
 
 FUSED: dict[tuple[type, type], Callable[[Any, Any], Any]] = {(StencilProduct, Subdomains): StencilProduct.restricted}
 """Products that restrict their result in the same pass, by the types of A and Z."""
@@ -70,6 +71,10 @@ class Operators(DeviceBase):
     def dots(self, dtype: np.dtype) -> DotProducts:
         """The dot products (x, y), (y, y) and (x, x) of two vectors in one pass."""
         return DotProducts(self, dtype)
+
+    def block_algebra(self) -> BlockAlgebra:
+        """Gram matrices of block vectors, and block vectors times small matrices."""
+        return block_algebra
 
     def applied(self, operator: Any, dtype: np.dtype) -> AppliedElementWise:
         """An element-by-element operator as one with apply(r, u), for where it cannot join a pass."""

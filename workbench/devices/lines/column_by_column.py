@@ -14,6 +14,11 @@ class ColumnByColumn:
         self._device, self._operator, self._columns = device, operator, columns
         self._x, self._out = device.zeros(size, dtype), device.zeros(size, dtype)
 
+    def prepare(self, x: Any, out: Any) -> None:
+        """Compile the copies of columns, ahead of the first application; a column of `out` becomes zero."""
+        self._device.take_column(x, 0, self._x)
+        self._device.put_column(self._out, out, 0)
+
     def apply(self, x: Any, out: Any) -> None:
         for k in range(self._columns):
             self._device.take_column(x, k, self._x)

@@ -132,6 +132,10 @@ class Workspace:
     def set_scalar(self, name: str, value: complex) -> None:
         self.device.write_scalar(self.scalars, self.slots[name], value)
 
+    def declare(self, *names: str) -> None:
+        """Make room for scalars that are set by `set_scalar` instead of a program."""
+        self._make_slots(dict.fromkeys(names, SCALAR))
+
     def has_scalar(self, name: str) -> bool:
         return name in self.slots
 

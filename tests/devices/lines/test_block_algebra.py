@@ -1,0 +1,91 @@
+"""Gram matrices and products with small matrices, on every device, against NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.all_pairs import on_accelerators, pairwise
+from workbench import devices
+
+SIZES, COLUMNS = (1, 63, 1000), (1, 3, 17, 64)
+DTYPES = ("float32", "float64", "complex64", "complex128")
+
+
+def block(rng, size, columns, dtype):
+    values = rng.standard_normal((size, columns))
+    if np.dtype(dtype).kind == "c":
+        values = values + 1j * rng.standard_normal((size, columns))
+    return np.ascontiguousarray(values, dtype)
+
+
+def check(device, size, s, t, dtype):
+    """All operations of the algebra on random blocks."""
+    rng = np.random.default_rng(size + s + t)
+    X, Y = block(rng, size, s, dtype), block(rng, size, t, dtype)
+    x, y = device.array(X, X.dtype), device.array(Y.copy(), Y.dtype)
+    wide = np.result_type(dtype, np.float64)
+    expected = X.astype(wide).conj().T @ Y.astype(wide)
+    algebra = device.block_algebra()
+    near = {"rtol": 1e-12, "atol": 1e-12 * size}
+    np.testing.assert_allclose(algebra.gram(x, y)(), expected, **near)
+    np.testing.assert_allclose(algebra.gram(x, y, transposed=True)(), X.astype(wide).T @ Y.astype(wide), **near)
+    small = block(rng, s, t, dtype)
+    near = {"rtol": 0, "atol": 50 * np.finfo(dtype).eps * s}
+    algebra.combine(y, y, x, (s, t))(small)
+    np.testing.assert_allclose(device.to_host(y), Y + X @ small, **near)
+    if s == t:
+        check_square(device, algebra, X, small, near)
+
+
+def check_square(device, algebra, X, small, near):
+    """Products in place, and the columnwise operations."""
+    s = X.shape[1]
+    x = device.array(X.copy(), X.dtype)
+    algebra.combine(x, None, x, (s, s))(small)
+    np.testing.assert_allclose(device.to_host(x), X @ small, **near)
+    x, y = device.array(X.copy(), X.dtype), device.array(2 * X, X.dtype)
+    wide = np.result_type(X.dtype, np.float64)
+    dots = 2 * np.sum(X.astype(wide).conj() * X.astype(wide), axis=0)
+    np.testing.assert_allclose(algebra.column_dots(x, y)(), dots, rtol=1e-12)
+    products = 2 * np.sum(X.astype(wide) ** 2, axis=0)
+    np.testing.assert_allclose(algebra.column_dots(x, y, transposed=True)(), products, rtol=1e-12, atol=1e-12 * X.size)
+    algebra.combine(y, x, y, (s,))(small[0])
+    np.testing.assert_allclose(device.to_host(y), X + 2 * X * small[0], **near)
+    algebra.combine(y, None, x, (s,))(small[0])
+    np.testing.assert_allclose(device.to_host(y), X * small[0], **near)
+
+
+@pairwise(size=SIZES, s=COLUMNS, t=COLUMNS, dtype=DTYPES)
+def test_on_cores(case):
+    check(devices.device("cpu"), **case)
+
+
+@on_accelerators(size=SIZES, s=COLUMNS, t=COLUMNS, dtype=DTYPES)
+def test_on_accelerators(accelerator, case):
+    check(accelerator, **case)
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@given(size=st.integers(1, 40_000), s=st.sampled_from((2, 5)))
+def test_any_number_of_rows(size, s):
+    check(devices.device("cpu"), size, s, s, "float64")
+
+
+def test_sums_do_not_depend_on_the_number_of_threads(monkeypatch):
+    from workbench.devices.cpu import threads
+
+    rng = np.random.default_rng(0)
+    X = block(rng, 50_000, 4, "float64")
+    gram = devices.device("cpu").block_algebra().gram(X, X)
+    several = gram()
+    monkeypatch.setattr(threads, "WORTH_SHARING", 10**9)
+    assert (gram() == several).all()
+
+
+def test_an_empty_product_of_a_column():
+    algebra = devices.device("cpu").block_algebra()
+    X = np.zeros((5, 1))
+    assert algebra.gram(X, X)() == pytest.approx(np.zeros((1, 1)))

@@ -1,0 +1,172 @@
+"""Methods for many right-hand sides: counts, dependent right-hand sides, one column as CG, breakdowns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from workbench import registry
+from workbench.errors import InputError
+from workbench.run import Reason, solve
+from workbench.solvers.block.base import BlockSolver
+
+HERMITIAN = ("block-cg", "block-cg-oleary", "bf-block-cg", "pseudo-block-cg")
+SYMMETRIC = ("cocg", "block-cocg")
+
+
+def poisson(n):
+    second = sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(n, n))
+    one = sparse.eye_array(n)
+    return sparse.csr_array(sparse.kron(second, one) + sparse.kron(one, second))
+
+
+def normal(size, columns, seed=0):
+    return np.random.default_rng(seed).standard_normal((size, columns))
+
+
+def test_every_block_method_is_registered():
+    found = {name for name, cls in registry.registered("solver").items() if issubclass(cls, BlockSolver)}
+    assert found == {*HERMITIAN, *SYMMETRIC}
+
+
+@pytest.mark.parametrize(("s", "iterations"), [(1, 199), (2, 184), (4, 142), (8, 105), (16, 78)])
+def test_iterations_of_block_cg_on_poisson(s, iterations):
+    """Counts of an independent prototype in NumPy."""
+    A, B = poisson(64), normal(4096, s)
+    result = solve(A, B if s > 1 else B[:, 0], solver="block-cg", M="none", rtol=1e-8)
+    assert result.converged
+    assert result.iterations == pytest.approx(iterations, rel=0.02, abs=1)
+
+
+def test_pseudo_block_cg_needs_as_many_iterations_as_cg():
+    A, B = poisson(32), normal(1024, 4)
+    single = [solve(A, b, M="none", rtol=1e-8).iterations for b in B.T]
+    together = solve(A, B, solver="pseudo-block-cg", M="none", rtol=1e-8)
+    assert [column.iteration for column in together.columns] == single
+
+
+@pytest.mark.parametrize("method", HERMITIAN)
+def test_one_column_is_the_recurrence_of_cg(method):
+    A, b = poisson(31), normal(961, 1)[:, 0]
+    expected = solve(A, b, M="jacobi", rtol=1e-9)
+    found = solve(A, b, solver=method, M="jacobi", rtol=1e-9)
+    assert found.iterations == expected.iterations
+    for name in ("residual", "natural", "preconditioned", "alpha", "beta"):
+        np.testing.assert_allclose(found.history[name][:40], expected.history[name][:40], rtol=1e-9, err_msg=name)
+
+
+def dependent(kind, size):
+    """Eight right-hand sides that depend on one another, and the rank that they have."""
+    G = normal(size, 8)
+    match kind:
+        case "dup":
+            return G[:, [0, 0, 1, 1, 2, 2, 3, 3]], 4
+        case "rank4":
+            return G[:, :4] @ np.random.default_rng(1).standard_normal((4, 8)), 4
+        case "zero":
+            return G * (np.arange(8) != 3), 7
+        case "near":
+            return np.column_stack([G[:, 0], G[:, 0] + 1e-10 * G[:, 1], G[:, 2:]]), 8
+        case "graded":
+            return G * 10.0 ** (-2 * np.arange(8)), 8
+    return G, 8
+
+
+@pytest.mark.parametrize("kind", ["full", "dup", "rank4", "zero", "near", "graded"])
+@pytest.mark.parametrize("M", ["none", "ic"])
+def test_block_cg_solves_for_dependent_right_hand_sides(kind, M):
+    A = poisson(24)
+    B, rank = dependent(kind, 576)
+    result = solve(A, B, solver="block-cg", M=M, rtol=1e-8)
+    assert result.converged, result.reason
+    sizes = np.linalg.norm(B, axis=0)
+    true = np.linalg.norm(B - A @ result.x, axis=0) / np.where(sizes > 0, sizes, 1)
+    assert (true <= 1.01e-8).all()
+    assert result.history.rank[0] == rank
+
+
+def test_the_first_published_block_cg_stops_where_right_hand_sides_depend_on_one_another():
+    B, _ = dependent("dup", 576)
+    result = solve(poisson(24), B, solver="block-cg-oleary", M="none")
+    assert result.reason is Reason.ROUNDING
+    assert "take block-cg" in result.detail
+
+
+@pytest.mark.parametrize("method", ["block-cg", "block-cg-oleary", "bf-block-cg", "pseudo-block-cg"])
+def test_an_indefinite_matrix_is_named(method):
+    A = poisson(16) - 1.0 * sparse.eye_array(256)
+    result = solve(sparse.csr_array(A), normal(256, 3), solver=method, M="none")
+    assert result.reason is Reason.INDEFINITE
+    assert not any(column.converged for column in result.columns)
+
+
+def test_columns_end_on_their_own():
+    A, B = poisson(24), normal(576, 3)
+    B[:, 1] = A @ np.ones(576)
+    B[:, 2] = 0
+    result = solve(A, B, solver="pseudo-block-cg", M="none", rtol=1e-8)
+    ends = [column.iteration for column in result.columns]
+    assert ends[2] == 0
+    assert 0 < ends[1] < ends[0] == result.iterations
+    assert (result.x[:, 2] == 0).all()
+
+
+def test_convergence_is_said_of_the_columns_whose_true_residual_agrees():
+    A, B = poisson(24), normal(576, 3)
+    result = solve(A, B, M="none", maxiter=30, rtol=1e-8)
+    assert result.reason is Reason.MAXITER
+    assert all(column.reason is Reason.MAXITER for column in result.columns)
+    true = np.linalg.norm(B - A @ result.x, axis=0) / np.linalg.norm(B, axis=0)
+    np.testing.assert_allclose([column.true_relative_residual for column in result.columns], true, rtol=1e-10)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_right_hand_sides_of_any_size(scale):
+    A, B = poisson(16), normal(256, 3) * [scale, 1, 1]
+    result = solve(A, B, rtol=1e-8)
+    assert result.converged
+    true = np.linalg.norm((B - A @ result.x) / [scale, 1, 1], axis=0)
+    assert (true <= 1.01e-8 * np.linalg.norm(B / [scale, 1, 1], axis=0)).all()
+
+
+def test_a_start_near_the_solution():
+    A = poisson(16)
+    X = normal(256, 3)
+    result = solve(A, A @ X, X + 1e-6 * normal(256, 3, seed=1), rtol=1e-8)
+    assert result.converged
+    np.testing.assert_allclose(result.x, X, atol=1e-6)
+
+
+def test_a_sparse_block_and_mixed_precision():
+    A = poisson(16).astype(np.float32)
+    B = sparse.csr_array(np.eye(256)[:, :3])
+    result = solve(A, B, rtol=1e-8)
+    assert result.converged
+    assert result.x.dtype == np.float64
+
+
+def test_refusals_are_one_sentence():
+    A = poisson(8)
+    with pytest.raises(InputError, match="solver cg takes one right-hand side; for several choose block-cg"):
+        solve(A, normal(64, 2), solver="cg")
+    with pytest.raises(InputError, match=r"b has shape \(63, 2\), but the matrix has 64 rows; pass shape \(64, s\)"):
+        solve(A, normal(63, 2))
+    with pytest.raises(InputError, match=r"x0 has shape \(64, 3\), but B has shape \(64, 2\)"):
+        solve(A, normal(64, 2), normal(64, 3))
+    with pytest.raises(InputError, match="norm natural is not available for several right-hand sides"):
+        solve(A, normal(64, 2), norm="natural")
+    with pytest.raises(InputError, match="b holds nan at entry 0, 1"):
+        solve(A, np.where(np.arange(2) == 1, np.nan, normal(64, 2)))
+
+
+def test_a_singular_system_gets_consistent_right_hand_sides():
+    second = sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(12, 12)).tolil()
+    second[0, 0] = second[-1, -1] = 1
+    one = sparse.eye_array(12)
+    A = sparse.csr_array(sparse.kron(second, one) + sparse.kron(one, second))
+    B = normal(144, 3)
+    result = solve(A, B, rtol=1e-8, M="jacobi")
+    assert result.reason is Reason.CONSISTENT
+    consistent = B - B.mean(axis=0)
+    assert np.linalg.norm(consistent - A @ result.x) <= 1e-7 * np.linalg.norm(B)

@@ -1,0 +1,77 @@
+"""Measurements on the block vectors of a run: true residuals, and X of the original system."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.devices.lines.in_blocks import in_blocks
+from workbench.devices.operator_protocols import DeviceVector
+from workbench.run.block.right_hand_sides import RightHandSides
+from workbench.run.setup import SolveSetup
+
+
+class BlockMeasures:
+    """Measurements at the present X. B, X: of the scaled system on the device, shape (N, s)."""
+
+    def __init__(self, setup: SolveSetup, sides: RightHandSides) -> None:
+        self._setup, self._sides = setup, sides
+        device, dtype = setup.device, setup.operator.dtype
+        self.size, self.columns = sides.B.shape
+        self.B: DeviceVector = device.array(sides.B, dtype)
+        self.X: DeviceVector = device.zero_block(self.size, self.columns, dtype)
+        device.assign(self.X, device.array(sides.X0, dtype))
+        algebra = device.block_algebra()
+        self._residual: DeviceVector = device.zero_block(self.size, self.columns, dtype)
+        self._subtract = algebra.combine(self._residual, self.B, self._residual, (self.columns,))
+        self._squares = algebra.column_dots(self._residual, self._residual)
+        self._A = in_blocks(device, setup.bound, self.size, self.columns, dtype)
+        if setup.variant.projects_start and setup.projection is not None:
+            self.X = self._recovered(self.X)
+
+    @property
+    def solver_B(self) -> DeviceVector:
+        """The right-hand sides of the system that the solver iterates on."""
+        setup = self._setup
+        if setup.projection is None or not setup.variant.projects_system:
+            return self.B
+        projected = setup.device.zero_block(self.size, self.columns, setup.operator.dtype)
+        for j in range(self.columns):
+            setup.device.take_column(self.B, j, setup.b)
+            setup.projection.project(setup.b)
+            setup.device.put_column(setup.b, projected, j)
+        return projected
+
+    @property
+    def solution(self) -> DeviceVector:
+        """The solution of the scaled system that belongs to the iterates."""
+        setup = self._setup
+        return self._recovered(self.X) if setup.projection and setup.variant.projects_system else self.X
+
+    def norms_of_b(self) -> np.ndarray:
+        """||b_j||, shape (s,)."""
+        squares = self._setup.device.block_algebra().column_dots(self.B, self.B)()
+        return np.sqrt(np.maximum(np.real(squares), 0))
+
+    def true_residuals(self) -> np.ndarray:
+        """||b_j - A x_j||, recomputed, shape (s,). Cost: one application of A to a block vector."""
+        self._A.apply(self.solution, self._residual)
+        self._subtract(-np.ones(self.columns))
+        return np.sqrt(np.maximum(np.real(self._squares()), 0))
+
+    def returned_X(self) -> np.ndarray:
+        """X of the original system, shape (N, s), in host memory; with zero mean where defined up to constants."""
+        X = self._sides.unscaled(self._setup.device.to_host(self.solution))
+        return X - X.mean(axis=0) if self._setup.singular else X
+
+    def _recovered(self, X: DeviceVector) -> DeviceVector:
+        """Q b + P^T x of every column, in a new block vector."""
+        setup = self._setup
+        device, projection = setup.device, setup.projection
+        assert projection is not None
+        made = device.zero_block(self.size, self.columns, setup.operator.dtype)
+        for j in range(self.columns):
+            device.take_column(self.B, j, setup.b)
+            device.take_column(X, j, setup.x)
+            projection.recover_solution(setup.x, setup.b)
+            device.put_column(setup.x, made, j)
+        return made

@@ -1,0 +1,81 @@
+"""Many right-hand sides: B and X0, column by column scaled and made consistent."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+
+from workbench.arrays import cast, finite_block
+from workbench.errors import InputError
+from workbench.problems import LinearSystem
+from workbench.run.configuration import Configuration
+from workbench.run.right_hand_side import make_consistent
+from workbench.scaling import max_abs, scaled
+
+RANDOM = "random:"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class RightHandSides:
+    """B and X0 of the system that is solved, shape (N, s), in host memory.
+
+    exponents, shape (s,): column j was divided by 2^exponents[j], so that its largest entry is about 1. removed, shape
+    (s,): the norm of the component that was removed from a column to make a singular system consistent, as scaled.
+    """
+
+    B: np.ndarray
+    X0: np.ndarray
+    exponents: np.ndarray
+    removed: np.ndarray
+
+    def unscaled(self, X: np.ndarray) -> np.ndarray:
+        """Columns of the scaled system in terms of the original one."""
+        columns = [scaled(X[:, j], int(exponent)) if exponent else X[:, j] for j, exponent in enumerate(self.exponents)]
+        return np.ascontiguousarray(np.stack(columns, axis=1))
+
+
+def count_of(configuration: Configuration, system: LinearSystem | None) -> int | None:
+    """The number of right-hand sides that a configuration asks for; None for a single one."""
+    if system is not None and system.b.ndim == 2:
+        return system.b.shape[1]
+    if configuration.rhs.startswith(RANDOM):
+        return int(configuration.rhs.removeprefix(RANDOM))
+    return None
+
+
+def right_hand_sides(
+    configuration: Configuration, system: LinearSystem, X0: np.ndarray | None, *, singular: bool, notes: list[str]
+) -> RightHandSides:
+    """B of a configuration, and the start. Raises InputError for a B or X0 of another shape, or not finite."""
+    dtype, size = system.operator.dtype, system.operator.shape[0]
+    B = _given(configuration, system)
+    s = B.shape[1]
+    start = np.zeros((size, s), dtype) if X0 is None else np.array(cast(finite_block(X0, "x0", size), dtype, "x0"))
+    if start.shape != B.shape:
+        raise InputError(f"x0 has shape {start.shape}, but B has shape {B.shape}; both must be equal")
+    if X0 is None and configuration.x0 == "random":
+        start = np.random.default_rng(configuration.seed).random((size, s)).astype(dtype)
+    exponents, removed = np.zeros(s, int), np.zeros(s)
+    for j in range(s):
+        b, x = np.array(B[:, j]), np.array(start[:, j])
+        exponents[j] = exponent = math.frexp(max(max_abs(b), max_abs(x)))[1] if b.any() else 0
+        b, x = scaled(b, -exponent), scaled(x, -exponent)
+        if singular:
+            found: list[str] = []
+            b, removed[j] = make_consistent(b, exponent, found)
+            notes += [f"column {j}: {note}" for note in found]
+        B[:, j], start[:, j] = b, x if b.any() or configuration.stopping.atol > 0 else 0
+    return RightHandSides(B, start, exponents, removed)
+
+
+def _given(configuration: Configuration, system: LinearSystem) -> np.ndarray:
+    """B as it was given, a new array of shape (N, s)."""
+    dtype, size = system.operator.dtype, system.operator.shape[0]
+    if system.b.ndim == 2:
+        return np.array(system.b, dtype, order="C")
+    s = int(configuration.rhs.removeprefix(RANDOM))
+    rng = np.random.default_rng(configuration.seed)
+    B = rng.standard_normal((size, s))
+    return (B + 1j * rng.standard_normal((size, s)) if dtype.kind == "c" else B).astype(dtype)

@@ -1,0 +1,26 @@
+"""The run of a configuration: with one right-hand side, or with many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from workbench.problems import LinearSystem
+from workbench.run.block import BlockRun
+from workbench.run.block.right_hand_sides import count_of
+from workbench.run.configuration import Configuration
+from workbench.run.driver import Run
+
+
+def start_run(
+    configuration: Configuration,
+    system: LinearSystem | None = None,
+    x0: np.ndarray | None = None,
+    *,
+    trace: bool = False,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Run | BlockRun:
+    """A new run; the parameters and errors are those of `Run`."""
+    made = Run if count_of(configuration, system) is None else BlockRun
+    return made(configuration, system, x0, trace=trace, stopped=stopped)

@@ -1,0 +1,90 @@
+"""Base class of methods for many right-hand sides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from workbench.devices.lines.block_workspace import BlockWorkspace
+from workbench.devices.lines.workspace import Workspace
+from workbench.lines.schedule import Inlined
+from workbench.solvers.base import Solver
+from workbench.solvers.block.row import BlockRow
+
+SCALARS = ("rr", "gamma", "uu", "delta", "alpha", "beta")
+
+
+class BlockSolver(Solver):
+    """Base of methods on block vectors (N, s).
+
+    A method operates on a `BlockWorkspace` with the block vectors B and X (the initial guess, overwritten by the
+    iterates) and the operators A and M, and reports a `BlockRow` after the start and after every iteration.
+    """
+
+    uniform_iterations: ClassVar[bool] = False
+    takes_blocks: ClassVar[bool] = True
+    direction: ClassVar[str] = "p"
+
+    def block_iterates(self, space: BlockWorkspace, frozen: np.ndarray) -> Iterator[BlockRow]:
+        """The infinite recurrence. frozen, shape (s,), bool: columns whose X is to stay; set by the caller."""
+        raise NotImplementedError
+
+    def iterates(self, workspace: Any) -> Iterator[None]:
+        """The recurrence for a single right-hand side, as blocks of one column, with the scalars that solvers have."""
+        space = _one_column(workspace)
+        workspace.declare(*SCALARS)
+        # Compiles what sets a scalar, as part of the setup.
+        workspace.set_scalar("rr", 0)
+        rows = self.block_iterates(space, np.zeros(1, bool))
+
+        def recurrence() -> Iterator[None]:
+            while True:
+                _publish(next(rows), workspace, space)
+                yield
+
+        return recurrence()
+
+    def texts(self, workspace: Workspace) -> tuple[str, str]:
+        return self.start, self.iterate
+
+
+def is_plain(space: BlockWorkspace) -> bool:
+    """Whether M is the identity."""
+    M = space.operators["M"]
+    return isinstance(M, Inlined) and M.formula == "v"
+
+
+def _one_column(workspace: Any) -> BlockWorkspace:
+    device = workspace.device
+    vectors = {
+        name.upper(): device.as_block(vector) for name, vector in workspace.vectors.items() if name in ("b", "x")
+    }
+    return BlockWorkspace(
+        device,
+        workspace.size,
+        1,
+        workspace.dtype,
+        vectors=vectors,
+        operators=workspace.operators,
+        clock=workspace.clock,
+        all_norms=True,
+    )
+
+
+def _publish(row: BlockRow, workspace: Workspace, space: BlockWorkspace) -> None:
+    """The scalars of a row, and the vectors that a diagnosis or a snapshot reads."""
+    values = {
+        "rr": row.norms[0] ** 2,
+        "gamma": row.natural[0] ** 2,
+        "uu": np.nan if row.preconditioned is None else row.preconditioned[0] ** 2,
+        "delta": row.curvature,
+        "alpha": np.nan if row.alpha is None else row.alpha[0],
+        "beta": np.nan if row.beta is None else row.beta[0],
+    }
+    for name, value in values.items():
+        workspace.set_scalar(name, value)
+    for name in ("P", "R", "U", "Q"):
+        if name in space.vectors and name.lower() not in workspace.vectors:
+            workspace.vectors[name.lower()] = space.device.as_vector(space.vectors[name])

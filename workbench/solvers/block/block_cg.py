@@ -1,0 +1,128 @@
+"""Block conjugate gradients with orthonormal residuals and rank detection."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import ClassVar
+
+import numpy as np
+
+from workbench.devices.lines.block_workspace import BlockWorkspace
+from workbench.lines.types import small
+from workbench.registry import register
+from workbench.solvers.block.base import BlockSolver, is_plain
+from workbench.solvers.block.orthonormal import Orthonormalization
+from workbench.solvers.block.row import BlockRow
+from workbench.solvers.block.small import cholesky, curvature_of
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class BlockCG(BlockSolver):
+    """Block CG for A X = B, with one Krylov space for all columns, for Hermitian positive definite A and M.
+
+    The residuals are R = Q C with Q^H M^-1 Q = I, and W = M^-1 Q. Where residuals become dependent the rank falls, and
+    the method goes on with fewer directions.
+
+    Stores P, Q, S, and W unless M is the identity, in addition to B and X, each N x s. An iteration applies A and M to
+    a block vector each, and makes four Gram matrices and seven products with a small matrix, 22 N s^2 operations;
+    without M three and five.
+
+    Source: Dubrulle 2001 (BCGrQ); Tichy, Meurant and Simonova 2025 (DR-BCG).
+    """
+
+    name: ClassVar[str] = "block-cg"
+    title: ClassVar[str] = "block conjugate gradients (Dubrulle)"
+
+    # Up to a factor.
+    residual: ClassVar[str] = "q"
+
+    # [Q, W, C] = orthonormalize(R D^-1) with D = diag(||r_j||) follows, and C = C D.
+    initial: ClassVar[str] = """
+        S = A(X)
+        Q = B - S
+        rr = dots(Q, Q)
+    """
+    normalized: ClassVar[str] = """
+        Q = Q*reciprocal
+    """
+    first: ClassVar[str] = """
+        P = W
+    """
+    product: ClassVar[str] = """
+        S = A(P)
+        delta = (P, S)
+    """
+    # step = delta^-1 C and inverse = delta^-1; [Q, W, rho] = orthonormalize(Q) and C = rho C follow.
+    update: ClassVar[str] = """
+        X = X + P@step
+        Q = Q - S@inverse
+    """
+    # coupling = rho^H
+    directions: ClassVar[str] = """
+        P = W + P@coupling
+    """
+
+    def block_iterates(self, space: BlockWorkspace, frozen: np.ndarray) -> Iterator[BlockRow]:
+        if plain := is_plain(space):
+            space.vectors["W"] = space.vector("Q")
+        square, row = small(space.columns, space.columns), small(1, space.columns)
+        shapes = {"step": square, "inverse": square, "coupling": square, "reciprocal": row}
+        orthonormalize = Orthonormalization(space, plain=plain)
+        texts = (self.initial, self.normalized, self.first, self.product, self.update, self.directions)
+        initial, normalized, first, product, update, directions = space.lines(*texts, matrices=shapes)
+        norms = Norms(space, plain=plain)
+
+        def recurrence() -> Iterator[BlockRow]:
+            matrices = space.matrices
+            initial()
+            sizes = np.sqrt(np.maximum(np.real(matrices["rr"]), 0))
+            orthonormalize.columns = np.flatnonzero(sizes)
+            matrices["reciprocal"] = np.divide(1, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+            normalized()
+            C = orthonormalize() * sizes
+            first()
+            yield norms.row(C, orthonormalize)
+            while True:
+                product()
+                columns = orthonormalize.columns
+                factor = cholesky(matrices["delta"], columns)
+                if factor is None:
+                    curvature = curvature_of(matrices["delta"], columns, float(np.abs(C[0, 0]) ** 2))
+                    yield dataclasses.replace(norms.row(C, orthonormalize), curvature=curvature)
+                    continue
+                half = factor.inverse(space.columns)
+                matrices["inverse"] = inverse = half @ half.conj().T
+                matrices["step"] = np.where(frozen, 0, inverse @ C)
+                update()
+                rho = orthonormalize()
+                C = np.where(frozen, 0, rho @ C)
+                matrices["coupling"] = rho.conj().T
+                directions()
+                row = norms.row(C, orthonormalize)
+                # Of one column they are those of CG.
+                single = {"alpha": np.real(inverse[0]), "beta": np.abs(rho[0]) ** 2} if space.columns == 1 else {}
+                yield dataclasses.replace(row, **single)
+
+        return recurrence()
+
+
+class Norms:
+    """The norms of the columns of R = Q C with orthonormal Q."""
+
+    def __init__(self, space: BlockWorkspace, *, plain: bool) -> None:
+        self._space, self._plain = space, plain
+        self._squares = space.lines("F = (Q, Q)", "F = (W, W)")
+
+    def row(self, C: np.ndarray, basis: Orthonormalization) -> BlockRow:
+        """The row of an iteration."""
+        natural = np.sqrt((np.abs(C) ** 2).sum(axis=0))
+        norms = natural if self._plain else self._of(0, C)
+        preconditioned = (natural if self._plain else self._of(1, C)) if self._space.all_norms else None
+        return BlockRow(norms, natural, basis.columns.size, basis.pivot, preconditioned)
+
+    def _of(self, which: int, C: np.ndarray) -> np.ndarray:
+        """||Q c_j||, or ||W c_j||."""
+        self._squares[which]()
+        return np.sqrt(np.maximum(np.einsum("kj,kl,lj->j", C.conj(), self._space.matrices["F"], C).real, 0))

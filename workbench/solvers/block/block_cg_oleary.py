@@ -1,0 +1,110 @@
+"""Block conjugate gradients as first published."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import ClassVar
+
+import numpy as np
+
+from workbench.devices.lines.block_workspace import BlockWorkspace
+from workbench.lines.types import small
+from workbench.registry import register
+from workbench.solvers.block.base import BlockSolver
+from workbench.solvers.block.row import BlockRow
+from workbench.solvers.block.small import cholesky, curvature_of, smallest_eigenvalue
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class BlockCGOLeary(BlockSolver):
+    """Block CG with the recurrence of CG, its scalars s x s matrices, for Hermitian positive definite A and M.
+
+    Breaks down where residuals or directions become dependent: it stops at the first Gram matrix without a Cholesky
+    factor. `block-cg` goes on there.
+
+    Stores R, P, S and U in addition to B and X, each N x s. An iteration applies A and M to a block vector each, and
+    makes two Gram matrices and three products with a small matrix, 10 N s^2 operations.
+
+    Source: O'Leary 1980.
+    """
+
+    name: ClassVar[str] = "block-cg-oleary"
+    title: ClassVar[str] = "block CG as first published (O'Leary)"
+
+    initial: ClassVar[str] = """
+        S = A(X)
+        R = B - S
+        U = M(R)
+        gamma = (R, U)
+        rr = dots(R, R)
+        P = U
+    """
+    product: ClassVar[str] = """
+        S = A(P)
+        delta = (P, S)
+    """
+    # alpha = delta^-1 gamma
+    update: ClassVar[str] = """
+        X = X + P@step
+        R = R - S@alpha
+        U = M(R)
+        gamma = (R, U)
+        rr = dots(R, R)
+    """
+    # beta = previous^-1 gamma
+    directions: ClassVar[str] = """
+        P = U + P@beta
+    """
+
+    def block_iterates(self, space: BlockWorkspace, frozen: np.ndarray) -> Iterator[BlockRow]:
+        s = space.columns
+        every, square = np.arange(s), small(s, s)
+        texts = (self.initial, self.product, self.update, self.directions)
+        matrices_given = {"step": square, "alpha": square, "beta": square}
+        initial, product, update, directions = space.lines(*texts, matrices=matrices_given)
+        squares = space.lines("uu = dots(U, U)")[0] if space.all_norms else None
+
+        def row() -> BlockRow:
+            matrices = space.matrices
+            natural = np.sqrt(np.abs(np.real(np.diag(matrices["gamma"]))))
+            preconditioned = None
+            if squares is not None:
+                squares()
+                preconditioned = np.sqrt(np.real(matrices["uu"]))
+            return BlockRow(np.sqrt(np.real(matrices["rr"])), natural, s, preconditioned=preconditioned)
+
+        def recurrence() -> Iterator[BlockRow]:
+            matrices = space.matrices
+            initial()
+            yield row()
+            while True:
+                product()
+                previous = matrices["gamma"]
+                factor, of_previous = cholesky(matrices["delta"], every), cholesky(previous, every)
+                if factor is None or of_previous is None:
+                    yield dataclasses.replace(row(), **_stuck(matrices["delta"], previous, every))
+                    continue
+                half = factor.inverse(s)
+                matrices["alpha"] = alpha = half @ (half.conj().T @ previous)
+                matrices["step"] = np.where(frozen, 0, alpha)
+                update()
+                half = of_previous.inverse(s)
+                matrices["beta"] = beta = half @ (half.conj().T @ matrices["gamma"])
+                directions()
+                single = {"alpha": np.real(alpha[0]), "beta": np.real(beta[0])} if s == 1 else {}
+                pivot = min(factor.pivot, of_previous.pivot)
+                yield dataclasses.replace(row(), pivot=pivot, **single)
+
+        return recurrence()
+
+
+def _stuck(delta: np.ndarray, gamma: np.ndarray, every: np.ndarray) -> dict[str, object]:
+    """Why P^H A P or R^H M^-1 R has no Cholesky factor: an indefinite A or M, or dependent columns."""
+    if every.size == 1:
+        return {"curvature": curvature_of(delta, every, 1.0)}
+    return {
+        "curvature": smallest_eigenvalue(delta, every),
+        "breakdown": "the residuals have become dependent on one another; take block-cg, which goes on there",
+    }

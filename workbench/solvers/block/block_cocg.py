@@ -1,0 +1,148 @@
+"""Block COCG with orthonormal residuals."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import ClassVar
+
+import numpy as np
+
+from workbench.devices.lines.block_workspace import BlockWorkspace
+from workbench.lines.types import small
+from workbench.registry import register
+from workbench.solvers.block.base import BlockSolver, is_plain
+from workbench.solvers.block.orthonormal import Orthonormalization
+from workbench.solvers.block.row import BlockRow
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class BlockCOCG(BlockSolver):
+    """Block COCG for complex symmetric A and M, A = A^T, with one Krylov space for all columns.
+
+    The residuals are R = Q C with Q^H Q = I; the other products are not conjugated. The residual norms need not fall,
+    and P^T A P can be singular without dependent residuals, which is a breakdown.
+
+    Stores P, Q, S, and W = M^-1 Q unless M is the identity, in addition to B and X, each N x s. An iteration applies A
+    and M to a block vector each, and makes four Gram matrices and five products with a small matrix, 18 N s^2
+    operations, each four times a real one.
+
+    Source: van der Vorst and Melissen 1990, for blocks with the QR factorization of Dubrulle 2001.
+    """
+
+    name: ClassVar[str] = "block-cocg"
+    title: ClassVar[str] = "block COCG, for complex symmetric A"
+    complex_symmetric: ClassVar[bool] = True
+
+    # Up to a factor.
+    residual: ClassVar[str] = "q"
+
+    # [Q, C] = qr(Q) follows.
+    initial: ClassVar[str] = """
+        S = A(X)
+        Q = B - S
+        rr = dots(Q, Q)
+    """
+    normalized: ClassVar[str] = """
+        Q = Q*reciprocal
+    """
+    first: ClassVar[str] = """
+        W = M(Q)
+        Qbar = conj(Q)
+        g = (Qbar, W)
+        P = W
+    """
+    product: ClassVar[str] = """
+        S = A(P)
+        Pbar = conj(P)
+        delta = (Pbar, S)
+    """
+    # alpha = delta^-1 g and step = alpha C; [Q, rho] = qr(Q) and C = rho C follow.
+    update: ClassVar[str] = """
+        X = X + P@step
+        Q = Q - S@alpha
+    """
+    preconditioned: ClassVar[str] = """
+        W = M(Q)
+        Qbar = conj(Q)
+        g = (Qbar, W)
+    """
+    # beta = previous^-1 rho^T g
+    directions: ClassVar[str] = """
+        P = W + P@beta
+    """
+
+    def block_iterates(self, space: BlockWorkspace, frozen: np.ndarray) -> Iterator[BlockRow]:
+        s = space.columns
+        square, row = small(s, s), small(1, s)
+        first_text, preconditioned_text = self.first, self.preconditioned
+        if is_plain(space):
+            space.vectors["W"] = space.vector("Q")
+            first_text, preconditioned_text = (
+                text.replace("W = M(Q)", "") for text in (first_text, preconditioned_text)
+            )
+        orthonormalize = Orthonormalization(space, plain=True)
+        texts = (
+            self.initial,
+            self.normalized,
+            first_text,
+            self.product,
+            self.update,
+            preconditioned_text,
+            self.directions,
+        )
+        shapes = {"step": square, "alpha": square, "beta": square, "reciprocal": row}
+        initial, normalized, first, product, update, preconditioned, directions = space.lines(*texts, matrices=shapes)
+
+        def recurrence() -> Iterator[BlockRow]:
+            matrices = space.matrices
+            initial()
+            sizes = np.sqrt(np.maximum(np.real(matrices["rr"]), 0))
+            orthonormalize.columns = np.flatnonzero(sizes)
+            matrices["reciprocal"] = np.divide(1, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+            normalized()
+            C = orthonormalize() * sizes
+            first()
+            yield _row(C, orthonormalize)
+            while True:
+                product()
+                columns, previous = orthonormalize.columns, matrices["g"]
+                alpha = solved(matrices["delta"], previous, columns, columns)
+                if alpha is None:
+                    yield dataclasses.replace(_row(C, orthonormalize), breakdown=SINGULAR)
+                    continue
+                matrices["alpha"], matrices["step"] = alpha, np.where(frozen, 0, alpha @ C)
+                update()
+                rho = orthonormalize()
+                C = np.where(frozen, 0, rho @ C)
+                preconditioned()
+                beta = solved(previous, rho.T @ matrices["g"], columns, orthonormalize.columns)
+                if beta is None:
+                    yield dataclasses.replace(_row(C, orthonormalize), breakdown=SINGULAR_RESIDUALS)
+                    continue
+                matrices["beta"] = beta
+                directions()
+                single = {"alpha": np.real(alpha[0]), "beta": np.real(rho[0] * beta[0])} if s == 1 else {}
+                yield dataclasses.replace(_row(C, orthonormalize), **single)
+
+        return recurrence()
+
+
+SINGULAR = "P^T A P is singular, though the directions do not depend on one another; start from another x0"
+SINGULAR_RESIDUALS = "Q^T M^-1 Q is singular, though the residuals do not depend on one another; start from another x0"
+
+
+def solved(matrix: np.ndarray, right: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray | None:
+    """matrix^-1 right among some rows and columns, zero elsewhere; None for a matrix singular to rounding."""
+    made = np.zeros(matrix.shape, matrix.dtype)
+    part = matrix[np.ix_(rows, rows)]
+    if rows.size and not np.linalg.cond(part) < 1 / np.finfo(part.dtype).eps:
+        return None
+    made[np.ix_(rows, columns)] = np.linalg.solve(part, right[np.ix_(rows, columns)])
+    return made
+
+
+def _row(C: np.ndarray, basis: Orthonormalization) -> BlockRow:
+    norms = np.sqrt((np.abs(C) ** 2).sum(axis=0))
+    return BlockRow(norms, norms, basis.columns.size, basis.pivot)

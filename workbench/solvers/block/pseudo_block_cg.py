@@ -1,0 +1,149 @@
+"""Pseudo-block methods: a recurrence of its own for every right-hand side, with one product for all."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import ClassVar
+
+import numpy as np
+
+from workbench.devices.lines.block_workspace import BlockWorkspace
+from workbench.lines.types import small
+from workbench.registry import register
+from workbench.solvers.block.base import BlockSolver
+from workbench.solvers.block.row import BlockRow
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class PseudoBlockCG(BlockSolver):
+    """CG for every column of A X = B, for Hermitian positive definite A and M: s recurrences that share the matrix.
+
+    The iterates are those of CG; only the matrix is read once for all columns.
+
+    Stores R, P and S, and U unless M is the identity, in addition to B and X, each N x s. An iteration applies A and M
+    to a block vector each, and makes 12 N s operations.
+
+    Source: Tali and Vainikko 2019, who call it block CG.
+    """
+
+    name: ClassVar[str] = "pseudo-block-cg"
+    title: ClassVar[str] = "pseudo-block CG (s recurrences, one product)"
+    # An alpha of zero gives beta = 1, so after a breakdown the direction of delta is p - u.
+    direction: ClassVar[str] = "p - u"
+
+    initial: ClassVar[str] = """
+        S = A(X)
+        R = B - S
+        U = M(R)
+        gamma = dots(R, U)
+        rr = dots(R, R)
+        P = U
+    """
+    product: ClassVar[str] = """
+        S = A(P)
+        delta = dots(P, S)
+    """
+    # alpha = gamma/delta
+    update: ClassVar[str] = """
+        X = X + P*alpha
+        R = R - S*alpha
+        U = M(R)
+        gamma = dots(R, U)
+        rr = dots(R, R)
+    """
+    # beta = gamma/previous
+    directions: ClassVar[str] = """
+        P = U + P*beta
+    """
+    definite: ClassVar[bool] = True
+    """Whether delta and gamma must be positive; else they need only differ from zero."""
+
+    def block_iterates(self, space: BlockWorkspace, frozen: np.ndarray) -> Iterator[BlockRow]:
+        row = small(1, space.columns)
+        texts = (self.initial, self.product, self.update, self.directions)
+        initial, product, update, directions = space.lines(*texts, matrices={"alpha": row, "beta": row})
+        squares = space.lines("uu = dots(U, U)")[0] if space.all_norms else None
+
+        def recurrence() -> Iterator[BlockRow]:
+            matrices = space.matrices
+            initial()
+            yield self._row(space, squares)
+            while True:
+                product()
+                delta, previous = matrices["delta"], matrices["gamma"]
+                if self.definite:
+                    delta, previous = np.real(delta), np.real(previous)
+                done = frozen | (np.real(matrices["rr"]) == 0)
+                curvature = self._curvature(delta[~done])
+                alpha = np.divide(previous, delta, out=np.zeros_like(delta), where=~done & (delta != 0))
+                if self.definite:
+                    alpha = np.where(delta > 0, alpha, 0)
+                matrices["alpha"] = alpha
+                update()
+                gamma = np.real(matrices["gamma"]) if self.definite else matrices["gamma"]
+                beta = np.divide(gamma, previous, out=np.zeros_like(gamma), where=~done & (previous != 0))
+                matrices["beta"] = beta
+                directions()
+                yield dataclasses.replace(self._row(space, squares), curvature=curvature, alpha=alpha, beta=beta)
+
+        return recurrence()
+
+    def _curvature(self, delta: np.ndarray) -> float:
+        """The smallest (p, A p) of the columns that go on; 1 for none."""
+        values = delta if self.definite else np.abs(delta)
+        return float(values.min(initial=np.inf)) if values.size else 1.0
+
+    def _row(self, space: BlockWorkspace, squares: object) -> BlockRow:
+        matrices = space.matrices
+        norms = np.sqrt(np.maximum(np.real(matrices["rr"]), 0))
+        natural = matrices["gamma"]
+        natural = (
+            np.sqrt(np.real(natural)) if self.definite and (np.real(natural) >= 0).all() else np.sqrt(np.abs(natural))
+        )
+        preconditioned = None
+        if callable(squares):
+            squares()
+            preconditioned = np.sqrt(np.maximum(np.real(matrices["uu"]), 0))
+        return BlockRow(norms, natural, space.columns, preconditioned=preconditioned)
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class COCG(PseudoBlockCG):
+    """Conjugate orthogonal CG for complex symmetric A and M, A = A^T: CG with products that are not conjugated.
+
+    For several right-hand sides s recurrences share the matrix. Costs as `pseudo-block-cg`. The residual norms need not
+    fall, and (conj(p), A p) can be zero without p being zero, which is a breakdown.
+
+    Source: van der Vorst and Melissen 1990.
+    """
+
+    name: ClassVar[str] = "cocg"
+    title: ClassVar[str] = "COCG, for complex symmetric A (van der Vorst, Melissen)"
+    definite: ClassVar[bool] = False
+    complex_symmetric: ClassVar[bool] = True
+
+    initial: ClassVar[str] = """
+        S = A(X)
+        R = B - S
+        U = M(R)
+        Rbar = conj(R)
+        gamma = dots(Rbar, U)
+        rr = dots(R, R)
+        P = U
+    """
+    product: ClassVar[str] = """
+        S = A(P)
+        Pbar = conj(P)
+        delta = dots(Pbar, S)
+    """
+    update: ClassVar[str] = """
+        X = X + P*alpha
+        R = R - S*alpha
+        U = M(R)
+        Rbar = conj(R)
+        gamma = dots(Rbar, U)
+        rr = dots(R, R)
+    """
