@@ -198,7 +198,7 @@ class TestRefusals:
         found = refusal(wrap(changed((0, 1, 0.25j), (1, 0, 0.25j), start=HERMITIAN)))
         assert found in {
             "the matrix is complex symmetric, not Hermitian; CG needs a Hermitian positive definite matrix "
-            f"(A[{i}, {j}] differs from conj(A[{j}, {i}]) by 0.5)"
+            f"(A[{i}, {j}] differs from conj(A[{j}, {i}]) by 0.5); choose solver cocg or block-cocg"
             for i, j in ((0, 1), (1, 0))
         }
 

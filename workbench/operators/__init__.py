@@ -2,12 +2,13 @@
 
 from workbench.operators.base import BoundOperator, Operator, Size, stored_bytes
 from workbench.operators.box import Box
-from workbench.operators.matrix import LinearOperatorAdapter, Matrix, as_operator
+from workbench.operators.matrix import ComplexSymmetricMatrix, LinearOperatorAdapter, Matrix, as_operator
 from workbench.operators.stencil import Stencil
 
 __all__ = [
     "BoundOperator",
     "Box",
+    "ComplexSymmetricMatrix",
     "LinearOperatorAdapter",
     "Matrix",
     "Operator",

@@ -35,6 +35,9 @@ class Matrix:
         check_shape(self.shape)
         object.__setattr__(self, "csr", _canonical(self.csr))
         _check_finite(self.csr)
+        self._check()
+
+    def _check(self) -> None:
         _check_hermitian(self.csr)
         _check_diagonal(self.csr.diagonal())
 
@@ -63,10 +66,20 @@ class Matrix:
         return self.csr
 
     def astype(self, dtype: np.dtype) -> Matrix:
-        return Matrix(sparse.csr_array(self.csr.astype(dtype)))
+        return type(self)(sparse.csr_array(self.csr.astype(dtype)))
 
     def bind(self, device: Device) -> BoundOperator:
         return device.csr(self.csr.data, self.csr.indices, self.csr.indptr)
+
+
+class ComplexSymmetricMatrix(Matrix):
+    """A sparse matrix with A = A^T, complex or real, for COCG; not Hermitian where it is complex.
+
+    Construction checks as `Matrix` does, with A = A^T in place of A = A^H, and without the sign of the diagonal.
+    """
+
+    def _check(self) -> None:
+        _check_complex_symmetric(self.csr)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -112,10 +125,11 @@ class LinearOperatorAdapter:
         return device.callable(matvec_function(self.linear, "A", self.dtype), self.shape[0], self.dtype)
 
 
-def as_operator(A: Any) -> Operator:
+def as_operator(A: Any, kind: type[Matrix] = Matrix) -> Operator:
     """Convert a SciPy sparse array or matrix, a dense square array or a SciPy LinearOperator to an Operator.
 
-    An Operator is returned unchanged. Integer, boolean and half-precision entries become float64.
+    kind: the class of matrices. An Operator is returned unchanged. Integer, boolean and half-precision entries become
+    float64.
 
     Raises InputError for any other type, for entries that double precision cannot represent, for sparse arrays with
     indices out of range, and for whatever `Matrix` refuses.
@@ -125,14 +139,14 @@ def as_operator(A: Any) -> Operator:
     if sparse.issparse(A):
         check_shape(A.shape)
         check_indices(A)
-        return Matrix(sparse.csr_array(A))
+        return kind(sparse.csr_array(A))
     if isinstance(A, linalg.LinearOperator):
         return LinearOperatorAdapter(A)
     if isinstance(A, np.ma.MaskedArray):
         raise InputError("A is a masked array; fill the masked entries: A.filled(value)")
     if isinstance(A, np.ndarray):
         check_shape(A.shape)
-        return Matrix(sparse.csr_array(to_working_dtype(A, "A")))
+        return kind(sparse.csr_array(to_working_dtype(A, "A")))
     raise InputError(
         f"cannot use {type(A).__name__} as A; pass a SciPy sparse array, a LinearOperator or a workbench operator"
     )
@@ -202,12 +216,23 @@ def _check_hermitian(csr: sparse.csr_array) -> None:
     if csr.dtype.kind == "c" and difference.plain <= allowed:
         raise InputError(
             "the matrix is complex symmetric, not Hermitian; CG needs a Hermitian positive definite matrix "
-            f"({entry} differs from conj({mirror}) by {difference.hermitian:.3g})"
+            f"({entry} differs from conj({mirror}) by {difference.hermitian:.3g}); choose solver cocg or block-cocg"
         )
     raise InputError(
         f"the matrix is not symmetric: {entry} and {mirror} differ by {difference.hermitian:.3g}; "
         "CG needs a symmetric positive definite matrix"
     )
+
+
+def _check_complex_symmetric(csr: sparse.csr_array) -> None:
+    from workbench.devices.cpu.symmetry import asymmetry
+
+    difference = asymmetry(csr.data, csr.indices, csr.indptr)
+    if difference.plain <= SYMMETRY_TOLERANCE * difference.largest:
+        return
+    if difference.hermitian <= SYMMETRY_TOLERANCE * difference.largest:
+        raise InputError("the matrix is Hermitian, but COCG needs A = A^T; choose solver cg or block-cg")
+    raise InputError(f"the matrix is not symmetric: A and A^T differ by {difference.plain:.3g}; COCG needs A = A^T")
 
 
 def _check_diagonal(diagonal: np.ndarray) -> None:

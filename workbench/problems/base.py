@@ -77,6 +77,10 @@ class Problem(Block):
         """Assemble the system. `seed` is for random right-hand sides; geometry seeds are separate parameters."""
         raise TypeError(f"problem {self.name} does not implement assemble")
 
+    def assemble_complex_symmetric(self, seed: int = 0) -> LinearSystem:
+        """The system for a method that needs A = A^T; by default that of `assemble`, whose matrix is real."""
+        return self.assemble(seed)
+
 
 def digest(text: str) -> str:
     """# and the first 6 hexadecimal digits of the SHA-256 of a text."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from workbench.data_files import path_of
 from workbench.errors import InputError, printable_path
-from workbench.operators import Matrix
+from workbench.operators import ComplexSymmetricMatrix, Matrix
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.catalogue import catalogue, known_entry
 from workbench.problems.matrix_market import ENDINGS, file_stem, read_matrix
@@ -40,9 +40,15 @@ class MatrixFile(Problem):
         return file_stem(Path(self.path))
 
     def assemble(self, seed: int = 0) -> LinearSystem:
+        return self._read(Matrix)
+
+    def assemble_complex_symmetric(self, seed: int = 0) -> LinearSystem:
+        return self._read(ComplexSymmetricMatrix)
+
+    def _read(self, kind: type[Matrix]) -> LinearSystem:
         if not self.path:
             raise InputError("matrix-file needs a path, such as matrix-file:bcsstk15.mtx.gz")
-        return matrix_system(read_matrix(Path(self.path)))
+        return matrix_system(read_matrix(Path(self.path), kind))
 
 
 def matrix_system(matrix: Matrix) -> LinearSystem:

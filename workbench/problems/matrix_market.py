@@ -40,12 +40,12 @@ def file_stem(path: Path) -> str:
     return path.stem
 
 
-def read_matrix(path: Path) -> Matrix:
+def read_matrix(path: Path, kind: type[Matrix] = Matrix) -> Matrix:
     """Read a matrix from a .mtx or .mtx.gz file, or from NAME/NAME.mtx in a NAME.tar.gz of the SuiteSparse collection.
 
     Formats: coordinate and array; real, integer and complex; general, symmetric and hermitian. Pattern files, which
     have no values, and skew-symmetric files are refused. The header has at most 1 MiB and 10,000 lines, comments
-    included.
+    included. kind: the class of the matrix, which checks it.
 
     Cost: one pass over the text, then about 36 bytes per entry. Raises InputError with the file and, if known, the line
     or the entry.
@@ -54,7 +54,7 @@ def read_matrix(path: Path) -> Matrix:
     with opened(path, "matrix file") as stream:
         entries = read_entries(stream, path.name, refusal)
     try:
-        return Matrix(entries)
+        return kind(entries)
     except InputError as error:
         raise InputError(f"{refusal}: {error}") from None
     except MemoryError:

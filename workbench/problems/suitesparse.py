@@ -13,7 +13,7 @@ from scipy import sparse
 
 from workbench.errors import InputError, printable_path
 from workbench.files import opened
-from workbench.operators import Matrix, Size
+from workbench.operators import ComplexSymmetricMatrix, Matrix, Size
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.catalogue import group_and_name, known_entry
 from workbench.problems.download import downloaded, verify
@@ -60,6 +60,12 @@ class SuiteSparse(Problem):
         return None if entry is None else Size.of_rows(entry.N, entry.nnz)
 
     def assemble(self, seed: int = 0) -> LinearSystem:
+        return self._read(Matrix)
+
+    def assemble_complex_symmetric(self, seed: int = 0) -> LinearSystem:
+        return self._read(ComplexSymmetricMatrix)
+
+    def _read(self, kind: type[Matrix]) -> LinearSystem:
         group, name = group_and_name(self.matrix)
         path, sha256 = cached(group, name), self._sha256
         if path is not None:
@@ -75,7 +81,7 @@ class SuiteSparse(Problem):
                 entries = read_entries(stream, path.name, f"{printable_path(url)} sent what cannot be read")
                 self._check_facts(entries, f"{printable_path(url)} sent")
         try:
-            return matrix_system(Matrix(entries))
+            return matrix_system(kind(entries))
         except InputError as error:
             raise InputError(f"cannot use {path}: {error}") from None
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from workbench.errors import InputError, quoted
+from workbench.operators import ComplexSymmetricMatrix, Matrix
 from workbench.preconditioners import Preconditioner
+from workbench.registry import as_block
 from workbench.run.block import BlockRun
 from workbench.run.configuration import Configuration, configure
 from workbench.run.driver import Run
@@ -102,10 +104,12 @@ def solve(
     if callback is not None and not callable(callback):
         raise InputError(f"callback must be a function of the run, got {quoted(callback)}")
     many = has_columns(b)
-    system, x0 = (block_system_of if many else system_of)(A, b, x0)
+    method = cast(Solver, as_block("solver", solver or ("block-cg" if many else BLOCKS["solver"].default)))
+    kind = ComplexSymmetricMatrix if method.complex_symmetric else Matrix
+    system, x0 = (block_system_of if many else system_of)(A, b, x0, kind)
     configuration = configure(
         InMemoryProblem(),
-        solver=solver or ("block-cg" if many else BLOCKS["solver"].default),
+        solver=method,
         preconditioner=as_preconditioner(M, system.operator.shape[0]),
         deflation=as_deflation(deflation),
         coarse=coarse,

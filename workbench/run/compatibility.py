@@ -1,9 +1,17 @@
-"""Compatibility of second levels and problems, checked before assembly."""
+"""Compatibility of the parts of a run: second levels and problems, methods and the symmetry of the matrix."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from workbench.deflation import Deflation
+from workbench.errors import InputError
+from workbench.operators import ComplexSymmetricMatrix, LinearOperatorAdapter, Operator
 from workbench.problems import Problem
+from workbench.run.configuration import Configuration
+
+COMPLEX_SYMMETRIC_M = ("none", "jacobi", "given")
+"""Preconditioners that are complex symmetric where A is."""
 
 
 def unmet(problem: type[Problem] | Problem, deflation: type[Deflation] | Deflation) -> str:
@@ -16,3 +24,22 @@ def unmet(problem: type[Problem] | Problem, deflation: type[Deflation] | Deflati
     if deflation.needs_grid and not problem.has_grid:
         return f"deflation {deflation.name} needs a grid, which {problem.name} does not have"
     return ""
+
+
+def check_symmetry(configuration: Configuration, operator: Operator) -> None:
+    """Raise InputError where a complex matrix has another symmetry than the method needs. Cost: nothing."""
+    solver = configuration.solver
+    if not np.issubdtype(operator.dtype, np.complexfloating):
+        return
+    if isinstance(operator, ComplexSymmetricMatrix) and not solver.complex_symmetric:
+        raise InputError(f"A is complex symmetric, and solver {solver.name} needs a Hermitian A; choose block-cocg")
+    if not solver.complex_symmetric:
+        return
+    if not isinstance(operator, (ComplexSymmetricMatrix, LinearOperatorAdapter)):
+        raise InputError(f"A is Hermitian, and solver {solver.name} needs A = A^T; choose cg or block-cg")
+    if configuration.preconditioner.name not in COMPLEX_SYMMETRIC_M or configuration.deflation.name != "none":
+        raise InputError(
+            f"with solver {solver.name} and a complex A, preconditioner {configuration.preconditioner.name} and "
+            f"deflation {configuration.deflation.name} are not available: they are Hermitian; choose none or jacobi, "
+            "and deflation none"
+        )

@@ -14,7 +14,7 @@ from workbench.arrays import HostFunction, common_dtype, finite_block, finite_ve
 from workbench.deflation import Deflation, DeflationContext, Subspace, as_subspace
 from workbench.devices.protocol import Device
 from workbench.errors import InputError, quoted
-from workbench.operators import BoundOperator, Operator, as_operator
+from workbench.operators import BoundOperator, Matrix, Operator, as_operator
 from workbench.operators.matrix import check_indices
 from workbench.preconditioners import Preconditioner
 from workbench.problems import LinearSystem, Problem
@@ -104,13 +104,13 @@ def as_deflation(Z: Any) -> Deflation:
     return InMemoryDeflation(Z)
 
 
-def system_of(A: Any, b: Any, x0: Any = None) -> tuple[LinearSystem, np.ndarray | None]:
+def system_of(A: Any, b: Any, x0: Any = None, kind: type[Matrix] = Matrix) -> tuple[LinearSystem, np.ndarray | None]:
     """A x = b and x0 in their common dtype, as SciPy promotes them; a note of the system records a promotion.
 
-    A float32 matrix with a float64 b gives a float64 system, a real matrix with a complex b or x0 a complex one. Raises
-    InputError as `as_operator` and `workbench.arrays.finite_vector` do.
+    kind: the class of matrices. A float32 matrix with a float64 b gives a float64 system, a real matrix with a complex
+    b or x0 a complex one. Raises InputError as `as_operator` and `workbench.arrays.finite_vector` do.
     """
-    operator = as_operator(A)
+    operator = as_operator(A, kind)
     size = operator.shape[0]
     b = finite_vector(b, "b", size)
     x0 = None if x0 is None else finite_vector(x0, "x0", size)
@@ -128,9 +128,11 @@ def has_columns(b: Any) -> bool:
     return shape is not None and len(shape) == 2 and shape[1] != 1
 
 
-def block_system_of(A: Any, B: Any, X0: Any = None) -> tuple[LinearSystem, np.ndarray | None]:
+def block_system_of(
+    A: Any, B: Any, X0: Any = None, kind: type[Matrix] = Matrix
+) -> tuple[LinearSystem, np.ndarray | None]:
     """The same for A X = B; B and X0 of shape (N, s), dense or sparse. Raises InputError for other shapes too."""
-    operator = as_operator(A)
+    operator = as_operator(A, kind)
     size = operator.shape[0]
     B = finite_block(B, "b", size)
     X0 = None if X0 is None else finite_block(X0, "x0", size)

@@ -20,6 +20,7 @@ from workbench.operators import BoundOperator, Operator
 from workbench.preconditioners import ElementWise
 from workbench.problems import LinearSystem
 from workbench.run.cancellation import check_stopped
+from workbench.run.compatibility import check_symmetry
 from workbench.run.configuration import Configuration
 from workbench.run.in_memory import InMemoryPreconditioner
 from workbench.run.right_hand_side import Vectors, make_consistent, prepare_vectors, right_hand_side
@@ -149,6 +150,7 @@ def prepare(
     system = system or _assembled(configuration, device)
     check_stopped(stopped)
     operator = system.operator
+    check_symmetry(configuration, operator)
     device.need(operator.dtype)
     choice = configuration.solver.select(device, operator, traits, profile)
     solver, device = choice.solver, choice.device
@@ -182,7 +184,8 @@ def _assembled(configuration: Configuration, device: Device) -> LinearSystem:
     size = configuration.problem.known_size
     if size is not None:
         configuration.solver.check_memory(device, size)
-    return configuration.problem.assemble(configuration.seed)
+    problem, solver = configuration.problem, configuration.solver
+    return (problem.assemble_complex_symmetric if solver.complex_symmetric else problem.assemble)(configuration.seed)
 
 
 def _levels(

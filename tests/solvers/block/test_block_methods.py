@@ -170,3 +170,54 @@ def test_a_singular_system_gets_consistent_right_hand_sides():
     assert result.reason is Reason.CONSISTENT
     consistent = B - B.mean(axis=0)
     assert np.linalg.norm(consistent - A @ result.x) <= 1e-7 * np.linalg.norm(B)
+
+
+def helmholtz(n):
+    """A complex symmetric matrix: Poisson less (1 + 0.15i) k^2."""
+    return sparse.csr_array(poisson(n) - (1 + 0.15j) * (20 / (n + 1)) ** 2 * sparse.eye_array(n * n))
+
+
+@pytest.mark.parametrize(("method", "s", "low", "high"), [("cocg", 3, 415, 455), ("block-cocg", 4, 245, 270)])
+def test_cocg_on_a_complex_symmetric_matrix(method, s, low, high):
+    """Counts of an independent prototype in NumPy."""
+    rng = np.random.default_rng(0)
+    A, B = helmholtz(64), rng.standard_normal((4096, s)) + 1j * rng.standard_normal((4096, s))
+    result = solve(A, B, solver=method, M="none", rtol=1e-8)
+    assert result.converged
+    assert low <= result.iterations <= high
+    assert (np.linalg.norm(B - A @ result.x, axis=0) <= 1.01e-8 * np.linalg.norm(B, axis=0)).all()
+
+
+@pytest.mark.parametrize("method", SYMMETRIC)
+def test_one_column_of_cocg(method):
+    A, b = helmholtz(20), np.arange(400) + 1j
+    result = solve(A, b, solver=method, M="jacobi", rtol=1e-9)
+    assert result.converged
+    np.testing.assert_allclose(result.x, np.linalg.solve(A.toarray(), b), rtol=0, atol=1e-5 * np.abs(result.x).max())
+
+
+@pytest.mark.parametrize("method", SYMMETRIC)
+def test_on_a_real_matrix_cocg_takes_the_steps_of_cg(method):
+    A, b = poisson(20), normal(400, 1)[:, 0]
+    cg, cocg = (solve(A, b, solver=name, M="none", rtol=1e-9) for name in ("cg", method))
+    assert cocg.iterations == cg.iterations
+    np.testing.assert_allclose(cocg.history["alpha"][1:30], cg.history["alpha"][1:30], rtol=1e-8)
+
+
+def test_methods_refuse_matrices_of_the_other_symmetry():
+    A, b = helmholtz(8), np.ones(64)
+    with pytest.raises(InputError, match="choose solver cocg or block-cocg"):
+        solve(A, b)
+    hermitian = poisson(8).astype(complex)
+    hermitian[0, 1], hermitian[1, 0] = -1j, 1j
+    with pytest.raises(InputError, match="the matrix is Hermitian, but COCG needs A = A"):
+        solve(hermitian, b, solver="cocg")
+    with pytest.raises(InputError, match="choose none or jacobi"):
+        solve(A, b, solver="cocg", M="ic")
+
+
+def test_a_block_cocg_without_inverse_products_says_so():
+    # (1, i) is orthogonal to itself without conjugation: P^T A P = 0 at the first step.
+    A = sparse.csr_array(np.eye(2, dtype=complex))
+    result = solve(A, np.array([1, 1j]), solver="block-cocg", M="none")
+    assert not result.converged
