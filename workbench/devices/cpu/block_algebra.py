@@ -1,26 +1,24 @@
 """Products of N x s block vectors with small matrices: Gram matrices X^H Y, and Z = B + X C.
 
-A strip of rows stays in a core's first caches, and is processed in tiles of the result that stay in registers. Gram
-matrices are summed in double precision; B + X C is computed in the precision of the block vectors.
+Innermost loops run along rows, which are contiguous. Gram matrices are summed in double precision; B + X C is computed
+in the precision of the block vectors.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
 from workbench.devices.cpu import generated
 from workbench.devices.cpu.compiled import REORDERED, Kernel, kernel
 from workbench.devices.cpu.threads import CHUNK, cores, launch, prepare
-from workbench.devices.cpu.work_stealing import shared, threads
+from workbench.devices.cpu.work_stealing import APART, shared, threads
 from workbench.lines.types import accumulator
 
-STRIP = 64
-"""Rows of a strip: of 64 columns in double precision, 32 KiB of each block vector."""
-TILE = (4, 8)
-"""Rows and columns of a tile: 32 sums, as many as the vector registers of today's processors hold."""
+TILE = 4
+"""Products that are summed in registers before the sum is added to an entry in the cache."""
 MOST_SUMS = 64
 """Most partial Gram matrices."""
 
@@ -62,7 +60,7 @@ def combine(
     """
     given = target if base is None else base
     if len(shape) == 2:
-        product, arrays = _combined(*shape, base is not None), [np.empty((cores(), STRIP, shape[1]), target.dtype)]
+        product, arrays = _combined(*shape, base is not None), [np.empty((cores(), shape[1] + APART), target.dtype)]
     else:
         product, arrays = _scaled if base is None else _added, []
     prepare(product, target, given, factor, np.empty(shape, factor.dtype), *arrays)
@@ -81,78 +79,41 @@ def _partial_sums(x: np.ndarray, rows: int, columns: int) -> np.ndarray:
 
 @functools.cache
 def _gram(s: int, t: int, conjugate: bool) -> Kernel:
-    body = ["n, chunks = x.shape[0], sums.shape[0]"]
-    body += [f"for low in range(n*chunk//chunks, n*(chunk + 1)//chunks, {STRIP}):"]
-    body += [f"    high = min(low + {STRIP}, n*(chunk + 1)//chunks)"]
-    for over_rows, rows in _spans("a", s, TILE[0]):
-        for over_columns, columns in _spans("c", t, TILE[1]):
-            body += [f"    {over_rows}", f"        {over_columns}"]
-            body += [f"            {line}" for line in _gram_tile(rows, columns, conjugate)]
+    """Each row of the Gram matrix takes the products of four rows of X and Y at a time."""
+    body = ["n, chunks, total = x.shape[0], sums.shape[0], sums[chunk]"]
+    body += ["first, end = n*chunk//chunks, n*(chunk + 1)//chunks", "left, right = x[first:end], y[first:end]"]
+    for over, rows in (
+        (f"for i in range(0, left.shape[0] - {TILE - 1}, {TILE}):", TILE),
+        (
+            f"for i in range(left.shape[0]//{TILE}*{TILE}, left.shape[0]):",
+            1,
+        ),
+    ):
+        entries = [f"left[i + {k}, p]" for k in range(rows)]
+        entries = [f"np.conj({entry})" if conjugate else entry for entry in entries]
+        products = " + ".join(f"x{k}*right[i + {k}, q]" for k in range(rows))
+        body += [over, f"    for p in range({s}):"]
+        body += [f"        x{k} = sums.dtype.type({entry})" for k, entry in enumerate(entries)]
+        body += [f"        for q in range({t}):", f"            total[p, q] += {products}"]
     text = ["def kernel(taken, x, y, sums):", *(f"    {line}" for line in generated.over("sums.shape[0]", body))]
     return generated.kernel("\n".join(text) + "\n")
 
 
-def _gram_tile(rows: int, columns: int, conjugate: bool) -> Iterator[str]:
-    """Add a strip to the tile of the Gram matrix at row a and column c."""
-    tile = [(p, q) for p in range(rows) for q in range(columns)]
-    for p, q in tile:
-        yield f"g{p}_{q} = sums[chunk, a + {p}, c + {q}]"
-    yield "for i in range(low, high):"
-    for p in range(rows):
-        yield f"    x{p} = " + (f"np.conj(x[i, a + {p}])" if conjugate else f"x[i, a + {p}]")
-    for q in range(columns):
-        yield f"    y{q} = sums.dtype.type(y[i, c + {q}])"
-    for p, q in tile:
-        yield f"    g{p}_{q} += x{p}*y{q}"
-    for p, q in tile:
-        yield f"sums[chunk, a + {p}, c + {q}] = g{p}_{q}"
-
-
 @functools.cache
 def _combined(s: int, t: int, based: bool) -> Kernel:
-    """The strip is computed in `room` first, because target may be factor."""
-    body = [f"low, high = chunk*{STRIP}, min(chunk*{STRIP} + {STRIP}, target.shape[0])"]
-    for over_rows, rows in (
-        ("for a in range(low, high - 3, 4):", 4),
-        ("for a in range(high - (high - low)%4, high):", 1),
-    ):
-        for over_columns, columns in _spans("c", t, TILE[1]):
-            body += [over_rows, f"    {over_columns}"]
-            body += [f"        {line}" for line in _product_tile(rows, columns, s, based)]
-    body += [
-        "for i in range(low, high):",
-        f"    for k in range({t}):",
-        "        target[i, k] = room[thread, i - low, k]",
-    ]
-    strips = f"(target.shape[0] + {STRIP - 1})//{STRIP}"
-    text = ["def kernel(taken, target, base, factor, small, room):"]
-    text += [f"    {line}" for line in generated.over(strips, body)]
+    """Each row of the result takes four rows of the small matrix at a time, in `room`, because target may be factor."""
+    body = ["n, chunks, row = target.shape[0], 1 + target.size//chunk_size, room[thread]"]
+    body += ["for i in range(n*chunk//chunks, n*(chunk + 1)//chunks):", f"    for q in range({t}):"]
+    body += ["        row[q] = base[i, q]" if based else "        row[q] = 0"]
+    for first in range(0, s, TILE):
+        terms = range(first, min(s, first + TILE))
+        body += [f"    f{k} = factor[i, {k}]" for k in terms]
+        body += [f"    for q in range({t}):"]
+        body += ["        row[q] += " + " + ".join(f"f{k}*small[{k}, q]" for k in terms)]
+    body += [f"    for q in range({t}):", "        target[i, q] = row[q]"]
+    text = ["def kernel(taken, target, base, factor, small, room):", f"    chunk_size = {CHUNK}"]
+    text += [f"    {line}" for line in generated.over("1 + target.size//chunk_size", body)]
     return generated.kernel("\n".join(text) + "\n")
-
-
-def _product_tile(rows: int, columns: int, s: int, based: bool) -> Iterator[str]:
-    """The tile of base + factor @ small at row a and column c."""
-    tile = [(p, q) for p in range(rows) for q in range(columns)]
-    for p, q in tile:
-        yield f"z{p}_{q} = " + (f"base[a + {p}, c + {q}]" if based else "small.dtype.type(0)")
-    yield f"for k in range({s}):"
-    for q in range(columns):
-        yield f"    m{q} = small[k, c + {q}]"
-    for p in range(rows):
-        yield f"    f{p} = factor[a + {p}, k]"
-    for p, q in tile:
-        yield f"    z{p}_{q} += f{p}*m{q}"
-    for p, q in tile:
-        yield f"room[thread, a - low + {p}, c + {q}] = z{p}_{q}"
-
-
-def _spans(name: str, extent: int, width: int) -> Iterator[tuple[str, int]]:
-    """Loops that cover 0 to extent in steps of the width, and once with what is left: the loop's line, and the step."""
-    rest = extent % width
-    if extent > rest:
-        yield f"for {name} in range(0, {extent - rest}, {width}):", width
-    if rest:
-        yield f"for {name} in range({extent - rest}, {extent}, {rest}):", rest
 
 
 @kernel(fastmath=REORDERED)
