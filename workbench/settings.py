@@ -43,11 +43,17 @@ class Size(Parameter):
         return read_size(value) if isinstance(value, str) else super()._convert(prefix, value)
 
 
+COLUMNS_FILES = (".npy", ".mtx", ".mtx.gz")
+"""Endings of files of right-hand sides."""
+
+
 class RightHandSide(Parameter):
-    """One of the choices, or `random:<columns>`."""
+    """One of the choices, `random:<columns>`, or a file of columns."""
 
     def check(self, value: object, owner: str = "") -> Any:
         """The value; raises InputError for any other."""
+        if isinstance(value, str) and value.endswith(COLUMNS_FILES):
+            return value
         found = re.fullmatch(r"random:0*(\d{1,6})", value.strip()) if isinstance(value, str) else None
         if found is None:
             return super().check(value, owner)
@@ -103,7 +109,7 @@ RUN = _by_name(
         str,
         "problem",
         "right-hand side; ones is b = 1, ones-scaled is b = A x* with x* = 1/sqrt(N), random is uniform in [0, 1), "
-        "random:16 is sixteen columns, standard normal, for block methods",
+        "random:16 is sixteen columns, standard normal, for block methods; or a .npy or .mtx file of columns",
         choices=("problem", "ones", "ones-scaled", "random"),
     ),
     Parameter(

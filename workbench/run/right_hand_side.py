@@ -9,15 +9,18 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.arrays import cast, finite_vector
+from workbench.data_files import path_of
 from workbench.devices.constant import constant, constant_of, entries
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators import BoundOperator
 from workbench.problems import LinearSystem
+from workbench.problems.columns_file import read_columns
 from workbench.run.cancellation import check_stopped
 from workbench.run.configuration import Configuration
 from workbench.scaling import is_extreme, max_abs, norm, scaled, scaled_scalar
+from workbench.settings import COLUMNS_FILES
 
 
 class Vectors(NamedTuple):
@@ -74,6 +77,8 @@ def right_hand_side(
             return device.to_host(b), exact
         case "random":
             return np.random.default_rng([configuration.seed, 1]).random(size).astype(dtype), None
+    if configuration.rhs.endswith(COLUMNS_FILES):
+        return cast(read_columns(path_of(configuration.rhs), size)[:, 0], dtype, "the right-hand side"), None
     if (value := constant_of(system.b)) is not None and system.b.shape == (size,):
         return constant(cast(finite_vector(np.array([value]), "b", 1), dtype, "b")[0], size, dtype), None
     return cast(finite_vector(system.b, "b", size), dtype, "b"), None

@@ -8,11 +8,14 @@ import math
 import numpy as np
 
 from workbench.arrays import cast, finite_block
+from workbench.data_files import path_of
 from workbench.errors import InputError
 from workbench.problems import LinearSystem
+from workbench.problems.columns_file import columns_in, read_columns
 from workbench.run.configuration import Configuration
 from workbench.run.right_hand_side import make_consistent
 from workbench.scaling import max_abs, scaled
+from workbench.settings import COLUMNS_FILES
 
 RANDOM = "random:"
 
@@ -42,6 +45,9 @@ def count_of(configuration: Configuration, system: LinearSystem | None) -> int |
         return system.b.shape[1]
     if configuration.rhs.startswith(RANDOM):
         return int(configuration.rhs.removeprefix(RANDOM))
+    if configuration.rhs.endswith(COLUMNS_FILES):
+        count = columns_in(path_of(configuration.rhs))
+        return count if count > 1 else None
     return None
 
 
@@ -75,6 +81,8 @@ def _given(configuration: Configuration, system: LinearSystem) -> np.ndarray:
     dtype, size = system.operator.dtype, system.operator.shape[0]
     if system.b.ndim == 2:
         return np.array(system.b, dtype, order="C")
+    if configuration.rhs.endswith(COLUMNS_FILES):
+        return np.array(cast(read_columns(path_of(configuration.rhs), size), dtype, "the right-hand side"), order="C")
     s = int(configuration.rhs.removeprefix(RANDOM))
     rng = np.random.default_rng(configuration.seed)
     B = rng.standard_normal((size, s))
