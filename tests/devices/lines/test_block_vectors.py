@@ -171,6 +171,16 @@ def test_small_matrices_keep_their_values_when_more_programs_come():
     np.testing.assert_allclose(space.scalars[space.slots["g"] :][:9].reshape(3, 3), gram)
 
 
+def test_a_scalar_does_not_become_a_small_matrix():
+    X = np.arange(12.0).reshape(4, 3)
+    with pytest.raises(LinesError, match=r"line 'g = \(X, X\)' assigns a 3 x 3 matrix to g, a scalar; rename it"):
+        Cpu().lines("a = 2*g\ng = (X, X)")(X=X, g=1.0)
+    space = Cpu().workspace(4, X.dtype, vectors={"X": X})
+    space.lines("g = 2")
+    with pytest.raises(LinesError, match="to g, a scalar; rename it"):
+        space.lines("g = (X, X)")
+
+
 def test_programs_of_blocks_are_counted_without_a_device():
     vectors = {"B": np.zeros((SIZE, 3)), "X": np.zeros((SIZE, 3))}
     _, matrix, d, _ = system(3)

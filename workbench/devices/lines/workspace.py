@@ -97,7 +97,8 @@ class Workspace:
         programs = [parse(text) for text in texts]
         given = self._given_shapes()
         everything = [line for lines in programs for line in lines]
-        typing_rules.check_scalars(programs, infer(everything, given), self.slots)
+        free = {name: shape for name, shape in given.items() if shape != SCALAR}
+        typing_rules.check_scalars(programs, infer(everything, free), self.slots)
         inlined = [schedule.inline(lines, self.operators) for lines in programs]
         shapes = infer([line for lines in inlined for line in lines], given)
         inlined = [schedule.divide_scalars(lines, shapes) for lines in inlined]
@@ -186,9 +187,9 @@ class Workspace:
         self.vectors.update(vectors)
 
     def _given_shapes(self) -> dict[str, Shape]:
-        """The shapes of all arrays, and of the small matrices of earlier programs."""
+        """The shapes of all arrays, and of the scalars and small matrices that have their words already."""
         arrays = {name: _shape_of(vector) for name, vector in self.vectors.items()}
-        return arrays | {name: shape for name, shape in self._shapes.items() if shape.kind is Kind.SMALL}
+        return arrays | {name: self._shapes[name] for name in self.slots}
 
     def _offers(self, operator: str, lines: Iterable[Line], shapes: Shapes) -> Collection[str]:
         """The dot products that an operator computes along with its product; none where it is applied to blocks."""
