@@ -24,7 +24,7 @@ from workbench.errors import InputError
 class Launcher:
     """Vectors, compiled kernels, launches and dot products of one accelerator.
 
-    Launches return at once; the host waits where it reads: `to_host`, `fetch`, `read_scalar`, `norm` and `vdot`.
+    Launches return at once; the host waits where it reads: `to_host`, `fetch`, `norm` and `vdot`.
     """
 
     def __init__(self, runtime: Runtime, budget: Budget | None = None) -> None:
@@ -185,9 +185,6 @@ class Launcher:
         """Memory for the scalars of a workspace and the slots of its watch."""
         single = np.complex64 if np.dtype(dtype).kind == "c" else np.float32
         return self.zeros(max(count, NAMED), np.dtype(dtype) if self.layout.double else np.dtype(single))
-
-    def read_scalar(self, scalars: Vector, slot: int) -> Any:
-        return self.to_host(scalars)[slot].item()
 
     def write_scalar(self, scalars: Vector, slot: int, value: complex) -> None:
         wide = scalars.dtype

@@ -125,9 +125,6 @@ class Cpu(StepByStep, Operators):
     def scalars(self, count: int, dtype: np.dtype) -> np.ndarray:
         return np.zeros(count, dtype)
 
-    def read_scalar(self, scalars: np.ndarray, slot: int) -> Any:
-        return scalars[slot].item()
-
     def write_scalar(self, scalars: np.ndarray, slot: int, value: complex) -> None:
         scalars[slot] = value
 
