@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,8 @@ class Launcher:
         self._kernels: dict[tuple[Any, ...], Function] = {}
         self._subtract = OnePass(self, "s = b - s", ("b", "s"))
         self._vdot = OnePass(self, DOTS, ("x", "y"))
+        # Its sums lie in one buffer, which a run and a snapshot may both use.
+        self._summing = threading.Lock()
 
     # Memory.
 
@@ -209,9 +212,10 @@ class Launcher:
 
     def vdot(self, a: Vector, b: Vector) -> complex:
         """(a, b)."""
-        dots = self._vdot.apply(a, b)
-        assert dots is not None
-        return dots.to_host()[0].item()
+        with self._summing:
+            dots = self._vdot.apply(a, b)
+            assert dots is not None
+            return dots.to_host()[0].item()
 
     def dots(self, dtype: np.dtype) -> OnePass:
         """The dot products (x, y), (y, y) and (x, x) of two vectors in one pass."""
