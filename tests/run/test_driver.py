@@ -6,6 +6,7 @@ from scipy import sparse
 from scipy.sparse import linalg
 
 from tests.conftest import box_stencil, random_matrix
+from workbench.devices.cpu import Cpu
 from workbench.errors import InputError
 from workbench.problems import LinearSystem
 from workbench.run import Reason, Run, Stopping, configure, race, run_through, solve
@@ -27,6 +28,13 @@ def test_scipy_finds_the_same_solution_in_about_as_many_iterations():
     )
     np.testing.assert_allclose(ours.x, theirs, rtol=1e-8)
     assert abs(ours.iterations - len(counted)) <= 1
+
+
+def test_an_element_wise_preconditioner_gets_no_kernel_that_is_not_used(monkeypatch):
+    applied = []
+    monkeypatch.setattr(Cpu, "applied", lambda _, M, *__: applied.append(M))
+    Run(configure("two-layer", n=8, preconditioner="jacobi", deflation="stripes", variant="def1"))
+    assert applied == []
 
 
 @pytest.mark.parametrize("norm", ["residual", "preconditioned", "natural"])

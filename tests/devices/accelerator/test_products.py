@@ -147,7 +147,7 @@ def test_chebyshev_steps(accelerator, dtype):
 def test_element_wise_operators_functions_of_the_host_and_dots(accelerator, dtype):
     scale, x, y = (numbers(5003, dtype, seed) for seed in (1, 0, 2))
     element_wise = ElementWise("d*v", {"d": accelerator.array(scale, x.dtype)})
-    same(accelerator, accelerator.applied(element_wise, x.dtype), scale * x, x)
+    same(accelerator, accelerator.applied(element_wise, x.size, x.dtype), scale * x, x)
     same(accelerator, accelerator.callable(lambda v: 2 * v[::-1], x.size, x.dtype), 2 * x[::-1], x)
     dots = accelerator.dots(x.dtype).apply(accelerator.array(x, x.dtype), accelerator.array(y, y.dtype)).to_host()
     wide = accumulator(x.dtype)

@@ -62,9 +62,9 @@ class Operators(Launcher):
         """Gram matrices of block vectors, and block vectors times small matrices."""
         return BlockAlgebra(self)
 
-    def applied(self, operator: Any, dtype: np.dtype) -> Any:
+    def applied(self, operator: Any, size: int, dtype: np.dtype) -> Any:
         """An element-wise operator as one with apply(r, u), for where it cannot be inlined into a pass."""
-        return AppliedElementWise(self, operator, dtype)
+        return AppliedElementWise(self, operator, size, dtype)
 
     def chebyshev_step(self, inverse: Vector) -> Any:
         """p = a p + b D^-1 (r - s), u = u + p."""

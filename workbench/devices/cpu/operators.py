@@ -76,9 +76,9 @@ class Operators(DeviceBase):
         """Gram matrices of block vectors, and block vectors times small matrices."""
         return block_algebra
 
-    def applied(self, operator: Any, dtype: np.dtype) -> AppliedElementWise:
+    def applied(self, operator: Any, size: int, dtype: np.dtype) -> AppliedElementWise:
         """An element-by-element operator as one with apply(r, u), for where it cannot join a pass."""
-        return AppliedElementWise(self, operator, dtype)
+        return AppliedElementWise(self, operator, size, dtype)
 
     def subdomains(self, labels: np.ndarray, count: int, dtype: np.dtype) -> Subdomains:
         """Piecewise constant deflation vectors given by a label per unknown."""
