@@ -13,7 +13,7 @@ from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.kernels import products as texts
 from workbench.devices.kernels import tiles
-from workbench.devices.traffic import product_bytes, product_flops
+from workbench.devices.traffic import product_bytes, product_flops, term_bytes, term_flops
 
 TILES = 0
 """Value of `items_per_row` that chooses tiles."""
@@ -85,7 +85,8 @@ class StencilTerm:
 
     @property
     def flops(self) -> int:
-        return len(self._bands) * (8 if self._bands[0].dtype.kind == "c" else 2) * self._size
+        scaled = len(self._arrays) > len(self._bands)
+        return term_flops(len(self._bands) * self._size, self._size, self._bands[0].dtype, scaled=scaled)
 
 
 def stencil_terms(
@@ -221,12 +222,13 @@ class CsrTerm:
 
     @property
     def traffic(self) -> int:
-        vectors = 3 + len(self._scale) + (self._dots is not None)
-        return self._rows.nbytes + vectors * self._rows.count * self._rows.data.itemsize
+        rows, summed = self._rows, self._dots is not None
+        return term_bytes(rows.nbytes, rows.count, rows.data.itemsize, scaled=bool(self._scale), summed=summed)
 
     @property
     def flops(self) -> int:
-        return (8 if self._rows.data.dtype.kind == "c" else 2) * self._rows.entries
+        rows = self._rows
+        return term_flops(rows.entries, rows.count, rows.data.dtype, scaled=bool(self._scale))
 
 
 class FactorizedInverse:

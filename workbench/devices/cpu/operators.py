@@ -66,7 +66,8 @@ class Operators(DeviceBase):
         """base - L x, (base - L x)*scale and base - L^H x for a strictly lower triangle in CSR form."""
         upper = sparse.csr_array(lower.conj().T.tocsr())
         rows = (lower.data, lower.indices, lower.indptr)
-        return CsrTerm(*rows), CsrTerm(*rows, scale=scale), CsrTerm(upper.data, upper.indices, upper.indptr)
+        transposed = CsrTerm(upper.data, upper.indices, upper.indptr, summed=True)
+        return CsrTerm(*rows), CsrTerm(*rows, scale=scale), transposed
 
     def dots(self, dtype: np.dtype) -> DotProducts:
         """The dot products (x, y), (y, y) and (x, x) of two vectors in one pass."""
