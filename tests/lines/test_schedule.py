@@ -118,6 +118,11 @@ def test_cg_with_an_element_wise_preconditioner_makes_three_passes():
     assert seen(direction) == (["beta"], ["u", "x", "p"], {"r", "M_d", "x", "p"}, {"x", "p"})
 
 
+def test_an_operator_sets_a_scalar_once():
+    made = steps("s = A(x)\ng = (x, s)\ng = (s, s)\na = 1/g\nx = a*s", A=operator())
+    assert [seen(step) for step in made[:2]] == [("A", "x", "s", {"g": "xy"}), ([], ["g"], {"s"}, set())]
+
+
 def test_cg_without_a_preconditioner_reads_the_residual_twice_and_nothing_else():
     _, iterate = programs(START, ITERATE, vectors="b x", A=operator(), M=SimpleNamespace(formula="v", factors={}))
     assert [seen(step) for step in iterate.steps[1:]] == [

@@ -185,7 +185,7 @@ def _group(
         last = drafts[-1] if drafts else None
         if isinstance(line, Application):
             drafts.append(_Draft(application=line))
-        elif isinstance(line, Dot) and last and fuse and (which := _operator_dot(last.application, line, offers)):
+        elif isinstance(line, Dot) and last and fuse and (which := _operator_dot(last, line, offers)):
             last.operator_dots.append((line.target, which))
         elif isinstance(line, Formula | Solve) and line.target not in vectors:
             if last is None or last.application or not _may_precede(line, last):
@@ -211,9 +211,13 @@ def _may_join(line: Formula | Dot, draft: _Draft) -> bool:
     return not draft.pending.intersection(line.reads)
 
 
-def _operator_dot(application: Application | None, dot: Dot, offers: Mapping[str, Collection[str]]) -> str | None:
-    """Which of the dot products that an operator offers this is: x its argument, y its result."""
-    if application is None or dot.columnwise:
+def _operator_dot(draft: _Draft, dot: Dot, offers: Mapping[str, Collection[str]]) -> str | None:
+    """Which of the dot products that an operator offers this is: x its argument, y its result.
+
+    None also where the step sets that scalar already: the sums of a step are stored in no particular order.
+    """
+    application = draft.application
+    if application is None or dot.columnwise or dot.target in draft.pending:
         return None
     pairs = {
         (application.argument, application.target): "xy",
