@@ -1,6 +1,5 @@
 """Stopping, confirmation, breakdown, restarts, racing: what the only loop decides."""
 
-import gc
 import weakref
 
 import numpy as np
@@ -207,7 +206,6 @@ def test_a_restart_frees_the_vectors_of_the_recurrence_first(monkeypatch):
     before, alive = weakref.ref(run.workspace), []
 
     def recurrence(*given):
-        gc.collect()
         alive.append(before() is not None)
         return Recurrence(*given)
 
