@@ -30,7 +30,7 @@ class Cpu(StepByStep, Operators):
     check_every: int = 1
     """The scalars are in host memory: reading them costs nothing."""
     memory_limit: int | None = None
-    """Bytes that a run may use, None for no limit."""
+    """Bytes that `need_room` allows, None for no limit. Vectors are not counted as they are allocated."""
 
     def limited(self, limit: int | None) -> Cpu:
         """The same device with a memory limit in bytes."""
