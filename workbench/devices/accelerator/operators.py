@@ -17,6 +17,7 @@ from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.coarse import Form
 from workbench.devices.cpu import factorization
 from workbench.devices.cpu.sparse_inverse import inverse_factor
+from workbench.devices.restricted_product import ProductThenRestriction
 from workbench.devices.series import TermByTerm
 
 
@@ -114,7 +115,7 @@ class Operators(Launcher):
 
     def restricted_product(self, bound: Any, z: Any) -> Any:
         """out = A x and Z^H out."""
-        return deflation.ProductThenRestriction(bound, z)
+        return ProductThenRestriction(bound, z)
 
     def coarse_level(
         self, form: Form | None, solve: Callable[[np.ndarray], np.ndarray], count: int, dtype: np.dtype

@@ -24,9 +24,9 @@ from workbench.devices.cpu.unfused import (
     CallableProduct,
     CoarseLevel,
     DotProducts,
-    ProductThenRestriction,
 )
 from workbench.devices.operator_protocols import BlockAlgebra
+from workbench.devices.restricted_product import ProductThenRestriction
 
 FUSED: dict[tuple[type, type], Callable[[Any, Any], Any]] = {(StencilProduct, Subdomains): StencilProduct.restricted}
 """Products that restrict their result in the same pass, by the types of A and Z."""

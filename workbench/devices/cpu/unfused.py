@@ -28,18 +28,6 @@ class CoarseLevel:
         return dots
 
 
-class ProductThenRestriction:
-    """out = A x, then Z^H out."""
-
-    saved = 0
-
-    def __init__(self, bound: Any, z: Any) -> None:
-        self._bound, self._z = bound, z
-
-    def apply(self, x: np.ndarray, out: np.ndarray, *wanted: str) -> tuple[Any, np.ndarray]:
-        return self._bound.apply(x, out, *wanted), self._z.restrict(out)
-
-
 class DotProducts:
     """(x, y), (y, y) and (x, x) in one pass."""
 
