@@ -1,4 +1,4 @@
-"""Bytes and operations of products with CSR and small matrices, counted once for all devices and for dry runs."""
+"""Bytes and operations of products, counted once for all devices and for dry runs."""
 
 from __future__ import annotations
 
@@ -42,6 +42,11 @@ def term_flops(entries: int, rows: int, dtype: np.dtype, *, scaled: bool) -> int
 def product_flops(entries: int, dtype: np.dtype) -> int:
     """Real operations: a multiplication and an addition for each entry."""
     return (8 if dtype.kind == "c" else 2) * entries
+
+
+def box_flops(size: int, reach: int, dtype: np.dtype) -> int:
+    """Real operations of a product with a box operator: 2 reach sums along each axis, then 3 products and 2 sums."""
+    return (6 * reach + 2) * COST["+"][dtype.kind == "c"] * size + product_flops(3 * size, dtype)
 
 
 def block_work(*vectors: Any, columnwise: bool) -> tuple[int, int]:

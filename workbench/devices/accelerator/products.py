@@ -37,7 +37,7 @@ class StencilProduct:
         arrays = [main[:1] if constant else main, *lower]
         self._fixed = [*(device.array(array, main.dtype) for array in arrays), *(np.int64(step) for step in strides)]
         self._words = len(lower) + 2 + (not constant)
-        self._itemsize, self._is_complex = main.dtype.itemsize, main.dtype.kind == "c"
+        self._dtype = main.dtype
         self._dots = Dots(device, main.dtype, device.layout.groups_for(main.size))
 
     def apply(self, x: Vector, out: Vector, *_: str) -> Dots:
@@ -52,11 +52,11 @@ class StencilProduct:
 
     @property
     def traffic(self) -> int:
-        return self._words * self._size * self._itemsize
+        return self._words * self._size * self._dtype.itemsize
 
     @property
     def flops(self) -> int:
-        return (2 * self._bands + 1) * (8 if self._is_complex else 2) * self._size
+        return product_flops((2 * self._bands + 1) * self._size, self._dtype)
 
 
 class StencilTerm:
