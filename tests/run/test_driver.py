@@ -186,7 +186,7 @@ def test_converged_is_said_only_when_the_true_residual_agrees():
 
 
 def test_a_restart_gains_accuracy_when_the_residuals_part():
-    # From a huge start the recurrence forgets what rounding did to b - A x; a restart measures it anew.
+    # From a huge start the recurrence forgets what rounding did to b - A x; a restart recomputes it.
     operator = box_stencil((12, 12))
     start = 1e9 * np.random.default_rng(0).random(144)
     b = np.ones(144)

@@ -45,7 +45,7 @@ def product_flops(entries: int, dtype: np.dtype) -> int:
 
 
 def box_flops(size: int, reach: int, dtype: np.dtype) -> int:
-    """Real operations of a product with a box operator: 2 reach sums along each axis, then 3 products and 2 sums."""
+    """Real operations of the product of a box operator: 2 reach sums along each axis, then 3 products and 2 sums."""
     return (6 * reach + 2) * COST["+"][dtype.kind == "c"] * size + product_flops(3 * size, dtype)
 
 

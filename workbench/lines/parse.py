@@ -4,7 +4,7 @@
     delta = (p, s)                             the dot product p^H s; of block vectors the Gram matrix
     delta = dots(P, S)                         the dot products of corresponding columns, a 1 x s matrix
     alpha = gamma/delta if delta > 0 else 0    a scalar line
-    x = x + alpha*p                            a vector line, element by element
+    x = x + alpha*p                            a vector update, element by element
     alpha = solve(delta, gamma)                delta^-1 gamma, small matrices, alone on its line
     X = X + P@alpha                            a block vector times a small matrix from the right
 
@@ -110,7 +110,7 @@ def _module(source: str, margins: list[int]) -> ast.Module:
 
 
 def _segment(rows: list[bytes], statement: ast.stmt) -> str:
-    """The text of a statement: ast.get_source_segment cuts the whole source anew for each. Columns count bytes."""
+    """The text of a statement: ast.get_source_segment cuts the whole source again for each. Columns count bytes."""
     assert statement.end_lineno is not None
     own = rows[statement.lineno - 1 : statement.end_lineno]
     own[-1] = own[-1][: statement.end_col_offset]
