@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,35 @@ def test_modules_that_the_pages_name_exist():
         for name in re.findall(r"`(?:workbench/)?((?:[a-z_]+/)+[a-z_]+\.py)`", document.read_text()):
             places = [ROOT / name, ROOT / "workbench" / name, ROOT / "workbench" / "devices" / name]
             assert any(place.exists() for place in places), f"{document.name} names {name}, which is not there"
+
+
+def words_of_owners():
+    """The words in the file of each module and of each class with its bases, and in all files of each package."""
+    words, bases = defaultdict(set), defaultdict(set)
+    for file in (ROOT / "workbench").rglob("*.py"):
+        text = file.read_text(encoding="utf-8")
+        here = {file.stem, *re.findall(r"\w+", text)}
+        for name, parents in re.findall(r"^class (\w+)(?:\((.*)\))?:", text, re.MULTILINE):
+            words[name] |= here
+            bases[name] |= set(re.findall(r"\w+", parents)) - {name}
+        for owner in (file.stem, file.parent.name):
+            words[owner] |= here
+    for name in bases:
+        line = [name]
+        for owner in line:
+            line += bases.get(owner, set()) - set(line)
+        words[name] = set().union(*(words[owner] for owner in line if owner in bases))
+    return words
+
+
+def test_members_that_the_pages_name_exist():
+    words = words_of_owners()
+    for document in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        code = " ".join(re.findall(r"`([^`\n]+)`", document.read_text(encoding="utf-8")))
+        for owner, name in re.findall(r"(?<![\w./])(?:workbench\.)?(\w+)\.([A-Za-z_]\w*)\b(?!/)", code):
+            # A device in a page is a variable, and what has a dot may be a file.
+            if owner in words and owner != "device" and name not in ("py", "md", "yml", "npz"):
+                assert name in words[owner], f"{document.name} names {owner}.{name}, which is not there"
 
 
 def script_of(name):

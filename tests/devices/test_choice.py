@@ -87,6 +87,14 @@ def opencl():
         pytest.skip(str(error))
 
 
+def test_a_device_that_was_chosen_has_the_name_of_its_choice(opencl, monkeypatch):
+    monkeypatch.setattr(devices, "_made", {})
+    assert opencl.name == "opencl"
+    assert devices.device("opencl:0").name == "opencl:0"
+    with pytest.raises(InputError, match="device opencl:0 .* holds arrays of at most"):
+        devices.device("opencl:0").zeros(1 << 50, np.dtype(float))
+
+
 @pytest.mark.parametrize(
     ("said", "sentence"),
     [

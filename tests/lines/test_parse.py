@@ -193,3 +193,16 @@ def test_the_text_of_an_expression_parses_into_it():
     (again,) = parse(f"x = {line.expression}")
     assert isinstance(again, Formula)
     assert again.expression == line.expression
+
+
+def test_a_sum_of_hundreds_of_terms_is_refused():
+    (line,) = parse("x = " + " + ".join(["y"] * 200))
+    assert str(line.expression)
+    sentence = "has more than 200 levels of operations; put parts of it on lines of their own"
+    for text in (" + ".join(["y"] * 201), " + ".join(["y"] * 1000), "-" * 500 + "y"):
+        with pytest.raises(LinesError, match=rf"^line '.{{1,60}}' {sentence}$") as caught:
+            parse(f"r = b\nx = {text}")
+        assert (caught.value.line, caught.value.column) == (2, 5)
+    for text in (" + ".join(["y"] * 100_000), "-" * 100_000 + "y"):
+        with pytest.raises(LinesError, match=rf"^a formula {sentence}$"):
+            parse(f"x = {text}")

@@ -46,8 +46,8 @@ class Paper(StepByStep):
     def scalars(self, count, dtype):
         return np.zeros(count, dtype)
 
-    def read_scalar(self, scalars, slot):
-        return scalars[slot]
+    def to_host(self, vector):
+        return vector
 
     def write_scalar(self, scalars, slot, value):
         scalars[slot] = value
@@ -116,6 +116,11 @@ def test_cg_with_an_element_wise_preconditioner_makes_three_passes():
     )
     # u is computed again from r, never stored: one load of d more is less than a store and a load of u.
     assert seen(direction) == (["beta"], ["u", "x", "p"], {"r", "M_d", "x", "p"}, {"x", "p"})
+
+
+def test_an_operator_sets_a_scalar_once():
+    made = steps("s = A(x)\ng = (x, s)\ng = (s, s)\na = 1/g\nx = a*s", A=operator())
+    assert [seen(step) for step in made[:2]] == [("A", "x", "s", {"g": "xy"}), ([], ["g"], {"s"}, set())]
 
 
 def test_cg_without_a_preconditioner_reads_the_residual_twice_and_nothing_else():

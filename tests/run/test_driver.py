@@ -1,15 +1,19 @@
 """Stopping, confirmation, breakdown, restarts, racing: what the only loop decides."""
 
+import weakref
+
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.sparse import linalg
 
 from tests.conftest import box_stencil, random_matrix
+from workbench.devices.cpu import Cpu
 from workbench.errors import InputError
 from workbench.problems import LinearSystem
-from workbench.run import Reason, Run, Stopping, configure, race, run_through, solve
+from workbench.run import Quantity, Reason, Run, Stopping, configure, driver, race, run_through, solve
 from workbench.run.in_memory import InMemoryProblem
+from workbench.run.recurrence import Recurrence
 
 
 def run_of(operator, b, x0=None, **stopping):
@@ -27,6 +31,13 @@ def test_scipy_finds_the_same_solution_in_about_as_many_iterations():
     )
     np.testing.assert_allclose(ours.x, theirs, rtol=1e-8)
     assert abs(ours.iterations - len(counted)) <= 1
+
+
+def test_an_element_wise_preconditioner_gets_no_kernel_that_is_not_used(monkeypatch):
+    applied = []
+    monkeypatch.setattr(Cpu, "applied", lambda _, M, *__: applied.append(M))
+    Run(configure("two-layer", n=8, preconditioner="jacobi", deflation="stripes", variant="def1"))
+    assert applied == []
 
 
 @pytest.mark.parametrize("norm", ["residual", "preconditioned", "natural"])
@@ -175,7 +186,7 @@ def test_converged_is_said_only_when_the_true_residual_agrees():
 
 
 def test_a_restart_gains_accuracy_when_the_residuals_part():
-    # From a huge start the recurrence forgets what rounding did to b - A x; a restart measures it anew.
+    # From a huge start the recurrence forgets what rounding did to b - A x; a restart recomputes it.
     operator = box_stencil((12, 12))
     start = 1e9 * np.random.default_rng(0).random(144)
     b = np.ones(144)
@@ -183,6 +194,40 @@ def test_a_restart_gains_accuracy_when_the_residuals_part():
     assert result.converged
     assert result.history.true_residuals.shape[0] >= 2
     assert np.linalg.norm(b - operator.to_csr() @ result.x) <= 1e-8 * np.linalg.norm(b)
+
+
+def run_that_restarts():
+    operator = box_stencil((12, 12))
+    return run_of(operator, np.ones(144), x0=1e9 * np.random.default_rng(0).random(144), rtol=1e-8)
+
+
+def test_a_restart_frees_the_vectors_of_the_recurrence_first(monkeypatch):
+    run = run_that_restarts()
+    before, alive = weakref.ref(run.workspace), []
+
+    def recurrence(*given):
+        alive.append(before() is not None)
+        return Recurrence(*given)
+
+    monkeypatch.setattr(driver, "Recurrence", recurrence)
+    assert run_through(run).converged
+    assert alive == [False]
+
+
+def test_a_run_without_room_for_a_restart_ends_with_a_reason(monkeypatch):
+    run = run_that_restarts()
+
+    def recurrence(*_):
+        raise InputError("device cpu may use 1 MB and 2 MB are needed")
+
+    monkeypatch.setattr(driver, "Recurrence", recurrence)
+    result = run_through(run)
+    assert result.reason is Reason.INACCURATE
+    assert "without a restart: device cpu may use 1 MB and 2 MB are needed" in run.detail
+    assert np.isfinite(result.x).all()
+    pending = run.snapshots.request(Quantity.RESIDUAL, np.array)
+    run.serve_snapshots()
+    np.testing.assert_allclose(np.linalg.norm(pending.values) / 12, result.true_relative_residual)
 
 
 def test_a_race_gives_every_run_the_same_result_as_alone():

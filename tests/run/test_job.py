@@ -44,6 +44,15 @@ def test_a_job_stopped_before_its_start_never_runs():
     assert (job.state, job.error) == (State.DONE, "stopped before it began")
 
 
+def test_the_end_of_a_job_that_was_not_started_is_announced():
+    events = []
+    job = job_of(lambda: None, on_end=lambda ended: events.append(("on_end", ended.over)))
+    job.when_over(lambda: events.append("a listener"))
+    job.stop()
+    job.stop()
+    assert events == [("on_end", True), "a listener"]
+
+
 @pytest.mark.parametrize("error", [ValueError("the matrix is gone"), SystemExit("the matrix is gone")])
 def test_a_failed_job_has_a_sentence_and_releases_its_slot(error):
     def work():

@@ -161,6 +161,21 @@ def test_entries_are_added_held_stopped_and_removed_while_others_run():
         race.pause(second)
 
 
+def test_a_removed_entry_ends():
+    race = Race([endless(), endless()])
+    first, second = race.entries
+    race.start()
+    until(lambda: first.run and second.run)
+    race.pause()
+    race.remove(first)
+    until(lambda: first.over)
+    assert (first.state, first.lingering) == (State.DONE, False)
+    assert race.alive
+    race.remove(second)
+    until(lambda: second.over)
+    assert race.wait(20) == []
+
+
 def test_all_held_entries_can_be_stopped_and_a_race_continues_with_a_new_entry():
     race = Race([endless()])
     race.start()

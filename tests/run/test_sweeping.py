@@ -61,6 +61,15 @@ def test_ctrl_c_keeps_the_rows(monkeypatch):
     assert found.cancelled
 
 
+def test_ctrl_c_at_the_end_of_a_run_ends_the_sweep():
+    def interrupt(configuration, result):
+        raise KeyboardInterrupt
+
+    found = sweep("two-layer", {"n": [8, 16]}, on_result=interrupt)
+    assert [row["reason"] for row in found.rows] == ["stopped by the user"]
+    assert found.cancelled
+
+
 def test_files_hold_rows_and_provenance(tmp_path):
     found = sweep("two-layer", {"n": [8], "preconditioner": ["jacobi", "neumann:2"]})
     lines = to_csv(found, tmp_path / "a.csv").read_text(encoding="utf-8").splitlines()

@@ -5,6 +5,7 @@ import pytest
 
 from workbench.recording import kernel_table, load, save
 from workbench.run import Quantity, Run, Session, Stopping, configure, run_through, solve
+from workbench.run.traffic import iteration_bytes
 
 CHOICES = [
     {},
@@ -57,6 +58,28 @@ def test_the_parts_of_a_deflated_product_move_what_the_whole_does():
     assert sum(event.bytes for event in parts) + coarse == run.setup.projection.traffic
     names = [event.name for event in run.trace if event.iteration == 1]
     assert names[:3] == ["A, Z^T", "E^-1", "AZ"]
+
+
+@pytest.mark.parametrize("preconditioner", ["none", "jacobi"])
+def test_an_element_wise_first_level_is_counted_before_it_is_applied(preconditioner):
+    choices = {"preconditioner": preconditioner, "deflation": "blocks:4", "variant": "a-def2"}
+    an_element_wise_first_level_is_counted(configure("two-layer", n=16, **choices))
+
+
+def test_an_element_wise_first_level_is_counted_on_an_accelerator(accelerator):
+    choices = {"deflation": "blocks:4", "variant": "a-def2", "device": accelerator.spec}
+    an_element_wise_first_level_is_counted(configure("two-layer", n=16, preconditioner="jacobi", **choices))
+
+
+def an_element_wise_first_level_is_counted(configuration):
+    run = Run(configuration, trace=True)
+    nbytes = iteration_bytes(run.setup)
+    run.step(), run.step()
+    vector, jacobi = 8 * 16 * 16, configuration.preconditioner.name == "jacobi"
+    events = [event for event in run.trace if event.name == "M"]
+    assert events
+    assert {(event.bytes, event.flops) for event in events} == {((2 + jacobi) * vector, jacobi * 16 * 16)}
+    assert nbytes == iteration_bytes(run.setup) > 0
 
 
 def test_untraced_steps_are_bound_without_a_clock():

@@ -107,4 +107,5 @@ class Walk:
 
 
 def _applied(setup: SolveSetup) -> BoundOperator:
-    return setup.device.applied(setup.M, setup.b.dtype) if isinstance(setup.M, ElementWise) else setup.M
+    M, b = setup.M, setup.b
+    return setup.device.applied(M, b.size, b.dtype) if isinstance(M, ElementWise) else M

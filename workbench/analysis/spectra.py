@@ -35,7 +35,8 @@ def spectrum(configuration: Configuration, system: LinearSystem | None = None) -
             f"exact spectra need dense matrices, with at most {LARGEST} unknowns, got {size}; use Ritz values"
         )
     matrix = _columns(setup, setup.A)
-    first = setup.device.applied(setup.M, setup.operator.dtype) if isinstance(setup.M, ElementWise) else setup.M
+    M, dtype = setup.M, setup.operator.dtype
+    first = setup.device.applied(M, size, dtype) if isinstance(M, ElementWise) else M
     inverse = _columns(setup, first)
     root = linalg.cholesky((inverse + inverse.conj().T) / 2, lower=True)
     symmetric = root.conj().T @ matrix @ root

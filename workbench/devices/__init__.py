@@ -48,7 +48,7 @@ def device(name: str = "cpu") -> Device:
         return device(fastest())
     with _making:
         if name not in _made:
-            _made[name] = _make(kind, which)
+            _made[name] = _make(name)
         return _made[name]
 
 
@@ -60,7 +60,8 @@ def forget(failed: Device) -> None:
             del _made[name]
 
 
-def _make(kind: str, which: str) -> Device:
+def _make(name: str) -> Device:
+    kind, _, which = name.partition(":")
     if kind == "cpu":
         from workbench.devices.cpu import Cpu
 
@@ -70,7 +71,7 @@ def _make(kind: str, which: str) -> Device:
     if kind == "opencl":
         from workbench.devices.opencl import OpenCL, choose
 
-        return Accelerator(OpenCL(choose(which)))
+        return Accelerator(OpenCL(choose(which), name=name))
     from workbench.devices.cuda import Cuda
 
     if which and not which.isdigit():

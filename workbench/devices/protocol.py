@@ -179,8 +179,8 @@ class Operators(Protocol):
         """The product with a function of NumPy arrays."""
         ...
 
-    def applied(self, operator: Any, dtype: np.dtype) -> DeviceOperator:
-        """An element-wise operator as a kernel of its own, for where it cannot be fused."""
+    def applied(self, operator: Any, size: int, dtype: np.dtype) -> DeviceOperator:
+        """An element-wise operator on vectors of shape (size,) as a kernel of its own, for where it cannot be fused."""
         ...
 
     def stencil_series(

@@ -44,7 +44,7 @@ def waiting(text: str) -> Waiting:
     last = [value for value in values if value.iteration == ITERATIONS - 1]
     steering = frozenset[int]().union(*(value.depends_on for value in last if value.line.target in vectors))
     before, after = (_depth(values, iteration, vectors) for iteration in (MIDDLE - 1, MIDDLE))
-    # Dot products as deep as each other share a reduction, though they may stand in lines of two iterations.
+    # Dot products as deep as each other share a reduction, though their lines may belong to two iterations.
     groups = [
         {place for place in steering if isinstance(values[place].line, Dot) and values[place].depth == depth}
         for depth in range(before + 1, after + 1)

@@ -4,7 +4,7 @@
     delta = (p, s)                             the dot product p^H s; of block vectors the Gram matrix
     delta = dots(P, S)                         the dot products of corresponding columns, a 1 x s matrix
     alpha = gamma/delta if delta > 0 else 0    a scalar line
-    x = x + alpha*p                            a vector line, element by element
+    x = x + alpha*p                            a vector update, element by element
     alpha = solve(delta, gamma)                delta^-1 gamma, small matrices, alone on its line
     X = X + P@alpha                            a block vector times a small matrix from the right
 
@@ -43,6 +43,10 @@ from workbench.lines.types import (
 
 SOLVE, DOTS = "solve", "dots"
 EXAMPLES = {SOLVE: "alpha = solve(delta, gamma)", DOTS: "delta = dots(P, S)"}
+MOST_LEVELS = 200
+"""Levels of nested operations in a formula, such as a sum of 200 terms: Python compiles no more, and some drivers of
+accelerators fewer."""
+_SPLIT = "put parts of it on lines of their own"
 _filters = threading.Lock()
 _SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.MatMult: "@"}
 _COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
@@ -97,6 +101,8 @@ def _module(source: str, margins: list[int]) -> ast.Module:
         with _filters, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return ast.parse(source)
+    except (RecursionError, MemoryError):
+        raise LinesError(f"a formula has more than {MOST_LEVELS} levels of operations; {_SPLIT}") from None
     except SyntaxError as error:
         quoted, row = (error.text or "").strip(), error.lineno or 1
         place = Place(row, (error.offset or 1) + _margin(margins, row))
@@ -104,7 +110,7 @@ def _module(source: str, margins: list[int]) -> ast.Module:
 
 
 def _segment(rows: list[bytes], statement: ast.stmt) -> str:
-    """The text of a statement: ast.get_source_segment cuts the whole source anew for each. Columns count bytes."""
+    """The text of a statement: ast.get_source_segment cuts the whole source again for each. Columns count bytes."""
     assert statement.end_lineno is not None
     own = rows[statement.lineno - 1 : statement.end_lineno]
     own[-1] = own[-1][: statement.end_col_offset]
@@ -127,6 +133,17 @@ class _Statement:
     def wrong(self, node: ast.stmt | ast.expr, complaint: str) -> LinesError:
         return LinesError(f"line {self.text!r}{complaint}", self.place(node))
 
+    def check_levels(self, value: ast.expr) -> None:
+        """Raise LinesError for a formula too deep for functions that descend into it, such as those of this class."""
+        level: list[ast.AST] = [value]
+        for _ in range(MOST_LEVELS):
+            level = [part for node in level for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)]
+        if level:
+            start = textwrap.shorten(self.text, 60)
+            raise LinesError(
+                f"line {start!r} has more than {MOST_LEVELS} levels of operations; {_SPLIT}", self.place(value)
+            )
+
     def line(self, statement: ast.stmt) -> Line:
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
             raise self.wrong(statement, " must have the form name = expression")
@@ -135,6 +152,7 @@ class _Statement:
             raise self.wrong(target, " must assign to one name")
         if target.id in FUNCTIONS:
             raise self.wrong(target, f" assigns to {target.id}, which is a function of the language")
+        self.check_levels(value)
         match value:
             case ast.Tuple(elts=[ast.Name(id=left), ast.Name(id=right)]):
                 return Dot(target.id, left, right, self.text, place)

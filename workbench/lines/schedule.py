@@ -1,9 +1,9 @@
 """The schedule of a program: the fewest passes over memory that keep the order of the lines.
 
-Lines are taken in order. A vector line or dot product joins the current pass unless it needs a dot product of that same
-pass, which is known only at its end. An operator ends the current pass; dot products of its argument and its result
-that follow immediately are computed by its own kernel. A vector that no program reads before writing it is local: it
-is kept in registers, and is stored only when a later step needs it and recomputing it would read more.
+Lines are taken in order. A vector update or dot product joins the current pass unless it needs a dot product of that
+same pass, which is known only at its end. An operator ends the current pass; dot products of its argument and its
+result that follow immediately are computed by its own kernel. A vector that no program reads before writing it is
+local: it is kept in registers, and is stored only when a later step needs it and recomputing it would read more.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def plan(
     from call to call and are always stored.
 
     offers: which of xy, yy and xx each operator computes along with its product, by the operator's name.
-    With fuse=False every vector line and dot product is a pass of its own and every vector is stored.
+    With fuse=False every vector update and dot product is a pass of its own and every vector is stored.
     """
     drafts = _group(lines, vectors, offers, fuse=fuse)
     if fuse:
@@ -185,7 +185,7 @@ def _group(
         last = drafts[-1] if drafts else None
         if isinstance(line, Application):
             drafts.append(_Draft(application=line))
-        elif isinstance(line, Dot) and last and fuse and (which := _operator_dot(last.application, line, offers)):
+        elif isinstance(line, Dot) and last and fuse and (which := _operator_dot(last, line, offers)):
             last.operator_dots.append((line.target, which))
         elif isinstance(line, Formula | Solve) and line.target not in vectors:
             if last is None or last.application or not _may_precede(line, last):
@@ -211,9 +211,13 @@ def _may_join(line: Formula | Dot, draft: _Draft) -> bool:
     return not draft.pending.intersection(line.reads)
 
 
-def _operator_dot(application: Application | None, dot: Dot, offers: Mapping[str, Collection[str]]) -> str | None:
-    """Which of the dot products that an operator offers this is: x its argument, y its result."""
-    if application is None or dot.columnwise:
+def _operator_dot(draft: _Draft, dot: Dot, offers: Mapping[str, Collection[str]]) -> str | None:
+    """Which of the dot products that an operator offers this is: x its argument, y its result.
+
+    None also where the step sets that scalar already: the sums of a step are stored in no particular order.
+    """
+    application = draft.application
+    if application is None or dot.columnwise or dot.target in draft.pending:
         return None
     pairs = {
         (application.argument, application.target): "xy",
@@ -284,7 +288,7 @@ def _step(drafts: list[_Draft], position: int, vectors: Collection[str], persist
 
     loads = draft.vectors_read(vectors)
     stores = tuple(name for name in draft.vectors_written if outlives(name))
-    # A pass over locals made of numbers alone still needs an array to sweep over.
+    # A pass over locals made of numbers alone still needs an array to loop over.
     return Pass(
         tuple(draft.scalars), tuple(draft.body), loads, stores if loads or stores else draft.vectors_written[:1]
     )

@@ -13,7 +13,7 @@ from workbench.papers import hybrid_machines
 from workbench.papers.hybrid_machines import HOSTS, machine
 from workbench.papers.hybrid_pipecg import printed
 from workbench.papers.reproduction import Reproduction
-from workbench.solvers.hybrid.cost import steps
+from workbench.solvers.hybrid.cost import scheduled_events
 
 HYBRIDS = ("hybrid1", "hybrid2", "hybrid3")
 MODEL = (
@@ -112,9 +112,9 @@ def min_entries_per_row(where: Machine, hybrid: str) -> float:
 def words_of_passes(hybrid: str) -> dict[str, list[int]]:
     """Words per row of each pass and copy of an iteration, by lane; matrix-vector products are left out."""
     words: dict[str, list[int]] = {ACCELERATOR: [], CPU: [], TO_HOST: []}
-    for step in steps(registry.find("solver", hybrid)):
-        if step.iteration == 2 and step.words:
-            words[step.lane].append(step.words)
+    for event in scheduled_events(registry.find("solver", hybrid)):
+        if event.iteration == 2 and event.words:
+            words[event.lane].append(event.words)
     return words
 
 

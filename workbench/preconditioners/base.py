@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from typing import ClassVar
 
-from workbench.devices.operator_protocols import DeviceVector
+from workbench.devices.element_wise import ElementWise
 from workbench.devices.protocol import Device
 from workbench.operators import BoundOperator, Operator
 from workbench.registry import Block
@@ -31,14 +30,3 @@ class Preconditioner(Block):
         Raises InputError if M cannot be constructed from A.
         """
         raise TypeError(f"preconditioner {self.name} does not implement setup")
-
-
-@dataclasses.dataclass(frozen=True)
-class ElementWise:
-    """A diagonal M^-1, applied element by element inside the fused kernels of a solver.
-
-    formula: an expression in `v`, the argument, and in the names of `factors`, vectors on the device.
-    """
-
-    formula: str
-    factors: Mapping[str, DeviceVector]

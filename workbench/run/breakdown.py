@@ -8,7 +8,6 @@ that rounding cannot explain.
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 from collections.abc import Callable
 
@@ -16,6 +15,8 @@ import numpy as np
 
 from workbench.devices.lines.workspace import Workspace
 from workbench.errors import InputError
+from workbench.lines.parse import parse_expression
+from workbench.lines.types import Name, walk
 from workbench.operators import Box, Operator, Stencil
 from workbench.preconditioners import MultigridCycle
 from workbench.run.setup import SolveSetup
@@ -187,4 +188,4 @@ def _row_length_and_norm(operator: Operator, seen: float) -> tuple[int, float]:
 
 
 def _names(formula: str) -> set[str]:
-    return {node.id for node in ast.walk(ast.parse(formula)) if isinstance(node, ast.Name)}
+    return {node.name for node in walk(parse_expression(formula)) if isinstance(node, Name)}

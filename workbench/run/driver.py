@@ -104,7 +104,8 @@ class Run:
 
     @property
     def workspace(self) -> Workspace | None:
-        """The workspace of the recurrence, another one after a restart; None once the device is lost."""
+        """The workspace of the recurrence, another one after a restart; None once the device is lost, and where it had
+        no room for a restart."""
         return self._recurrence.workspace if self._recurrence else None
 
     @property
@@ -219,9 +220,13 @@ class Run:
         self._interval.note(count, seconds)
         self._judge_rows(recurrence, rows, seconds)
         if judge.restart_is_due and self.ending is None:
+            recurrence.resolve()
+            # The last reference but that of the run.
+            del recurrence
             self._restart()
         self._writer.confirm_if_due(ended=self.ending is not None)
-        recurrence.resolve()
+        if self._recurrence:
+            self._recurrence.resolve()
 
     def _judge_rows(self, recurrence: Recurrence, rows: Rows, seconds: float) -> None:
         """Append the rows to the history, and end the run where the judge does."""
@@ -233,11 +238,16 @@ class Run:
                 self.ending = self._judge.verdict(row, recurrence.workspace, last=last)
 
     def _restart(self) -> None:
-        """Restart the recurrence from the present x."""
+        """Restart the recurrence from the present x. The run ends where the device has no room for that."""
         self._judge.restart_is_due = False
         stopping, clock = self.configuration.stopping, self._recurrence.clock if self._recurrence else None
-        self._recurrence = Recurrence(self.setup, Norm(stopping.norm), stopping.check_every, clock)
-        self._recurrence.start()
+        # Its vectors are freed first: there may be no room for two recurrences.
+        self._recurrence = None
+        try:
+            self._recurrence = Recurrence(self.setup, Norm(stopping.norm), stopping.check_every, clock)
+            self._recurrence.start()
+        except InputError as error:
+            self.ending = Ending(Reason.INACCURATE, f"at iteration {self.iterations}, without a restart: {error}")
 
     def _lose(self, lost: DeviceError) -> None:
         """End with the device, and release the run's memory there; the next run opens the device again."""

@@ -121,6 +121,8 @@ class Race:
         self._slot = QueueSlot(queue if queue is not None else RunQueue())
         self._condition = threading.Condition()
         self._entries: list[RaceEntry] = []
+        self._removed: list[RaceEntry] = []
+        """Removed entries that the thread has yet to end."""
         self._thread: threading.Thread | None = None
         self._started = False
         self._count = 0
@@ -204,6 +206,8 @@ class Race:
             self._check([entry])
             entry.stop()
             self._entries = [other for other in self._entries if other is not entry]
+            if self._thread:
+                self._removed = [*self._removed, entry]
             self._wake()
 
     def wait(self, timeout: float | None = None) -> list[Result]:
@@ -237,7 +241,7 @@ class Race:
 
     def _wake(self) -> None:
         """Called with the lock held."""
-        if self._started and self._thread is None and any(not entry.over for entry in self._entries):
+        if self._started and self._thread is None and self._unfinished():
             # Here and not in the thread, so that jobs are queued in the order in which they are started.
             self._slot.enqueue()
             self._thread = threading.Thread(target=self._work, name="workbench-race", daemon=True)
@@ -249,8 +253,8 @@ class Race:
         while ready := self._next_ready():
             for entry in ready:
                 until = time.monotonic() + self._slice_seconds
-                # It may be held or removed at any moment.
-                while entry.ready and entry in self._entries:
+                # It may be held at any moment; one that was removed ends.
+                while entry.ready:
                     entry.advance()
                     if time.monotonic() >= until:
                         break
@@ -267,13 +271,19 @@ class Race:
 
     def _changed(self) -> bool:
         """Whether to stop waiting for the slot."""
-        ready = [entry for entry in self._entries if entry.ready]
+        ready = [entry for entry in self._unfinished() if entry.ready]
         return not ready or any(entry.stopping for entry in ready)
+
+    def _unfinished(self) -> list[RaceEntry]:
+        """The entries that are not over, removed ones included."""
+        return [entry for entry in (*self._entries, *self._removed) if not entry.over]
 
     def _ready(self) -> list[RaceEntry]:
         with self._condition:
-            while any(not entry.over for entry in self._entries):
-                if ready := [entry for entry in self._entries if entry.ready]:
+            # Their vectors are freed as soon as they are over.
+            self._removed = [entry for entry in self._removed if not entry.over]
+            while unfinished := self._unfinished():
+                if ready := [entry for entry in unfinished if entry.ready]:
                     return ready
                 self._slot.release()
                 self._condition.wait()

@@ -16,7 +16,7 @@ from workbench.run.setup import SolveSetup
 class RunState:
     """A run between two iterations.
 
-    workspace: of the recurrence, None once the device is lost. measures: None for many right-hand sides. ending: None
+    workspace: of the recurrence, None once there is none. measures: None for many right-hand sides. ending: None
     while the run can be stepped. norm_of_b: ||b|| of the original system. started: time of the start, ISO 8601.
     """
 

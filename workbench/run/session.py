@@ -22,13 +22,13 @@ class Session(ThreadJob):
     """One run in a worker thread, so that widgets stay responsive while kernels run without Python's lock.
 
     Every method but `wait` and `join` returns at once; calls that do not apply to the present state do nothing. `run`
-    is None until the setup is done, `result` until the end. on_end: called in the worker thread. trace: see `Run`.
+    is None until the setup is done, `result` until the end. on_end: see `ThreadJob`. trace: see `Run`.
 
     Sessions of one process use the machine one at a time, in the order in which they were started. A session holds its
     slot in the run queue during setup and iterations, and releases it while it is paused. queue: None for a queue of
     its own, so that it runs concurrently with all other jobs.
 
-    `stop` sets the state to DONE within 0.2 s; a lingering session keeps its slot, see `Job`.
+    `stop` sets the state to DONE within `GRACE` seconds; a lingering session keeps its slot, see `Job`.
     """
 
     def __init__(

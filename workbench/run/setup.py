@@ -214,11 +214,27 @@ def _levels(
     notes += projection.notes
     if variant.projects_start:
         projection.recover_solution(vectors.x, vectors.b)
-    applied = device.applied(first_level, operator.dtype) if isinstance(first_level, ElementWise) else first_level
-    both = variant.precondition(projection, applied, device)
+    M = _both_levels(variant, projection, first_level, operator, device)
     check_stopped(stopped)
-    M = first_level if both is applied else both
     return _Levels(first_level, M, projection, space.labels, projection.count)
+
+
+def _both_levels(
+    variant: Variant,
+    projection: Projection,
+    first_level: BoundOperator | ElementWise,
+    operator: Operator,
+    device: Device,
+) -> BoundOperator | ElementWise:
+    """The preconditioner of the variant; the first level itself, still element-wise, where the variant adds nothing."""
+    if not isinstance(first_level, ElementWise):
+        return variant.precondition(projection, first_level, device)
+    if variant.projects_system:
+        # M stays in the passes of the solver: a kernel of its own would be compiled for nothing.
+        return first_level
+    applied = device.applied(first_level, operator.shape[0], operator.dtype)
+    both = variant.precondition(projection, applied, device)
+    return first_level if both is applied else both
 
 
 def on_cores(

@@ -22,6 +22,7 @@ from workbench.problems import LinearSystem
 from workbench.run.configuration import Configuration
 from workbench.run.run_state import RunState
 from workbench.run.setup import on_cores
+from workbench.run.stopping import Reason
 from workbench.scaling import scaled
 
 UNKNOWN = "the exact solution is unknown; the right-hand side ones-scaled has a known one"
@@ -131,7 +132,7 @@ def _scaled_vector(state: RunState, quantity: Quantity) -> tuple[DeviceVector | 
     the host.
     """
     setup = state.setup
-    if state.workspace is None:
+    if state.ending and state.ending.reason is Reason.DEVICE_LOST:
         return None, "the vectors were lost with the device"
     device = setup.device
     if quantity is Quantity.RESIDUAL:

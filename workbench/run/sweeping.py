@@ -179,6 +179,8 @@ def _run(
         summary = result.summary
         if on_result:
             on_result(configuration, result)
+    except KeyboardInterrupt:
+        return _no_row(chosen, Reason.CANCELLED.sentence), True
     except BaseException as error:
         return _no_row(chosen, error_message(error)), stopped
     return {**chosen, **{name: summary[name] for name in RESULT_FIELDS}}, stopped

@@ -16,7 +16,7 @@ class ThreadJob(Job):
     """A job whose work is done by its own thread; every method but `join` returns at once.
 
     work: the body; it may raise StoppedError after a cancellation request, any other error is a failure. on_end: called
-    with the job, in its thread, after its last change of state.
+    with the job, after its last change of state: in its thread, or by `stop` if it was not started.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class ThreadJob(Job):
         return self._thread.is_alive()
 
     def when_over(self, act: Callable[[], object]) -> None:
-        """Call `act` in the thread when the job is over, after `on_end`; at once if it is over."""
+        """Call `act` when the job is over, after `on_end` and where that is called; at once if it is over."""
         with self._changing:
             if self._state not in ENDED:
                 self._listeners = (*self._listeners, act)
@@ -48,13 +48,16 @@ class ThreadJob(Job):
                 self._thread.start()
 
     def stop(self) -> None:
-        """Request cancellation; results so far stay. A job that was not started has ended."""
+        """Request cancellation; results so far stay. A job that was not started has ended: `on_end` and listeners are
+        called here, since its thread never runs."""
         with self._changing:
             idle = self._state is State.IDLE
             self._request_cancellation()
             if idle:
                 self._state = State.DONE
         self.slot.wake()
+        if idle:
+            self._announce_end()
 
     def join(self, timeout: float | None = None) -> None:
         """Wait until the thread has ended."""
@@ -75,6 +78,10 @@ class ThreadJob(Job):
             with self._changing:
                 self._state = state
                 self.slot.release()
+        self._announce_end()
+
+    def _announce_end(self) -> None:
+        """Call `on_end` and the listeners. The lock is not held: they may ask for the state."""
         if self._on_end:
             self._on_end(self)
         for act in self._listeners:

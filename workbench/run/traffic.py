@@ -20,8 +20,7 @@ def iteration_bytes(setup: SolveSetup) -> int | None:
 
     Occasional work is not counted: residual replacements, true residuals, measurements of the drift. None for solvers
     on two devices, for block methods, whose work depends on the rank, and where A or M is a function of unknown
-    traffic. setup: of an existing `Run`, since some parts of M determine their sizes when they are first applied. Cost:
-    planning, some milliseconds.
+    traffic. Cost: planning, some milliseconds.
     """
     if (
         setup.solver.needs_accelerator

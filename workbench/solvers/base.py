@@ -100,7 +100,7 @@ class Solver(Block):
 
     def check_memory(self, device: Device, operator: Operator | Size) -> None:
         """Raise InputError if the system does not fit into device memory; a `Size` suffices, before assembly."""
-        # x, b, the residual and the best x so far; further vectors are checked when they are allocated.
+        # x, b, the residual and the best x so far; an accelerator checks further vectors when they are allocated.
         device.need_room(stored_bytes(operator) + 4 * operator.shape[0] * operator.dtype.itemsize)
 
     def texts(self, workspace: Workspace) -> tuple[str, str]:

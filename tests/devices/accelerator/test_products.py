@@ -11,6 +11,7 @@ from scipy import sparse
 
 from tests.all_pairs import on_accelerators
 from tests.conftest import box_stencil, random_matrix
+from workbench import devices
 from workbench.devices.series import TermByTerm
 from workbench.lines.types import accumulator
 from workbench.operators import Box, Stencil
@@ -147,12 +148,27 @@ def test_chebyshev_steps(accelerator, dtype):
 def test_element_wise_operators_functions_of_the_host_and_dots(accelerator, dtype):
     scale, x, y = (numbers(5003, dtype, seed) for seed in (1, 0, 2))
     element_wise = ElementWise("d*v", {"d": accelerator.array(scale, x.dtype)})
-    same(accelerator, accelerator.applied(element_wise, x.dtype), scale * x, x)
+    same(accelerator, accelerator.applied(element_wise, x.size, x.dtype), scale * x, x)
     same(accelerator, accelerator.callable(lambda v: 2 * v[::-1], x.size, x.dtype), 2 * x[::-1], x)
     dots = accelerator.dots(x.dtype).apply(accelerator.array(x, x.dtype), accelerator.array(y, y.dtype)).to_host()
     wide = accumulator(x.dtype)
     expected = [np.vdot(a.astype(wide), b.astype(wide)) for a, b in [(x, y), (y, y), (x, x)]]
     np.testing.assert_allclose(dots, expected, rtol=0, atol=1e-4 if np.finfo(dtype).eps > 1e-10 else 1e-11)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_terms_are_counted_as_on_the_cpu(accelerator, dtype):
+    operator = random_matrix(200, dtype)
+    lower = sparse.csr_array(sparse.tril(operator.csr, k=-1))
+    # Rows this short are distributed without tiles, which are one array more.
+    assert lower.nnz < 8 * 200
+    counts = []
+    for device in (devices.device("cpu"), accelerator):
+        terms = device.csr_terms(lower, device.array(1 / operator.diagonal(), np.dtype(dtype)))
+        counts.append([(term.traffic, term.flops) for term in terms])
+    assert counts[0] == counts[1]
+    word = np.dtype(dtype).itemsize
+    assert [nbytes - counts[0][0][0] for nbytes, _ in counts[0]] == [0, 200 * word, 200 * word]
 
 
 def test_small_helpers(accelerator):

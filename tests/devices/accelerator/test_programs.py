@@ -101,6 +101,16 @@ def test_not_a_number_and_infinity_are_kept(accelerator):
         np.testing.assert_array_equal(accelerator.to_host(ours), 1 / x)
 
 
+def test_dot_products_that_a_group_has_no_room_for_are_refused(accelerator):
+    x = accelerator.array(np.ones(9), np.dtype(float))
+    lines = accelerator.lines("\n".join(f"g{k} = (x, x)" for k in range(100)))
+    if accelerator.layout.chunked:
+        assert set(lines(x=x).values()) == {9}
+        return
+    with pytest.raises(LinesError, match=r"a pass adds up 100 sums, .* has room for \d+; .*fewer dot products"):
+        lines(x=x)
+
+
 def test_one_array_under_two_names_is_refused(accelerator):
     x = accelerator.zeros(9, np.dtype(float))
     with pytest.raises(LinesError, match="shares memory"):

@@ -14,7 +14,7 @@ import workbench.run  # noqa: F401  registers every block
 from tests.conftest import box_stencil
 from workbench import registry
 from workbench.devices.accelerator import Accelerator
-from workbench.devices.cuda.persistent import Launch, barriers, fit_together, source
+from workbench.devices.cuda.persistent import Launch, barriers, fit_together, shared_bytes, source
 from workbench.devices.cuda.runtime import LAYOUT
 from workbench.devices.kernels import box, deflation, passes, plane_slice, products, scalars, tiles, wavefront
 from workbench.devices.kernels.kernel_text import KernelText
@@ -164,6 +164,29 @@ def test_steps_take_turns_with_local_memory(tmp_path, dtype):
     launches, scalars = launches_of("neumann:2", dtype, solver="pipe-pr-cg", as_csr=True)
     assert fit_together(launches)
     compile_with_nvcc(source(launches, scalars, 68)[0], tmp_path)
+
+
+@pytest.mark.parametrize(("dtype", "most"), [("float64", 21), ("complex64", 10)])
+def test_a_step_with_more_local_memory_than_the_arena_stays_a_launch_of_its_own(dtype, most):
+    """A sum takes 256 + 16 numbers of the accumulator, and the arena has 46 KiB."""
+
+    def launch(sums):
+        lines = parse("\n".join(f"g{k} = (x, x)" for k in range(sums)))
+        (step,) = plan(lines, {"x"}, {"x"}, {})
+        slots = {f"g{k}": k for k in range(sums)}
+        text = passes.body(step, infer(lines, {"x"}), slots, np.dtype(dtype))
+        return Launch(prelude(LAYOUT, np.dtype(dtype)), text, 9, 256, (), True)
+
+    assert shared_bytes(launch(most)) == most * (256 + 16) * np.dtype(LAYOUT.accumulator(np.dtype(dtype))).itemsize
+    assert fit_together([launch(1), launch(most)])
+    assert not fit_together([launch(1), launch(most + 1)])
+
+
+def test_every_kernel_fits_the_arena():
+    for kernel in kernels(np.dtype("complex128")):
+        name = kernel.partition("KERNEL ")[2].partition("(")[0]
+        text = KernelText.of(kernel, name)
+        assert fit_together([Launch(prelude(LAYOUT, np.dtype("complex128")), text, 9, 256, (), True)])
 
 
 def test_groups_meet_three_times_in_an_iteration_of_cg():

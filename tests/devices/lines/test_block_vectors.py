@@ -171,6 +171,40 @@ def test_small_matrices_keep_their_values_when_more_programs_come():
     np.testing.assert_allclose(space.scalars[space.slots["g"] :][:9].reshape(3, 3), gram)
 
 
+def test_small_matrices_are_returned_whole():
+    X = np.arange(12.0).reshape(4, 3)
+    found = Cpu().lines("g = (X, Y)\na = 2")(X=X, Y=X[:, :2].copy())
+    np.testing.assert_allclose(found["g"], X.T @ X[:, :2])
+    assert found["a"] == 2
+
+
+def test_a_scalar_does_not_become_a_small_matrix():
+    X = np.arange(12.0).reshape(4, 3)
+    with pytest.raises(LinesError, match=r"line 'g = \(X, X\)' assigns a 3 x 3 matrix to g, a scalar; rename it"):
+        Cpu().lines("a = 2*g\ng = (X, X)")(X=X, g=1.0)
+    space = Cpu().workspace(4, X.dtype, vectors={"X": X})
+    space.lines("g = 2")
+    with pytest.raises(LinesError, match="to g, a scalar; rename it"):
+        space.lines("g = (X, X)")
+
+
+def test_more_programs_read_the_scalars_of_the_earlier_ones_at_once():
+    class Device(CountingDevice):
+        reads = 0
+
+        def to_host(self, vector):
+            self.reads += 1
+            return vector
+
+    device = Device()
+    space = Workspace(device, 4, np.dtype(float), vectors={"x": np.zeros(4)}, scalars="abc")
+    for name, value in zip("abc", (1, 2, 3), strict=True):
+        space.set_scalar(name, value)
+    space.lines("d = a + b\nx = d*x")
+    assert device.reads == 1
+    assert [space.scalar(name) for name in "abc"] == [1, 2, 3]
+
+
 def test_programs_of_blocks_are_counted_without_a_device():
     vectors = {"B": np.zeros((SIZE, 3)), "X": np.zeros((SIZE, 3))}
     _, matrix, d, _ = system(3)

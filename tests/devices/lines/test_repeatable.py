@@ -22,7 +22,7 @@ def repeatable(*texts):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("s = A(p)\nd = (p, s)\nx = x + d*s\np = p - s", True),  # s is made anew before it is read
+        ("s = A(p)\nd = (p, s)\nx = x + d*s\np = p - s", True),  # s is computed again before it is read
         ("x = x + q\nq = A(x)", True),  # the same x gives the same q
         ("x = x + q\nq = A(p)\np = x - p", False),  # once more, q would be that of the new p
         ("x = x + q\nq = A(p)\np = A(q)", False),  # the same by another operator

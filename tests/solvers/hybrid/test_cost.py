@@ -12,7 +12,7 @@ from workbench.devices.dry_run.sizes import blocks
 from workbench.devices.pair import Rates
 from workbench.operators.box_csr import box_nnz
 from workbench.run import Run, Stopping, configure, run_through
-from workbench.solvers.hybrid.cost import iteration_seconds, step_bytes, steps
+from workbench.solvers.hybrid.cost import event_bytes, iteration_seconds, scheduled_events
 from workbench.solvers.hybrid.hybrid1 import Hybrid1
 from workbench.solvers.hybrid.hybrid2 import Hybrid2
 from workbench.solvers.hybrid.hybrid3 import Hybrid3
@@ -23,7 +23,11 @@ CPU, ACCELERATOR, TO_DEVICE, TO_HOST = "cpu", "accelerator", "copy to device", "
 
 def words(solver, lane, **where):
     """The words of the passes and copies of an iteration on a lane, in order."""
-    return [step.words for step in steps(solver, **where) if step.iteration == 4 and step.lane == lane and step.words]
+    return [
+        event.words
+        for event in scheduled_events(solver, **where)
+        if event.iteration == 4 and event.lane == lane and event.words
+    ]
 
 
 def test_words_of_pipelined_cg_by_hand():
@@ -110,10 +114,10 @@ def test_seconds_of_hybrid_3_by_hand():
 
 
 def test_the_dry_run_of_a_schedule_is_done_once():
-    steps.cache_clear()
+    scheduled_events.cache_clear()
     for size in (10, 10**4, 10**8):
         iteration_seconds(Hybrid2(), RATES, Sizes(size, 7 * size))
-    assert steps.cache_info().misses == 1
+    assert scheduled_events.cache_info().misses == 1
 
 
 @pytest.mark.parametrize("solver", [PipelinedCG(), Hybrid1(), Hybrid2(), Hybrid3()])
@@ -140,12 +144,12 @@ def traced(spec, device, problem="stand-in", **parameters):
 
 
 def assert_same_bytes(solver, events, sizes, layout, cut=None, **where):
-    """Every kernel and copy of iterations 2 and 3 moves as many bytes as its step says, with the same dependencies."""
+    """Every kernel and copy of iterations 2 and 3 moves as many bytes as its event says, with the same dependencies."""
     for iteration in (2, 3):
         made = sorted(
-            (step.name, step.lane, step_bytes(step, sizes, cut), len(step.after))
-            for step in steps(solver, **where)
-            if step.iteration == iteration and step.name != "scalars"
+            (event.name, event.lane, event_bytes(event, sizes, cut), len(event.after))
+            for event in scheduled_events(solver, **where)
+            if event.iteration == iteration and event.name != "scalars"
         )
         real = sorted(
             (event.name, event.lane, event.bytes, len(event.after))
@@ -181,9 +185,9 @@ def test_bytes_of_split_rows_are_those_of_a_traced_run(accelerator):
     events = traced(f"hybrid3:share={solver.share!r}", accelerator.spec, "poisson125", n=N)
     sizes = Sizes(N**3, ENTRIES)
     made = {
-        (step.name, step.lane): step_bytes(step, sizes, cut)
-        for step in steps(solver)
-        if step.iteration == 2 and step.name != "scalars"
+        (event.name, event.lane): event_bytes(event, sizes, cut)
+        for event in scheduled_events(solver)
+        if event.iteration == 2 and event.name != "scalars"
     }
     real = {
         (event.name, event.lane): event.bytes
@@ -225,5 +229,5 @@ def test_launches_are_those_of_a_real_run(accelerator, monkeypatch, solver):
     monkeypatch.setattr(runtime, "launch", counted)
     monkeypatch.setattr(runtime, "timed", noted)
     traced(solver.spec if solver.needs_accelerator else "pipecg", accelerator.spec, of="gyro", scale=0.05)
-    made = {step.name: step.launches for step in steps(solver) if step.iteration >= 2 and step.launches}
+    made = {event.name: event.launches for event in scheduled_events(solver) if event.iteration >= 2 and event.launches}
     assert made == {name: found[name] for name in made}

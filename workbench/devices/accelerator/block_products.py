@@ -8,6 +8,7 @@ import numpy as np
 
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.kernels import block_products as texts
+from workbench.devices.traffic import product_flops
 
 
 class BlockCsrProduct:
@@ -31,7 +32,7 @@ class BlockCsrProduct:
     @property
     def flops(self) -> int:
         data = self._matrix[0]
-        return (8 if data.dtype.kind == "c" else 2) * data.size * self._columns
+        return product_flops(data.size * self._columns, data.dtype)
 
 
 class BlockStencilProduct:
@@ -57,5 +58,5 @@ class BlockStencilProduct:
 
     @property
     def flops(self) -> int:
-        multiply_add = 8 if self._arrays[0].dtype.kind == "c" else 2
-        return (2 * len(self._arrays) - 1) * multiply_add * self._size * self._columns
+        entries = (2 * len(self._arrays) - 1) * self._size
+        return product_flops(entries * self._columns, self._arrays[0].dtype)

@@ -11,6 +11,7 @@ from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.kernels import box as texts
+from workbench.devices.traffic import box_flops
 
 SLAB = 8
 """Planes of a slab in units of the reach, at least; a group reads `reach` more planes on either side."""
@@ -36,8 +37,7 @@ class _BoxProduct:
 
     @property
     def flops(self) -> int:
-        add, multiply_add = (2, 8) if self._dtype.kind == "c" else (1, 2)
-        return (6 * self._reach * add + 2 * add + 3 * multiply_add) * self._size
+        return box_flops(self._size, self._reach, self._dtype)
 
 
 class BoxColumns(_BoxProduct):

@@ -34,15 +34,15 @@ class _Combined:
         self._device, self._count = device, starts.size - 1
         wide = device.wide(dtype)
         self.parts = device.zeros(max(1, order.size), wide)
-        self.coarse = device.zeros(self._count, wide)
+        self._coarse = device.zeros(self._count, wide)
         self._order, self._starts = device.array(order, np.int32), device.array(starts, np.int32)
         self._kernel = device.kernel(texts.COMBINE, "combine", dtype)
 
     def __call__(self) -> Vector:
         if self._count:
-            arguments = (self.parts, self._order, self._starts, self.coarse)
+            arguments = (self.parts, self._order, self._starts, self._coarse)
             self._device.launch(self._kernel, self._count, *arguments)
-        return self.coarse
+        return self._coarse
 
 
 class Subdomains:
@@ -60,7 +60,6 @@ class Subdomains:
         self._bounds = device.array(np.append(starts, self.size), index)
         self._labels = device.array(labels, np.int32)
         self._combined = _Combined(device, order, ends, dtype)
-        self.coarse = self._combined.coarse
         items_per_run = items_per_row_for(device, self.size / self._runs)
         self._groups = device.layout.groups_for(self.size if device.layout.chunked else self._runs * items_per_run)
         self._restrict = device.kernel(texts.runs(items_per_run), "runs", dtype, index)
@@ -97,7 +96,6 @@ class Columns:
         self._chunks = max(1, min(MOST_CHUNKS, device.layout.groups_for(self.size)))
         parts = self._count * self._chunks
         self._combined = _Combined(device, np.arange(parts), np.arange(0, parts + 1, self._chunks), rows.dtype)
-        self.coarse = self._combined.coarse
         self._dot = device.kernel(texts.COLUMN_DOTS, "column_dots", rows.dtype)
         self._sum = device.kernel(texts.COLUMN_SUM, "column_sum", rows.dtype)
 
@@ -152,19 +150,6 @@ class CompactColumns:
     @property
     def entries(self) -> int:
         return self._data.size
-
-
-class ProductThenRestriction:
-    """out = A x, then Z^H out."""
-
-    saved = 0
-
-    def __init__(self, bound: Any, z: Any) -> None:
-        self._bound, self._z = bound, z
-        self.waits = getattr(bound, "waits", False)
-
-    def apply(self, x: Vector, out: Vector, *wanted: str) -> tuple[Dots, Vector]:
-        return self._bound.apply(x, out, *wanted), self._z.restrict(out)
 
 
 class _Coarse:

@@ -11,7 +11,7 @@ import numpy as np
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.dot_lines import DOTS, PRODUCT
 from workbench.devices.kernels import passes
-from workbench.lines import schedule
+from workbench.lines import count, schedule
 from workbench.lines.parse import parse
 from workbench.lines.shapes import infer
 from workbench.lines.types import tall_names
@@ -32,28 +32,18 @@ class Dots:
 class AppliedElementWise:
     """u = formula of r in a pass of its own, with (r, u), (u, u) and (r, r) where any of them is asked for."""
 
-    def __init__(self, device: Any, operator: Any, dtype: np.dtype) -> None:
+    def __init__(self, device: Any, operator: Any, size: int, dtype: np.dtype) -> None:
         self._device, self._operators = device, {"M": operator}
-        self._last = self._product = OnePass(device, PRODUCT, ("x", "y"), self._operators)
+        self._product = OnePass(device, PRODUCT, ("x", "y"), self._operators)
         self._product.prepare(dtype)
+        self.traffic, self.flops = self._product.work(size, dtype)
 
     @functools.cached_property
     def _product_and_dots(self) -> OnePass:
         return OnePass(self._device, f"{PRODUCT}\n{DOTS}", ("x", "y"), self._operators)
 
     def apply(self, r: Vector, u: Vector, *wanted: str) -> Dots | None:
-        self._last = self._product_and_dots if wanted else self._product
-        return self._last.apply(r, u)
-
-    @property
-    def traffic(self) -> int:
-        """Bytes of the latest application."""
-        return self._last.traffic
-
-    @property
-    def flops(self) -> int:
-        """Operations of the latest application."""
-        return self._last.flops
+        return (self._product_and_dots if wanted else self._product).apply(r, u)
 
 
 class OnePass:
@@ -79,7 +69,11 @@ class OnePass:
         self._step = step
         self._kernels: dict[np.dtype, Any] = {}
         self._dots: tuple[Any, Dots | None] = (None, None)
-        self.traffic = self.flops = 0
+
+    def work(self, size: int, dtype: np.dtype) -> tuple[int, int]:
+        """Bytes and flops of one application to vectors of shape (size,)."""
+        given = self._step, self._shapes, size, np.dtype(dtype)
+        return count.bytes_of(*given), count.flops_of(*given)
 
     def prepare(self, dtype: np.dtype) -> None:
         """Compile for vectors of this dtype, ahead of the first application."""
@@ -97,7 +91,6 @@ class OnePass:
         arrays = [named[name] for name in passes.arrays_of(self._step)]
         dots = self._room(first) if self._step.dots else None
         device.launch_over(kernel, first.size, *arrays, scalars, *([dots.partial] if dots else []))
-        self.traffic, self.flops = (2 + len(self._factors)) * first.nbytes, 7 * first.size
         return dots
 
     def _room(self, like: Vector) -> Dots:

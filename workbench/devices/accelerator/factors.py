@@ -12,6 +12,7 @@ from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.cpu.levels import levels_of_blocks
 from workbench.devices.kernels import products as texts
 from workbench.devices.kernels import wavefront
+from workbench.devices.traffic import product_flops
 
 SOLVING_GROUP = 32
 """Work-items per block: few rows of a block are independent."""
@@ -56,8 +57,7 @@ class BlockFactor:
 
     @property
     def flops(self) -> int:
-        multiply_add = 8 if self._inverse.dtype.kind == "c" else 2
-        return 2 * (self._halves[0].entries * multiply_add + self._inverse.size)
+        return 2 * (product_flops(self._halves[0].entries, self._inverse.dtype) + self._inverse.size)
 
 
 class GridBlockFactor:
@@ -102,7 +102,7 @@ class GridBlockFactor:
 
     @property
     def flops(self) -> int:
-        return 6 * (8 if self._inverse.dtype.kind == "c" else 2) * self._inverse.size
+        return product_flops(6 * self._inverse.size, self._inverse.dtype)
 
 
 def lower_of_stencil(lower: tuple[np.ndarray, ...], strides: tuple[int, ...], block: int) -> sparse.csr_array:

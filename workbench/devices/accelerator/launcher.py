@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from workbench.errors import InputError
 class Launcher:
     """Vectors, compiled kernels, launches and dot products of one accelerator.
 
-    Launches return at once; the host waits where it reads: `to_host`, `fetch`, `read_scalar`, `norm` and `vdot`.
+    Launches return at once; the host waits where it reads: `to_host`, `fetch`, `norm` and `vdot`.
     """
 
     def __init__(self, runtime: Runtime, budget: Budget | None = None) -> None:
@@ -34,6 +35,8 @@ class Launcher:
         self._kernels: dict[tuple[Any, ...], Function] = {}
         self._subtract = OnePass(self, "s = b - s", ("b", "s"))
         self._vdot = OnePass(self, DOTS, ("x", "y"))
+        # Its sums lie in one buffer, which a run and a snapshot may both use.
+        self._summing = threading.Lock()
 
     # Memory.
 
@@ -186,9 +189,6 @@ class Launcher:
         single = np.complex64 if np.dtype(dtype).kind == "c" else np.float32
         return self.zeros(max(count, NAMED), np.dtype(dtype) if self.layout.double else np.dtype(single))
 
-    def read_scalar(self, scalars: Vector, slot: int) -> Any:
-        return self.to_host(scalars)[slot].item()
-
     def write_scalar(self, scalars: Vector, slot: int, value: complex) -> None:
         wide = scalars.dtype
         kernel = self.kernel(scalar_kernels.SET, "set_scalar", wide)
@@ -212,9 +212,10 @@ class Launcher:
 
     def vdot(self, a: Vector, b: Vector) -> complex:
         """(a, b)."""
-        dots = self._vdot.apply(a, b)
-        assert dots is not None
-        return dots.to_host()[0].item()
+        with self._summing:
+            dots = self._vdot.apply(a, b)
+            assert dots is not None
+            return dots.to_host()[0].item()
 
     def dots(self, dtype: np.dtype) -> OnePass:
         """The dot products (x, y), (y, y) and (x, x) of two vectors in one pass."""

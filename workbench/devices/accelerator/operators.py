@@ -17,6 +17,7 @@ from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.coarse import Form
 from workbench.devices.cpu import factorization
 from workbench.devices.cpu.sparse_inverse import inverse_factor
+from workbench.devices.restricted_product import ProductThenRestriction
 from workbench.devices.series import TermByTerm
 
 
@@ -62,9 +63,9 @@ class Operators(Launcher):
         """Gram matrices of block vectors, and block vectors times small matrices."""
         return BlockAlgebra(self)
 
-    def applied(self, operator: Any, dtype: np.dtype) -> Any:
+    def applied(self, operator: Any, size: int, dtype: np.dtype) -> Any:
         """An element-wise operator as one with apply(r, u), for where it cannot be inlined into a pass."""
-        return AppliedElementWise(self, operator, dtype)
+        return AppliedElementWise(self, operator, size, dtype)
 
     def chebyshev_step(self, inverse: Vector) -> Any:
         """p = a p + b D^-1 (r - s), u = u + p."""
@@ -114,7 +115,7 @@ class Operators(Launcher):
 
     def restricted_product(self, bound: Any, z: Any) -> Any:
         """out = A x and Z^H out."""
-        return deflation.ProductThenRestriction(bound, z)
+        return ProductThenRestriction(bound, z)
 
     def coarse_level(
         self, form: Form | None, solve: Callable[[np.ndarray], np.ndarray], count: int, dtype: np.dtype

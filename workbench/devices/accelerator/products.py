@@ -13,7 +13,7 @@ from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.kernels import products as texts
 from workbench.devices.kernels import tiles
-from workbench.devices.traffic import product_bytes, product_flops
+from workbench.devices.traffic import product_bytes, product_flops, term_bytes, term_flops
 
 TILES = 0
 """Value of `items_per_row` that chooses tiles."""
@@ -37,7 +37,7 @@ class StencilProduct:
         arrays = [main[:1] if constant else main, *lower]
         self._fixed = [*(device.array(array, main.dtype) for array in arrays), *(np.int64(step) for step in strides)]
         self._words = len(lower) + 2 + (not constant)
-        self._itemsize, self._is_complex = main.dtype.itemsize, main.dtype.kind == "c"
+        self._dtype = main.dtype
         self._dots = Dots(device, main.dtype, device.layout.groups_for(main.size))
 
     def apply(self, x: Vector, out: Vector, *_: str) -> Dots:
@@ -52,11 +52,11 @@ class StencilProduct:
 
     @property
     def traffic(self) -> int:
-        return self._words * self._size * self._itemsize
+        return self._words * self._size * self._dtype.itemsize
 
     @property
     def flops(self) -> int:
-        return (2 * self._bands + 1) * (8 if self._is_complex else 2) * self._size
+        return product_flops((2 * self._bands + 1) * self._size, self._dtype)
 
 
 class StencilTerm:
@@ -85,7 +85,8 @@ class StencilTerm:
 
     @property
     def flops(self) -> int:
-        return len(self._bands) * (8 if self._bands[0].dtype.kind == "c" else 2) * self._size
+        scaled = len(self._arrays) > len(self._bands)
+        return term_flops(len(self._bands) * self._size, self._size, self._bands[0].dtype, scaled=scaled)
 
 
 def stencil_terms(
@@ -221,12 +222,13 @@ class CsrTerm:
 
     @property
     def traffic(self) -> int:
-        vectors = 3 + len(self._scale) + (self._dots is not None)
-        return self._rows.nbytes + vectors * self._rows.count * self._rows.data.itemsize
+        rows, summed = self._rows, self._dots is not None
+        return term_bytes(rows.nbytes, rows.count, rows.data.itemsize, scaled=bool(self._scale), summed=summed)
 
     @property
     def flops(self) -> int:
-        return (8 if self._rows.data.dtype.kind == "c" else 2) * self._rows.entries
+        rows = self._rows
+        return term_flops(rows.entries, rows.count, rows.data.dtype, scaled=bool(self._scale))
 
 
 class FactorizedInverse:

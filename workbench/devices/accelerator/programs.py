@@ -22,7 +22,7 @@ from workbench.lines.types import Formula, LinesError, Shapes, Solve
 
 RECORDED_AT = 3
 LOCAL_MEMORY = 48 * 1024
-"""Bytes of local memory that the sums of Gram matrices may take: what any CUDA device gives a group."""
+"""Bytes of local memory that the sums of a pass may take: what any CUDA device gives a group."""
 
 
 def bind_steps(
@@ -41,7 +41,7 @@ def bind_steps(
             runs.append(_application(device, workspace, step, finish))
             continue
         made = passes.sums_of(step, shapes)
-        _check_sums(device, workspace, step, len(made))
+        _check_sums(device, workspace, len(made))
         sums = [(k, slot_of(one.target, workspace.slots, shapes)) for k, one in enumerate(made)]
         finish = _finish(device, workspace, shapes, kernels, place, sums, after)
         if step.body:
@@ -153,14 +153,14 @@ def _pass(
     return run
 
 
-def _check_sums(device: Launcher, workspace: Workspace, step: Pass, count: int) -> None:
-    """Raise LinesError where a pass has Gram matrices whose sums do not fit a group."""
+def _check_sums(device: Launcher, workspace: Workspace, count: int) -> None:
+    """Raise LinesError where a pass has dot products, or Gram matrices, whose sums do not fit a group."""
     layout, itemsize = device.layout, device.wide(workspace.dtype).itemsize
     most = LOCAL_MEMORY // (max(layout.group + STRIPS, layout.finish) * itemsize)
-    if not layout.chunked and count > max(most, len(step.dots)):
+    if not layout.chunked and count > most:
         raise LinesError(
             f"a pass adds up {count} sums, and a group of {layout.group} work-items on {device.name} has room for "
-            f"{most}; take block vectors of fewer columns, or device cpu"
+            f"{most}; take block vectors of fewer columns, fewer dot products, or device cpu"
         )
 
 

@@ -11,6 +11,7 @@ from workbench.devices.cpu import generated
 from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.threads import chunks_of, launch, prepare
 from workbench.devices.cpu.work_stealing import shared, threads
+from workbench.devices.traffic import product_flops
 
 
 class BlockCsrProduct:
@@ -37,7 +38,7 @@ class BlockCsrProduct:
     @property
     def flops(self) -> int:
         data = self._matrix[0]
-        return (8 if data.dtype.kind == "c" else 2) * data.size * self._columns
+        return product_flops(data.size * self._columns, data.dtype)
 
 
 @kernel(error_model="numpy", fastmath=REORDERED)
@@ -79,8 +80,8 @@ class BlockStencilProduct:
 
     @property
     def flops(self) -> int:
-        multiply_add = 8 if self._fixed[0].dtype.kind == "c" else 2
-        return (2 * self._bands + 1) * multiply_add * self._size * self._columns
+        entries = (2 * self._bands + 1) * self._size
+        return product_flops(entries * self._columns, self._fixed[0].dtype)
 
 
 def stencil_text(bands: int, dtype: np.dtype, *, constant: bool) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 
 from workbench.devices.cpu import generated, memory
 from workbench.devices.cpu.threads import cores, launch, prepare
+from workbench.devices.traffic import box_flops
 from workbench.lines.types import accumulator
 
 IN_CACHE = 512 * 1024
@@ -58,8 +59,7 @@ class BoxProduct:
 
     @property
     def flops(self) -> int:
-        add, multiply_add = (2, 8) if self._dtype.kind == "c" else (1, 2)
-        return (6 * self._reach * add + 2 * add + 3 * multiply_add) * self._size
+        return box_flops(self._size, self._reach, self._dtype)
 
 
 def cut(grid: tuple[int, int, int], reach: int, itemsize: int) -> tuple[int, int, int]:

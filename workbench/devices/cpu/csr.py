@@ -12,7 +12,7 @@ from workbench.devices.cpu.block_products import BlockCsrProduct
 from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.threads import launch, prepare
 from workbench.devices.cpu.work_stealing import shared, threads
-from workbench.devices.traffic import csr_bytes, product_bytes, product_flops
+from workbench.devices.traffic import csr_bytes, product_bytes, product_flops, term_bytes, term_flops
 from workbench.lines.types import accumulator
 
 ENTRIES_PER_CHUNK = 65536
@@ -53,12 +53,21 @@ class CsrProduct:
 
 
 class CsrTerm:
-    """One term of a truncated Neumann series: out = (base - L x)*scale, with L in CSR form and scale optional."""
+    """One term of a truncated Neumann series: out = (base - L x)*scale, with L in CSR form and scale optional.
+
+    summed: the dot products are asked for, with another vector than base.
+    """
 
     def __init__(
-        self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, scale: np.ndarray | None = None
+        self,
+        data: np.ndarray,
+        indices: np.ndarray,
+        indptr: np.ndarray,
+        scale: np.ndarray | None = None,
+        *,
+        summed: bool = False,
     ) -> None:
-        self._data = data
+        self._data, self._summed = data, summed
         self._indices, self._indptr = as_unsigned(indices), as_unsigned(indptr)
         self._scale = np.empty(0, data.dtype) if scale is None else scale
         self._dots = np.zeros(3, accumulator(data.dtype))
@@ -86,13 +95,14 @@ class CsrTerm:
 
     @property
     def traffic(self) -> int:
-        rows = self._indptr.size - 1
-        vectors = (3 * rows + self._scale.size) * self._data.itemsize
-        return self._data.nbytes + self._indices.nbytes + self._indptr.nbytes + vectors
+        rows, item = self._indptr.size - 1, self._data.itemsize
+        matrix = csr_bytes(rows, self._data.size, item, self._indices.itemsize)
+        return term_bytes(matrix, rows, item, scaled=self._scale.size > 0, summed=self._summed)
 
     @property
     def flops(self) -> int:
-        return (8 if self._data.dtype.kind == "c" else 2) * self._data.size + self._scale.size
+        rows = self._indptr.size - 1
+        return term_flops(self._data.size, rows, self._data.dtype, scaled=self._scale.size > 0)
 
 
 def as_unsigned(index: np.ndarray) -> np.ndarray:

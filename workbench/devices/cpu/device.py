@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,7 +30,7 @@ class Cpu(StepByStep, Operators):
     check_every: int = 1
     """The scalars are in host memory: reading them costs nothing."""
     memory_limit: int | None = None
-    """Bytes that a run may use, None for no limit."""
+    """Bytes that `need_room` allows, None for no limit. Vectors are not counted as they are allocated."""
 
     def limited(self, limit: int | None) -> Cpu:
         """The same device with a memory limit in bytes."""
@@ -124,9 +124,6 @@ class Cpu(StepByStep, Operators):
 
     def scalars(self, count: int, dtype: np.dtype) -> np.ndarray:
         return np.zeros(count, dtype)
-
-    def read_scalar(self, scalars: np.ndarray, slot: int) -> Any:
-        return scalars[slot].item()
 
     def write_scalar(self, scalars: np.ndarray, slot: int, value: complex) -> None:
         scalars[slot] = value

@@ -10,6 +10,7 @@ from workbench.devices.cpu import generated, neumann_text
 from workbench.devices.cpu.memory import vector
 from workbench.devices.cpu.neumann_text import ALIGNED, BLOCK
 from workbench.devices.cpu.threads import cores, launch, prepare
+from workbench.devices.traffic import product_flops
 from workbench.lines.types import accumulator
 
 MOST_LEVELS = 3
@@ -53,8 +54,7 @@ class _Series:
 
     @property
     def flops(self) -> int:
-        multiply_add = 8 if self._dtype.kind == "c" else 2
-        return (2 * self._order * len(self._bands) * multiply_add + 1) * self._size
+        return product_flops(2 * self._order * len(self._bands) * self._size, self._dtype) + self._size
 
 
 class OnePassSeries(_Series):

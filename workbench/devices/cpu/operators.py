@@ -24,9 +24,9 @@ from workbench.devices.cpu.unfused import (
     CallableProduct,
     CoarseLevel,
     DotProducts,
-    ProductThenRestriction,
 )
 from workbench.devices.operator_protocols import BlockAlgebra
+from workbench.devices.restricted_product import ProductThenRestriction
 
 FUSED: dict[tuple[type, type], Callable[[Any, Any], Any]] = {(StencilProduct, Subdomains): StencilProduct.restricted}
 """Products that restrict their result in the same pass, by the types of A and Z."""
@@ -66,7 +66,8 @@ class Operators(DeviceBase):
         """base - L x, (base - L x)*scale and base - L^H x for a strictly lower triangle in CSR form."""
         upper = sparse.csr_array(lower.conj().T.tocsr())
         rows = (lower.data, lower.indices, lower.indptr)
-        return CsrTerm(*rows), CsrTerm(*rows, scale=scale), CsrTerm(upper.data, upper.indices, upper.indptr)
+        transposed = CsrTerm(upper.data, upper.indices, upper.indptr, summed=True)
+        return CsrTerm(*rows), CsrTerm(*rows, scale=scale), transposed
 
     def dots(self, dtype: np.dtype) -> DotProducts:
         """The dot products (x, y), (y, y) and (x, x) of two vectors in one pass."""
@@ -76,9 +77,9 @@ class Operators(DeviceBase):
         """Gram matrices of block vectors, and block vectors times small matrices."""
         return block_algebra
 
-    def applied(self, operator: Any, dtype: np.dtype) -> AppliedElementWise:
+    def applied(self, operator: Any, size: int, dtype: np.dtype) -> AppliedElementWise:
         """An element-by-element operator as one with apply(r, u), for where it cannot join a pass."""
-        return AppliedElementWise(self, operator, dtype)
+        return AppliedElementWise(self, operator, size, dtype)
 
     def subdomains(self, labels: np.ndarray, count: int, dtype: np.dtype) -> Subdomains:
         """Piecewise constant deflation vectors given by a label per unknown."""

@@ -16,6 +16,7 @@ from workbench.devices.cpu import generated
 from workbench.devices.cpu.block_products import BlockStencilProduct
 from workbench.devices.cpu.subdomains import Subdomains
 from workbench.devices.cpu.threads import chunks_of, launch, prepare
+from workbench.devices.traffic import product_flops
 from workbench.lines.types import accumulator
 
 SUMS = ("xy", "yy", "xx")
@@ -68,8 +69,7 @@ class StencilProduct:
 
     @property
     def flops(self) -> int:
-        multiply_add = 8 if self._dots.dtype.kind == "c" else 2
-        return (2 * len(self._lower) + 1) * multiply_add * self._size
+        return product_flops((2 * len(self._lower) + 1) * self._size, self._dtype)
 
 
 class RestrictedStencilProduct:

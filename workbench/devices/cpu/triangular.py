@@ -21,6 +21,7 @@ from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.csr import as_unsigned
 from workbench.devices.cpu.threads import cores, launch, prepare
 from workbench.devices.cpu.work_stealing import shared, threads
+from workbench.devices.traffic import product_flops
 from workbench.lines.types import accumulator
 
 TILE = 256
@@ -82,8 +83,8 @@ class StencilFactor:
 
     @property
     def flops(self) -> int:
-        multiply_add = 8 if self._inverse.dtype.kind == "c" else 2
-        return 2 * (self._bands * multiply_add + 1) * self._inverse.size
+        size = self._inverse.size
+        return 2 * (product_flops(self._bands * size, self._inverse.dtype) + size)
 
 
 class CsrFactor:
@@ -118,8 +119,7 @@ class CsrFactor:
 
     @property
     def flops(self) -> int:
-        multiply_add = 8 if self._inverse.dtype.kind == "c" else 2
-        return 2 * (self._entries * multiply_add + self._inverse.size)
+        return 2 * (product_flops(self._entries, self._inverse.dtype) + self._inverse.size)
 
 
 def _tasks(rows: int, block_rows: int, width: int) -> np.ndarray:

@@ -28,18 +28,6 @@ class CoarseLevel:
         return dots
 
 
-class ProductThenRestriction:
-    """out = A x, then Z^H out."""
-
-    saved = 0
-
-    def __init__(self, bound: Any, z: Any) -> None:
-        self._bound, self._z = bound, z
-
-    def apply(self, x: np.ndarray, out: np.ndarray, *wanted: str) -> tuple[Any, np.ndarray]:
-        return self._bound.apply(x, out, *wanted), self._z.restrict(out)
-
-
 class DotProducts:
     """(x, y), (y, y) and (x, x) in one pass."""
 
@@ -55,17 +43,13 @@ class DotProducts:
 class AppliedElementWise:
     """u = formula of r in a separate pass, with (r, u), (u, u) and (r, r) where any of them is asked for."""
 
-    def __init__(self, device: DeviceBase, operator: Any, dtype: np.dtype) -> None:
+    def __init__(self, device: DeviceBase, operator: Any, size: int, dtype: np.dtype) -> None:
         self._product = device.lines(PRODUCT, operators={"M": operator})
         self._product_and_dots = device.lines(f"{PRODUCT}\n{DOTS}", operators={"M": operator})
-        self._factors = operator.factors
-        shape = next((factor.shape for factor in self._factors.values()), (1,))
-        self._product.compile(x=np.zeros(shape, dtype), y=np.zeros(shape, dtype))
-        self.traffic = self.flops = 0
+        _, compiled = self._product.compile(x=np.zeros(size, dtype), y=np.zeros(size, dtype))
+        self.traffic, self.flops = compiled.bytes, compiled.flops
 
     def apply(self, r: np.ndarray, u: np.ndarray, *wanted: str) -> tuple[Any, Any, Any] | None:
-        self.traffic = (2 + len(self._factors)) * r.nbytes
-        self.flops = (7 if wanted else 1) * r.size
         if not wanted:
             self._product(x=r, y=u)
             return None

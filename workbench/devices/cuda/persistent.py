@@ -9,6 +9,7 @@ sums differs.
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,6 +25,12 @@ MOST_ARGUMENTS = 500
 """CUDA passes 4 KB of arguments."""
 ARENA, MOST_SCALARS = 46 * 1024, 2 * 1024
 """Bytes of shared memory that all steps reuse, and of the scalars: together what any CUDA device gives a block."""
+ALIGNED = 16
+"""Every array of a step begins at a multiple of this in the arena."""
+BYTES = {"float": 4, "double": 8, "float2": 8, "double2": 16}
+_SHARED = re.compile(r"SHARED\((\w+), \w+, (.+)\);")
+_NUMBER = re.compile(r"^#define (\w+) (\d+)$", re.MULTILINE)
+_TYPE = re.compile(r"^typedef (\w+) (\w+);$", re.MULTILINE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,9 +59,22 @@ class Launch:
 
 
 def fit_together(launches: Sequence[Launch]) -> bool:
-    """Whether they can be one kernel: the same types and group size, and not too many arguments."""
+    """Whether they can be one kernel: the same types and group size, not too many arguments, and room in the arena."""
     alike = {(launch.prelude, launch.group) for launch in launches}
-    return len(alike) == 1 and sum(len(launch.arguments) for launch in launches) <= MOST_ARGUMENTS
+    few = sum(len(launch.arguments) for launch in launches) <= MOST_ARGUMENTS
+    return len(alike) == 1 and few and all(shared_bytes(launch) <= ARENA for launch in launches)
+
+
+def shared_bytes(launch: Launch) -> int:
+    """Bytes of shared memory that a step takes of the arena, from the SHARED lines of its kernel."""
+    numbers = {name: int(value) for name, value in _NUMBER.findall(launch.prelude)}
+    types = {name: meaning for meaning, name in _TYPE.findall(launch.prelude)}
+    total = 0
+    for kind, size in _SHARED.findall(launch.kernel.statements):
+        while kind in types:
+            kind = types[kind]
+        total += -(-eval(size.replace("/", "//"), dict(numbers)) * BYTES[kind] // ALIGNED) * ALIGNED
+    return total
 
 
 def source(launches: Sequence[Launch], scalars: Handle, words: int) -> tuple[str, tuple[Any, ...]]:

@@ -14,8 +14,8 @@ from workbench.devices.cpu import Cpu
 from workbench.devices.dry_run.device import Cores, Pair, Split, whole
 from workbench.devices.dry_run.runtime import ShapeOnlyRuntime
 from workbench.devices.dry_run.sizes import Cut, Sizes
+from workbench.devices.element_wise import ElementWise
 from workbench.devices.lines.workspace import Workspace
-from workbench.devices.pair.pair import ElementWise
 
 ITERATIONS = 8
 """Enough for the overlap of copies and kernels of neighbouring iterations to become periodic."""

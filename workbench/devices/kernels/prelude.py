@@ -77,10 +77,5 @@ def _piece(name: str) -> str:
     return "\n" + read(f"prelude_{name}")
 
 
-def literal(value: float, dtype: np.dtype) -> str:
-    """A number as C text in the real type of `dtype`."""
-    return f"{float(value)!r}{'f' if _real(np.dtype(dtype)) == 'float' else ''}"
-
-
 def _real(dtype: np.dtype) -> str:
     return "float" if dtype.itemsize == (8 if dtype.kind == "c" else 4) else "double"

@@ -28,8 +28,9 @@ class LinesDevice(ProgramDevice, Protocol):
 class Lines:
     """A program as a function of named arrays and numbers; what `device.lines(text)` returns.
 
-    Arrays given are updated in place, numbers given are read, and the scalars that the program sets are returned by
-    name. Vectors assigned but not given are temporaries in registers. Calls from several threads run one at a time.
+    Arrays given are updated in place, numbers given are read, and the scalars and small matrices that the program sets
+    are returned by name, matrices as arrays. Vectors assigned but not given are temporaries in registers. Calls from
+    several threads run one at a time.
     """
 
     def __init__(

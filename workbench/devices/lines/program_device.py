@@ -29,8 +29,8 @@ class ProgramDevice(Protocol):
         """Room for the scalars and small matrices of a workspace, zero."""
         ...
 
-    def read_scalar(self, scalars: Any, slot: int) -> Any:
-        """One of the scalars; waits for the device."""
+    def to_host(self, vector: Any, /) -> np.ndarray:
+        """The numbers of a vector, or the scalars, as a NumPy array; waits for the device."""
         ...
 
     def write_scalar(self, scalars: Any, slot: int, value: complex) -> None:

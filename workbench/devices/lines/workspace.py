@@ -44,7 +44,7 @@ class Workspace:
     theirs as they need them. operators: what a program may apply, by name: bound operators, or element-by-element ones
     that join a pass. clock: put around every step of the programs, while a run is traced.
 
-    Scalars and small matrices lie on the device as well, in one array; `scalar(name)` reads one.
+    Scalars and small matrices lie on the device as well, in one array; `scalar(name)` reads one of either.
     """
 
     def __init__(
@@ -97,7 +97,8 @@ class Workspace:
         programs = [parse(text) for text in texts]
         given = self._given_shapes()
         everything = [line for lines in programs for line in lines]
-        typing_rules.check_scalars(programs, infer(everything, given), self.slots)
+        free = {name: shape for name, shape in given.items() if shape != SCALAR}
+        typing_rules.check_scalars(programs, infer(everything, free), self.slots)
         inlined = [schedule.inline(lines, self.operators) for lines in programs]
         shapes = infer([line for lines in inlined for line in lines], given)
         inlined = [schedule.divide_scalars(lines, shapes) for lines in inlined]
@@ -126,8 +127,12 @@ class Workspace:
         return [program for known in self._programs if (program := known())]
 
     def scalar(self, name: str) -> Any:
-        """The present value of a scalar, read from the device."""
-        return self.device.read_scalar(self.scalars, self.slots[name])
+        """The present value of a scalar, or of a small matrix as an array of its shape, read from the device."""
+        shape, first = self._shapes[name], self.slots[name]
+        values = self.device.to_host(self.scalars)
+        if shape.kind is Kind.SMALL:
+            return np.array(values[first : first + shape.words].reshape(shape.rows, shape.columns))
+        return values[first].item()
 
     def set_scalar(self, name: str, value: complex) -> None:
         self.device.write_scalar(self.scalars, self.slots[name], value)
@@ -186,9 +191,9 @@ class Workspace:
         self.vectors.update(vectors)
 
     def _given_shapes(self) -> dict[str, Shape]:
-        """The shapes of all arrays, and of the small matrices of earlier programs."""
+        """The shapes of all arrays, and of the scalars and small matrices that have their words already."""
         arrays = {name: _shape_of(vector) for name, vector in self.vectors.items()}
-        return arrays | {name: shape for name, shape in self._shapes.items() if shape.kind is Kind.SMALL}
+        return arrays | {name: self._shapes[name] for name in self.slots}
 
     def _offers(self, operator: str, lines: Iterable[Line], shapes: Shapes) -> Collection[str]:
         """The dot products that an operator computes along with its product; none where it is applied to blocks."""
@@ -221,8 +226,9 @@ class Workspace:
     def _grow(self, before: int) -> None:
         """Make room for all scalars and small matrices. before: words so far, which keep their values."""
         old, self.scalars = self.scalars, self.device.scalars(self._words, accumulator(self.dtype))
+        values = self.device.to_host(old) if before > NAMED else ()
         for slot in range(NAMED, before):
-            self.device.write_scalar(self.scalars, slot, self.device.read_scalar(old, slot))
+            self.device.write_scalar(self.scalars, slot, values[slot].item())
         for program in self.programs:
             program.bind()
 

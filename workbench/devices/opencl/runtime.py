@@ -28,17 +28,17 @@ PROBE = "__kernel void probe(__global int* a) { a[get_global_id(0)] = 1; }"
 class OpenCL:
     """One OpenCL device with its context and an in-order queue.
 
-    layout: how work is distributed; by default in chunks on processors, strided on all other devices. Raises InputError
-    when the driver cannot compile a kernel.
+    layout: how work is distributed; by default in chunks on processors, strided on all other devices. name: as in
+    `--device`. Raises InputError when the driver cannot compile a kernel.
     """
 
-    def __init__(self, device: Any, layout: Layout | None = None) -> None:
+    def __init__(self, device: Any, layout: Layout | None = None, name: str = "opencl") -> None:
         import pyopencl as cl
 
         self._cl = cl
         self._device = device
         self.title = f"{device.platform.name.strip()}: {device.name.strip()}"
-        self.name = "opencl"
+        self.name = name
         self.layout = layout or _layout(device, cl)
         self._flags = PROCESSOR_FLAGS if self.layout.chunked else ()
         self.largest = int(device.max_mem_alloc_size)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -11,19 +10,12 @@ from workbench.devices.accelerator.device import Accelerator
 from workbench.devices.clock import Clock, Recorder
 from workbench.devices.cpu import Cpu, memory
 from workbench.devices.cpu.watch import Watch
+from workbench.devices.element_wise import ElementWise
 from workbench.devices.lines.workspace import Workspace
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.pair.clock import PairClock
 from workbench.devices.pair.workspaces import PairWorkspace
 from workbench.lines.schedule import Inlined
-
-
-@dataclasses.dataclass(frozen=True)
-class ElementWise:
-    """An element-wise operator on one side."""
-
-    formula: str
-    factors: Mapping[str, DeviceVector]
 
 
 class Pair(Accelerator):

@@ -15,10 +15,10 @@ from workbench.devices.clock import Clock, Recorder
 from workbench.devices.cpu import Cpu, memory
 from workbench.devices.cpu.csr_block import CsrBlock
 from workbench.devices.cpu.watch import Watch
+from workbench.devices.element_wise import ElementWise
 from workbench.devices.lines.workspace import Workspace
 from workbench.devices.operator_protocols import DeviceOperator, DeviceVector
 from workbench.devices.pair.clock import PairClock
-from workbench.devices.pair.pair import ElementWise
 from workbench.devices.pair.sides import AcceleratorSide, CpuSide, Link, Part, Sides
 from workbench.devices.pair.workspaces import SplitWorkspace
 from workbench.errors import InputError

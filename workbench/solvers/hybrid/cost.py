@@ -23,11 +23,11 @@ BLOCKS = ("A1", "A2")
 
 
 @dataclasses.dataclass(frozen=True)
-class Step:
+class ScheduledEvent:
     """A kernel or copy of a schedule, for systems of any size.
 
     words: vector elements read and written per row of its side, 0 for products; launches: of an accelerator, those that
-    add sums or set scalars included; after: indices of the steps that it waits for.
+    add sums or set scalars included; after: indices of the events that it waits for.
     """
 
     name: str
@@ -38,13 +38,13 @@ class Step:
     after: tuple[int, ...]
 
 
-class _Steps:
-    """A recorder of steps. rows: of each side."""
+class _Recorder:
+    """A recorder of the events of a dry run. rows: of each side."""
 
     origin = 0.0
 
     def __init__(self, rows: int) -> None:
-        self.found: list[Step] = []
+        self.found: list[ScheduledEvent] = []
         self.count = 0
         self._row = rows * DOUBLE.itemsize
         self._kernels: list[tuple[str, str, int]] = []
@@ -57,19 +57,19 @@ class _Steps:
     def add(self, kernel: int, start: float, end: float, iteration: int = 0, after: tuple[int, ...] = ()) -> int:
         name, lane, words = self._kernels[kernel]
         launches = round(end - start) if lane == ACCELERATOR else 0
-        self.found.append(Step(name, lane, words, launches, iteration, after))
+        self.found.append(ScheduledEvent(name, lane, words, launches, iteration, after))
         self.count += 1
         return self.count - 1
 
 
 @functools.lru_cache(maxsize=64)
-def steps(solver: Solver, *, cores: bool = False) -> tuple[Step, ...]:
+def scheduled_events(solver: Solver, *, cores: bool = False) -> tuple[ScheduledEvent, ...]:
     """The kernels and copies of the start and of some iterations with Jacobi, in the order in which they are issued.
 
     cores: where a solver for one device runs. Cost: planning the lines, some milliseconds, once per schedule.
     """
     cut = Cut(ROWS, ROWS, 0, 1) if isinstance(solver, Hybrid3) else None
-    recorder = _Steps(ROWS)
+    recorder = _Recorder(ROWS)
     execute(solver, Sizes(2 * ROWS if cut else ROWS, 2 * ROWS), recorder, cores=cores, cut=cut)
     return tuple(recorder.found)
 
@@ -78,7 +78,7 @@ def iteration_seconds(solver: Solver, rates: Rates, sizes: Sizes, *, cores: bool
     """Modelled seconds of an iteration in the steady state: for choosing a schedule, not a prediction.
 
     A pass takes bytes/bandwidth and a launch, a copy bytes/bandwidth and a latency, a launch for scalars its latency, a
-    matrix-vector product its measured time, a block of A as much of it as its part of the bytes. Steps start as early
+    matrix-vector product its measured time, a block of A as much of it as its part of the bytes. Events start as early
     as possible, in order within each lane and after what they wait for.
 
     M counts as Jacobi. Rows of hybrid 3 are split by the measured products as a box stencil on a cube would be, and its
@@ -88,25 +88,25 @@ def iteration_seconds(solver: Solver, rates: Rates, sizes: Sizes, *, cores: bool
     cut = None
     if isinstance(solver, Hybrid3):
         solver, cut = dataclasses.replace(solver, halves=True), _balanced(rates, sizes)
-    found = steps(solver, cores=cores)
+    found = scheduled_events(solver, cores=cores)
     recorded = rates.repeated and not solver.needs_accelerator and not cores
     launch = 0.0 if recorded else rates.accelerator_launch
     seconds = _Seconds(rates, sizes, cut)
-    spans = earliest((step.lane, seconds(step) + step.launches * launch, step.after) for step in found)
+    spans = earliest((event.lane, seconds(event) + event.launches * launch, event.after) for event in found)
     ends = np.array([end for _, end in spans])
-    steady = steady_seconds(np.array([step.iteration for step in found]), ends)
+    steady = steady_seconds(np.array([event.iteration for event in found]), ends)
     return steady + rates.accelerator_launch if recorded else steady
 
 
-def step_bytes(step: Step, sizes: Sizes, cut: Cut | None = None) -> int:
-    """Bytes that a step moves in a system of these sizes, with A in CSR form; scalars are not counted."""
-    on_cores = step.lane in (CPU, TO_DEVICE)
-    if step.name == "A":
+def event_bytes(event: ScheduledEvent, sizes: Sizes, cut: Cut | None = None) -> int:
+    """Bytes that an event moves in a system of these sizes, with A in CSR form; scalars are not counted."""
+    on_cores = event.lane in (CPU, TO_DEVICE)
+    if event.name == "A":
         return sizes.product_bytes
-    if cut and step.name in BLOCKS:
-        return blocks(sizes, cut)[0 if on_cores else 1][BLOCKS.index(step.name)].nbytes
+    if cut and event.name in BLOCKS:
+        return blocks(sizes, cut)[0 if on_cores else 1][BLOCKS.index(event.name)].nbytes
     rows = sizes.size if cut is None else cut.rows if on_cores else sizes.size - cut.rows
-    return step.words * rows * sizes.dtype.itemsize
+    return event.words * rows * sizes.dtype.itemsize
 
 
 def _balanced(rates: Rates, sizes: Sizes) -> Cut:
@@ -116,22 +116,22 @@ def _balanced(rates: Rates, sizes: Sizes) -> Cut:
 
 
 class _Seconds:
-    """Seconds of a step without launches on the accelerator."""
+    """Seconds of an event without launches on the accelerator."""
 
     def __init__(self, rates: Rates, sizes: Sizes, cut: Cut | None) -> None:
         self._rates, self._sizes, self._cut = rates, sizes, cut
 
-    def __call__(self, step: Step) -> float:
-        rates, nbytes = self._rates, step_bytes(step, self._sizes, self._cut)
-        if step.lane == TO_HOST:
+    def __call__(self, event: ScheduledEvent) -> float:
+        rates, nbytes = self._rates, event_bytes(event, self._sizes, self._cut)
+        if event.lane == TO_HOST:
             return rates.to_host_latency + nbytes / rates.to_host_bandwidth
-        if step.lane == TO_DEVICE:
+        if event.lane == TO_DEVICE:
             return rates.to_device_latency + nbytes / rates.to_device_bandwidth
-        product = rates.product_cpu if step.lane == CPU else rates.product_accelerator
-        if step.name == "A":
+        product = rates.product_cpu if event.lane == CPU else rates.product_accelerator
+        if event.name == "A":
             return product
-        if step.name in BLOCKS:
+        if event.name in BLOCKS:
             return product * rates.assembled * nbytes / self._sizes.product_bytes
-        if step.lane == ACCELERATOR:
+        if event.lane == ACCELERATOR:
             return nbytes / rates.accelerator_bandwidth
         return rates.cpu_launch + nbytes / rates.cpu_bandwidth if nbytes else 0.0
