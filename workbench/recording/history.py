@@ -93,6 +93,8 @@ class History:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> History:
         """The inverse of `to_arrays`. Raises InputError for missing arrays, wrong shapes and wrong dtypes."""
+        if cls is History and "columns" in arrays:
+            return BlockHistory.from_arrays(arrays)
         missing = [name for name in ("residual", "true_residuals") if name not in arrays]
         if missing:
             raise InputError(f"its history lacks {' and '.join(missing)}")
@@ -133,8 +135,30 @@ class BlockHistory(History):
         self._ranks.append((rank, pivot))
         self.append(residual=float(relative.max()), seconds=seconds)
 
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """All columns, for storage."""
+        return {**super().to_arrays(), "columns": self.columns, "rank": self.rank, "pivot": self.pivot}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> BlockHistory:
+        """The inverse of `to_arrays`. Raises InputError as that of `History` does."""
+        plain = History.from_arrays({name: values for name, values in arrays.items() if name != "columns"})
+        columns, rank, pivot = (arrays.get(name, np.empty(0)) for name in ("columns", "rank", "pivot"))
+        fits = columns.ndim == 2 and columns.dtype.kind == pivot.dtype.kind == "f" and rank.dtype.kind == "i"
+        if not fits or columns.shape[:1] != (plain.count,) or not rank.shape == pivot.shape == (plain.count,):
+            raise InputError(
+                f"its columns have the shape {columns.shape} of {columns.dtype}, rank and pivot {rank.shape} and "
+                f"{pivot.shape}, not those of {plain.count} rows"
+            )
+        history = cls(columns.shape[1])
+        history._count, history._columns, history._true = plain._count, plain._columns, plain._true
+        history._rows = list(np.array(columns, np.float64))
+        history._ranks = list(zip(rank.tolist(), pivot.tolist(), strict=True))
+        return history
+
     @property
     def columns(self) -> np.ndarray:
+        """||r_j||/||b_j|| by iteration, shape (count, s)."""
         return np.array(self._rows[: self.count]).reshape(-1, self._size)
 
     @property

@@ -23,8 +23,8 @@ FORMAT = "cg-workbench run"
 VERSION = 1
 HINT = "runs are written by `workbench solve --save`"
 SOLUTION_TYPES = ("f4", "f8", "c8", "c16")
-MEMBERS = ("head", *COLUMNS, "true_residuals", "solution", "trace")
-"""The arrays in a file; the last two are optional."""
+MEMBERS = ("head", *COLUMNS, "true_residuals", "columns", "rank", "pivot", "solution", "trace")
+"""The arrays in a file; "columns" to "pivot" are of runs with many right-hand sides, the last two are optional."""
 EARLIER_KEYS = {"parted_at": "residual_gap_at"}
 """Keys of a summary as earlier versions wrote them, and their names now."""
 
@@ -35,7 +35,8 @@ class Record:
 
     summary: the fields that `workbench solve --json` prints, without the residual history.
     provenance: problem, configuration, versions, machine, device, seed, time of the run.
-    solution: x, shape (N,), if it was stored. trace: events, if the run was traced.
+    solution: x, shape (N,), or (N, s) for many right-hand sides, if it was stored. trace: events, if the run was
+    traced.
     """
 
     summary: dict[str, Any]
@@ -120,7 +121,8 @@ def _record(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> Record:
     summary = read(_Summary, plain, "summary")
     read(_Provenance, head.get("provenance"), "provenance")
     solution = arrays.pop("solution", None)
-    if solution is not None and (solution.shape != (summary.N,) or solution.dtype.str[1:] not in SOLUTION_TYPES):
+    shape = (summary.N, *arrays["columns"].shape[1:]) if "columns" in arrays else (summary.N,)
+    if solution is not None and (solution.shape != shape or solution.dtype.str[1:] not in SOLUTION_TYPES):
         raise InputError(
             f"its solution has the shape {solution.shape} of {solution.dtype}, but the run has {summary.N} unknowns"
         )

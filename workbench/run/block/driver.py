@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from workbench import devices
 from workbench.devices.lines.block_workspace import BlockWorkspace
 from workbench.devices.protocol import Device
-from workbench.errors import InputError
+from workbench.errors import DeviceError, InputError
 from workbench.problems import LinearSystem
 from workbench.recording import BlockHistory
 from workbench.run.block.columns import ColumnsJudge
@@ -101,7 +102,9 @@ class BlockRun:
 
     @property
     def x(self) -> np.ndarray:
-        """The present X, shape (N, s)."""
+        """The present X, shape (N, s). NaN once the device is lost."""
+        if self.reason is Reason.DEVICE_LOST:
+            return np.full((self._measures.size, self._measures.columns), np.nan, self.setup.operator.dtype)
         return self._measures.returned_X()
 
     def cancel(self) -> None:
@@ -112,21 +115,29 @@ class BlockRun:
     def step(self, most: int | None = None) -> bool:
         """Make one iteration (the first call: the start). False when the run has ended."""
         if self.ending is None:
-            begun = time.perf_counter()
-            with noting(self._clock):
-                row = next(self._rows)
-            self.setup.device.synchronize()
-            self.iteration_seconds += time.perf_counter() - begun
-            iteration = self.history.count
-            self.ending = self._judge.judge(row, iteration, self.iteration_seconds)
-            self.history.append_block(self._judge.relative, row.rank, row.pivot, self.iteration_seconds)
-            if self._clock:
-                self._clock.resolve()
+            try:
+                self._advance()
+            except DeviceError as lost:
+                self.ending = Ending(Reason.DEVICE_LOST, f"at iteration {self.iterations}: {lost}")
+                devices.forget(self.setup.device)
         return self.ending is None
+
+    def _advance(self) -> None:
+        """Make one iteration, and judge every column."""
+        begun = time.perf_counter()
+        with noting(self._clock):
+            row = next(self._rows)
+        self.setup.device.synchronize()
+        self.iteration_seconds += time.perf_counter() - begun
+        self.ending = self._judge.judge(row, self.history.count, self.iteration_seconds)
+        self.history.append_block(self._judge.relative, row.rank, row.pivot, self.iteration_seconds)
+        if self._clock:
+            self._clock.resolve()
 
     def result(self) -> Result:
         """The result, valid between any two steps."""
-        true = self._measures.true_residuals()
+        lost = self.reason is Reason.DEVICE_LOST
+        true = np.full(self._measures.columns, np.nan) if lost else self._measures.true_residuals()
         columns = self._judge.columns(self.iterations, self.ending, true)
         return block_result_of(self._state, self.x, columns, self.trace)
 

@@ -6,8 +6,6 @@ products, and tried again. Source: the R variant of Dubrulle 2001, whose QR fact
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 
 from workbench.devices.lines.block_workspace import BlockProgram, BlockWorkspace
@@ -29,6 +27,7 @@ class Orthonormalization:
         self._space, self._plain = space, plain
         self.columns = np.arange(space.columns)
         self.pivot = np.nan
+        self._compiled: dict[tuple[str, ...], tuple[BlockProgram, ...]] = {}
         self._programs("Q", self._image)
 
     def __call__(self) -> np.ndarray:
@@ -103,13 +102,12 @@ class Orthonormalization:
         self._space.matrices["chosen"] = row
         self._lines(f"{target} = {source}*chosen", chosen=small(1, self._space.columns))[0]()
 
-    @functools.cached_property
+    @property
     def _rare(self) -> tuple[BlockProgram, ...]:
         """Project V on the complement of Q, and add V to Q."""
         accept = "Q = Q + V" if self._plain else "Q = Q + V\nW = W + Z"
         return self._lines(f"H = ({self._image}, V)\nV = V - Q@H", accept)
 
-    @functools.cache  # noqa: B019
     def _programs(self, q: str, w: str) -> tuple[BlockProgram, ...]:
         """Measure Q after applying M, transform it, and measure it again."""
         product = "" if self._plain else f"{w} = M({q})\n"
@@ -118,4 +116,7 @@ class Orthonormalization:
         return self._lines(product + measure, transform, measure, T=small(*(self._space.columns,) * 2))
 
     def _lines(self, *texts: str, **matrices: Shape) -> tuple[BlockProgram, ...]:
-        return self._space.lines(*texts, matrices=matrices)
+        """The programs, compiled at their first use."""
+        if texts not in self._compiled:
+            self._compiled[texts] = self._space.lines(*texts, matrices=matrices)
+        return self._compiled[texts]

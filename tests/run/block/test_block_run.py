@@ -1,0 +1,119 @@
+"""Runs with many right-hand sides: stepping, saving, cancelling, a lost device, and what they refuse."""
+
+import gc
+import json
+import weakref
+
+import numpy as np
+import pytest
+
+from workbench import cli, devices
+from workbench.errors import DeviceError, InputError
+from workbench.recording import BlockHistory, kernel_table, load, save
+from workbench.run import BlockRun, Reason, Run, Session, Stopping, configure, run_through
+
+
+def configuration(**chosen):
+    stopping = chosen.pop("stopping", Stopping(rtol=1e-8))
+    return configure("poisson5", n=12, rhs="random:3", stopping=stopping, **{"solver": "block-cg", **chosen})
+
+
+def test_a_run_is_saved_whole_and_read_back(tmp_path):
+    result = run_through(BlockRun(configuration()))
+    path = save(result.record(with_solution=True), tmp_path / "run.npz")
+    found = load(path)
+    assert isinstance(found.history, BlockHistory)
+    for name in ("columns", "rank", "pivot"):
+        np.testing.assert_array_equal(getattr(found.history, name), getattr(result.history, name))
+    np.testing.assert_array_equal(found.solution, result.x)
+    assert found.summary["columns"] == result.summary["columns"]
+
+
+def test_the_history_by_column_ends_below_the_tolerance():
+    result = run_through(BlockRun(configuration()))
+    assert result.history.columns.shape == (result.iterations + 1, 3)
+    assert (result.history.columns[-1] <= 1e-8).all()
+    np.testing.assert_array_equal(result.history["residual"], result.history.columns.max(axis=1))
+
+
+def test_a_cancelled_run_keeps_what_it_has():
+    run = BlockRun(configuration())
+    for _ in range(4):
+        run.step()
+    run.cancel()
+    assert not run.step()
+    result = run.result()
+    assert (result.reason, result.iterations) == (Reason.CANCELLED, 3)
+    assert all(column.reason is Reason.CANCELLED for column in result.columns)
+
+
+def test_a_lost_device_ends_the_run(monkeypatch):
+    run = BlockRun(configuration())
+    run.step()
+
+    def lose():
+        raise DeviceError("the device does not answer")
+
+    monkeypatch.setattr(run.setup.device, "synchronize", lose)
+    forgotten = []
+    monkeypatch.setattr(devices, "forget", forgotten.append)
+    assert not run.step()
+    result = run.result()
+    assert result.reason is Reason.DEVICE_LOST
+    assert np.isnan(result.x).all()
+    assert forgotten == [run.setup.device]
+
+
+@pytest.mark.parametrize("solver", ["block-cg", "pseudo-block-cg", "bf-block-cg", "block-cg-oleary"])
+def test_nothing_keeps_a_run_that_was_dropped(solver):
+    run = BlockRun(configuration(solver=solver, preconditioner="ic"))
+    run_through(run)
+    kept = weakref.ref(run.space)
+    del run
+    gc.collect()
+    assert kept() is None
+
+
+def test_programs_are_compiled_once_where_columns_depend_on_others():
+    B = np.random.default_rng(0).standard_normal((144, 2)) @ np.ones((2, 6))
+    from workbench.run.in_memory import InMemoryProblem, block_system_of
+
+    A = configure("poisson5", n=12).problem.assemble(0).operator
+    system, _ = block_system_of(A, B)
+    run = BlockRun(configure(InMemoryProblem(), solver="block-cg", preconditioner="ic"), system)
+    counts = []
+    while run.step():
+        counts.append(len(run.space.programs))
+    assert counts[-1] == counts[3]
+
+
+def test_a_traced_run_records_its_lines():
+    run = BlockRun(configuration(), trace=True)
+    trace = run_through(run).trace
+    assert trace is not None
+    calls = {row["kernel"]: row["calls"] for row in kernel_table(trace)}
+    assert calls["X = X + P@step"] == run.iterations
+    assert calls["delta = (P, S)"] == run.iterations
+
+
+def test_sessions_and_runs_of_one_right_hand_side_refuse_many():
+    with pytest.raises(InputError, match="rhs random:3 gives several right-hand sides"):
+        Run(configuration())
+    with pytest.raises(InputError, match="several right-hand sides"):
+        Session(configuration()).wait(60)
+
+
+def test_the_command_line_prints_every_column(capsys):
+    status = cli.main(["solve", "poisson5", "--n", "12", "--solver", "block-cg", "--rhs", "random:3"])
+    out = capsys.readouterr().out
+    assert status == 0
+    assert out.count("converged: the true residual confirms it") == 4
+    cli.main(["solve", "poisson5", "--n", "12", "--solver", "block-cg", "--rhs", "random:3", "--json"])
+    plain = json.loads(capsys.readouterr().out)
+    assert len(plain["columns"]) == plain["right_hand_sides"] == 3
+
+
+@pytest.mark.parametrize("rhs", ["random:0", "random:x", "random:-1", "columns"])
+def test_right_hand_sides_that_make_no_sense(rhs):
+    with pytest.raises(InputError, match="rhs"):
+        configure("poisson5", rhs=rhs)
