@@ -72,8 +72,8 @@ class OnePass:
 
     def work(self, size: int, dtype: np.dtype) -> tuple[int, int]:
         """Bytes and flops of one application to vectors of shape (size,)."""
-        given = self._step, self._shapes, size, np.dtype(dtype)
-        return count.bytes_of(*given), count.flops_of(*given)
+        planned = self._step, self._shapes, size, np.dtype(dtype)
+        return count.bytes_of(*planned), count.flops_of(*planned)
 
     def prepare(self, dtype: np.dtype) -> None:
         """Compile for vectors of this dtype, ahead of the first application."""

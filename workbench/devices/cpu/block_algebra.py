@@ -58,15 +58,15 @@ def combine(
 
     Without base for None. target may be base or factor. Each block vector is read or written once.
     """
-    given = target if base is None else base
+    addend = target if base is None else base
     if len(shape) == 2:
         product, arrays = _combined(*shape, base is not None), [np.empty((cores(), shape[1] + APART), target.dtype)]
     else:
         product, arrays = _scaled if base is None else _added, []
-    prepare(product, target, given, factor, np.empty(shape, factor.dtype), *arrays)
+    prepare(product, target, addend, factor, np.empty(shape, factor.dtype), *arrays)
 
     def run(small: np.ndarray) -> None:
-        launch(target.size, product, target, given, factor, np.ascontiguousarray(small, factor.dtype), *arrays)
+        launch(target.size, product, target, addend, factor, np.ascontiguousarray(small, factor.dtype), *arrays)
 
     return run
 

@@ -60,11 +60,11 @@ class BlockWorkspace:
         programs = [parse(text) for text in texts]
         everything = [line for lines in programs for line in lines]
         tall = {*self.vectors, *infer_vectors(everything, list(self.vectors))}
-        given = {**dict.fromkeys(tall, block(self.columns)), **(matrices or {})}
-        shapes = infer(everything, given)
+        known = {**dict.fromkeys(tall, block(self.columns)), **(matrices or {})}
+        shapes = infer(everything, known)
         # The caller runs them in an order of its own.
         targets = [line.target for line in everything]
-        typing_rules.check(programs, shapes, [*given, *targets], self.operators)
+        typing_rules.check(programs, shapes, [*known, *targets], self.operators)
         made = tuple(BlockProgram(self, lines, shapes) for lines in programs)
         self.programs += made
         return made
@@ -165,22 +165,22 @@ class BlockProgram:
 
     def _copy(self, target: str, source: str) -> tuple[Callable[[], None], Work]:
         space = self._space
-        out, given = space.vector(target), space.vector(source)
-        return lambda: space.device.assign(out, given), lambda: (2 * out.nbytes, 0)
+        out, values = space.vector(target), space.vector(source)
+        return lambda: space.device.assign(out, values), lambda: (2 * out.nbytes, 0)
 
     def _term(self, target: str, base: str | None, term: Term) -> tuple[Callable[[], None], Work]:
         space, matrices = self._space, self._space.matrices
         out, factor = space.vector(target), space.vector(term.factor)
-        given = None if base is None else space.vector(base)
+        addend = None if base is None else space.vector(base)
         ones = np.ones(space.columns)
         columnwise = term.small is None or self._shapes[term.small].rows == 1
         shape = (space.columns,) if columnwise else (space.columns, space.columns)
-        combine = space.algebra.combine(out, given, factor, shape)
+        combine = space.algebra.combine(out, addend, factor, shape)
 
         def run() -> None:
             # A 1 x 1 matrix may be kept as either shape.
             small = ones if term.small is None else matrices[term.small].reshape(shape)
             combine(small if term.sign > 0 else -small)
 
-        work = block_work(out, factor, *([] if given is None else [given]), columnwise=columnwise)
+        work = block_work(out, factor, *([] if addend is None else [addend]), columnwise=columnwise)
         return run, lambda: work

@@ -56,7 +56,7 @@ def right_hand_sides(
 ) -> RightHandSides:
     """B of a configuration, and the start. Raises InputError for a B or X0 of another shape, or not finite."""
     dtype, size = system.operator.dtype, system.operator.shape[0]
-    B = _given(configuration, system)
+    B = _columns_of(configuration, system)
     s = B.shape[1]
     start = np.zeros((size, s), dtype) if X0 is None else np.array(cast(finite_block(X0, "x0", size), dtype, "x0"))
     if start.shape != B.shape:
@@ -76,7 +76,7 @@ def right_hand_sides(
     return RightHandSides(B, start, exponents, removed)
 
 
-def _given(configuration: Configuration, system: LinearSystem) -> np.ndarray:
+def _columns_of(configuration: Configuration, system: LinearSystem) -> np.ndarray:
     """B as it was given, a new array of shape (N, s)."""
     dtype, size = system.operator.dtype, system.operator.shape[0]
     if system.b.ndim == 2:

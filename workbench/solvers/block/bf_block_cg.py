@@ -71,8 +71,8 @@ class BreakdownFreeBlockCG(BlockSolver):
         s = space.columns
         square = small(s, s)
         texts = (self.initial, self.measure, self.orthonormal, self.product, self.update, self.directions)
-        given = {"T": square, "step": square, "alpha": square, "beta": square}
-        initial, measure, orthonormal, product, update, directions = space.lines(*texts, matrices=given)
+        shapes = {"T": square, "step": square, "alpha": square, "beta": square}
+        initial, measure, orthonormal, product, update, directions = space.lines(*texts, matrices=shapes)
         squares = space.lines("uu = dots(U, U)")[0] if space.all_norms else None
 
         def row(rank: int) -> BlockRow:

@@ -23,7 +23,7 @@ class BlockCG(BlockSolver):
     """Block CG for A X = B, with one Krylov space for all columns, for Hermitian positive definite A and M.
 
     The residuals are R = Q C with Q^H M^-1 Q = I, and W = M^-1 Q. Where residuals become dependent the rank falls, and
-    the method goes on with fewer directions.
+    the method continues with fewer directions.
 
     Stores P, Q, S, and W unless M is the identity, in addition to B and X, each N x s. An iteration applies A and M to
     a block vector each, and makes four Gram matrices and seven products with a small matrix, 22 N s^2 operations;

@@ -22,7 +22,7 @@ class BlockCGOLeary(BlockSolver):
     """Block CG with the recurrence of CG, its scalars s x s matrices, for Hermitian positive definite A and M.
 
     Breaks down where residuals or directions become dependent: it stops at the first Gram matrix without a Cholesky
-    factor. `block-cg` goes on there.
+    factor. `block-cg` continues there.
 
     Stores R, P, S and U in addition to B and X, each N x s. An iteration applies A and M to a block vector each, and
     makes two Gram matrices and three products with a small matrix, 10 N s^2 operations.
@@ -62,8 +62,8 @@ class BlockCGOLeary(BlockSolver):
         s = space.columns
         every, square = np.arange(s), small(s, s)
         texts = (self.initial, self.product, self.update, self.directions)
-        matrices_given = {"step": square, "alpha": square, "beta": square}
-        initial, product, update, directions = space.lines(*texts, matrices=matrices_given)
+        shapes = {"step": square, "alpha": square, "beta": square}
+        initial, product, update, directions = space.lines(*texts, matrices=shapes)
         squares = space.lines("uu = dots(U, U)")[0] if space.all_norms else None
 
         def row() -> BlockRow:
@@ -106,5 +106,5 @@ def _stuck(delta: np.ndarray, gamma: np.ndarray, every: np.ndarray) -> dict[str,
         return {"curvature": curvature_of(delta, every, 1.0)}
     return {
         "curvature": smallest_eigenvalue(delta, every),
-        "breakdown": "the residuals have become dependent on one another; take block-cg, which goes on there",
+        "breakdown": "the residuals have become dependent on one another; take block-cg, which continues there",
     }

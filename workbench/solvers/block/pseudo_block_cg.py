@@ -91,7 +91,7 @@ class PseudoBlockCG(BlockSolver):
         return recurrence()
 
     def _curvature(self, delta: np.ndarray) -> float:
-        """The smallest (p, A p) of the columns that go on; 1 for none."""
+        """The smallest (p, A p) of the columns that continue; 1 for none."""
         values = delta if self.definite else np.abs(delta)
         return float(values.min(initial=np.inf)) if values.size else 1.0
 

@@ -16,7 +16,7 @@ class BlockRow:
     largest pivot of the factorization that decided the rank, NaN without one. curvature: what a positive definite A
     makes positive: the smallest eigenvalue of P^H A P scaled to a unit diagonal, or the smallest (p_j, A p_j); 1 where
     a factorization succeeded. alpha, beta, shape (s,): those of CG, where the method has them for every column.
-    breakdown: a sentence where the method cannot go on, else empty.
+    breakdown: a sentence where the method cannot continue, else empty.
     """
 
     norms: np.ndarray
