@@ -101,6 +101,15 @@ def test_an_indefinite_matrix_is_named(method):
     assert not any(column.converged for column in result.columns)
 
 
+@pytest.mark.parametrize("method", HERMITIAN)
+@pytest.mark.parametrize("s", [1, 3])
+def test_an_indefinite_preconditioner_is_named(method, s):
+    A, B = poisson(12), normal(144, s)
+    signs = np.where(np.arange(144) % 5 == 0, -1.0, 1.0)
+    result = solve(A, B if s > 1 else B[:, 0], solver=method, M=lambda r: signs * r)
+    assert result.reason is Reason.INDEFINITE_M
+
+
 def test_columns_end_on_their_own():
     A, B = poisson(24), normal(576, 3)
     B[:, 1] = A @ np.ones(576)

@@ -104,6 +104,9 @@ class ColumnsJudge:
             return Ending(Reason.NOT_FINITE, f"a residual norm is {norms[~np.isfinite(norms)][:1]} {at}")
         if row.curvature < -ROUNDING * self._roundoff:
             return Ending(Reason.INDEFINITE, f"P^H A P has the scaled eigenvalue {row.curvature:.6g} {at}")
+        if (row.gamma[~self.frozen] < 0).any():
+            smallest = float(row.gamma[~self.frozen].min())
+            return Ending(Reason.INDEFINITE_M, f"(r, M^-1 r) = {smallest:.6g} {at}")
         if row.breakdown or row.curvature <= 0:
             return Ending(Reason.ROUNDING, row.breakdown or f"P^H A P is singular to rounding {at}")
         largest = DIVERGENCE * np.maximum(self._norms_of_b, self._first)

@@ -77,7 +77,7 @@ def _publish(row: BlockRow, workspace: Workspace, space: BlockWorkspace) -> None
     """The scalars of a row, and the vectors that a diagnosis or a snapshot reads."""
     values = {
         "rr": row.norms[0] ** 2,
-        "gamma": row.natural[0] ** 2,
+        "gamma": row.gamma[0],
         "uu": np.nan if row.preconditioned is None else row.preconditioned[0] ** 2,
         "delta": row.curvature,
         "alpha": np.nan if row.alpha is None else row.alpha[0],

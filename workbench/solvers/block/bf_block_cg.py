@@ -81,8 +81,8 @@ class BreakdownFreeBlockCG(BlockSolver):
             if squares is not None:
                 squares()
                 preconditioned = np.sqrt(np.real(matrices["uu"]))
-            natural = np.sqrt(np.abs(np.real(matrices["gamma"])))
-            return BlockRow(np.sqrt(np.real(matrices["rr"])), natural, rank, preconditioned=preconditioned)
+            gamma = np.real(matrices["gamma"])
+            return BlockRow(np.sqrt(np.real(matrices["rr"])), gamma, rank, preconditioned=preconditioned)
 
         def recurrence() -> Iterator[BlockRow]:
             matrices = space.matrices

@@ -77,7 +77,7 @@ class BlockCG(BlockSolver):
         def recurrence() -> Iterator[BlockRow]:
             matrices = space.matrices
             initial()
-            sizes = np.sqrt(np.maximum(np.real(matrices["rr"]), 0))
+            norms.latest = sizes = np.sqrt(np.maximum(np.real(matrices["rr"]), 0))
             orthonormalize.columns = np.flatnonzero(sizes)
             matrices["reciprocal"] = np.divide(1, sizes, out=np.zeros_like(sizes), where=sizes > 0)
             normalized()
@@ -109,18 +109,23 @@ class BlockCG(BlockSolver):
 
 
 class Norms:
-    """The norms of the columns of R = Q C with orthonormal Q."""
+    """The norms of the columns of R = Q C with orthonormal Q. latest: those of the latest row, shape (s,)."""
 
     def __init__(self, space: BlockWorkspace, *, plain: bool) -> None:
         self._space, self._plain = space, plain
         self._squares = space.lines("F = (Q, Q)", "F = (W, W)")
+        self.latest = np.zeros(space.columns)
 
     def row(self, C: np.ndarray, basis: Orthonormalization) -> BlockRow:
         """The row of an iteration."""
-        natural = np.sqrt((np.abs(C) ** 2).sum(axis=0))
-        norms = natural if self._plain else self._of(0, C)
-        preconditioned = (natural if self._plain else self._of(1, C)) if self._space.all_norms else None
-        return BlockRow(norms, natural, basis.columns.size, basis.pivot, preconditioned)
+        if basis.negative is not None:
+            # Q lacks columns that belong to R, so that its norms are unknown.
+            gamma = np.full(self.latest.size, basis.negative)
+            return BlockRow(self.latest, gamma, basis.columns.size, basis.pivot)
+        gamma = (np.abs(C) ** 2).sum(axis=0)
+        self.latest = np.sqrt(gamma) if self._plain else self._of(0, C)
+        preconditioned = (np.sqrt(gamma) if self._plain else self._of(1, C)) if self._space.all_norms else None
+        return BlockRow(self.latest, gamma, basis.columns.size, basis.pivot, preconditioned)
 
     def _of(self, which: int, C: np.ndarray) -> np.ndarray:
         """||Q c_j||, or ||W c_j||."""

@@ -68,12 +68,12 @@ class BlockCGOLeary(BlockSolver):
 
         def row() -> BlockRow:
             matrices = space.matrices
-            natural = np.sqrt(np.abs(np.real(np.diag(matrices["gamma"]))))
+            gamma = np.real(np.diag(matrices["gamma"]))
             preconditioned = None
             if squares is not None:
                 squares()
                 preconditioned = np.sqrt(np.real(matrices["uu"]))
-            return BlockRow(np.sqrt(np.real(matrices["rr"])), natural, s, preconditioned=preconditioned)
+            return BlockRow(np.sqrt(np.real(matrices["rr"])), gamma, s, preconditioned=preconditioned)
 
         def recurrence() -> Iterator[BlockRow]:
             matrices = space.matrices

@@ -145,4 +145,4 @@ def solved(matrix: np.ndarray, right: np.ndarray, rows: np.ndarray, columns: np.
 
 def _row(C: np.ndarray, basis: Orthonormalization) -> BlockRow:
     norms = np.sqrt((np.abs(C) ** 2).sum(axis=0))
-    return BlockRow(norms, norms, basis.columns.size, basis.pivot)
+    return BlockRow(norms, norms**2, basis.columns.size, basis.pivot)

@@ -10,14 +10,15 @@ import numpy as np
 
 from workbench.devices.lines.block_workspace import BlockProgram, BlockWorkspace
 from workbench.lines.types import Shape, small
-from workbench.solvers.block.small import Factor, cholesky, pivoted
+from workbench.solvers.block.small import ZERO_COLUMN, Factor, cholesky, pivoted
 
 
 class Orthonormalization:
     """Y = Q rho with Q^H M^-1 Q = I in place of Y, and W = M^-1 Q; dependent columns of Q become zero.
 
     columns: the places of the columns of Q that are not zero. pivot: the smallest over the largest pivot of the last
-    call. plain: M is the identity, and W is Q itself.
+    call. negative: an inner product (y, M^-1 y) below zero, which shows that M is not positive definite; None where
+    there was none. plain: M is the identity, and W is Q itself.
 
     Cost where no column depends on others: one application of M, two Gram matrices and two products with a small matrix
     for each of Q and W. Otherwise three to six further block vectors are allocated.
@@ -27,6 +28,7 @@ class Orthonormalization:
         self._space, self._plain = space, plain
         self.columns = np.arange(space.columns)
         self.pivot = np.nan
+        self.negative: float | None = None
         self._compiled: dict[tuple[str, ...], tuple[BlockProgram, ...]] = {}
         self._programs("Q", self._image)
 
@@ -40,6 +42,7 @@ class Orthonormalization:
             self.pivot = np.nan
             return np.full((s, s), np.nan)
         largest = float(np.sqrt(max(0.0, np.real(np.diag(gram))[self.columns].max(initial=0))))
+        self._note_negative(gram, self.columns, largest)
         found = pivoted(gram, self.columns, largest)
         self.pivot = found.pivot
         dependent = np.setdiff1d(self.columns, found.kept)
@@ -69,6 +72,7 @@ class Orthonormalization:
             project()
             rho = rho + matrices["H"]
         measure()
+        self._note_negative(matrices["G"], columns, largest)
         found = pivoted(matrices["G"], columns, largest)
         dependent = np.setdiff1d(columns, found.kept) if found.kept.size else np.empty(0, int)
         if dependent.size:
@@ -80,6 +84,12 @@ class Orthonormalization:
         if dependent.size:
             self._select("V", "U", dependent)
         return dependent, rho
+
+    def _note_negative(self, gram: np.ndarray, columns: np.ndarray, largest: float) -> None:
+        """Keep an inner product below zero that rounding does not explain."""
+        smallest = float(np.real(np.diag(gram))[columns].min(initial=0))
+        if smallest < -ZERO_COLUMN * max(largest**2, -smallest):
+            self.negative = smallest
 
     def _orthonormal(self, q: str, w: str, found: Factor) -> np.ndarray:
         """Q L^-H and W L^-H with the factor of the Gram matrix, and once more with the new one; returns rho."""

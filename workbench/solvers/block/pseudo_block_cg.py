@@ -98,15 +98,12 @@ class PseudoBlockCG(BlockSolver):
     def _row(self, space: BlockWorkspace, squares: object) -> BlockRow:
         matrices = space.matrices
         norms = np.sqrt(np.maximum(np.real(matrices["rr"]), 0))
-        natural = matrices["gamma"]
-        natural = (
-            np.sqrt(np.real(natural)) if self.definite and (np.real(natural) >= 0).all() else np.sqrt(np.abs(natural))
-        )
+        gamma = np.real(matrices["gamma"]) if self.definite else np.abs(matrices["gamma"])
         preconditioned = None
         if callable(squares):
             squares()
             preconditioned = np.sqrt(np.maximum(np.real(matrices["uu"]), 0))
-        return BlockRow(norms, natural, space.columns, preconditioned=preconditioned)
+        return BlockRow(norms, gamma, space.columns, preconditioned=preconditioned)
 
 
 @register

@@ -11,7 +11,8 @@ import numpy as np
 class BlockRow:
     """The state after the start, or after an iteration, by column of B.
 
-    norms, shape (s,): ||r_j||. natural, shape (s,): sqrt((r_j, M^-1 r_j)). preconditioned, shape (s,): ||M^-1 r_j||,
+    norms, shape (s,): ||r_j||. gamma, shape (s,): (r_j, M^-1 r_j), negative where M is not positive definite, and its
+    modulus where products are not conjugated. preconditioned, shape (s,): ||M^-1 r_j||,
     where the workspace asks for all norms. rank: columns that the search directions span. pivot: the smallest over the
     largest pivot of the factorization that decided the rank, NaN without one. curvature: what a positive definite A
     makes positive: the smallest eigenvalue of P^H A P scaled to a unit diagonal, or the smallest (p_j, A p_j); 1 where
@@ -20,7 +21,7 @@ class BlockRow:
     """
 
     norms: np.ndarray
-    natural: np.ndarray
+    gamma: np.ndarray
     rank: int
     pivot: float = np.nan
     preconditioned: np.ndarray | None = None
