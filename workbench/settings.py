@@ -43,6 +43,8 @@ class Size(Parameter):
         return read_size(value) if isinstance(value, str) else super()._convert(prefix, value)
 
 
+RANDOM = "random:"
+"""Before the number of random right-hand sides."""
 COLUMNS_FILES = (".npy", ".mtx", ".mtx.gz")
 """Endings of files of right-hand sides."""
 
@@ -54,12 +56,12 @@ class RightHandSide(Parameter):
         """The value; raises InputError for any other."""
         if isinstance(value, str) and value.endswith(COLUMNS_FILES):
             return value
-        found = re.fullmatch(r"random:0*(\d{1,6})", value.strip()) if isinstance(value, str) else None
+        found = re.fullmatch(rf"{RANDOM}0*(\d{{1,6}})", value.strip()) if isinstance(value, str) else None
         if found is None:
             return super().check(value, owner)
         if int(found[1]) < 1:
             raise InputError("rhs random:0 has no column; write random:1 or more")
-        return f"random:{int(found[1])}"
+        return f"{RANDOM}{int(found[1])}"
 
 
 def read_size(text: str) -> int:

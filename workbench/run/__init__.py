@@ -19,7 +19,6 @@ from workbench.run.in_memory import (
     InMemoryProblem,
     as_deflation,
     as_preconditioner,
-    block_system_of,
     has_columns,
     system_of,
 )
@@ -106,7 +105,7 @@ def solve(
     many = has_columns(b)
     method = cast(Solver, as_block("solver", solver or ("block-cg" if many else BLOCKS["solver"].default)))
     kind = ComplexSymmetricMatrix if method.complex_symmetric else Matrix
-    system, x0 = (block_system_of if many else system_of)(A, b, x0, kind)
+    system, x0 = system_of(A, b, x0, kind)
     configuration = configure(
         InMemoryProblem(),
         solver=method,

@@ -18,7 +18,6 @@ from workbench.devices.rows import Rows
 from workbench.errors import DeviceError, InputError
 from workbench.problems import LinearSystem
 from workbench.recording import History
-from workbench.run.block.right_hand_sides import count_of
 from workbench.run.check_interval import CheckInterval
 from workbench.run.configuration import Configuration
 from workbench.run.history_writer import HistoryWriter
@@ -56,11 +55,6 @@ class Run:
         begun = time.perf_counter()
         self.started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         self.configuration = configuration
-        if count_of(configuration, system) is not None:
-            raise InputError(
-                f"rhs {configuration.rhs} gives several right-hand sides, which only `workbench solve` and "
-                "workbench.run.solve take; choose one, such as random"
-            )
         self.history = History()
         self.ending: Ending | None = None
         """Why the run has ended; None while it can be stepped."""

@@ -104,44 +104,30 @@ def as_deflation(Z: Any) -> Deflation:
     return InMemoryDeflation(Z)
 
 
-def system_of(A: Any, b: Any, x0: Any = None, kind: type[Matrix] = Matrix) -> tuple[LinearSystem, np.ndarray | None]:
-    """A x = b and x0 in their common dtype, as SciPy promotes them; a note of the system records a promotion.
-
-    kind: the class of matrices. A float32 matrix with a float64 b gives a float64 system, a real matrix with a complex
-    b or x0 a complex one. Raises InputError as `as_operator` and `workbench.arrays.finite_vector` do.
-    """
-    operator = as_operator(A, kind)
-    size = operator.shape[0]
-    b = finite_vector(b, "b", size)
-    x0 = None if x0 is None else finite_vector(x0, "x0", size)
-    dtype = common_dtype(operator.dtype, *(b,) if x0 is None else (b, x0))
-    notes = ()
-    if dtype != operator.dtype:
-        notes = (f"A is {operator.dtype}, but b or x0 is not: the system was promoted to {dtype}",)
-        operator = operator.astype(dtype)
-    return LinearSystem(operator, b.astype(dtype, copy=False), notes=notes), x0
-
-
 def has_columns(b: Any) -> bool:
     """Whether b is a matrix of several right-hand sides; (N, 1) is one."""
     shape = getattr(b, "shape", None)
     return shape is not None and len(shape) == 2 and shape[1] != 1
 
 
-def block_system_of(
-    A: Any, B: Any, X0: Any = None, kind: type[Matrix] = Matrix
-) -> tuple[LinearSystem, np.ndarray | None]:
-    """The same for A X = B; B and X0 of shape (N, s), dense or sparse. Raises InputError for other shapes too."""
+def system_of(A: Any, b: Any, x0: Any = None, kind: type[Matrix] = Matrix) -> tuple[LinearSystem, np.ndarray | None]:
+    """A x = b and x0 in their common dtype, as SciPy promotes them; a note of the system records a promotion.
+
+    b, x0: shape (N,), or (N, s), dense or sparse, for many right-hand sides.
+
+    kind: the class of matrices. A float32 matrix with a float64 b gives a float64 system, a real matrix with a complex
+    b or x0 a complex one. Raises InputError as `as_operator` and `workbench.arrays.finite_vector` do.
+    """
     operator = as_operator(A, kind)
-    size = operator.shape[0]
-    B = finite_block(B, "b", size)
-    X0 = None if X0 is None else finite_block(X0, "x0", size)
-    dtype = common_dtype(operator.dtype, *(B,) if X0 is None else (B, X0))
+    size, finite = operator.shape[0], finite_block if has_columns(b) else finite_vector
+    b = finite(b, "b", size)
+    x0 = None if x0 is None else finite(x0, "x0", size)
+    dtype = common_dtype(operator.dtype, *(b,) if x0 is None else (b, x0))
     notes = ()
     if dtype != operator.dtype:
         notes = (f"A is {operator.dtype}, but b or x0 is not: the system was promoted to {dtype}",)
         operator = operator.astype(dtype)
-    return LinearSystem(operator, B.astype(dtype, copy=False), notes=notes), X0
+    return LinearSystem(operator, b.astype(dtype, copy=False), notes=notes), x0
 
 
 @dataclasses.dataclass(frozen=True)

@@ -20,7 +20,7 @@ from workbench.problems.columns_file import read_columns
 from workbench.run.cancellation import check_stopped
 from workbench.run.configuration import Configuration
 from workbench.scaling import is_extreme, max_abs, norm, scaled, scaled_scalar
-from workbench.settings import COLUMNS_FILES
+from workbench.settings import COLUMNS_FILES, RANDOM
 
 
 class Vectors(NamedTuple):
@@ -78,10 +78,23 @@ def right_hand_side(
         case "random":
             return np.random.default_rng([configuration.seed, 1]).random(size).astype(dtype), None
     if configuration.rhs.endswith(COLUMNS_FILES):
-        return cast(read_columns(path_of(configuration.rhs), size)[:, 0], dtype, "the right-hand side"), None
+        columns = read_columns(path_of(configuration.rhs), size)
+        _refuse_several(configuration.rhs, columns.shape[1])
+        return cast(columns[:, 0], dtype, "the right-hand side"), None
+    if configuration.rhs.startswith(RANDOM):
+        _refuse_several(configuration.rhs)
     if (value := constant_of(system.b)) is not None and system.b.shape == (size,):
         return constant(cast(finite_vector(np.array([value]), "b", 1), dtype, "b")[0], size, dtype), None
     return cast(finite_vector(system.b, "b", size), dtype, "b"), None
+
+
+def _refuse_several(rhs: str, columns: int | None = None) -> None:
+    """Raise InputError for the right-hand sides of a block run; columns: their number where it is known."""
+    if columns != 1:
+        raise InputError(
+            f"rhs {rhs} gives several right-hand sides, which only `workbench solve` and workbench.run.solve take; "
+            "choose one, such as random"
+        )
 
 
 def _exponent(b: np.ndarray, start: np.ndarray, bound: BoundOperator, device: Device) -> int:

@@ -76,10 +76,10 @@ def test_nothing_keeps_a_run_that_was_dropped(solver):
 
 def test_programs_are_compiled_once_where_columns_depend_on_others():
     B = np.random.default_rng(0).standard_normal((144, 2)) @ np.ones((2, 6))
-    from workbench.run.in_memory import InMemoryProblem, block_system_of
+    from workbench.run.in_memory import InMemoryProblem, system_of
 
     A = configure("poisson5", n=12).problem.assemble(0).operator
-    system, _ = block_system_of(A, B)
+    system, _ = system_of(A, B)
     run = BlockRun(configure(InMemoryProblem(), solver="block-cg", preconditioner="ic"), system)
     counts = []
     while run.step():

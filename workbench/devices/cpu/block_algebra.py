@@ -12,15 +12,17 @@ from collections.abc import Callable
 import numpy as np
 
 from workbench.devices.cpu import generated
-from workbench.devices.cpu.compiled import REORDERED, Kernel, kernel
+from workbench.devices.cpu.compiled import Kernel
 from workbench.devices.cpu.threads import CHUNK, cores, launch, prepare
-from workbench.devices.cpu.work_stealing import APART, shared, threads
+from workbench.devices.cpu.work_stealing import APART
 from workbench.lines.types import accumulator
 
 TILE = 4
 """Products that are summed in registers before the sum is added to an entry in the cache."""
 MOST_SUMS = 64
 """Most partial Gram matrices."""
+CHUNKS = f"1 + target.size//{CHUNK}"
+"""Chunks of rows of a result, as text of a kernel."""
 
 
 def gram(x: np.ndarray, y: np.ndarray, *, transposed: bool = False) -> Callable[[], np.ndarray]:
@@ -40,7 +42,7 @@ def gram(x: np.ndarray, y: np.ndarray, *, transposed: bool = False) -> Callable[
 def column_dots(x: np.ndarray, y: np.ndarray, *, transposed: bool = False) -> Callable[[], np.ndarray]:
     """Computes x_j^H y_j, or x_j^T y_j, of corresponding columns, shape (s,). Reads 2 s N words."""
     sums = _partial_sums(x, 1, x.shape[1])
-    dots = _column_products if transposed else _column_dots
+    dots = _dots(x.dtype.kind == "c" and not transposed)
     prepare(dots, x, y, sums)
 
     def run() -> np.ndarray:
@@ -62,7 +64,7 @@ def combine(
     if len(shape) == 2:
         product, arrays = _combined(*shape, base is not None), [np.empty((cores(), shape[1] + APART), target.dtype)]
     else:
-        product, arrays = _scaled if base is None else _added, []
+        product, arrays = _scaled(base is not None), []
     prepare(product, target, addend, factor, np.empty(shape, factor.dtype), *arrays)
 
     def run(small: np.ndarray) -> None:
@@ -84,10 +86,7 @@ def _gram(s: int, t: int, conjugate: bool) -> Kernel:
     body += ["first, end = n*chunk//chunks, n*(chunk + 1)//chunks", "left, right = x[first:end], y[first:end]"]
     for over, rows in (
         (f"for i in range(0, left.shape[0] - {TILE - 1}, {TILE}):", TILE),
-        (
-            f"for i in range(left.shape[0]//{TILE}*{TILE}, left.shape[0]):",
-            1,
-        ),
+        (f"for i in range(left.shape[0]//{TILE}*{TILE}, left.shape[0]):", 1),
     ):
         entries = [f"left[i + {k}, p]" for k in range(rows)]
         entries = [f"np.conj({entry})" if conjugate else entry for entry in entries]
@@ -102,7 +101,7 @@ def _gram(s: int, t: int, conjugate: bool) -> Kernel:
 @functools.cache
 def _combined(s: int, t: int, based: bool) -> Kernel:
     """Each row of the result takes four rows of the small matrix at a time, in `room`, because target may be factor."""
-    body = ["n, chunks, row = target.shape[0], 1 + target.size//chunk_size, room[thread]"]
+    body = [f"n, chunks, row = target.shape[0], {CHUNKS}, room[thread]"]
     body += ["for i in range(n*chunk//chunks, n*(chunk + 1)//chunks):", f"    for q in range({t}):"]
     body += ["        row[q] = base[i, q]" if based else "        row[q] = 0"]
     for first in range(0, s, TILE):
@@ -111,46 +110,25 @@ def _combined(s: int, t: int, based: bool) -> Kernel:
         body += [f"    for q in range({t}):"]
         body += ["        row[q] += " + " + ".join(f"f{k}*small[{k}, q]" for k in terms)]
     body += [f"    for q in range({t}):", "        target[i, q] = row[q]"]
-    text = ["def kernel(taken, target, base, factor, small, room):", f"    chunk_size = {CHUNK}"]
-    text += [f"    {line}" for line in generated.over("1 + target.size//chunk_size", body)]
+    text = ["def kernel(taken, target, base, factor, small, room):"]
+    text += [f"    {line}" for line in generated.over(CHUNKS, body)]
     return generated.kernel("\n".join(text) + "\n")
 
 
-@kernel(fastmath=REORDERED)
-def _column_dots(taken, x, y, sums):  # pragma: no cover
-    chunks, n = sums.shape[0], x.shape[0]
-    for thread in threads(taken):
-        for chunk in shared(taken, thread, chunks):
-            for i in range(n * chunk // chunks, n * (chunk + 1) // chunks):
-                for k in range(x.shape[1]):
-                    sums[chunk, 0, k] += np.conj(x[i, k]) * sums.dtype.type(y[i, k])
+@functools.cache
+def _dots(conjugate: bool) -> Kernel:
+    left = "np.conj(x[i, k])" if conjugate else "x[i, k]"
+    body = ["n, chunks = x.shape[0], sums.shape[0]", "for i in range(n*chunk//chunks, n*(chunk + 1)//chunks):"]
+    body += ["    for k in range(x.shape[1]):", f"        sums[chunk, 0, k] += {left}*sums.dtype.type(y[i, k])"]
+    text = ["def kernel(taken, x, y, sums):", *(f"    {line}" for line in generated.over("sums.shape[0]", body))]
+    return generated.kernel("\n".join(text) + "\n")
 
 
-@kernel(fastmath=REORDERED)
-def _column_products(taken, x, y, sums):  # pragma: no cover
-    chunks, n = sums.shape[0], x.shape[0]
-    for thread in threads(taken):
-        for chunk in shared(taken, thread, chunks):
-            for i in range(n * chunk // chunks, n * (chunk + 1) // chunks):
-                for k in range(x.shape[1]):
-                    sums[chunk, 0, k] += x[i, k] * sums.dtype.type(y[i, k])
-
-
-@kernel(fastmath={"contract"})
-def _added(taken, target, base, factor, row):  # pragma: no cover
-    chunks = 1 + target.size // CHUNK
-    for thread in threads(taken):
-        for chunk in shared(taken, thread, chunks):
-            for i in range(target.shape[0] * chunk // chunks, target.shape[0] * (chunk + 1) // chunks):
-                for k in range(target.shape[1]):
-                    target[i, k] = base[i, k] + factor[i, k] * row[k]
-
-
-@kernel(fastmath={"contract"})
-def _scaled(taken, target, base, factor, row):  # pragma: no cover
-    chunks = 1 + target.size // CHUNK
-    for thread in threads(taken):
-        for chunk in shared(taken, thread, chunks):
-            for i in range(target.shape[0] * chunk // chunks, target.shape[0] * (chunk + 1) // chunks):
-                for k in range(target.shape[1]):
-                    target[i, k] = factor[i, k] * row[k]
+@functools.cache
+def _scaled(based: bool) -> Kernel:
+    """base + factor times a number per column."""
+    start = "base[i, k] + " if based else ""
+    body = [f"n, chunks = target.shape[0], {CHUNKS}", "for i in range(n*chunk//chunks, n*(chunk + 1)//chunks):"]
+    body += ["    for k in range(target.shape[1]):", f"        target[i, k] = {start}factor[i, k]*row[k]"]
+    text = ["def kernel(taken, target, base, factor, row):", *(f"    {line}" for line in generated.over(CHUNKS, body))]
+    return generated.kernel("\n".join(text) + "\n")

@@ -77,7 +77,7 @@ class BlockRun:
             size,
             self._measures.columns,
             self.setup.operator.dtype,
-            vectors={"B": self._measures.solver_B, "X": self._measures.X},
+            vectors={"B": self._measures.solver_B(), "X": self._measures.X},
             operators={"A": self.setup.A, "M": self.setup.M},
             clock=clock,
         )

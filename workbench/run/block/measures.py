@@ -24,11 +24,12 @@ class BlockMeasures:
         self._residual: DeviceVector = device.zero_block(self.size, self.columns, dtype)
         self._subtract = algebra.combine(self._residual, self.B, self._residual, (self.columns,))
         self._squares = algebra.column_dots(self._residual, self._residual)
+        self._recovered: DeviceVector = None
+        """Q B + P^T X of a variant that iterates on the projected system, allocated when it is first asked for."""
         self._A = in_blocks(device, setup.bound, self.size, self.columns, dtype)
         if setup.variant.projects_start and setup.projection is not None:
-            self.X = self._recovered(self.X)
+            self._recover(self.X, self.X)
 
-    @property
     def solver_B(self) -> DeviceVector:
         """The right-hand sides of the system that the solver iterates on."""
         setup = self._setup
@@ -41,11 +42,15 @@ class BlockMeasures:
             setup.device.put_column(setup.b, projected, j)
         return projected
 
-    @property
     def solution(self) -> DeviceVector:
-        """The solution of the scaled system that belongs to the iterates."""
+        """The solution of the scaled system that belongs to the iterates; the next call overwrites it."""
         setup = self._setup
-        return self._recovered(self.X) if setup.projection and setup.variant.projects_system else self.X
+        if not (setup.projection and setup.variant.projects_system):
+            return self.X
+        if self._recovered is None:
+            self._recovered = setup.device.zero_block(self.size, self.columns, setup.operator.dtype)
+        self._recover(self.X, self._recovered)
+        return self._recovered
 
     def norms_of_b(self) -> np.ndarray:
         """||b_j||, shape (s,)."""
@@ -54,24 +59,22 @@ class BlockMeasures:
 
     def true_residuals(self) -> np.ndarray:
         """||b_j - A x_j||, recomputed, shape (s,). Cost: one application of A to a block vector."""
-        self._A.apply(self.solution, self._residual)
+        self._A.apply(self.solution(), self._residual)
         self._subtract(-np.ones(self.columns))
         return np.sqrt(np.maximum(np.real(self._squares()), 0))
 
     def returned_X(self) -> np.ndarray:
         """X of the original system, shape (N, s), in host memory; with zero mean where defined up to constants."""
-        X = self._sides.unscaled(self._setup.device.to_host(self.solution))
+        X = self._sides.unscaled(self._setup.device.to_host(self.solution()))
         return X - X.mean(axis=0) if self._setup.singular else X
 
-    def _recovered(self, X: DeviceVector) -> DeviceVector:
-        """Q b + P^T x of every column, in a new block vector."""
+    def _recover(self, X: DeviceVector, out: DeviceVector) -> None:
+        """out = Q B + P^T X, column by column; out may be X."""
         setup = self._setup
         device, projection = setup.device, setup.projection
         assert projection is not None
-        made = device.zero_block(self.size, self.columns, setup.operator.dtype)
         for j in range(self.columns):
             device.take_column(self.B, j, setup.b)
             device.take_column(X, j, setup.x)
             projection.recover_solution(setup.x, setup.b)
-            device.put_column(setup.x, made, j)
-        return made
+            device.put_column(setup.x, out, j)

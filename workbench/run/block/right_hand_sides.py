@@ -15,9 +15,7 @@ from workbench.problems.columns_file import columns_in, read_columns
 from workbench.run.configuration import Configuration
 from workbench.run.right_hand_side import make_consistent
 from workbench.scaling import max_abs, scaled
-from workbench.settings import COLUMNS_FILES
-
-RANDOM = "random:"
+from workbench.settings import COLUMNS_FILES, RANDOM
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -25,11 +25,10 @@ class BlockSolver(Solver):
 
     uniform_iterations: ClassVar[bool] = False
     takes_blocks: ClassVar[bool] = True
-    direction: ClassVar[str] = "p"
 
     def block_iterates(self, space: BlockWorkspace, frozen: np.ndarray) -> Iterator[BlockRow]:
         """The infinite recurrence. frozen, shape (s,), bool: columns whose X is to stay; set by the caller."""
-        raise NotImplementedError
+        raise TypeError(f"solver {self.name} does not implement block_iterates")
 
     def iterates(self, workspace: Any) -> Iterator[None]:
         """The recurrence for a single right-hand side, as blocks of one column, with the scalars that solvers have."""
@@ -46,8 +45,27 @@ class BlockSolver(Solver):
 
         return recurrence()
 
-    def texts(self, workspace: Workspace) -> tuple[str, str]:
-        return self.start, self.iterate
+
+class ResidualNorms:
+    """The norms of methods that store R and U = M^-1 R and compute rr = dots(R, R).
+
+    Cost: nothing, or one pass over U where the workspace wants all norms.
+    """
+
+    def __init__(self, space: BlockWorkspace) -> None:
+        self._matrices = space.matrices
+        self._squares = space.lines("uu = dots(U, U)")[0] if space.all_norms else None
+
+    def row(self, gamma: np.ndarray, rank: int) -> BlockRow:
+        """The row of an iteration. gamma, shape (s,): as in `BlockRow`."""
+        preconditioned = None
+        if self._squares is not None:
+            self._squares()
+            preconditioned = self._roots("uu")
+        return BlockRow(self._roots("rr"), gamma, rank, preconditioned=preconditioned)
+
+    def _roots(self, name: str) -> np.ndarray:
+        return np.sqrt(np.maximum(np.real(self._matrices[name]), 0))
 
 
 def is_plain(space: BlockWorkspace) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from workbench.devices.lines.block_workspace import BlockWorkspace
 from workbench.lines.types import small
 from workbench.registry import register
-from workbench.solvers.block.base import BlockSolver
+from workbench.solvers.block.base import BlockSolver, ResidualNorms
 from workbench.solvers.block.row import BlockRow
 from workbench.solvers.block.small import basis_of, cholesky, curvature_of
 
@@ -73,16 +73,10 @@ class BreakdownFreeBlockCG(BlockSolver):
         texts = (self.initial, self.measure, self.orthonormal, self.product, self.update, self.directions)
         shapes = {"T": square, "step": square, "alpha": square, "beta": square}
         initial, measure, orthonormal, product, update, directions = space.lines(*texts, matrices=shapes)
-        squares = space.lines("uu = dots(U, U)")[0] if space.all_norms else None
+        norms = ResidualNorms(space)
 
         def row(rank: int) -> BlockRow:
-            matrices = space.matrices
-            preconditioned = None
-            if squares is not None:
-                squares()
-                preconditioned = np.sqrt(np.real(matrices["uu"]))
-            gamma = np.real(matrices["gamma"])
-            return BlockRow(np.sqrt(np.real(matrices["rr"])), gamma, rank, preconditioned=preconditioned)
+            return norms.row(np.real(space.matrices["gamma"]), rank)
 
         def recurrence() -> Iterator[BlockRow]:
             matrices = space.matrices

@@ -38,15 +38,7 @@ class BlockCG(BlockSolver):
     # Up to a factor.
     residual: ClassVar[str] = "q"
 
-    # [Q, W, C] = orthonormalize(R D^-1) with D = diag(||r_j||) follows, and C = C D.
-    initial: ClassVar[str] = """
-        S = A(X)
-        Q = B - S
-        rr = dots(Q, Q)
-    """
-    normalized: ClassVar[str] = """
-        Q = Q*reciprocal
-    """
+    # [Q, W, C] = orthonormalize(B - A X) comes before, with unit columns.
     first: ClassVar[str] = """
         P = W
     """
@@ -67,21 +59,16 @@ class BlockCG(BlockSolver):
     def block_iterates(self, space: BlockWorkspace, frozen: np.ndarray) -> Iterator[BlockRow]:
         if plain := is_plain(space):
             space.vectors["W"] = space.vector("Q")
-        square, row = small(space.columns, space.columns), small(1, space.columns)
-        shapes = {"step": square, "inverse": square, "coupling": square, "reciprocal": row}
+        square = small(space.columns, space.columns)
+        shapes = {"step": square, "inverse": square, "coupling": square}
         orthonormalize = Orthonormalization(space, plain=plain)
-        texts = (self.initial, self.normalized, self.first, self.product, self.update, self.directions)
-        initial, normalized, first, product, update, directions = space.lines(*texts, matrices=shapes)
+        texts = (self.first, self.product, self.update, self.directions)
+        first, product, update, directions = space.lines(*texts, matrices=shapes)
         norms = Norms(space, plain=plain)
 
         def recurrence() -> Iterator[BlockRow]:
             matrices = space.matrices
-            initial()
-            norms.latest = sizes = np.sqrt(np.maximum(np.real(matrices["rr"]), 0))
-            orthonormalize.columns = np.flatnonzero(sizes)
-            matrices["reciprocal"] = np.divide(1, sizes, out=np.zeros_like(sizes), where=sizes > 0)
-            normalized()
-            C = orthonormalize() * sizes
+            C, norms.latest = orthonormalize.start()
             first()
             yield norms.row(C, orthonormalize)
             while True:

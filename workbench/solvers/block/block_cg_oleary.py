@@ -11,7 +11,7 @@ import numpy as np
 from workbench.devices.lines.block_workspace import BlockWorkspace
 from workbench.lines.types import small
 from workbench.registry import register
-from workbench.solvers.block.base import BlockSolver
+from workbench.solvers.block.base import BlockSolver, ResidualNorms
 from workbench.solvers.block.row import BlockRow
 from workbench.solvers.block.small import cholesky, curvature_of, smallest_eigenvalue
 
@@ -64,16 +64,10 @@ class BlockCGOLeary(BlockSolver):
         texts = (self.initial, self.product, self.update, self.directions)
         shapes = {"step": square, "alpha": square, "beta": square}
         initial, product, update, directions = space.lines(*texts, matrices=shapes)
-        squares = space.lines("uu = dots(U, U)")[0] if space.all_norms else None
+        norms = ResidualNorms(space)
 
         def row() -> BlockRow:
-            matrices = space.matrices
-            gamma = np.real(np.diag(matrices["gamma"]))
-            preconditioned = None
-            if squares is not None:
-                squares()
-                preconditioned = np.sqrt(np.real(matrices["uu"]))
-            return BlockRow(np.sqrt(np.real(matrices["rr"])), gamma, s, preconditioned=preconditioned)
+            return norms.row(np.real(np.diag(space.matrices["gamma"])), s)
 
         def recurrence() -> Iterator[BlockRow]:
             matrices = space.matrices

@@ -15,6 +15,9 @@ from workbench.solvers.block.base import BlockSolver, is_plain
 from workbench.solvers.block.orthonormal import Orthonormalization
 from workbench.solvers.block.row import BlockRow
 
+SINGULAR = "P^T A P is singular, though the directions do not depend on one another; start from another x0"
+SINGULAR_RESIDUALS = "Q^T M^-1 Q is singular, though the residuals do not depend on one another; start from another x0"
+
 
 @register
 @dataclasses.dataclass(frozen=True)
@@ -38,19 +41,15 @@ class BlockCOCG(BlockSolver):
     # Up to a factor.
     residual: ClassVar[str] = "q"
 
-    # [Q, C] = qr(Q) follows.
-    initial: ClassVar[str] = """
-        S = A(X)
-        Q = B - S
-        rr = dots(Q, Q)
-    """
-    normalized: ClassVar[str] = """
-        Q = Q*reciprocal
-    """
-    first: ClassVar[str] = """
+    # [Q, C] = qr(B - A X) comes before, with unit columns.
+    preconditioned: ClassVar[str] = """
         W = M(Q)
+    """
+    products: ClassVar[str] = """
         Qbar = conj(Q)
         g = (Qbar, W)
+    """
+    first: ClassVar[str] = """
         P = W
     """
     product: ClassVar[str] = """
@@ -58,15 +57,10 @@ class BlockCOCG(BlockSolver):
         Pbar = conj(P)
         delta = (Pbar, S)
     """
-    # alpha = delta^-1 g and step = alpha C; [Q, rho] = qr(Q) and C = rho C follow.
+    # alpha = delta^-1 g and step = alpha C; [Q, rho] = qr(Q), C = rho C and a new g follow.
     update: ClassVar[str] = """
         X = X + P@step
         Q = Q - S@alpha
-    """
-    preconditioned: ClassVar[str] = """
-        W = M(Q)
-        Qbar = conj(Q)
-        g = (Qbar, W)
     """
     # beta = previous^-1 rho^T g
     directions: ClassVar[str] = """
@@ -75,34 +69,19 @@ class BlockCOCG(BlockSolver):
 
     def block_iterates(self, space: BlockWorkspace, frozen: np.ndarray) -> Iterator[BlockRow]:
         s = space.columns
-        square, row = small(s, s), small(1, s)
-        first_text, preconditioned_text = self.first, self.preconditioned
+        products_text = self.preconditioned + self.products
         if is_plain(space):
-            space.vectors["W"] = space.vector("Q")
-            first_text, preconditioned_text = (
-                text.replace("W = M(Q)", "") for text in (first_text, preconditioned_text)
-            )
+            space.vectors["W"], products_text = space.vector("Q"), self.products
         orthonormalize = Orthonormalization(space, plain=True)
-        texts = (
-            self.initial,
-            self.normalized,
-            first_text,
-            self.product,
-            self.update,
-            preconditioned_text,
-            self.directions,
-        )
-        shapes = {"step": square, "alpha": square, "beta": square, "reciprocal": row}
-        initial, normalized, first, product, update, preconditioned, directions = space.lines(*texts, matrices=shapes)
+        texts = (products_text, self.first, self.product, self.update, self.directions)
+        square = small(s, s)
+        shapes = {"step": square, "alpha": square, "beta": square}
+        products, first, product, update, directions = space.lines(*texts, matrices=shapes)
 
         def recurrence() -> Iterator[BlockRow]:
             matrices = space.matrices
-            initial()
-            sizes = np.sqrt(np.maximum(np.real(matrices["rr"]), 0))
-            orthonormalize.columns = np.flatnonzero(sizes)
-            matrices["reciprocal"] = np.divide(1, sizes, out=np.zeros_like(sizes), where=sizes > 0)
-            normalized()
-            C = orthonormalize() * sizes
+            C, _ = orthonormalize.start()
+            products()
             first()
             yield _row(C, orthonormalize)
             while True:
@@ -116,7 +95,7 @@ class BlockCOCG(BlockSolver):
                 update()
                 rho = orthonormalize()
                 C = np.where(frozen, 0, rho @ C)
-                preconditioned()
+                products()
                 beta = solved(previous, rho.T @ matrices["g"], columns, orthonormalize.columns)
                 if beta is None:
                     yield dataclasses.replace(_row(C, orthonormalize), breakdown=SINGULAR_RESIDUALS)
@@ -127,10 +106,6 @@ class BlockCOCG(BlockSolver):
                 yield dataclasses.replace(_row(C, orthonormalize), **single)
 
         return recurrence()
-
-
-SINGULAR = "P^T A P is singular, though the directions do not depend on one another; start from another x0"
-SINGULAR_RESIDUALS = "Q^T M^-1 Q is singular, though the residuals do not depend on one another; start from another x0"
 
 
 def solved(matrix: np.ndarray, right: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray | None:

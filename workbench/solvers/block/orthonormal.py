@@ -12,6 +12,16 @@ from workbench.devices.lines.block_workspace import BlockProgram, BlockWorkspace
 from workbench.lines.types import Shape, small
 from workbench.solvers.block.small import ZERO_COLUMN, Factor, cholesky, pivoted
 
+# Columns of any size count alike in the rank, so they are scaled to unit norm first.
+RESIDUAL = """
+    S = A(X)
+    Q = B - S
+    rr = dots(Q, Q)
+"""
+NORMALIZED = """
+    Q = Q*reciprocal
+"""
+
 
 class Orthonormalization:
     """Y = Q rho with Q^H M^-1 Q = I in place of Y, and W = M^-1 Q; dependent columns of Q become zero.
@@ -30,7 +40,8 @@ class Orthonormalization:
         self.pivot = np.nan
         self.negative: float | None = None
         self._compiled: dict[tuple[str, ...], tuple[BlockProgram, ...]] = {}
-        self._programs("Q", self._image)
+        # Compiled here, as part of the setup; what dependent columns need, where it is used.
+        _ = self._start, self._programs("Q", self._image)
 
     def __call__(self) -> np.ndarray:
         """Orthonormalize Q. Returns rho, shape (s, s), with zero rows for dependent columns; NaN if Y is not finite."""
@@ -54,6 +65,21 @@ class Orthonormalization:
             dependent, more = self._further(dependent, largest)
             rho = rho + more
         return rho
+
+    def start(self) -> tuple[np.ndarray, np.ndarray]:
+        """Orthonormalize R = B - A X; returns C, shape (s, s), with R = Q C, and ||r_j||, shape (s,)."""
+        matrices = self._space.matrices
+        residual, normalized = self._start
+        residual()
+        sizes = np.sqrt(np.maximum(np.real(matrices["rr"]), 0))
+        self.columns = np.flatnonzero(sizes)
+        matrices["reciprocal"] = np.divide(1, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+        normalized()
+        return self() * sizes, sizes
+
+    @property
+    def _start(self) -> tuple[BlockProgram, ...]:
+        return self._lines(RESIDUAL, NORMALIZED, reciprocal=small(1, self._space.columns))
 
     @property
     def _image(self) -> str:

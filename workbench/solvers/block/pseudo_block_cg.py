@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from workbench.devices.lines.block_workspace import BlockWorkspace
 from workbench.lines.types import small
 from workbench.registry import register
-from workbench.solvers.block.base import BlockSolver
+from workbench.solvers.block.base import BlockSolver, ResidualNorms
 from workbench.solvers.block.row import BlockRow
 
 
@@ -61,15 +61,15 @@ class PseudoBlockCG(BlockSolver):
     """Whether delta and gamma must be positive; else they need only differ from zero."""
 
     def block_iterates(self, space: BlockWorkspace, frozen: np.ndarray) -> Iterator[BlockRow]:
-        row = small(1, space.columns)
+        shape = small(1, space.columns)
         texts = (self.initial, self.product, self.update, self.directions)
-        initial, product, update, directions = space.lines(*texts, matrices={"alpha": row, "beta": row})
-        squares = space.lines("uu = dots(U, U)")[0] if space.all_norms else None
+        initial, product, update, directions = space.lines(*texts, matrices={"alpha": shape, "beta": shape})
+        norms = ResidualNorms(space)
 
         def recurrence() -> Iterator[BlockRow]:
             matrices = space.matrices
             initial()
-            yield self._row(space, squares)
+            yield norms.row(self._gamma(matrices), space.columns)
             while True:
                 product()
                 delta, previous = matrices["delta"], matrices["gamma"]
@@ -86,7 +86,8 @@ class PseudoBlockCG(BlockSolver):
                 beta = np.divide(gamma, previous, out=np.zeros_like(gamma), where=~done & (previous != 0))
                 matrices["beta"] = beta
                 directions()
-                yield dataclasses.replace(self._row(space, squares), curvature=curvature, alpha=alpha, beta=beta)
+                row = norms.row(self._gamma(matrices), space.columns)
+                yield dataclasses.replace(row, curvature=curvature, alpha=alpha, beta=beta)
 
         return recurrence()
 
@@ -95,15 +96,9 @@ class PseudoBlockCG(BlockSolver):
         values = delta if self.definite else np.abs(delta)
         return float(values.min(initial=np.inf)) if values.size else 1.0
 
-    def _row(self, space: BlockWorkspace, squares: object) -> BlockRow:
-        matrices = space.matrices
-        norms = np.sqrt(np.maximum(np.real(matrices["rr"]), 0))
-        gamma = np.real(matrices["gamma"]) if self.definite else np.abs(matrices["gamma"])
-        preconditioned = None
-        if callable(squares):
-            squares()
-            preconditioned = np.sqrt(np.maximum(np.real(matrices["uu"]), 0))
-        return BlockRow(norms, gamma, space.columns, preconditioned=preconditioned)
+    def _gamma(self, matrices: Mapping[str, np.ndarray]) -> np.ndarray:
+        """gamma as in `BlockRow`."""
+        return np.real(matrices["gamma"]) if self.definite else np.abs(matrices["gamma"])
 
 
 @register
