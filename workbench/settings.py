@@ -45,23 +45,27 @@ class Size(Parameter):
 
 RANDOM = "random:"
 """Before the number of random right-hand sides."""
+SOURCES = "sources:"
+"""Before the number of positions of a source that moves over the grid."""
+PHASES = "phases"
+"""One right-hand side for every bubble or slab."""
 COLUMNS_FILES = (".npy", ".mtx", ".mtx.gz")
 """Endings of files of right-hand sides."""
 
 
 class RightHandSide(Parameter):
-    """One of the choices, `random:<columns>`, or a file of columns."""
+    """One of the choices, `random:<columns>`, `sources:<columns>`, `phases`, or a file of columns."""
 
     def check(self, value: object, owner: str = "") -> Any:
         """The value; raises InputError for any other."""
-        if isinstance(value, str) and value.endswith(COLUMNS_FILES):
-            return value
-        found = re.fullmatch(rf"{RANDOM}0*(\d{{1,6}})", value.strip()) if isinstance(value, str) else None
+        if isinstance(value, str) and (value.endswith(COLUMNS_FILES) or value.strip() == PHASES):
+            return value.strip() if value.strip() == PHASES else value
+        found = re.fullmatch(rf"({RANDOM}|{SOURCES})0*(\d{{1,6}})", value.strip()) if isinstance(value, str) else None
         if found is None:
             return super().check(value, owner)
-        if int(found[1]) < 1:
-            raise InputError("rhs random:0 has no column; write random:1 or more")
-        return f"{RANDOM}{int(found[1])}"
+        if int(found[2]) < 1:
+            raise InputError(f"rhs {found[1]}0 has no column; write {found[1]}1 or more")
+        return f"{found[1]}{int(found[2])}"
 
 
 def read_size(text: str) -> int:
@@ -111,7 +115,8 @@ RUN = _by_name(
         str,
         "problem",
         "right-hand side; ones is b = 1, ones-scaled is b = A x* with x* = 1/sqrt(N), random is uniform in [0, 1), "
-        "random:16 is sixteen columns, standard normal, for block methods; or a .npy or .mtx file of columns",
+        "random:16 is sixteen columns, standard normal, for block methods; sources:16 is a source at sixteen positions "
+        "on the grid's diagonal; phases is one column for every bubble or slab; or a .npy or .mtx file of columns",
         choices=("problem", "ones", "ones-scaled", "random"),
     ),
     Parameter(

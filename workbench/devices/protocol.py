@@ -47,6 +47,10 @@ class Memory(Protocol):
         """Raise InputError where a run may not use so many bytes more; way_out ends the sentence."""
         ...
 
+    def room(self, stored: int) -> int | None:
+        """Bytes that a run may still take, None for no bound. stored: bytes of A, where the device counts nothing."""
+        ...
+
     def array(self, values: Any, dtype: np.dtype) -> DeviceVector:
         """Host values on the device, contiguous, of the same shape; copied only where they must be."""
         ...

@@ -119,7 +119,8 @@ class History:
 class BlockHistory(History):
     """The history of a run with s right-hand sides; its `residual` is the largest ||r_j||/||b_j||.
 
-    columns, shape (count, s): ||r_j||/||b_j||; of a column that has ended, that of its end. rank, shape (count,):
+    columns, shape (count, s): ||r_j||/||b_j||; of a column that has ended, that of its end, and NaN of one in a chunk
+    that has not begun. rank, shape (count,):
     columns that the search directions span. pivot, shape (count,): the smallest over the largest, NaN without one.
     """
 
@@ -129,11 +130,13 @@ class BlockHistory(History):
         self._ranks: list[tuple[int, float]] = []
         self._size = columns
 
-    def append_block(self, relative: np.ndarray, rank: int, pivot: float, seconds: float) -> None:
-        """Append one row. relative: ||r_j||/||b_j||, shape (s,)."""
+    def append_block(
+        self, relative: np.ndarray, rank: int, pivot: float, seconds: float, begun: int | None = None
+    ) -> None:
+        """Append one row. relative: ||r_j||/||b_j||, shape (s,), NaN from column `begun` on, whose solve is to come."""
         self._rows.append(np.array(relative, np.float64))
         self._ranks.append((rank, pivot))
-        self.append(residual=float(relative.max()), seconds=seconds)
+        self.append(residual=float(relative[:begun].max()), seconds=seconds)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """All columns, for storage."""

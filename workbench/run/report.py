@@ -44,7 +44,7 @@ def result_of(state: RunState, x: np.ndarray, true_relative: float, trace: Trace
 
 def block_result_of(state: RunState, X: np.ndarray, columns: tuple[Column, ...], trace: Trace | None) -> Result:
     """The result of a run with many right-hand sides. X: shape (N, s)."""
-    result = result_of(state, X, max(column.true_relative_residual for column in columns), trace)
+    result = result_of(state, X, float(np.max([column.true_relative_residual for column in columns])), trace)
     plain = [{**dataclasses.asdict(column), "reason": column.reason.sentence} for column in columns]
     summary = {**result.summary, "right_hand_sides": len(columns), "columns": plain}
     return dataclasses.replace(result, columns=columns, summary=summary)

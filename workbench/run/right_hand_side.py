@@ -20,7 +20,7 @@ from workbench.problems.columns_file import read_columns
 from workbench.run.cancellation import check_stopped
 from workbench.run.configuration import Configuration
 from workbench.scaling import is_extreme, max_abs, norm, scaled, scaled_scalar
-from workbench.settings import COLUMNS_FILES, RANDOM
+from workbench.settings import COLUMNS_FILES, PHASES, RANDOM, SOURCES
 
 
 class Vectors(NamedTuple):
@@ -81,7 +81,7 @@ def right_hand_side(
         columns = read_columns(path_of(configuration.rhs), size)
         _refuse_several(configuration.rhs, columns.shape[1])
         return cast(columns[:, 0], dtype, "the right-hand side"), None
-    if configuration.rhs.startswith(RANDOM):
+    if configuration.rhs.startswith((RANDOM, SOURCES)) or configuration.rhs == PHASES:
         _refuse_several(configuration.rhs)
     if (value := constant_of(system.b)) is not None and system.b.shape == (size,):
         return constant(cast(finite_vector(np.array([value]), "b", 1), dtype, "b")[0], size, dtype), None

@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.problems import LinearSystem
 from workbench.run.block import BlockRun
-from workbench.run.block.right_hand_sides import count_of
+from workbench.run.block.right_hand_sides import asks_for_blocks
 from workbench.run.configuration import Configuration
 from workbench.run.driver import Run
 
@@ -22,5 +22,5 @@ def start_run(
     stopped: Callable[[], bool] = lambda: False,
 ) -> Run | BlockRun:
     """A new run; the parameters and errors are those of `Run`."""
-    made = Run if count_of(configuration, system) is None else BlockRun
+    made = BlockRun if asks_for_blocks(configuration, system) else Run
     return made(configuration, system, x0, trace=trace, stopped=stopped)

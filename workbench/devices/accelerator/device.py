@@ -40,6 +40,10 @@ class Accelerator(Operators, DeviceBase):
         """Raise InputError if `nbytes` more do not fit; way_out ends the sentence."""
         self.budget.need(nbytes, way_out)
 
+    def room(self, stored: int) -> int:
+        """Bytes that the budget still allows."""
+        return max(0, self.budget.room - (0 if self.budget.limit else stored))
+
     @property
     def note(self) -> str:
         """Name of the hardware, for the notes of a run."""

@@ -48,6 +48,10 @@ class Cpu(StepByStep, Operators):
                 "smaller problem or raise the memory limit"
             )
 
+    def room(self, stored: int) -> int | None:
+        """The memory limit less what is stored; None without a limit."""
+        return None if self.memory_limit is None else max(0, self.memory_limit - stored)
+
     def clock(self, recorder: Recorder) -> Clock:
         """A clock that records the steps of a traced run."""
         return HostClock(recorder)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,27 +16,30 @@ from workbench.devices.protocol import Device
 from workbench.errors import DeviceError, InputError
 from workbench.problems import LinearSystem
 from workbench.recording import BlockHistory
-from workbench.run.block.columns import ColumnsJudge
-from workbench.run.block.measures import BlockMeasures
+from workbench.run.block.chunk import Chunk
+from workbench.run.block.memory import chunks_of
 from workbench.run.block.right_hand_sides import RightHandSides, right_hand_sides
 from workbench.run.configuration import Configuration
 from workbench.run.judge import Ending
 from workbench.run.report import block_result_of
-from workbench.run.result import Result
+from workbench.run.result import Column, Result
 from workbench.run.right_hand_side import Vectors
 from workbench.run.run_state import RunState
 from workbench.run.setup import SolveSetup, prepare
 from workbench.run.stopping import Norm, Reason
 from workbench.run.tracing import noting, start_trace
 from workbench.solvers.block.base import BlockSolver
-from workbench.solvers.block.row import BlockRow
+
+ENDS_ALL = {Reason.INDEFINITE, Reason.INDEFINITE_M, Reason.TIME, Reason.CANCELLED, Reason.DEVICE_LOST}
+"""Reasons of a chunk that end a run, since the chunks after it would end alike."""
 
 
 class BlockRun:
     """One solve of A X = B, step by step, with the interface of `Run`.
 
     history: in its column `residual` the largest ||r_j||/||b_j||, and by column what `BlockHistory` adds. x0: shape
-    (N, s), by default zero. The other parameters and errors are those of `Run`.
+    (N, s), by default zero. More right-hand sides than fit the memory of the device are solved in chunks, one after
+    another. The other parameters and errors are those of `Run`.
     """
 
     def __init__(
@@ -55,35 +59,30 @@ class BlockRun:
         """Why the run has ended; None while it can be stepped."""
         self.iteration_seconds = 0.0
         """Wall-clock time of the iterations, in s, without measurements."""
-        self.setup, sides = _prepared(configuration, system, x0, stopped)
-        self._measures = BlockMeasures(self.setup, sides)
-        self.trace, clock = start_trace(self.setup) if trace else (None, None)
-        self._clock = clock
-        stopping, size = configuration.stopping, self.setup.operator.shape[0]
-        self._judge = ColumnsJudge(
-            stopping,
-            np.ldexp(stopping.atol, -sides.exponents),
-            self._measures.norms_of_b(),
-            sides.removed,
-            stopping.limit(size),
-            float(np.finfo(self.setup.operator.dtype).eps),
-            self._measures.true_residuals,
-        )
-        self.history = BlockHistory(self._measures.columns)
-        solver = self.setup.solver
-        assert isinstance(solver, BlockSolver)
-        self.space = BlockWorkspace(
-            self.setup.device,
-            size,
-            self._measures.columns,
-            self.setup.operator.dtype,
-            vectors={"B": self._measures.solver_B(), "X": self._measures.X},
-            operators={"A": self.setup.A, "M": self.setup.M},
-            clock=clock,
-        )
-        self._rows: Iterator[BlockRow] = solver.block_iterates(self.space, self._judge.frozen)
-        self.setup.device.settle()
+        self.setup, self._sides = _prepared(configuration, system, x0, stopped)
+        self.trace, self._clock = start_trace(self.setup) if trace else (None, None)
+        s = self._sides.B.shape[1]
+        self.chunks = chunks_of(self.setup, s)
+        """The right-hand sides that are solved at once, one chunk after another."""
+        if len(self.chunks) > 1:
+            most = max(place.stop - place.start for place in self.chunks)
+            self.setup.notes.append(f"{s} right-hand sides are solved in {len(self.chunks)} chunks of at most {most}")
+        self.history = BlockHistory(s)
+        self._relative = np.full(s, np.nan)
+        self._X = np.zeros(self._sides.B.shape, self.setup.operator.dtype)
+        self._done: tuple[Column, ...] = ()
+        """Of the chunks before the present one."""
+        self._worst: Ending | None = None
+        """Why the first chunk that failed has ended, or the last one where none did."""
+        self._own: Ending | None = None
+        """Why the present chunk has ended."""
+        self._chunk = self._made(0)
         self.setup_seconds = time.perf_counter() - begun
+
+    @property
+    def space(self) -> BlockWorkspace:
+        """The block vectors of the present chunk."""
+        return self._chunk.space
 
     @property
     def iterations(self) -> int:
@@ -102,10 +101,11 @@ class BlockRun:
 
     @property
     def x(self) -> np.ndarray:
-        """The present X, shape (N, s). NaN once the device is lost."""
-        if self.reason is Reason.DEVICE_LOST:
-            return np.full((self._measures.size, self._measures.columns), np.nan, self.setup.operator.dtype)
-        return self._measures.returned_X()
+        """The present X, shape (N, s). NaN in the columns that a lost device held."""
+        X, place = self._X.copy(), self._chunk.place
+        X[:, place.stop :] = self._sides.part(slice(place.stop, None)).starts()
+        X[:, place] = np.nan if self.reason is Reason.DEVICE_LOST else self._chunk.measures.returned_X()
+        return X
 
     def cancel(self) -> None:
         """End the run as cancelled, unless it has ended."""
@@ -115,30 +115,87 @@ class BlockRun:
     def step(self, most: int | None = None) -> bool:
         """Make one iteration (the first call: the start). False when the run has ended."""
         if self.ending is None:
+            fits = True
             try:
                 self._advance()
             except DeviceError as lost:
                 self.ending = Ending(Reason.DEVICE_LOST, f"at iteration {self.iterations}: {lost}")
                 devices.forget(self.setup.device)
+            except InputError:
+                # Columns that depend on others need more block vectors than the chunk was planned for.
+                if self._chunk.measures.columns == 1:
+                    raise
+                fits = False
+            # Not above: what was raised keeps the block vectors.
+            if not fits:
+                self._halve()
         return self.ending is None
 
     def _advance(self) -> None:
         """Make one iteration, and judge every column."""
         begun = time.perf_counter()
         with noting(self._clock):
-            row = next(self._rows)
+            row = self._chunk.advance()
         self.setup.device.synchronize()
         self.iteration_seconds += time.perf_counter() - begun
-        self.ending = self._judge.judge(row, self.history.count, self.iteration_seconds)
-        self.history.append_block(self._judge.relative, row.rank, row.pivot, self.iteration_seconds)
+        judge, place = self._chunk.judge, self._chunk.place
+        ending = judge.judge(row, self._chunk.iterations, self.iteration_seconds)
+        self._relative[place] = judge.relative
+        # The start of a later chunk is no iteration.
+        if self._chunk.iterations or not self.history.count:
+            self.history.append_block(self._relative, row.rank, row.pivot, self.iteration_seconds, begun=place.stop)
+        del judge
+        if ending:
+            self._end_chunk(ending)
         if self._clock:
             self._clock.resolve()
 
+    def _end_chunk(self, ending: Ending) -> None:
+        """End with the present chunk where it is the last one, or where the others would end alike; else begin the
+        next one."""
+        if self._worst is None or self._worst.reason.converged:
+            self._worst = self._named(ending)
+        following = self.chunks.index(self._chunk.place) + 1
+        if following == len(self.chunks) or ending.reason in ENDS_ALL:
+            self._own, self.ending = ending, self._worst
+            return
+        self._done += self._chunk.columns(ending)
+        self._X[:, self._chunk.place] = self._chunk.measures.returned_X()
+        self._begin(following)
+
+    def _halve(self) -> None:
+        """Begin the present chunk again as two of half the size."""
+        place = self._chunk.place
+        middle = (place.start + place.stop) // 2
+        at = self.chunks.index(place)
+        self.chunks[at : at + 1] = slice(place.start, middle), slice(middle, place.stop)
+        self.setup.notes.append(f"columns {place.start} to {place.stop - 1} did not fit the memory, and were halved")
+        self._begin(at)
+
+    def _named(self, ending: Ending) -> Ending:
+        """The end of the present chunk with its columns, where there are several."""
+        if len(self.chunks) == 1:
+            return ending
+        place = self._chunk.place
+        which = (
+            f"column {place.start}" if place.stop == place.start + 1 else f"columns {place.start} to {place.stop - 1}"
+        )
+        return Ending(ending.reason, f"{ending.detail} of {which}")
+
+    def _begin(self, number: int) -> None:
+        """Put another chunk in place of the present one, whose memory is freed before."""
+        self._chunk.close()
+        del self._chunk
+        self._chunk = self._made(number)
+
+    def _made(self, number: int) -> Chunk:
+        return Chunk(self.setup, self.configuration.stopping, self._sides, self.chunks[number], self._clock)
+
     def result(self) -> Result:
         """The result, valid between any two steps."""
-        lost = self.reason is Reason.DEVICE_LOST
-        true = np.full(self._measures.columns, np.nan) if lost else self._measures.true_residuals()
-        columns = self._judge.columns(self.iterations, self.ending, true)
+        columns = self._done + self._chunk.columns(self._own or self.ending, lost=self.reason is Reason.DEVICE_LOST)
+        waiting = self._relative.size - len(columns)
+        columns += (Column(Reason.CANCELLED, 0, math.nan, math.nan),) * waiting
         return block_result_of(self._state, self.x, columns, self.trace)
 
     def serve_snapshots(self) -> None:

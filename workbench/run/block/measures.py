@@ -20,15 +20,18 @@ class BlockMeasures:
         self.B: DeviceVector = device.array(sides.B, dtype)
         self.X: DeviceVector = device.zero_block(self.size, self.columns, dtype)
         device.assign(self.X, device.array(sides.X0, dtype))
-        algebra = device.block_algebra()
-        self._residual: DeviceVector = device.zero_block(self.size, self.columns, dtype)
-        self._subtract = algebra.combine(self._residual, self.B, self._residual, (self.columns,))
-        self._squares = algebra.column_dots(self._residual, self._residual)
         self._recovered: DeviceVector = None
         """Q B + P^T X of a variant that iterates on the projected system, allocated when it is first asked for."""
         self._A = in_blocks(device, setup.bound, self.size, self.columns, dtype)
         if setup.variant.projects_start and setup.projection is not None:
             self._recover(self.X, self.X)
+
+    def keep_residuals_in(self, block: DeviceVector) -> None:
+        """Where `true_residuals` may write b - A x, shape (N, s)."""
+        algebra = self._setup.device.block_algebra()
+        self._residual = block
+        self._subtract = algebra.combine(block, self.B, block, (self.columns,))
+        self._squares = algebra.column_dots(block, block)
 
     def solver_B(self) -> DeviceVector:
         """The right-hand sides of the system that the solver iterates on."""

@@ -12,10 +12,11 @@ from workbench.data_files import path_of
 from workbench.errors import InputError
 from workbench.problems import LinearSystem
 from workbench.problems.columns_file import columns_in, read_columns
+from workbench.problems.right_hand_sides import moved_source, phase_indicators
 from workbench.run.configuration import Configuration
 from workbench.run.right_hand_side import make_consistent
 from workbench.scaling import max_abs, scaled
-from workbench.settings import COLUMNS_FILES, RANDOM
+from workbench.settings import COLUMNS_FILES, PHASES, RANDOM, SOURCES
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -31,22 +32,29 @@ class RightHandSides:
     exponents: np.ndarray
     removed: np.ndarray
 
+    def part(self, place: slice) -> RightHandSides:
+        """Those of some columns."""
+        arrays = np.ascontiguousarray(self.B[:, place]), np.ascontiguousarray(self.X0[:, place])
+        return RightHandSides(*arrays, self.exponents[place], self.removed[place])
+
+    def starts(self) -> np.ndarray:
+        """X0 of the original system."""
+        return self.unscaled(self.X0)
+
     def unscaled(self, X: np.ndarray) -> np.ndarray:
         """Columns of the scaled system in terms of the original one."""
         columns = [scaled(X[:, j], int(exponent)) if exponent else X[:, j] for j, exponent in enumerate(self.exponents)]
-        return np.ascontiguousarray(np.stack(columns, axis=1))
+        return np.ascontiguousarray(np.stack(columns, axis=1)) if columns else X
 
 
-def count_of(configuration: Configuration, system: LinearSystem | None) -> int | None:
-    """The number of right-hand sides that a configuration asks for; None for a single one."""
+def asks_for_blocks(configuration: Configuration, system: LinearSystem | None) -> bool:
+    """Whether a configuration has block vectors of right-hand sides, even of one column. Raises InputError."""
+    rhs = configuration.rhs
     if system is not None and system.b.ndim == 2:
-        return system.b.shape[1]
-    if configuration.rhs.startswith(RANDOM):
-        return int(configuration.rhs.removeprefix(RANDOM))
-    if configuration.rhs.endswith(COLUMNS_FILES):
-        count = columns_in(path_of(configuration.rhs))
-        return count if count > 1 else None
-    return None
+        return True
+    if rhs.endswith(COLUMNS_FILES):
+        return columns_in(path_of(rhs)) > 1
+    return rhs.startswith((RANDOM, SOURCES)) or rhs == PHASES
 
 
 def right_hand_sides(
@@ -81,6 +89,10 @@ def _columns_of(configuration: Configuration, system: LinearSystem) -> np.ndarra
         return np.array(system.b, dtype, order="C")
     if configuration.rhs.endswith(COLUMNS_FILES):
         return np.array(cast(read_columns(path_of(configuration.rhs), size), dtype, "the right-hand side"), order="C")
+    if configuration.rhs == PHASES:
+        return phase_indicators(system).astype(dtype)
+    if configuration.rhs.startswith(SOURCES):
+        return moved_source(system, int(configuration.rhs.removeprefix(SOURCES))).astype(dtype)
     s = int(configuration.rhs.removeprefix(RANDOM))
     rng = np.random.default_rng(configuration.seed)
     B = rng.standard_normal((size, s))

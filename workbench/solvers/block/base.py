@@ -25,6 +25,8 @@ class BlockSolver(Solver):
 
     uniform_iterations: ClassVar[bool] = False
     takes_blocks: ClassVar[bool] = True
+    scratch: ClassVar[str] = "S"
+    """A block vector that every iteration overwrites before it is read, so that measurements may use it between two."""
 
     def block_iterates(self, space: BlockWorkspace, frozen: np.ndarray) -> Iterator[BlockRow]:
         """The infinite recurrence. frozen, shape (s,), bool: columns whose X is to stay; set by the caller."""

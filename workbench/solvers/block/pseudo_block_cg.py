@@ -22,8 +22,8 @@ class PseudoBlockCG(BlockSolver):
 
     The iterates are those of CG; only the matrix is read once for all columns.
 
-    Stores R, P and S, and U unless M is the identity, in addition to B and X, each N x s. An iteration applies A and M
-    to a block vector each, and makes 12 N s operations.
+    Stores R, P, S and U in addition to B and X, each N x s. An iteration applies A and M to a block vector each, and
+    makes 12 N s operations.
 
     Source: Tali and Vainikko 2019, who call it block CG.
     """

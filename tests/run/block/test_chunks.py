@@ -1,0 +1,139 @@
+"""More right-hand sides than fit the memory of a device at once."""
+
+import gc
+from typing import Any
+
+import numpy as np
+import pytest
+
+from workbench import registry
+from workbench.errors import InputError
+from workbench.problems import LinearSystem
+from workbench.run import BlockRun, Reason, Stopping, configure, run_through
+from workbench.run.block.memory import blocks_of, bytes_per_column
+from workbench.run.in_memory import InMemoryProblem
+from workbench.solvers.block.base import BlockSolver
+
+METHODS = [name for name, cls in registry.registered("solver").items() if issubclass(cls, BlockSolver)]
+REAL = [name for name in METHODS if not registry.registered("solver")[name].complex_symmetric]
+
+
+def configuration(**chosen):
+    stopping = chosen.pop("stopping", Stopping(rtol=1e-8))
+    return configure("poisson5", n=12, stopping=stopping, **{"solver": "block-cg", "rhs": "random:9", **chosen})
+
+
+def room_for(columns, **chosen):
+    """A memory limit of the CPU in which so many columns fit."""
+    setup = BlockRun(configuration(**chosen)).setup
+    return setup.operator.nbytes + columns * bytes_per_column(setup) + 100
+
+
+@pytest.mark.parametrize("preconditioner", ["none", "ic"])
+@pytest.mark.parametrize("solver", REAL)
+def test_the_memory_model_counts_the_block_vectors_that_a_run_stores(solver, preconditioner):
+    run = BlockRun(configuration(solver=solver, preconditioner=preconditioner))
+    for _ in range(3):
+        run.step()
+    stored = len({id(block) for block in run.space.vectors.values()})
+    assert blocks_of(run.setup.solver, plain=preconditioner == "none") == stored
+
+
+@pytest.mark.parametrize("solver", ["block-cg", "pseudo-block-cg"])
+def test_the_memory_model_agrees_with_what_an_accelerator_counts(solver):
+    pytest.importorskip("pyopencl")
+    used = {}
+    for s in (4, 12):
+        chosen = configure("poisson5", n=60, solver=solver, rhs=f"random:{s}", device="opencl", memory_limit=10**9)
+        run = BlockRun(chosen)
+        run.step()
+        used[s], model = run.setup.device.budget.used, bytes_per_column(run.setup)
+    assert (used[12] - used[4]) / 8 == pytest.approx(model, rel=0.1)
+
+
+@pytest.mark.parametrize("solver", ["block-cg", "bf-block-cg", "pseudo-block-cg"])
+def test_chunks_give_the_solution_of_all_at_once(solver):
+    whole = run_through(BlockRun(configuration(solver=solver)))
+    run = BlockRun(configuration(solver=solver, memory_limit=room_for(4, solver=solver)))
+    parts = run_through(run)
+    assert [place.stop - place.start for place in run.chunks] == [3, 3, 3]
+    assert whole.converged
+    assert parts.converged
+    np.testing.assert_allclose(parts.x, whole.x, rtol=1e-6, atol=1e-9)
+    assert all(column.true_relative_residual <= 1e-8 for column in parts.columns)
+    assert "9 right-hand sides are solved in 3 chunks of at most 3" in parts.provenance["notes"]
+    assert parts.iterations == sum(max(c.iteration for c in parts.columns[place]) for place in run.chunks)
+
+
+def test_the_history_of_a_chunk_that_has_not_begun_is_nan():
+    run = BlockRun(configuration(memory_limit=room_for(5)))
+    result = run_through(run)
+    first = max(column.iteration for column in result.columns[:4])
+    assert np.isnan(result.history.columns[first, 4:]).all()
+    assert np.isfinite(result.history.columns[first + 1 :]).all()
+    assert np.isfinite(result.history["residual"]).all()
+
+
+def test_a_run_that_is_cancelled_in_a_later_chunk_keeps_the_columns_that_are_done():
+    run = BlockRun(configuration(memory_limit=room_for(3)))
+    while run._chunk.place.start == 0:
+        run.step()
+    run.step()
+    run.cancel()
+    result = run.result()
+    assert result.reason is Reason.CANCELLED
+    assert [column.converged for column in result.columns] == [True] * 3 + [False] * 6
+    A, B = run.setup.system.operator.to_csr(), np.random.default_rng(0).standard_normal((144, 9))
+    residuals = np.linalg.norm(B - A @ result.x, axis=0) / np.linalg.norm(B, axis=0)
+    assert (residuals[:3] <= 1e-8).all()
+    # Where the solve has not begun x is the initial guess.
+    assert (result.x[:, 6:] == 0).all()
+
+
+def test_a_chunk_that_reaches_the_iteration_limit_does_not_stop_the_others():
+    chosen = configuration(memory_limit=room_for(3), stopping=Stopping(rtol=1e-8, maxiter=5))
+    result = run_through(BlockRun(chosen))
+    assert result.reason is Reason.MAXITER
+    assert result.detail.endswith("of columns 0 to 2")
+    assert [column.iteration for column in result.columns] == [5] * 9
+
+
+def test_more_columns_than_kernels_take_are_solved_in_chunks():
+    run = BlockRun(configuration(rhs="random:100"))
+    assert [place.stop - place.start for place in run.chunks] == [50, 50]
+
+
+def test_one_column_that_does_not_fit_is_refused():
+    with pytest.raises(InputError, match="raise the memory limit"):
+        BlockRun(configuration(memory_limit=room_for(1) - 200))
+
+
+def test_the_memory_of_a_chunk_is_free_before_the_next_one_begins():
+    pytest.importorskip("pyopencl")
+    chosen: dict[str, Any] = {"n": 60, "solver": "block-cg", "device": "opencl", "memory_limit": 10**7, "rhs": "random:128"}
+    run = BlockRun(configure("poisson5", **chosen))
+    used = set()
+    gc.disable()
+    try:
+        while run.step():
+            used.add(run.setup.device.budget.used)
+    finally:
+        gc.enable()
+    assert len(run.chunks) > 2
+    assert max(used) <= 1.1 * min(used)
+
+
+def test_columns_that_depend_on_others_halve_a_chunk_that_has_no_room_for_them():
+    pytest.importorskip("pyopencl")
+    operator = configure("poisson5", n=60).problem.assemble(0).operator
+    rng = np.random.default_rng(0)
+    system = LinearSystem(operator, rng.standard_normal((3600, 4)) @ rng.standard_normal((4, 16)))
+    chosen: dict[str, Any] = {"solver": "block-cg", "device": "opencl"}
+    probe = BlockRun(configure(InMemoryProblem(), memory_limit=10**9, **chosen), system)
+    limit = int((probe.setup.device.budget.used + 3e5) / 0.9)
+    run = BlockRun(configure(InMemoryProblem(), memory_limit=limit, **chosen), system)
+    assert len(run.chunks) == 1
+    result = run_through(run)
+    assert result.converged
+    assert len(run.chunks) > 1
+    assert any("halved" in note for note in result.provenance["notes"])

@@ -1,0 +1,87 @@
+"""How many right-hand sides fit the memory of a device at once."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from workbench.devices.element_wise import ElementWise
+from workbench.devices.kernels.block_algebra import MOST_COLUMNS
+from workbench.devices.lines.block_workspace import BlockWorkspace
+from workbench.devices.lines.counting import CountingDevice
+from workbench.errors import InputError
+from workbench.lines.schedule import Inlined
+from workbench.operators.base import stored_bytes
+from workbench.run.setup import SolveSetup
+from workbench.solvers.block.base import BlockSolver
+
+
+def chunks_of(setup: SolveSetup, count: int) -> list[slice]:
+    """The right-hand sides that are solved at once: of nearly equal numbers, in as few chunks as memory allows.
+
+    Raises InputError where not even one fits.
+    """
+    most = min(MOST_COLUMNS, count)
+    room = setup.device.room(stored_bytes(setup.operator))
+    if room is not None:
+        most = min(most, room // bytes_per_column(setup))
+        if not most:
+            # Its sentence has the numbers and the ways out.
+            setup.device.need_room(bytes_per_column(setup) + stored_bytes(setup.operator))
+            raise InputError("the memory of the device does not suffice for one right-hand side")
+    chunks = -(-count // most)
+    ends = [count * k // chunks for k in range(chunks + 1)]
+    return [slice(begin, end) for begin, end in itertools.pairwise(ends)]
+
+
+def bytes_per_column(setup: SolveSetup) -> int:
+    """Device memory that one more right-hand side takes, in bytes: the block vectors of the method.
+
+    Block vectors that a method needs only where columns depend on one another are not counted.
+    """
+    solver = setup.solver
+    assert isinstance(solver, BlockSolver)
+    projected = 2 if setup.projection is not None and setup.variant.projects_system else 0
+    M = setup.M
+    vectors = blocks_of(solver, plain=isinstance(M, Inlined) and M.formula == "v") + projected
+    return vectors * setup.operator.shape[0] * setup.operator.dtype.itemsize
+
+
+@functools.cache
+def blocks_of(solver: BlockSolver, *, plain: bool) -> int:
+    """Block vectors that a method stores, B and X included, found by planning its lines on a device that only counts.
+
+    plain: M is the identity.
+    """
+    device = CountingBlocks()
+    M = ElementWise("v", {}) if plain else device
+    vectors = {name: device.zero_block(1, 1, np.dtype(float)) for name in "BX"}
+    space = CountedSpace(device, 1, 1, np.dtype(float), vectors=vectors, operators={"A": device, "M": M})
+    solver.block_iterates(space, np.zeros(1, bool))
+    return len({id(vector) for vector in space.vectors.values()})
+
+
+class CountedSpace(BlockWorkspace):
+    """A workspace whose operators need no memory."""
+
+    def operator(self, name: str) -> Any:
+        return self.device
+
+
+class CountingBlocks(CountingDevice):
+    """The parts of a device that block vectors need, as operators too. What is made here does nothing."""
+
+    traffic: ClassVar[int] = 0
+    flops: ClassVar[int] = 0
+
+    def block_algebra(self) -> CountingBlocks:
+        return self
+
+    def gram(self, *_: Any, **__: Any) -> Callable[..., None]:
+        return lambda *_: None
+
+    column_dots = combine = apply = gram
