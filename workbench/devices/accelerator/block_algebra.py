@@ -13,10 +13,10 @@ from workbench.devices.kernels import block_algebra as texts
 
 ROWS_PER_GROUP = 1024
 """Rows of a group in a reduction, at least."""
-MOST_GROUPS = 264
+MOST_GROUPS = 1056
 """Most groups of a reduction, each with a partial sum for every entry of the small matrix."""
 
-MOST_GROUPS_OF_PRODUCT = 8 * MOST_GROUPS
+MOST_GROUPS_OF_PRODUCT = 2 * MOST_GROUPS
 
 
 class BlockAlgebra:
@@ -49,7 +49,7 @@ class BlockAlgebra:
 
             def run(small: np.ndarray) -> None:
                 upload(values.handle, np.ascontiguousarray(small, target.dtype))
-                device.launch_over(scale, rows, *arguments)
+                device.launch_over(scale, target.size, *arguments)
 
             return run
         plan = texts.Combine(shape[0], shape[1], base is not None)
@@ -69,11 +69,12 @@ class BlockAlgebra:
         wide = device.wide(x.dtype)
         partial, total = self._room("partial", (groups, entries), wide), self._room("total", (entries,), wide)
         kernel = device.kernel(text, name, x.dtype, group=group)
-        add = device.kernel(texts.SUM, "block_sum", x.dtype)
+        add = device.kernel(texts.SUM, "block_sum", x.dtype, group=group)
+        groups_of_sum = -(-entries // texts.SUM_WIDTH)
 
         def run() -> np.ndarray:
             device.launch(kernel, groups, x, y, partial, np.int64(rows), group=group)
-            device.launch_over(add, entries, partial, total, np.int64(groups))
+            device.launch(add, groups_of_sum, partial, total, np.int64(groups), np.int64(entries), group=group)
             return device.to_host(total)
 
         return run

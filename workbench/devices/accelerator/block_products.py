@@ -10,19 +10,39 @@ from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.kernels import block_products as texts
 from workbench.devices.traffic import product_flops
 
+SHARED_ENTRIES = 16
+"""Columns times work-items that share a column of a row, at most; by the measurement in docs/benchmarks.md."""
+
+
+def width_for(columns: int, entries: float, *, chunked: bool) -> int:
+    """Work-items that share a column of a row with so many entries: a power of two.
+
+    One where a core runs the work-items of a group one after another.
+    """
+    width = 1
+    while not chunked and 2 * width * columns <= SHARED_ENTRIES and 2 * width <= entries:
+        width *= 2
+    return width
+
 
 class BlockCsrProduct:
     """out = A x for a CSR matrix on the device; the matrix is read once for all columns."""
 
     offers: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(self, device: Any, data: Vector, indices: Vector, indptr: Vector, columns: int) -> None:
+    def __init__(
+        self, device: Any, data: Vector, indices: Vector, indptr: Vector, columns: int, width: int | None = None
+    ) -> None:
         self._device, self._matrix, self._columns = device, (data, indices, indptr), columns
         self._rows = indptr.size - 1
-        self._kernel = device.kernel(texts.csr(columns), "csr_block", data.dtype, indices.dtype)
+        width = width or width_for(columns, data.size / max(1, self._rows), chunked=device.layout.chunked)
+        self._groups = -(-self._rows // texts.rows_per_group(columns, width))
+        text = texts.csr(columns, width)
+        self._kernel = device.kernel(text, "csr_block", data.dtype, indices.dtype, group=texts.GROUP)
 
     def apply(self, x: Vector, out: Vector) -> None:
-        self._device.launch_over(self._kernel, self._rows, *self._matrix, x, out)
+        rows = np.int64(self._rows)
+        self._device.launch(self._kernel, self._groups, *self._matrix, x, out, rows, group=texts.GROUP, spread=True)
 
     @property
     def traffic(self) -> int:
@@ -49,7 +69,7 @@ class BlockStencilProduct:
         self._kernel = device.kernel(text, "stencil_block", diagonal.dtype)
 
     def apply(self, x: Vector, out: Vector) -> None:
-        self._device.launch_over(self._kernel, self._size, x, out, *self._arrays, *self._strides)
+        self._device.launch_over(self._kernel, self._size * self._columns, x, out, *self._arrays, *self._strides)
 
     @property
     def traffic(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from workbench.devices.kernels.source import fill, read
+from workbench.devices.kernels.source import fill
 
 SIDE = 4
 """Rows and columns of a tile."""
@@ -15,8 +15,10 @@ LOCAL_ELEMENTS = 2048
 """Elements of a block vector that a group keeps in local memory: 32 KiB in complex double precision."""
 MOST_COLUMNS = 64
 
-SUM = read("block_sum")
-"""total[e] = the sum of partial[k, e] over the parts k."""
+SUM_WIDTH = 16
+"""Entries that a group of `SUM` adds up."""
+SUM = fill("block_sum", width=SUM_WIDTH, phases=GRAM_GROUP // SUM_WIDTH)
+"""total[e] = the sum of partial[k, e] over the parts k; groups of `GRAM_GROUP` work-items."""
 
 
 def gram(s: int, t: int, *, transposed: bool) -> str:

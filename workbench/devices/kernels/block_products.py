@@ -1,4 +1,4 @@
-"""Kernels for N x s block vectors, row-major: a work-item computes a row for all s columns."""
+"""Kernels for N x s block vectors, row-major: a work-item computes one column of a row."""
 
 from __future__ import annotations
 
@@ -12,9 +12,22 @@ PUT = read("put_column")
 """Column k of a block vector = column."""
 
 
-def csr(columns: int) -> str:
-    """y = A x for a CSR matrix."""
-    return fill("csr_block", columns=columns, add=_added("data[j]", "x[from + k]", columns))
+GROUP = 256
+"""Work-items of a group of the CSR product."""
+
+
+def csr(columns: int, width: int) -> str:
+    """y = A x for a CSR matrix.
+
+    width: work-items that share a column of a row, a power of two; times columns at most `GROUP`.
+    """
+    lanes = width * columns
+    return fill("csr_block", columns=columns, width=width, lanes=lanes, rows_per_group=rows_per_group(columns, width))
+
+
+def rows_per_group(columns: int, width: int) -> int:
+    """Rows that a group of the CSR product computes at once."""
+    return GROUP // (width * columns)
 
 
 def stencil(bands: int, columns: int, *, constant: bool) -> str:
@@ -22,7 +35,7 @@ def stencil(bands: int, columns: int, *, constant: bool) -> str:
     below = [(f"i >= d{k}", f"low{k}[i]", f"i - d{k}") for k in range(bands)]
     above = [(f"i + d{k} < n", f"T_CONJ(low{k}[i + d{k}])", f"i + d{k}") for k in range(bands)]
     neighbours = [
-        f"if ({test}) {{ {_added(entry, f'x[({row})*{columns} + k]', columns)} }}" for test, entry, row in below + above
+        f"if ({test}) sum = T_ADD(sum, T_MUL({entry}, x[({row})*{columns} + k]));" for test, entry, row in below + above
     ]
     return fill(
         "stencil_block",
@@ -31,8 +44,3 @@ def stencil(bands: int, columns: int, *, constant: bool) -> str:
         diagonal_entry="diagonal[0]" if constant else "diagonal[i]",
         neighbours="\n".join(neighbours),
     )
-
-
-def _added(entry: str, factor: str, columns: int) -> str:
-    """The statements that add entry*factor to the sums of all columns."""
-    return fill("block_add", entry=entry, factor=factor, columns=columns).strip()
