@@ -110,7 +110,13 @@ def test_one_column_that_does_not_fit_is_refused():
 
 def test_the_memory_of_a_chunk_is_free_before_the_next_one_begins():
     pytest.importorskip("pyopencl")
-    chosen: dict[str, Any] = {"n": 60, "solver": "block-cg", "device": "opencl", "memory_limit": 10**7, "rhs": "random:128"}
+    chosen: dict[str, Any] = {
+        "n": 60,
+        "solver": "block-cg",
+        "device": "opencl",
+        "memory_limit": 10**7,
+        "rhs": "random:128",
+    }
     run = BlockRun(configure("poisson5", **chosen))
     used = set()
     gc.disable()
