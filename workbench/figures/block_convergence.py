@@ -66,4 +66,4 @@ def _rank(axes: Axes, history: BlockHistory) -> None:
         right = axes.twinx()
         handles += right.semilogy(places, history.pivot, color=pivot.colour, linestyle="--", label="smallest pivot")
         right.set_ylabel("smallest / largest pivot")
-    axes.legend(handles=handles, loc="lower left")
+    axes.legend(handles=handles, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)
