@@ -30,9 +30,11 @@ def chunks_of(setup: SolveSetup, count: int) -> list[slice]:
     if room is not None:
         most = min(most, room // bytes_per_column(setup))
         if not most:
-            # Its sentence has the numbers and the ways out.
-            setup.device.need_room(bytes_per_column(setup) + stored_bytes(setup.operator))
-            raise InputError("the memory of the device does not suffice for one right-hand side")
+            raise InputError(
+                f"one right-hand side needs {bytes_per_column(setup) / 1e6:.4g} MB for the vectors of solver "
+                f"{setup.solver.name}, and device {setup.device.name} has {room / 1e6:.4g} MB left; take a smaller "
+                "problem or raise the memory limit"
+            )
     chunks = -(-count // most)
     ends = [count * k // chunks for k in range(chunks + 1)]
     return [slice(begin, end) for begin, end in itertools.pairwise(ends)]
