@@ -25,8 +25,8 @@ def test_the_curves_are_those_of_the_history(solver, s):
         np.testing.assert_array_equal(drawn[j], result.history.columns[:, j])
     np.testing.assert_array_equal(drawn[s], result.history["residual"])
     np.testing.assert_array_equal(below.get_lines()[0].get_ydata(), result.history.rank)
-    assert above.get_ylabel() == r"$\|r_j\|/\|b_j\|$"
-    assert below.get_xlabel() == "iteration"
+    assert above.get_ylabel() == "relative residual ‖rⱼ‖ / ‖bⱼ‖"
+    assert below.get_xlabel() == "iteration k"
 
 
 def test_a_method_without_pivots_has_one_axis_for_the_rank():

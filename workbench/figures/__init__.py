@@ -1,6 +1,9 @@
 """Figures for papers and slides: pure functions from plain data to a Matplotlib Figure, without pyplot."""
 
+from workbench.figures.block_comparison import block_comparison
+from workbench.figures.block_convergence import block_convergence
 from workbench.figures.boundaries import Boundaries, boundaries
+from workbench.figures.column_heatmap import column_heatmap
 from workbench.figures.convergence import convergence
 from workbench.figures.crossover import crossover
 from workbench.figures.estimates import error_estimates
@@ -10,6 +13,7 @@ from workbench.figures.level_spectra import level_spectra
 from workbench.figures.pattern import pattern, pattern_counts
 from workbench.figures.plotted_data import plotted_data
 from workbench.figures.provenance import read_provenance
+from workbench.figures.rank_and_pivot import rank_and_pivot
 from workbench.figures.residual_gap import residual_gap
 from workbench.figures.ritz import ritz
 from workbench.figures.roofline import roofline
@@ -24,7 +28,10 @@ __all__ = [
     "CURVES",
     "Boundaries",
     "CurveStyle",
+    "block_comparison",
+    "block_convergence",
     "boundaries",
+    "column_heatmap",
     "convergence",
     "crossover",
     "curve_style",
@@ -37,6 +44,7 @@ __all__ = [
     "pattern_counts",
     "plotted_data",
     "read_provenance",
+    "rank_and_pivot",
     "residual_gap",
     "ritz",
     "roofline",
