@@ -24,7 +24,7 @@ def block_convergence(
     width: float = 5.5,
     height: float = 5.2,
 ) -> Figure:
-    """||r_j||/||b_j|| of all columns j against iterations or products with A, above the rank of the directions and the smallest pivot.
+    """||r_j||/||b_j|| of all columns j, above the rank of the directions and the smallest pivot.
 
     The band reaches from the smallest to the largest column; the strong curve is the largest, which ends the run. The
     pivot is the smallest over the largest of the factorization that decided the rank. tolerance: drawn as a horizontal

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch
+from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from workbench.figures.block_runs import block_history, title_of
@@ -33,15 +34,19 @@ def column_heatmap(
     axes = figure.add_subplot()
     image = axes.imshow(np.ma.masked_invalid(values), cmap="cividis", aspect="auto", interpolation="nearest")
     figure.colorbar(image, ax=axes, label="log₁₀ relative residual ‖rⱼ‖ / ‖bⱼ‖")
-    converged = relative <= tolerance
-    if converged.any() and min(converged.shape) > 1:
-        axes.contourf(converged, levels=[0.5, 1.5], colors="none", hatches=["////"])
-    elif converged.any():
-        for j, k in np.argwhere(converged):
-            axes.axvspan(k - 0.5, k + 0.5, (s - j - 1) / s, (s - j) / s, fill=False, hatch="////", linewidth=0)
+    _hatch(axes, relative <= tolerance)
     axes.set(xlabel="iteration k", ylabel="column j", title=title or title_of(record))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-    mark = Patch(facecolor="none", edgecolor="#000000", hatch="////", label=f"converged, at most {tolerance:.0e}")
+    mark = Patch(facecolor="#666666", edgecolor="#ffffff", hatch="////", label=f"converged, at most {tolerance:.0e}")
     figure.legend(handles=[mark], loc="outside lower left", fontsize="small", frameon=False)
     return figure
+
+
+def _hatch(axes: Axes, converged: np.ndarray) -> None:
+    """Hatch the cells that are true, one rectangle per run of neighbours in a row."""
+    for j, row in enumerate(converged):
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], row, [False]]).astype(int)))
+        for begin, end in edges.reshape(-1, 2):
+            corner, across = (float(begin) - 0.5, j - 0.5), float(end - begin)
+            axes.add_patch(Rectangle(corner, across, 1, fill=False, edgecolor="#ffffff", hatch="////", linewidth=0))

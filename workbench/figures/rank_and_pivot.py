@@ -38,6 +38,7 @@ def _pivot(axes: Axes, iterations: np.ndarray, pivot: np.ndarray) -> None:
     if (pivot > 0).any():
         shown = np.where(pivot > 0, pivot, np.nan)
         axes.semilogy(iterations, shown, color=curve_style(2).colour, marker=".", markersize=4, linewidth=1)
+        axes.set_ylim(min(0.05, float(np.nanmin(shown)) / 2), 2)
         axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
         return
     axes.set_yticks([])

@@ -2,6 +2,7 @@
 
 from workbench.live import _late_messages
 from workbench.live.app import Workbench, workbench
+from workbench.live.block_view import BlockView
 from workbench.live.builder import BubbleBuilder
 from workbench.live.building import Builder
 from workbench.live.convergence import ConvergenceView
@@ -24,6 +25,7 @@ from workbench.live.sweep import SweepView
 from workbench.live.timeline import TimelineView
 
 __all__ = [
+    "BlockView",
     "BubbleBuilder",
     "Builder",
     "ConvergenceView",
