@@ -15,7 +15,7 @@ from workbench.live._dependent import DEPENDENCIES, dependent_columns
 from workbench.live._watching import paint, picture
 from workbench.live.controls import button
 from workbench.registry import registered
-from workbench.run import Result, configure, run_through, start_run
+from workbench.run import Result, Stopping, configure, run_through, start_run
 from workbench.solvers.block.base import BlockSolver
 
 PROBLEMS = {"poisson5": 24, "poisson7": 10, "two-layer": 12}
@@ -77,7 +77,7 @@ class BlockView:
         """The chosen figure of the last run. Raises InputError before the first."""
         if self.result is None:
             raise InputError("there is no run to draw yet; press Run")
-        record, tolerance = self.result.record(), self.result.summary["stopping"]["rtol"]
+        record, tolerance = self.result.record(), Stopping.rtol
         if self.view.value == VIEWS[2]:
             return column_heatmap(record, tolerance=tolerance)
         if self.view.value == VIEWS[3]:
