@@ -18,8 +18,8 @@ from workbench.registry import registered
 from workbench.run import Result, Stopping, configure, run_through, start_run
 from workbench.solvers.block.base import BlockSolver
 
-PROBLEMS = {"poisson5": 24, "poisson7": 10, "two-layer": 12}
-"""Problems, and cells in each direction that take about a second."""
+PROBLEMS = {"poisson5": 40, "poisson7": 12, "two-layer": 40}
+"""Problems and their n: more than a hundred unknowns for each of ten right-hand sides."""
 VIEWS = ("residuals against iterations", "residuals against products", "heat map of columns", "rank and pivot")
 STYLE = {"description_width": "110px"}
 
@@ -57,12 +57,12 @@ class BlockView:
 
     def run(self) -> None:
         """Solve what is chosen, and draw it. Blocks until the run has ended."""
-        name = self.problem.value
+        name = str(self.problem.value)
         self.go.disabled = True
         try:
             chosen = configure(name, n=PROBLEMS[name], solver=self.solver.value)
             system = chosen.problem.assemble(0)
-            B = dependent_columns(system.operator.shape[0], self.s.value, self.dependency.value)
+            B = dependent_columns(system.operator.shape[0], self.s.value, str(self.dependency.value))
             self.result = run_through(start_run(chosen, dataclasses.replace(system, b=B)))
         except InputError as refused:
             self.message.value = html.escape(str(refused))
@@ -70,7 +70,7 @@ class BlockView:
         finally:
             self.go.disabled = False
         ended = self.result
-        self.message.value = html.escape(f"{ended.iterations} iterations: {ended.reason}, {ended.detail}")
+        self.message.value = html.escape(f"{ended.iterations} iterations: {ended.reason.value}, {ended.detail}")
         self._show()
 
     def figure(self) -> Figure:
