@@ -44,7 +44,7 @@ def test_convergence_against_products():
     for line in above.get_lines():
         np.testing.assert_array_equal(line.get_xdata(), 3 * np.arange(record.history.count))
     assert below.get_xlabel() == "columns multiplied by A"
-    assert above.get_title().endswith("block-cg, s = 3")
+    assert above.get_title().endswith("block-cg + jacobi, s = 3")
 
 
 def test_an_unknown_axis_is_refused():
