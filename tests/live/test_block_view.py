@@ -8,7 +8,7 @@ from workbench.live import BlockView
 from workbench.live._dependent import DEPENDENCIES, dependent_columns
 
 
-@pytest.mark.parametrize(("dependency", "rank"), zip(DEPENDENCIES, (6, 3, 6, 4, 5), strict=True))
+@pytest.mark.parametrize(("dependency", "rank"), list(zip(DEPENDENCIES, (6, 3, 6, 4, 5), strict=True)))
 def test_columns_have_the_rank_that_their_dependency_says(dependency, rank):
     B = dependent_columns(50, 6, dependency)
     assert B.shape == (50, 6)
