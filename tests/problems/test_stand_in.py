@@ -13,8 +13,10 @@ from scipy.sparse import linalg
 from workbench.errors import InputError
 from workbench.problems import memory
 from workbench.problems.catalogue import catalogue
-from workbench.problems.stand_in import UNKNOWNS_PER_NODE, StandIn
+from workbench.problems.stand_in import StandIn
+from workbench.problems.substitutes import SUBSTITUTES, Thinned
 from workbench.problems.thinned_grid import ThinnedGrid
+from workbench.problems.triangulated_grid import triangulated_grid
 from workbench.run import solve
 
 PRINTED = {
@@ -27,6 +29,12 @@ PRINTED = {
     "Queen_4147": (4147110, 329499284),
 }
 """N and entries as in Table 1 of the hybrid pipelined CG papers."""
+BLOCK_CG = {
+    "m_t1": (97578, 9753570, 48, 237),
+    "parabolic_fem": (525825, 3674625, 3, 7),
+    "helm_fem": (16384, 113666, 3, 7),
+}
+"""N, entries, shortest and longest row as in Table I of the block CG paper."""
 SCALES = {"bcsstk15": 0.2, "gyro": 0.05, "boneS01": 0.01, "hood": 5e-3, "offshore": 4e-3, "Serena": 7e-4}
 SCALES |= {"Queen_4147": 4e-4}
 
@@ -36,7 +44,7 @@ def matrix_of(problem):
 
 
 def test_there_is_a_stand_in_for_each_matrix_of_the_papers():
-    assert set(UNKNOWNS_PER_NODE) == set(PRINTED)
+    assert set(SUBSTITUTES) == {*PRINTED, *BLOCK_CG}
     for name, (rows, entries) in PRINTED.items():
         problem = StandIn(of=name)
         assert (problem.unknowns, problem.entries) == (rows, entries)
@@ -55,7 +63,9 @@ def test_scaled_stand_ins_have_equally_long_rows(name):
     for scale in (SCALES[name], 0.02 + SCALES[name]):
         problem = StandIn(of=name, scale=scale)
         csr = matrix_of(problem)
-        assert abs(csr.shape[0] - scale * PRINTED[name][0]) <= UNKNOWNS_PER_NODE[name]
+        substitute = SUBSTITUTES[name]
+        assert isinstance(substitute, Thinned)
+        assert abs(csr.shape[0] - scale * PRINTED[name][0]) <= substitute.each
         mean = PRINTED[name][1] / PRINTED[name][0]
         assert abs(csr.nnz / csr.shape[0] - mean) <= 0.02 * mean
 
@@ -75,6 +85,45 @@ def test_unknowns_of_a_node_have_the_same_neighbours():
     pattern = sparse.csr_array((np.ones(csr.nnz), csr.indices, csr.indptr), shape=csr.shape)
     nodes = sparse.kron(sparse.eye_array(csr.shape[0] // 3), np.ones((3, 1)), format="csr")
     assert set((nodes.T @ pattern @ nodes).data) == {9.0}
+
+
+@pytest.mark.parametrize("name", BLOCK_CG)
+def test_rows_are_as_long_as_the_block_cg_paper_prints(name):
+    rows, entries, shortest, longest = BLOCK_CG[name]
+    problem = StandIn(of=name)
+    assert (problem.unknowns, problem.entries) == (rows, entries)
+    csr = problem.assemble_complex_symmetric().operator.to_csr()
+    lengths = np.diff(csr.indptr)
+    assert (csr.shape, csr.nnz) == ((rows, rows), entries)
+    assert (lengths.min(), lengths.max()) == (shortest, longest)
+    assert np.count_nonzero(csr.data) == csr.nnz
+    assert abs(csr - csr.T).max() == 0
+
+
+@pytest.mark.parametrize(("name", "scale"), [("m_t1", 0.02), ("parabolic_fem", 0.002)])
+def test_scaled_down_they_are_definite(name, scale):
+    problem = StandIn(of=name, scale=scale)
+    csr = matrix_of(problem)
+    assert csr.shape == (problem.unknowns, problem.unknowns)
+    assert abs(csr.nnz - problem.entries) <= 0.02 * problem.entries
+    assert linalg.eigsh(csr, k=1, sigma=0, which="LM", return_eigenvectors=False)[0] > 0
+
+
+def test_linear_elements_are_exact_for_linear_functions():
+    grid = triangulated_grid(5, 4, 0.0)
+    x, y = np.meshgrid(np.arange(4.0), np.arange(5.0))
+    residual = (grid @ (2 * x - 3 * y + 1).ravel()).reshape(5, 4)
+    assert np.abs(residual[1:-1, 1:-1]).max() < 1e-14
+    # The mass matrix sums to the area of the grid.
+    mass = triangulated_grid(5, 4, 1.0) - grid
+    assert mass.sum() == pytest.approx(12)
+
+
+def test_the_helmholtz_stand_in_is_complex_symmetric():
+    with pytest.raises(InputError, match=r"complex symmetric, not Hermitian; .* choose solver cocg"):
+        StandIn(of="helm_fem").assemble()
+    system = StandIn(of="helm_fem", scale=0.1).assemble_complex_symmetric()
+    assert system.operator.dtype == system.b.dtype == np.complex128
 
 
 def test_the_matrix_depends_on_the_seed():
@@ -146,4 +195,4 @@ def test_refusals(monkeypatch):
 
 
 def test_choices_are_in_the_registry_of_matrices():
-    assert set(UNKNOWNS_PER_NODE) <= set(catalogue())
+    assert set(SUBSTITUTES) - {"helm_fem"} <= set(catalogue())

@@ -1,4 +1,4 @@
-"""Synthetic substitutes for large matrices of the SuiteSparse collection, for use without a download."""
+"""Synthetic substitutes for matrices of papers, for use without a download."""
 
 from __future__ import annotations
 
@@ -8,29 +8,16 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.operators import Matrix, Size
+from workbench.operators import ComplexSymmetricMatrix, Matrix, Size
 from workbench.problems.base import LinearSystem, Problem
-from workbench.problems.catalogue import catalogue
 from workbench.problems.memory import check_memory
-from workbench.problems.thinned_grid import ThinnedGrid
+from workbench.problems.substitutes import SUBSTITUTES
 from workbench.registry import parameter, register
 
-UNKNOWNS_PER_NODE = {
-    "bcsstk15": 3,
-    "gyro": 3,
-    "boneS01": 3,
-    "hood": 3,
-    "offshore": 1,
-    "Serena": 3,
-    "Queen_4147": 3,
-}
-"""The matrices of the hybrid pipelined CG papers: 3 displacements per node in solids, 1 potential in `offshore`."""
 MIN_UNKNOWNS = 600
 BYTES_PER_ENTRY = 8 + 4
 DEVIATION = 0.02
 """Largest relative deviation of the number of entries from the target."""
-MEMORY_FACTOR = 1.25
-"""Peak memory during assembly, in multiples of the matrix."""
 
 
 @register
@@ -38,23 +25,29 @@ MEMORY_FACTOR = 1.25
 class StandIn(Problem):
     """NOT the named matrix, but a synthetic one with the same N and, within 2%, as many entries; b = 1, x0 = 0.
 
-    Nodes fill a cube of grid points, plane by plane. Each is coupled to neighbours in a box around it, from which pairs
-    are dropped at random until the number of entries is right. Couplings are those of elastic bonds, -k (I + d d^T) for
-    a unit vector d along the bond, with k the harmonic mean of the stiffness of two nodes, which varies by a factor of
-    100. A diagonal entry exceeds the sum of the magnitudes of the others in its row by 1e-3 of it, so A is positive
-    definite. It is meant for measurements of time and memory; iteration counts differ from those of the real matrix.
+    For the matrices of the hybrid pipelined CG papers nodes fill a cube of grid points, plane by plane. Each is coupled
+    to neighbours in a box around it, from which pairs are dropped at random until the number of entries is right.
+    Couplings are those of elastic bonds, -k (I + d d^T) for a unit vector d along the bond, with k the harmonic mean of
+    the stiffness of two nodes, which varies by a factor of 100. A diagonal entry exceeds the sum of the magnitudes of
+    the others in its row by 1e-3 of it, so A is positive definite.
 
-    The number of entries is that of the papers, which count stored zeros. Cost: a few seconds per 10^8 entries; 12 nnz
-    + 4 N bytes, plus a quarter of that during assembly. Raises InputError for a scale that leaves fewer than 600
-    unknowns, and for insufficient memory.
-    Source: sizes from Tiwari, Vadhiyar (2022), hybrid pipelined CG, Table 1.
+    For those of the block CG paper N, the entries, and the shortest and longest row are the printed ones: m_t1 has
+    elastic bonds between nodes on a ring, near neighbours and random others; parabolic_fem and helm_fem are linear
+    finite elements on triangles, K + 0.1 M, and K less a complex multiple of M, which is complex symmetric.
+
+    It is meant for measurements of time and memory; iteration counts differ from those of the real matrix. The number
+    of entries is that of the papers, which count stored zeros. Cost: a few seconds per 10^8 entries (m_t1: per 10^7);
+    12 nnz + 4 N bytes, and more during assembly (a quarter; for the three of block CG several times that). Raises
+    InputError for a scale that leaves fewer than 600 unknowns, for insufficient memory, and for helm_fem with a method
+    that needs a Hermitian matrix.
+    Source: sizes from Tiwari, Vadhiyar (2022), hybrid pipelined CG, Table 1; Tali, Vainikko, block CG, Table I.
     """
 
     name: ClassVar[str] = "stand-in"
     title: ClassVar[str] = "STAND-IN for a matrix of the collection (generated, not the real one)"
     has_grid: ClassVar[bool] = False
 
-    of: str = parameter("bcsstk15", "matrix that it substitutes", choices=tuple(UNKNOWNS_PER_NODE))
+    of: str = parameter("bcsstk15", "matrix that it substitutes", choices=tuple(SUBSTITUTES))
     scale: float = parameter(1.0, "fraction of the unknowns", low=1e-4, high=1.0)
     geometry_seed: int = parameter(0, "seed of the pairs dropped and of the stiffness", low=0, high=2**31 - 1)
 
@@ -74,21 +67,25 @@ class StandIn(Problem):
     @property
     def unknowns(self) -> int:
         """N: that of the matrix for scale 1, and always a multiple of the unknowns per node."""
-        per_node = UNKNOWNS_PER_NODE[self.of]
-        return per_node * round(catalogue()[self.of].N * self.scale / per_node)
+        return SUBSTITUTES[self.of].unknowns(self.scale)
 
     @property
     def entries(self) -> int:
         """The target for the number of entries."""
-        entry = catalogue()[self.of]
-        return round((entry.nnz + entry.zeros) * self.unknowns / entry.N)
+        return SUBSTITUTES[self.of].entries(self.scale)
 
     @property
     def known_size(self) -> Size:
         return Size.of_rows(self.unknowns, round((1 - DEVIATION) * self.entries))
 
     def assemble(self, seed: int = 0) -> LinearSystem:
-        check_memory(round(MEMORY_FACTOR * BYTES_PER_ENTRY * self.entries), self.label, "use a smaller scale")
-        per_node = UNKNOWNS_PER_NODE[self.of]
-        grid = ThinnedGrid(self.unknowns // per_node, per_node, self.entries, self.geometry_seed)
-        return LinearSystem(Matrix(grid.to_csr()), np.ones(self.unknowns))
+        return self._assembled(Matrix)
+
+    def assemble_complex_symmetric(self, seed: int = 0) -> LinearSystem:
+        return self._assembled(ComplexSymmetricMatrix)
+
+    def _assembled(self, kind: type[Matrix]) -> LinearSystem:
+        substitute = SUBSTITUTES[self.of]
+        check_memory(round(substitute.peak * BYTES_PER_ENTRY * self.entries), self.label, "use a smaller scale")
+        operator = kind(substitute.matrix(self.scale, self.geometry_seed))
+        return LinearSystem(operator, np.ones(self.unknowns, operator.dtype))
