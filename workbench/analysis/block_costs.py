@@ -61,11 +61,7 @@ def _cost(problem: str, n: int, preconditioner: str, solver: str, columns: int) 
     run = BlockRun(configure(problem, n=n, preconditioner=preconditioner, solver=solver, rhs=rhs, stopping=stopping))
     for _ in range(WARM_UP):
         run.step()
-    before = [program.calls for program in run.space.programs]
-    run.step()
-    # Programs that this iteration was the first to need were called once.
-    before += [0] * (len(run.space.programs) - len(before))
-    made = [(program, program.calls - past) for program, past in zip(run.space.programs, before, strict=True)]
+    made = step_calls(run)
     lines = [line for program, calls in made for line in program.lines for _ in range(calls)]
     applied = [line.operator for line in lines if isinstance(line, Application)]
     elements = run.space.size * columns
@@ -82,6 +78,15 @@ def _cost(problem: str, n: int, preconditioner: str, solver: str, columns: int) 
         bytes=sum(calls * program.bytes for program, calls in made) / elements,
         flops=sum(calls * program.flops for program, calls in made) / elements,
     )
+
+
+def step_calls(run: BlockRun) -> list[tuple[BlockProgram, int]]:
+    """Make one iteration; the programs of the run, and how often it called each."""
+    before = [program.calls for program in run.space.programs]
+    run.step()
+    # Programs that this iteration was the first to need were called once.
+    before += [0] * (len(run.space.programs) - len(before))
+    return [(program, program.calls - past) for program, past in zip(run.space.programs, before, strict=True)]
 
 
 def _reductions(program: BlockProgram) -> int:

@@ -21,6 +21,7 @@ from workbench.figures.row_lengths import row_lengths
 from workbench.figures.saving import save
 from workbench.figures.style import CURVES, CurveStyle, curve_style
 from workbench.figures.subdomains import section, subdomains
+from workbench.figures.throughput import throughput
 from workbench.figures.timeline import timeline
 from workbench.recording import kernel_table
 
@@ -52,5 +53,6 @@ __all__ = [
     "save",
     "section",
     "subdomains",
+    "throughput",
     "timeline",
 ]

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from workbench.errors import InputError
 from workbench.papers import (
+    block_cg,
+    block_cg_figures,
     hybrid_claims,
     hybrid_figures,
     hybrid_measured,
@@ -38,6 +40,13 @@ PAPERS: dict[str, dict[str, Target]] = {
         "crossover": hybrid_figures.crossover,
         "timeline": hybrid_figures.timeline,
         "measured": hybrid_measured.measured,
+    },
+    "block-cg": {
+        "table1": block_cg.table1,
+        "table2": block_cg.table2,
+        "fig5": block_cg_figures.fig5,
+        "fig6": block_cg_figures.fig6,
+        "table3": block_cg.table3,
     },
 }
 SMALLEST = 16

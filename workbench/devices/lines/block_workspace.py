@@ -102,6 +102,11 @@ class BlockProgram:
             run()
 
     @property
+    def passes(self) -> int:
+        """Kernels of one call: an operator application, a reduction or a sum counts as one each."""
+        return len(self._works)
+
+    @property
     def bytes(self) -> int:
         return sum(work()[0] for work in self._works)
 

@@ -1,0 +1,192 @@
+"""Tali, Vainikko, "Block Conjugate Gradient solver in OpenCL": matrices, operation counts and devices.
+
+The paper's solver runs s recurrences that share the matrix, `pseudo-block-cg` here; Figures 5 and 6 are in
+`block_cg_figures`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from workbench import registry
+from workbench.data_files import data_folder
+from workbench.devices.kernels.block_algebra import MOST_COLUMNS
+from workbench.errors import InputError
+from workbench.machine.profile import profile
+from workbench.operators import Matrix
+from workbench.papers.block_cg_iteration import iteration
+from workbench.papers.hybrid_pipecg import real_file
+from workbench.papers.reproduction import Reproduction
+from workbench.problems.files import problem_from_text
+from workbench.problems.stand_in import StandIn
+from workbench.run.block.memory import blocks_of
+from workbench.solvers.block.base import BlockSolver
+
+Progress = Callable[[str], None]
+ROWS_PER_N = 1100
+"""Stand-ins have at most ROWS_PER_N max_n rows, which is the paper's size for the default max_n."""
+STAND_INS = ("m_t1", "parabolic_fem", "helm_fem")
+SMALLEST_SCALE = 0.04
+BLOCK = 16
+"""Right-hand sides in table 2's counts of block CG."""
+FLOAT32 = 4
+"""Bytes of a number, as in the paper."""
+
+
+def printed() -> dict[str, Any]:
+    """The numbers printed in the paper."""
+    return tomllib.loads((data_folder() / "papers" / "block_cg_opencl.toml").read_text(encoding="utf-8"))
+
+
+@dataclasses.dataclass(frozen=True)
+class System:
+    """A matrix of Table I. ours: the real one, or one with the same row lengths; None where neither is at hand."""
+
+    name: str
+    type: str
+    n: int
+    nnz: int
+    ours: Matrix | None
+    source: str
+
+    @property
+    def is_complex(self) -> bool:
+        return self.type.startswith("complex")
+
+    @property
+    def single(self) -> Matrix:
+        """In single precision, as in the paper."""
+        assert self.ours is not None
+        return self.ours.astype(np.dtype(np.complex64 if self.is_complex else np.float32))
+
+
+def systems(max_n: int, progress: Progress) -> Iterator[System]:
+    """The matrices of Table I."""
+    for name, kind, n, nnz, *_ in printed()["table1"]["rows"]:
+        progress(f"matrix {name}")
+        yield System(name, kind, n, nnz, *_found(name, n, max_n))
+
+
+def _found(name: str, n: int, max_n: int) -> tuple[Matrix | None, str]:
+    """A matrix in place of the paper's, and what it is."""
+    if name in STAND_INS:
+        substitute = StandIn(of=name, scale=min(1.0, max(SMALLEST_SCALE, ROWS_PER_N * max_n / n)))
+        operator = substitute.assemble_complex_symmetric().operator
+        assert isinstance(operator, Matrix)
+        return (Matrix(operator.csr) if operator.dtype.kind == "f" else operator), substitute.label
+    path = real_file(name)
+    try:
+        operator = problem_from_text(f"suitesparse:{name}" if path is None else str(path)).assemble().operator
+    except InputError as missing:
+        return None, f"none: {missing}"
+    assert isinstance(operator, Matrix)
+    return operator, "the real matrix"
+
+
+def flops_printed(system: System, matrix: Matrix | None = None) -> int:
+    """Operations of an iteration with one right-hand side by the paper's Table II, of the printed or another size."""
+    n, nnz = (system.n, system.nnz) if matrix is None else (matrix.shape[0], matrix.nnz)
+    total = np.zeros(3, int)
+    for _, times, real, complexes in printed()["table2"]["per_iteration"]:
+        total += times * np.array(complexes if system.is_complex else real)
+    return int(total @ (nnz, n, 1))
+
+
+def table1(max_n: int, progress: Progress) -> Reproduction:
+    """Sizes and row lengths of the matrices: printed, and of those used here."""
+    rows = []
+    for system, line in zip(systems(max_n, progress), printed()["table1"]["rows"], strict=True):
+        name, kind, n, nnz, *lengths = line
+        row = {"matrix": name, "type": kind, "printed_n": n, "n": None, "printed_nnz": nnz, "nnz": None}
+        row |= {"printed_row": lengths, "row_min_mean_max": None, "ours_is": system.source}
+        if system.ours is not None:
+            found = np.diff(system.ours.csr.indptr)
+            row |= {"n": system.ours.shape[0], "nnz": system.ours.nnz}
+            row["row_min_mean_max"] = [int(found.min()), float(found.mean()), int(found.max())]
+        rows.append(row)
+    notes = [
+        "Row lengths: shortest..mean..longest row.",
+        "A stand-in is a synthetic matrix with the printed N, non-zeros, shortest and longest row. parabolic_fem and "
+        "helm_fem have those of linear elements on 513 x 1025 and 128 x 128 nodes; helm_fem is in no collection.",
+        *_scaled(max_n),
+    ]
+    return Reproduction("table1", "Table I: input matrices", rows, notes)
+
+
+def table2(max_n: int, progress: Progress) -> Reproduction:
+    """Operations of an iteration: by the paper's Table II, and counted from the lines of our methods."""
+    rows = []
+    for system in systems(max_n, progress):
+        row: dict[str, Any] = {"matrix": system.name, "printed_sum": _sum(system), "by_table2_Mflop": None}
+        row |= {"pseudo_block_Mflop": None, "difference_percent": None, f"block_cg_s{BLOCK}_over_printed": None}
+        row["ours_is"] = system.source
+        if system.ours is not None:
+            theirs = flops_printed(system, system.ours)
+            ours = iteration(system.ours, 1).flops
+            block = "block-cocg" if system.name == "helm_fem" else "block-cg"
+            progress(f"operations: {block} on {system.name}, s = {BLOCK}")
+            most = iteration(system.ours, BLOCK, solver=block).flops
+            row |= {"by_table2_Mflop": 1e-6 * theirs, "pseudo_block_Mflop": 1e-6 * ours}
+            row["difference_percent"] = 100 * (ours / theirs - 1)
+            row[f"block_cg_s{BLOCK}_over_printed"] = most / (BLOCK * theirs)
+        rows.append(row)
+    notes = [
+        "Per iteration and right-hand side, for the matrix in the last column. Ours counts a complex multiplication and "
+        "addition as 8 operations, and the dot product for ||r|| beside (r, M^-1 r): 12 n for real matrices, not 10 n.",
+        "Differences from the print: a complex division takes 11 operations, not 14; for a Hermitian A the scalars are "
+        "real, so the axpy operations cost 4 n each and the sum is 8 nnz + 24 n + 2.",
+        f"The sum times s holds for {BLOCK} separate recurrences. The last ratio is block CG's own count over it: its "
+        "products with s x s matrices cost 10 n s^2 and more.",
+        *_scaled(max_n),
+    ]
+    return Reproduction("table2", "Table II: floating-point operations of an iteration", rows, notes)
+
+
+def _sum(system: System) -> str:
+    return "8 nnz + 40 n + 28" if system.is_complex else "2 nnz + 10 n + 2"
+
+
+def table3(max_n: int, progress: Progress) -> Reproduction:
+    """The devices of the paper, and how many right-hand sides of m_t1 their memory holds at once."""
+    name, _, n, nnz, *_ = next(line for line in printed()["table1"]["rows"] if line[0] == "m_t1")
+    most = printed()["claims"]["most_right_hand_sides"]
+    progress(f"memory of {name}")
+    matrix = nnz * (FLOAT32 + 4) + 4 * (n + 1)
+    rows = []
+    for key, device, architecture, cores, memory in printed()["table3"]["rows"]:
+        where = profile(key)
+        room = where.required("memory_bytes").value - matrix
+        row = {"device": device, "architecture": architecture, "cores": cores, "memory": memory}
+        row |= {"GB_per_s": 1e-9 * where.bandwidth.value, "basis": where.bandwidth.basis}
+        row["printed_most"] = most if key == "rtx2080s" else None
+        for solver in ("pseudo-block-cg", "block-cg"):
+            row[f"{solver}_most"] = int(room // (blocks_of(_solver(solver), plain=True) * n * FLOAT32))
+        rows.append(row)
+    notes = [
+        f"Right-hand sides of {name} that the memory holds at once in single precision: {matrix / 1e6:.0f} MB for the "
+        f"matrix, and {blocks_of(_solver('block-cg'), plain=True)} block vectors for block-cg, B and X included, of "
+        f"{n * FLOAT32 / 1e6:.2f} MB per column.",
+        f"The paper's {most} are no limit of memory: private arrays of its product kernel grow with s until the device "
+        "refuses them (CL_OUT_OF_RESOURCES). Kernels here have one column per work-item, so they do not grow.",
+        f"At most {MOST_COLUMNS} columns are solved at once; more follow in chunks, as where memory does not hold them.",
+        "The clock rates printed in MHz are in GHz.",
+    ]
+    return Reproduction("table3", "Table III: devices under test", rows, notes)
+
+
+def _solver(name: str) -> BlockSolver:
+    found = registry.as_block("solver", name)
+    assert isinstance(found, BlockSolver)
+    return found
+
+
+def _scaled(max_n: int) -> list[str]:
+    largest = max(line[2] for line in printed()["table1"]["rows"])
+    if ROWS_PER_N * max_n >= largest:
+        return []
+    return [f"Stand-ins have at most {ROWS_PER_N * max_n} rows; --max-n 512 takes the paper's sizes."]
