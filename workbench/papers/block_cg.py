@@ -136,11 +136,11 @@ def table2(max_n: int, progress: Progress) -> Reproduction:
             row[f"block_cg_s{BLOCK}_over_printed"] = most / (BLOCK * theirs)
         rows.append(row)
     notes = [
-        "Per iteration and right-hand side, for the matrix in the last column. Ours counts a complex multiplication and "
-        "addition as 8 operations, and the dot product for ||r|| beside (r, M^-1 r): 12 n for real matrices, not 10 n.",
+        "Per iteration and right-hand side, for the matrix in the last column. Ours counts 8 operations for a complex "
+        "multiplication and addition. A dot product for ||r|| beside (r, M^-1 r) makes 12 n of 10 n for real matrices.",
         "Differences from the print: a complex division takes 11 operations, not 14; for a Hermitian A the scalars are "
         "real, so the axpy operations cost 4 n each and the sum is 8 nnz + 24 n + 2.",
-        f"The sum times s holds for {BLOCK} separate recurrences. The last ratio is block CG's own count over it: its "
+        f"The sum times s holds for {BLOCK} separate recurrences. The last ratio is the count of block CG over that; "
         "products with s x s matrices cost 10 n s^2 and more.",
         *_scaled(max_n),
     ]
@@ -171,9 +171,9 @@ def table3(max_n: int, progress: Progress) -> Reproduction:
         f"Right-hand sides of {name} that the memory holds at once in single precision: {matrix / 1e6:.0f} MB for the "
         f"matrix, and {blocks_of(_solver('block-cg'), plain=True)} block vectors for block-cg, B and X included, of "
         f"{n * FLOAT32 / 1e6:.2f} MB per column.",
-        f"The paper's {most} are no limit of memory: private arrays of its product kernel grow with s until the device "
-        "refuses them (CL_OUT_OF_RESOURCES). Kernels here have one column per work-item, so they do not grow.",
-        f"At most {MOST_COLUMNS} columns are solved at once; more follow in chunks, as where memory does not hold them.",
+        f"The paper's {most} are no limit of memory: private arrays of its product kernel grow with s until the "
+        "device refuses them (CL_OUT_OF_RESOURCES). Kernels here have one column per work-item, so they do not grow.",
+        f"At most {MOST_COLUMNS} columns are solved at once; the others follow in chunks, as where memory is short.",
         "The clock rates printed in MHz are in GHz.",
     ]
     return Reproduction("table3", "Table III: devices under test", rows, notes)

@@ -47,8 +47,8 @@ def fig5(max_n: int, progress: Progress) -> Reproduction:
         "GFLOP/s by the paper's operation count, single precision, no preconditioner.",
         *_about(why),
         "The printed rates of the 2080S give 0.6 ms for an iteration of the three smallest matrices, whatever their "
-        "size: the paper's solver waits for the device after its kernels and sums dot products on the host. For the "
-        "large ones it adds 2 ms, a tenth of the device's bandwidth.",
+        "size: the paper's solver waits for the device after its kernels and sums dot products on the host. The large "
+        "ones take 2 ms more, less than a tenth of the device's bandwidth.",
         "clSPARSE is not available; SciPy's CG and, on CUDA, CuPy's take its place. Their iterations cost the same for "
         "a matrix that is not Hermitian, though they do not converge.",
     ]
@@ -101,7 +101,7 @@ def _growing(system: System, rates: list[float], accelerator: str, progress: Pro
 def _about(why: str) -> list[str]:
     about = describe_machine()
     return [
-        f"Measured on {about['cpu']}, {about['cores_usable']} cores; other load on this machine lowers the rates. {why}",
+        f"Measured on {about['cpu']}, {about['cores_usable']} cores; other load on this machine lowers rates. {why}",
         "Modelled: bytes of our lines over the bandwidth in data/machines, and a launch latency for each pass; waiting "
         "for the host and copies of dot products are left out.",
     ]

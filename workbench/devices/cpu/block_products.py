@@ -8,10 +8,14 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.devices.cpu import generated
-from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.threads import chunks_of, launch, prepare
-from workbench.devices.cpu.work_stealing import shared, threads
+from workbench.devices.cpu.tiles import widths
 from workbench.devices.traffic import product_flops
+
+NUMBERS = 32
+"""Numbers of a row of the result that are summed at once, in registers."""
+MOST_SUMS = 8
+"""Sums of a tile, at most: enough to hide the latency of additions."""
 
 
 class BlockCsrProduct:
@@ -24,10 +28,11 @@ class BlockCsrProduct:
     ) -> None:
         self._matrix, self._bounds, self._columns = (data, indices, indptr), bounds, columns
         block = np.empty((0, columns), data.dtype)
-        prepare(_csr, *self._matrix, block, block, bounds)
+        self._kernel = generated.kernel(csr_text(columns))
+        prepare(self._kernel, *self._matrix, block, block, bounds)
 
     def apply(self, x: np.ndarray, out: np.ndarray) -> None:
-        launch(self._matrix[0].size, _csr, *self._matrix, x, out, self._bounds)
+        launch(self._matrix[0].size, self._kernel, *self._matrix, x, out, self._bounds)
 
     @property
     def traffic(self) -> int:
@@ -41,17 +46,22 @@ class BlockCsrProduct:
         return product_flops(data.size * self._columns, data.dtype)
 
 
-@kernel(error_model="numpy", fastmath=REORDERED)
-def _csr(taken, data, indices, indptr, x, y, bounds):  # pragma: no cover
-    for thread in threads(taken):
-        for chunk in shared(taken, thread, bounds.size - 1):
-            for row in range(bounds[chunk], bounds[chunk + 1]):
-                for k in range(y.shape[1]):
-                    y[row, k] = 0
-                for j in range(indptr[row], indptr[row + 1]):
-                    value, column = data[j], indices[j]
-                    for k in range(y.shape[1]):
-                        y[row, k] += value * x[column, k]
+def csr_text(columns: int) -> str:
+    """The kernel of the product, row by row. A tile has several sums, to which the entries of a row go in turn."""
+    body = ["for row in range(bounds[chunk], bounds[chunk + 1]):", "    first, end = indptr[row], indptr[row + 1]"]
+    for column, width in widths(columns):
+        sums = max(1, min(MOST_SUMS, NUMBERS // width))
+        body += [f"    t{k} = zeros(y, {width})" for k in range(sums)]
+        body += [f"    even = first + (end - first)//{sums}*{sums}", f"    for j in range(first, even, {sums}):"]
+        entries = [f"t{k}, data[j + {k}], take(x, indices[j + {k}], {column}, {width})" for k in range(sums)]
+        body += [f"        t{k} = add_scaled({entry})" for k, entry in enumerate(entries)]
+        body += ["    for j in range(even, end):"]
+        body += [f"        t0 = add_scaled(t0, data[j], take(x, indices[j], {column}, {width}))"]
+        body += [f"    t0 = add_scaled(t0, 1, t{k})" for k in range(1, sums)]
+        body += [f"    put(y, row, {column}, t0)"]
+    text = ["def kernel(taken, data, indices, indptr, x, y, bounds):"]
+    text += [f"    {line}" for line in generated.over("bounds.size - 1", body)]
+    return "\n".join(text) + "\n"
 
 
 class BlockStencilProduct:
@@ -65,7 +75,7 @@ class BlockStencilProduct:
         chunks = chunks_of(size * columns)
         bounds = size * np.arange(chunks + 1, dtype=np.int64) // chunks
         self._size, self._columns, self._bands = size, columns, len(lower)
-        self._kernel = generated.kernel(stencil_text(len(lower), main.dtype, constant=main.size == 1 < size))
+        self._kernel = generated.kernel(stencil_text(len(lower), columns, main.dtype, constant=main.size == 1 < size))
         self._fixed = (main, *lower, strides, bounds)
         block = np.empty((0, columns), main.dtype)
         prepare(self._kernel, block, block, *self._fixed)
@@ -84,21 +94,23 @@ class BlockStencilProduct:
         return product_flops(entries * self._columns, self._fixed[0].dtype)
 
 
-def stencil_text(bands: int, dtype: np.dtype, *, constant: bool) -> str:
-    """The kernel of the product, row by row: tests at the boundary of the grid are made once for all columns."""
+def stencil_text(bands: int, columns: int, dtype: np.dtype, *, constant: bool) -> str:
+    """The kernel of the product, row by row: tests at the boundary of the grid are made once per tile of columns."""
     lows = ", ".join(f"low{k}" for k in range(bands))
-    text = [f"def kernel(taken, x, y, main, {lows}, strides, bounds):", "    n, columns = x.shape"]
+    text = [f"def kernel(taken, x, y, main, {lows}, strides, bounds):", "    n = x.shape[0]"]
     text += [f"    d{k} = strides[{k}]" for k in range(bands)]
     body = ["for i in range(bounds[chunk], bounds[chunk + 1]):"]
-    body += ["    for k in range(columns):", f"        y[i, k] = main[{0 if constant else 'i'}]*x[i, k]"]
-    for k in range(bands):
-        above = f"low{k}[i + d{k}]"
-        above = f"np.conj({above})" if dtype.kind == "c" else above
-        for test, entry, row in (
-            (f"i >= d{k}", f"low{k}[i]", f"i - d{k}"),
-            (f"i + d{k} < n", above, f"i + d{k}"),
-        ):
-            body += [f"    if {test}:", f"        entry = {entry}", "        for k in range(columns):"]
-            body += [f"            y[i, k] += entry*x[{row}, k]"]
+    for column, width in widths(columns):
+        tile = f"zeros(y, {width}), main[{0 if constant else 'i'}], take(x, i, {column}, {width})"
+        body += [f"    t = add_scaled({tile})"]
+        for k in range(bands):
+            above = f"low{k}[i + d{k}]"
+            above = f"np.conj({above})" if dtype.kind == "c" else above
+            for test, entry, row in (
+                (f"i >= d{k}", f"low{k}[i]", f"i - d{k}"),
+                (f"i + d{k} < n", above, f"i + d{k}"),
+            ):
+                body += [f"    if {test}:", f"        t = add_scaled(t, {entry}, take(x, {row}, {column}, {width}))"]
+        body += [f"    put(y, i, {column}, t)"]
     text += [f"    {line}" for line in generated.over("bounds.size - 1", body)]
     return "\n".join(text) + "\n"
