@@ -226,7 +226,8 @@ def test_methods_refuse_matrices_of_the_other_symmetry():
 
 
 def test_a_block_cocg_without_inverse_products_says_so():
-    # (1, i) is orthogonal to itself without conjugation: P^T A P = 0 at the first step.
-    A = sparse.csr_array(np.eye(2, dtype=complex))
-    result = solve(A, np.array([1, 1j]), solver="block-cocg", M="none")
+    # (1, 1, i, i) is orthogonal to itself without conjugation: P^T A P = 0 at the first step. Its norm is 2, so that
+    # nothing is rounded.
+    A = sparse.csr_array(np.eye(4, dtype=complex))
+    result = solve(A, np.array([1, 1, 1j, 1j]), solver="block-cocg", M="none")
     assert not result.converged
