@@ -8,16 +8,20 @@ from typing import Any
 
 from workbench.cli.common import CONVERGED, finite
 from workbench.cli.streams import log
+from workbench.errors import InputError
+
+ALL = "all"
+"""The name of every target of a paper, one after another."""
 
 
 def add(verbs: Any) -> None:
     """Add the command."""
     reproduce = verbs.add_parser("reproduce", help="reproduce a table or figure of a paper, next to the published one")
-    reproduce.add_argument("paper", help="two-level, or hybrid-pipecg")
+    reproduce.add_argument("paper", help="two-level, hybrid-pipecg, or block-cg")
     reproduce.add_argument(
         "target",
         help="two-level: table1 to table4, fig1, fig9 to fig12; hybrid-pipecg: table1, iterations, best, claims, "
-        "crossover, timeline, measured",
+        "crossover, timeline, measured; block-cg: table1 to table3, fig5, fig6; or all",
     )
     reproduce.add_argument(
         "--max-n", type=int, default=512, metavar="N", help="largest grid points per side (default 512)"
@@ -29,11 +33,22 @@ def add(verbs: Any) -> None:
 
 def _reproduce(options: argparse.Namespace) -> int:
     from workbench.figures import save
-    from workbench.papers import reproduce
+    from workbench.papers import PAPERS, reproduce
 
-    made = reproduce(options.paper, options.target, options.max_n, log)
-    if made.figure is not None:
-        path = save(made.figure, options.picture or f"{options.paper}_{options.target}.svg")
-        log(f"wrote the figure to {path}")
-    print(json.dumps(finite(made.to_dict())) if options.json else made.text())
+    targets = [options.target]
+    if options.target == ALL and options.paper in PAPERS:
+        if options.picture:
+            raise InputError("all targets have more than one figure; leave out --picture, or name one target")
+        targets = list(PAPERS[options.paper])
+    made = []
+    for target in targets:
+        made.append(reproduce(options.paper, target, options.max_n, log))
+        if made[-1].figure is not None:
+            path = save(made[-1].figure, options.picture or f"{options.paper}_{target}.svg")
+            log(f"wrote the figure to {path}")
+        if not options.json:
+            print(*([""] if len(made) > 1 else []), made[-1].text(), sep="\n")
+    if options.json:
+        plain = [finite(one.to_dict()) for one in made]
+        print(json.dumps(plain if options.target == ALL else plain[0]))
     return CONVERGED

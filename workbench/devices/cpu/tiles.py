@@ -19,7 +19,7 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.core.datamodel import PrimitiveModel
+from numba.core.datamodel.models import PrimitiveModel
 from numba.extending import intrinsic, register_model
 
 REORDERED = ("reassoc", "contract", "nsz")
@@ -109,8 +109,8 @@ def add_products(_typing, total, left, right):
         total, left, right = arguments
         if not isinstance(left_kind.dtype, types.Complex):
             return _add(builder, total, left, right)
-        parts = [_shuffled(builder, left, lambda k, part=part: k // 2 * 2 + part) for part in (0, 1)]
-        return _complex_sum(builder, left_kind, total, *parts, right)
+        real, imaginary = (_shuffled(builder, left, lambda k, part=part: k // 2 * 2 + part) for part in (0, 1))
+        return _complex_sum(builder, left_kind, total, real, imaginary, right)
 
     left_kind = left
     return total(total, left, right), code

@@ -1,0 +1,94 @@
+"""The block CG paper: printed sizes and counts, their model, and what is measured here."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from workbench.machine.profile import profile
+from workbench.papers import PAPERS, reproduce
+from workbench.papers.block_cg import flops_printed, printed, systems
+from workbench.papers.block_cg_iteration import iteration, scipy_seconds
+
+SIZE = 16
+"""max_n of the tests: stand-ins of at most 17,600 rows, or as small as they get."""
+
+
+@pytest.fixture(autouse=True)
+def no_downloads(monkeypatch, tmp_path):
+    """Nothing is in the cache, and nothing can be fetched."""
+    monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
+    monkeypatch.setenv("WORKBENCH_SUITESPARSE_URL", (tmp_path / "nowhere").as_uri())
+    monkeypatch.delenv("WORKBENCH_MATRICES", raising=False)
+
+
+@pytest.mark.parametrize("target", sorted(PAPERS["block-cg"]))
+def test_every_target_runs_small(target):
+    made = reproduce("block-cg", target, max_n=SIZE)
+    assert made.rows
+    assert made.notes
+    assert all(set(row) == set(made.rows[0]) for row in made.rows)
+    assert json.dumps(made.to_dict())
+    assert (made.figure is not None) == (target == "fig6")
+
+
+def test_sizes_are_those_printed(monkeypatch, real_matrices):
+    monkeypatch.setenv("WORKBENCH_MATRICES", str(real_matrices))
+    for row in reproduce("block-cg", "table1").rows:
+        assert (row["n"], row["nnz"]) == (row["printed_n"], row["printed_nnz"])
+        np.testing.assert_allclose(row["row_min_mean_max"], row["printed_row"], atol=5e-3)
+        assert row["ours_is"].startswith(("stand-in for", "the real matrix"))
+
+
+def test_a_matrix_that_is_not_at_hand_is_said_to_be_missing():
+    (row, *_) = reproduce("block-cg", "table1", max_n=SIZE).rows
+    assert row["n"] is None
+    assert "1138_bus" in row["ours_is"]
+
+
+def test_printed_operations_are_those_of_the_formulas():
+    """2 nnz + 10 n + 2, and 8 nnz + 40 n + 28 for complex numbers."""
+    found = {system.name: flops_printed(system) for system in systems(SIZE, lambda _: None)}
+    assert found["1138_bus"] == 2 * 4054 + 10 * 1138 + 2
+    assert found["helm_fem"] == 8 * 113666 + 40 * 16384 + 28
+
+
+def test_our_operations_are_counted_from_the_lines():
+    """A product, dot products of p with A p and twice of r, and three updates: 2 nnz + 12 n."""
+    system = next(system for system in systems(SIZE, lambda _: None) if system.name == "parabolic_fem")
+    n, nnz = system.ours.shape[0], system.ours.nnz
+    found = iteration(system.ours, 1)
+    assert found.flops == 2 * nnz + 12 * n
+    # Twice as many columns: all passes twice, the matrix once.
+    assert iteration(system.ours, 2).flops == 2 * found.flops
+    matrix = 12 * nnz + 4 * (n + 1)
+    assert iteration(system.ours, 2).bytes - matrix == 2 * (found.bytes - matrix)
+
+
+def test_the_model_is_bytes_over_bandwidth_and_latencies():
+    system = next(system for system in systems(SIZE, lambda _: None) if system.name == "m_t1")
+    single = iteration(system.single, 4)
+    assert single.bytes < 0.7 * iteration(system.ours, 4).bytes
+    where = profile("rtx2080s")
+    expected = single.bytes / 421.57e9 + single.passes * 3.46e-6
+    assert single.modelled(where) == pytest.approx(expected)
+    assert single.modelled(profile("i5-8250u")) == pytest.approx(single.bytes / 38.4e9)
+
+
+def test_measured_rates_are_operations_over_seconds():
+    system = next(system for system in systems(SIZE, lambda _: None) if system.name == "helm_fem")
+    assert iteration(system.single, 1).seconds > 0
+    assert scipy_seconds(system.single) > 0
+
+
+def test_printed_gains_and_limits():
+    claims = printed()["claims"]
+    rows = reproduce("block-cg", "fig6", max_n=SIZE).rows
+    gains = [row["printed_gain"] for row in rows if row["matrix"].startswith("stand-in for m_t1")]
+    assert max(gains) > claims["block_over_single"]
+    gpu, cpu = reproduce("block-cg", "table3", max_n=SIZE).rows
+    assert gpu["printed_most"] == 47 < gpu["block-cg_most"] < cpu["block-cg_most"]
+    # The matrix, and five block vectors of 97578 numbers of 4 bytes for each column, on 8 GB.
+    assert gpu["block-cg_most"] == (8 * 10**9 - 9753570 * 8 - 4 * 97579) // (5 * 4 * 97578)
