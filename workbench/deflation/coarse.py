@@ -40,6 +40,10 @@ class Factor:
         """E^-1 a, shape (d,)."""
         raise TypeError
 
+    def solve_columns(self, right: np.ndarray) -> np.ndarray:
+        """E^-1 a for each column of a, shape (d, s)."""
+        return np.stack([self.solve(column) for column in right.T], axis=1)
+
     @property
     def traffic(self) -> int:
         """Bytes read by one solve."""
@@ -111,6 +115,8 @@ class BandCholesky(Factor):
         solution[self._order] = linalg.cho_solve_banded((self._band, True), right[self._order], check_finite=False)
         return solution
 
+    solve_columns = solve
+
     @property
     def traffic(self) -> int:
         return 2 * self._band.nbytes
@@ -128,6 +134,8 @@ class DenseInverse(Factor):
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         return self._inverse @ right
+
+    solve_columns = solve
 
     @property
     def traffic(self) -> int:

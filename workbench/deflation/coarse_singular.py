@@ -57,6 +57,8 @@ class _PseudoInverse(Factor):
     def solve(self, right: np.ndarray) -> np.ndarray:
         return self._inverse @ right
 
+    solve_columns = solve
+
     @property
     def traffic(self) -> int:
         return self._inverse.nbytes

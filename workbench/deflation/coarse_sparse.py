@@ -50,6 +50,8 @@ class _SuperLU(Factor):
     def solve(self, right: np.ndarray) -> np.ndarray:
         return self._factor.solve(right.astype(self._double, copy=False)).astype(right.dtype, copy=False)
 
+    solve_columns = solve
+
     @property
     def traffic(self) -> int:
         return (4 + self._double.itemsize) * int(self._factor.nnz)

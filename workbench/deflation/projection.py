@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from workbench.deflation.block_projection import BlockProjection
 from workbench.deflation.coarse import CoarseSolver
 from workbench.deflation.subspace import Subspace
 from workbench.devices.operator_protocols import DeviceVector, Dots
@@ -48,7 +49,9 @@ class Projection:
             action = "the last deflation vector was dropped" if dropped else "no deflation vector was dropped"
             self.notes.append(f"E is singular: {action} (coarse solver {coarse.name})")
         self._factor = coarse.factor(sparse.csr_array(matrix[: self._rank, : self._rank])) if self._rank else None
-        self._device, self._bound, self._z, self._az = device, bound, basis.z, basis.az
+        self.device, self.bound, self._z, self._az = device, bound, basis.z, basis.az
+        self.sparse = basis.sparse
+        """Z and AZ for block vectors; None for dense ones."""
         self._lengths = basis.lengths
         self._product = device.restricted_product(bound, self._z)
         form = self._factor.form if self._factor else None
@@ -68,6 +71,18 @@ class Projection:
             solution[: self._rank] = self._factor.solve(coarse[: self._rank])
         return solution
 
+    def solve_columns(self, coarse: np.ndarray) -> np.ndarray:
+        """E^-1 a for all columns of a, shape (d, s), in host memory and double precision; zero for a dropped vector."""
+        coarse = coarse.astype(np.result_type(coarse.dtype, np.float64), copy=False)
+        solution = np.zeros_like(coarse)
+        if self._factor is not None:
+            solution[: self._rank] = self._factor.solve_columns(coarse[: self._rank])
+        return solution
+
+    def block(self, columns: int) -> Any:
+        """P A for block vectors, None where Z is dense."""
+        return BlockProjection(self, columns) if self.sparse else None
+
     def project(self, v: DeviceVector) -> None:
         """v = P v in place."""
         self._az.subtract(v, self.coarse_solve(self._z.restrict(v)))
@@ -83,8 +98,8 @@ class Projection:
 
     def recover_solution(self, x: DeviceVector, b: DeviceVector) -> None:
         """x = Q b + P^T x^ in place, written as x^ + Q (b - A x^)."""
-        self._bound.apply(x, self._work)
-        self._device.subtract_from(b, self._work)
+        self.bound.apply(x, self._work)
+        self.device.subtract_from(b, self._work)
         self._z.add(x, self.coarse_solve(self._z.restrict(self._work)))
 
     def drift(self, r: DeviceVector) -> float:
@@ -92,7 +107,7 @@ class Projection:
 
         About the norm of the component of r in the span of Z.
         """
-        return float(np.linalg.norm(self._device.to_host(self._z.restrict(r)) / self._lengths))
+        return float(np.linalg.norm(self.device.to_host(self._z.restrict(r)) / self._lengths))
 
     # The interface of a bound operator, for P A in place of A.
 
@@ -110,7 +125,7 @@ class Projection:
         """The calls that a trace records separately."""
         vector, z = self._work.nbytes, self._z.traffic
         product = self.system_traffic + z + vector - self._product.saved
-        yield self._product, "apply", "A, Z^T", product, self._bound.flops + self._work.size
+        yield self._product, "apply", "A, Z^T", product, self.bound.flops + self._work.size
         yield self._z, "restrict", "Z^T", vector + z, self._work.size
         yield self._z, "add", "Z", 2 * vector + z, self._work.size
         # Triangular solves are latency-bound, so a bandwidth would be meaningless.
@@ -134,18 +149,21 @@ class Projection:
     @property
     def system_traffic(self) -> int:
         """Bytes of one application of A."""
-        return self._bound.traffic
+        return self.bound.traffic
 
     @property
     def coarse_traffic(self) -> int:
         """Bytes of one restriction and one coarse solve."""
-        solve = self._factor.traffic if self._factor else 0
-        return self._work.nbytes + self._z.traffic + solve
+        return self._work.nbytes + self._z.traffic + self.solve_traffic
+
+    @property
+    def solve_traffic(self) -> int:
+        """Bytes of one coarse solve."""
+        return self._factor.traffic if self._factor else 0
 
     @property
     def flops(self) -> int:
-        solve = self._factor.traffic // 4 if self._factor else 0
-        return self._bound.flops + self._work.size + solve + 2 * self._az.entries
+        return self.bound.flops + self._work.size + self.solve_traffic // 4 + 2 * self._az.entries
 
 
 def _is_singular(matrix: sparse.csr_array) -> bool:

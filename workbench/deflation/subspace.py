@@ -25,6 +25,15 @@ ROUNDING_FACTOR = 16
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
+class SparseColumns:
+    """Piecewise constant Z and its AZ in host memory, for block vectors. labels: shape (N,). count: d. az: (N, d)."""
+
+    labels: np.ndarray
+    count: int
+    az: sparse.csr_array
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
 class BoundSubspace:
     """A subspace on a device.
 
@@ -32,6 +41,7 @@ class BoundSubspace:
     az: subtract(w, a) = w - AZ a.
     matrix: E = Z^H A Z, shape (d, d).
     lengths: the norm of each column of Z, shape (d,).
+    sparse: the same in host memory, None for dense vectors.
     """
 
     z: Restriction
@@ -39,6 +49,7 @@ class BoundSubspace:
     matrix: sparse.csr_array
     lengths: np.ndarray
     notes: tuple[str, ...] = ()
+    sparse: SparseColumns | None = None
 
 
 class Subspace:
@@ -74,6 +85,7 @@ class PiecewiseConstant(Subspace):
             device.compact_columns(az),
             galerkin_matrix(az, self.labels, count),
             np.sqrt(self.sizes),
+            sparse=SparseColumns(self.labels, count, az),
         )
 
 

@@ -17,8 +17,9 @@ have equal iterates in exact arithmetic; they differ in cost and in the effect o
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from workbench.deflation.block_projection import BlockTwoLevel
 from workbench.deflation.projection import Parts, Projection
 from workbench.devices.operator_protocols import DeviceVector, Dots
 from workbench.devices.protocol import Device
@@ -163,6 +164,13 @@ class TwoLevel:
         elif self._correct:
             self._projection.add_correction(u, r)
         return self._dots.apply(r, u) if wanted and not self._early else dots
+
+    def block(self, columns: int) -> Any:
+        """M1 for block vectors, None where Z is dense."""
+        if not self._projection.sparse:
+            return None
+        chosen = {"before": self._before, "after": self._after, "correct": self._correct}
+        return BlockTwoLevel(self._projection, self._M, columns, **chosen)
 
     def parts(self) -> Parts:
         """The calls that a trace records separately, in addition to those of the projection."""

@@ -26,18 +26,26 @@ def width_for(columns: int, entries: float, *, chunked: bool) -> int:
 
 
 class BlockCsrProduct:
-    """out = A x for a CSR matrix on the device; the matrix is read once for all columns."""
+    """out = A x for a CSR matrix on the device; the matrix is read once for all columns. added: out = out + A x."""
 
     offers: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
-        self, device: Any, data: Vector, indices: Vector, indptr: Vector, columns: int, width: int | None = None
+        self,
+        device: Any,
+        data: Vector,
+        indices: Vector,
+        indptr: Vector,
+        columns: int,
+        width: int | None = None,
+        *,
+        added: bool = False,
     ) -> None:
         self._device, self._matrix, self._columns = device, (data, indices, indptr), columns
         self._rows = indptr.size - 1
         width = width or width_for(columns, data.size / max(1, self._rows), chunked=device.layout.chunked)
         self._groups = -(-self._rows // texts.rows_per_group(columns, width))
-        text = texts.csr(columns, width)
+        text = texts.csr(columns, width, added=added)
         self._kernel = device.kernel(text, "csr_block", data.dtype, indices.dtype, group=texts.GROUP)
 
     def apply(self, x: Vector, out: Vector) -> None:

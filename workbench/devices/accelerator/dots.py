@@ -33,6 +33,7 @@ class AppliedElementWise:
     """u = formula of r in a pass of its own, with (r, u), (u, u) and (r, r) where any of them is asked for."""
 
     def __init__(self, device: Any, operator: Any, size: int, dtype: np.dtype) -> None:
+        self.element_wise = operator
         self._device, self._operators = device, {"M": operator}
         self._product = OnePass(device, PRODUCT, ("x", "y"), self._operators)
         self._product.prepare(dtype)

@@ -181,10 +181,10 @@ class CsrProduct:
     def apply(self, x: Vector, out: Vector, *_: str) -> Dots:
         return self.paired(x, out, x)
 
-    def block(self, columns: int) -> BlockCsrProduct:
-        """The product with N x columns block vectors."""
+    def block(self, columns: int, *, added: bool = False) -> BlockCsrProduct:
+        """The product with N x columns block vectors; added: out = out + A x."""
         rows = self.rows
-        return BlockCsrProduct(self._device, rows.data, rows.indices, rows.indptr, columns)
+        return BlockCsrProduct(self._device, rows.data, rows.indices, rows.indptr, columns, added=added)
 
     def paired(self, x: Vector, out: Vector, left: Vector) -> Dots:
         """out = A x with (left, out), (out, out) and (left, left)."""

@@ -45,14 +45,15 @@ def gram(x: np.ndarray, y: np.ndarray, *, transposed: bool = False) -> Callable[
 
 def column_dots(x: np.ndarray, y: np.ndarray, *, transposed: bool = False) -> Callable[[], np.ndarray]:
     """Computes x_j^H y_j, or x_j^T y_j, of corresponding columns, shape (s,). Reads 2 s N words."""
-    sums = _partial_sums(x, 1, x.shape[1])
-    dots = _dots(x.shape[1], x.dtype.kind == "c" and not transposed)
+    s = x.shape[1]
+    sums = _partial_sums(x, _at_once(s), s)
+    dots = _dots(s, x.dtype.kind == "c" and not transposed)
     prepare(dots, x, y, sums)
 
     def run() -> np.ndarray:
         sums.fill(0)
         launch(x.size, dots, x, y, sums)
-        return sums.sum(axis=0)[0]
+        return sums.sum(axis=(0, 1))
 
     return run
 
@@ -66,12 +67,15 @@ def combine(
     """
     addend = target if base is None else base
     product = _combined(*shape, base is not None) if len(shape) == 2 else _scaled(*shape, base is not None)
-    # A number per column is a matrix of one row.
-    shape = shape if len(shape) == 2 else (1, *shape)
-    prepare(product, target, addend, factor, np.empty(shape, factor.dtype))
+    if len(shape) == 1:
+        # A number per column is a matrix of one row, here for each of the rows that are taken at once.
+        shape = (_at_once(*shape), *shape)
+    matrix = np.empty(shape, factor.dtype)
+    prepare(product, target, addend, factor, matrix)
 
     def run(small: np.ndarray) -> None:
-        launch(target.size, product, target, addend, factor, np.ascontiguousarray(small, factor.dtype).reshape(shape))
+        matrix[:] = small
+        launch(target.size, product, target, addend, factor, matrix)
 
     return run
 
@@ -136,32 +140,50 @@ def _combined(s: int, t: int, based: bool) -> Kernel:
     return generated.kernel("\n".join(text) + "\n")
 
 
+def _at_once(columns: int) -> int:
+    """Rows that one tile takes of block vectors with few columns, whose rows lie one after another."""
+    return max(1, FEWEST // columns)
+
+
 @functools.cache
 def _dots(s: int, conjugate: bool) -> Kernel:
+    """Sums of the products of each column; sums[chunk] has a row for each row that is taken at once."""
+    rows = _at_once(s)
+    tiles = [(0, rows * s)] if rows > 1 else widths(s)
     body = ["n, chunks, total = x.shape[0], sums.shape[0], sums[chunk]"]
-    body += ["first, end = n*chunk//chunks, n*(chunk + 1)//chunks"]
-    for q, width in widths(s):
-        split = max(1, FEWEST // width)
-        left = f"widened(take(x, i + {{0}}, {q}, {width}))"
-        left = f"conjugated({left})" if conjugate else left
-        added = f"t{{0}} = add_products(t{{0}}, {left}, widened(take(y, i + {{0}}, {q}, {width})))"
-        body += [f"t{k} = zeros(total, {width})" for k in range(split)]
-        body += [f"even = first + (end - first)//{split}*{split}", f"for i in range(first, even, {split}):"]
-        body += [f"    {added.format(k)}" for k in range(split)]
-        body += ["for i in range(even, end):", f"    {added.format(0)}"]
-        body += [f"put(total, 0, {q}, add_scaled(take(total, 0, {q}, {width}), 1, t{k}))" for k in range(split)]
+    body += ["first, end = n*chunk//chunks, n*(chunk + 1)//chunks", f"even = first + (end - first)//{rows}*{rows}"]
+    for q, width in tiles:
+        body += [f"total_{q} = zeros(total, {width})", f"for i in range(first, even, {rows}):"]
+        body += [f"    total_{q} = {_products(q, width, conjugate, f'total_{q}')}"]
+        body += [f"put(total, 0, {q}, total_{q})"]
+    if rows > 1:
+        added = _products(0, s, conjugate, f"take(total, 0, 0, {s})")
+        body += ["for i in range(even, end):", f"    put(total, 0, 0, {added})"]
     text = ["def kernel(taken, x, y, sums):", *(f"    {line}" for line in generated.over("sums.shape[0]", body))]
     return generated.kernel("\n".join(text) + "\n")
 
 
+def _products(q: int, width: int, conjugate: bool, total: str) -> str:
+    """total plus the products of the entries of X and Y, of a tile in row i."""
+    left, right = (f"widened(take({name}, i, {q}, {width}))" for name in "xy")
+    return f"add_products({total}, {f'conjugated({left})' if conjugate else left}, {right})"
+
+
 @functools.cache
 def _scaled(s: int, based: bool) -> Kernel:
-    """base + factor times a number per column. row: shape (1, s)."""
-    body = [f"n, chunks = target.shape[0], {CHUNKS}"]
-    body += [f"s{q} = take(row, 0, {q}, {width})" for q, width in widths(s)]
-    body += ["for i in range(n*chunk//chunks, n*(chunk + 1)//chunks):"]
-    for q, width in widths(s):
+    """base + factor times a number per column. row: the numbers, for each of the rows that are taken at once."""
+    rows = _at_once(s)
+    tiles = [(0, rows * s)] if rows > 1 else widths(s)
+    body = [f"n, chunks = target.shape[0], {CHUNKS}", "first, end = n*chunk//chunks, n*(chunk + 1)//chunks"]
+    body += [f"even = first + (end - first)//{rows}*{rows}"]
+    body += [f"s{q} = take(row, 0, {q}, {width})" for q, width in tiles]
+
+    def stored(q: int, width: int, numbers: str) -> str:
         start = f"take(base, i, {q}, {width})" if based else f"zeros(target, {width})"
-        body += [f"    put(target, i, {q}, add_products({start}, take(factor, i, {q}, {width}), s{q}))"]
+        return f"    put(target, i, {q}, add_products({start}, take(factor, i, {q}, {width}), {numbers}))"
+
+    body += [f"for i in range(first, even, {rows}):", *(stored(q, width, f"s{q}") for q, width in tiles)]
+    if rows > 1:
+        body += ["for i in range(even, end):", stored(0, s, f"take(row, 0, 0, {s})")]
     text = ["def kernel(taken, target, base, factor, row):", *(f"    {line}" for line in generated.over(CHUNKS, body))]
     return generated.kernel("\n".join(text) + "\n")

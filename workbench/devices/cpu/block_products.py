@@ -19,16 +19,23 @@ MOST_SUMS = 8
 
 
 class BlockCsrProduct:
-    """out = A x for a CSR matrix. bounds: first rows of the chunks, and N."""
+    """out = A x for a CSR matrix, or out + A x if `added`. bounds: first rows of the chunks, and N."""
 
     offers: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
-        self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, bounds: np.ndarray, columns: int
+        self,
+        data: np.ndarray,
+        indices: np.ndarray,
+        indptr: np.ndarray,
+        bounds: np.ndarray,
+        columns: int,
+        *,
+        added: bool = False,
     ) -> None:
         self._matrix, self._bounds, self._columns = (data, indices, indptr), bounds, columns
         block = np.empty((0, columns), data.dtype)
-        self._kernel = generated.kernel(csr_text(columns))
+        self._kernel = generated.kernel(csr_text(columns, added=added))
         prepare(self._kernel, *self._matrix, block, block, bounds)
 
     def apply(self, x: np.ndarray, out: np.ndarray) -> None:
@@ -46,12 +53,15 @@ class BlockCsrProduct:
         return product_flops(data.size * self._columns, data.dtype)
 
 
-def csr_text(columns: int) -> str:
+def csr_text(columns: int, *, added: bool = False) -> str:
     """The kernel of the product, row by row. A tile has several sums, to which the entries of a row go in turn."""
     body = ["for row in range(bounds[chunk], bounds[chunk + 1]):", "    first, end = indptr[row], indptr[row + 1]"]
+    if added:
+        body += ["    if first == end:", "        continue"]
     for column, width in widths(columns):
         sums = max(1, min(MOST_SUMS, NUMBERS // width))
         body += [f"    t{k} = zeros(y, {width})" for k in range(sums)]
+        body += [f"    t0 = take(y, row, {column}, {width})"] if added else []
         body += [f"    even = first + (end - first)//{sums}*{sums}", f"    for j in range(first, even, {sums}):"]
         entries = [f"t{k}, data[j + {k}], take(x, indices[j + {k}], {column}, {width})" for k in range(sums)]
         body += [f"        t{k} = add_scaled({entry})" for k, entry in enumerate(entries)]

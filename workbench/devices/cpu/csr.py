@@ -37,9 +37,9 @@ class CsrProduct:
         launch(self._data.size, _product, self._data, self._indices, self._indptr, x, out, *self._sums)
         return self._dots
 
-    def block(self, columns: int) -> BlockCsrProduct:
-        """The product with N x columns block vectors."""
-        return BlockCsrProduct(self._data, self._indices, self._indptr, self._sums[0], columns)
+    def block(self, columns: int, *, added: bool = False) -> BlockCsrProduct:
+        """The product with N x columns block vectors; added: out = out + A x."""
+        return BlockCsrProduct(self._data, self._indices, self._indptr, self._sums[0], columns, added=added)
 
     @property
     def traffic(self) -> int:

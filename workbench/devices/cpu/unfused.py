@@ -44,6 +44,7 @@ class AppliedElementWise:
     """u = formula of r in a separate pass, with (r, u), (u, u) and (r, r) where any of them is asked for."""
 
     def __init__(self, device: DeviceBase, operator: Any, size: int, dtype: np.dtype) -> None:
+        self.element_wise = operator
         self._product = device.lines(PRODUCT, operators={"M": operator})
         self._product_and_dots = device.lines(f"{PRODUCT}\n{DOTS}", operators={"M": operator})
         _, compiled = self._product.compile(x=np.zeros(size, dtype), y=np.zeros(size, dtype))

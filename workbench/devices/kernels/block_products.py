@@ -16,13 +16,22 @@ GROUP = 256
 """Work-items of a group of the CSR product."""
 
 
-def csr(columns: int, width: int) -> str:
-    """y = A x for a CSR matrix.
+def csr(columns: int, width: int, *, added: bool = False) -> str:
+    """y = A x for a CSR matrix, or y + A x.
 
     width: work-items that share a column of a row, a power of two; times columns at most `GROUP`.
     """
-    lanes = width * columns
-    return fill("csr_block", columns=columns, width=width, lanes=lanes, rows_per_group=rows_per_group(columns, width))
+    place = f"y[row*{columns} + k]"
+    return fill(
+        "csr_block",
+        columns=columns,
+        width=width,
+        lanes=width * columns,
+        rows_per_group=rows_per_group(columns, width),
+        result=f"T_ADD({place}, sum)" if added else "sum",
+        # Where nothing is added nothing is read.
+        wanted=" && starts[row] < starts[row + 1]" if added else "",
+    )
 
 
 def rows_per_group(columns: int, width: int) -> int:

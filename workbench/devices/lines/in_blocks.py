@@ -13,10 +13,12 @@ from workbench.lines.schedule import Inlined
 
 def in_blocks(device: Any, operator: Any, size: int, columns: int, dtype: np.dtype) -> Any:
     """The operator for block vectors: its own form, one pass where it is element-wise, else column by column."""
+    operator = getattr(operator, "element_wise", operator)
     if isinstance(operator, Inlined):
         return ElementWiseInBlocks(device, operator, size, columns, dtype)
     own = getattr(operator, "block", None)
-    return own(columns) if own else ColumnByColumn(device, operator, size, columns, dtype)
+    form = own(columns) if own else None
+    return ColumnByColumn(device, operator, size, columns, dtype) if form is None else form
 
 
 class ElementWiseInBlocks:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from workbench.deflation.block_projection import projection_in_blocks
 from workbench.devices.lines.in_blocks import in_blocks
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.run.block.right_hand_sides import RightHandSides
@@ -23,8 +24,9 @@ class BlockMeasures:
         self._recovered: DeviceVector = None
         """Q B + P^T X of a variant that iterates on the projected system, allocated when it is first asked for."""
         self._A = in_blocks(device, setup.bound, self.size, self.columns, dtype)
-        if setup.variant.projects_start and setup.projection is not None:
-            self._recover(self.X, self.X)
+        self._projection = setup.projection and projection_in_blocks(setup.projection, self.size, self.columns)
+        if setup.variant.projects_start and self._projection:
+            self._projection.recover_solution(self.X, self.B)
 
     def keep_residuals_in(self, block: DeviceVector) -> None:
         """Where `true_residuals` may write b - A x, shape (N, s)."""
@@ -36,23 +38,22 @@ class BlockMeasures:
     def solver_B(self) -> DeviceVector:
         """The right-hand sides of the system that the solver iterates on."""
         setup = self._setup
-        if setup.projection is None or not setup.variant.projects_system:
+        if not (self._projection and setup.variant.projects_system):
             return self.B
         projected = setup.device.zero_block(self.size, self.columns, setup.operator.dtype)
-        for j in range(self.columns):
-            setup.device.take_column(self.B, j, setup.b)
-            setup.projection.project(setup.b)
-            setup.device.put_column(setup.b, projected, j)
+        setup.device.assign(projected, self.B)
+        self._projection.project(projected)
         return projected
 
     def solution(self) -> DeviceVector:
         """The solution of the scaled system that belongs to the iterates; the next call overwrites it."""
         setup = self._setup
-        if not (setup.projection and setup.variant.projects_system):
+        if not (self._projection and setup.variant.projects_system):
             return self.X
         if self._recovered is None:
             self._recovered = setup.device.zero_block(self.size, self.columns, setup.operator.dtype)
-        self._recover(self.X, self._recovered)
+        setup.device.assign(self._recovered, self.X)
+        self._projection.recover_solution(self._recovered, self.B)
         return self._recovered
 
     def norms_of_b(self) -> np.ndarray:
@@ -70,14 +71,3 @@ class BlockMeasures:
         """X of the original system, shape (N, s), in host memory; with zero mean where defined up to constants."""
         X = self._sides.unscaled(self._setup.device.to_host(self.solution()))
         return X - X.mean(axis=0) if self._setup.singular else X
-
-    def _recover(self, X: DeviceVector, out: DeviceVector) -> None:
-        """out = Q B + P^T X, column by column; out may be X."""
-        setup = self._setup
-        device, projection = setup.device, setup.projection
-        assert projection is not None
-        for j in range(self.columns):
-            device.take_column(self.B, j, setup.b)
-            device.take_column(X, j, setup.x)
-            projection.recover_solution(setup.x, setup.b)
-            device.put_column(setup.x, out, j)

@@ -47,7 +47,8 @@ def bytes_per_column(setup: SolveSetup) -> int:
     """
     solver = setup.solver
     assert isinstance(solver, BlockSolver)
-    projected = 2 if setup.projection is not None and setup.variant.projects_system else 0
+    # P B and x beside x^ of a projected system, and the work space of P, of which a second level may have two.
+    projected = 0 if setup.projection is None else 3 if setup.variant.projects_system else 2
     M = setup.M
     vectors = blocks_of(solver, plain=isinstance(M, Inlined) and M.formula == "v") + projected
     return vectors * setup.operator.shape[0] * setup.operator.dtype.itemsize

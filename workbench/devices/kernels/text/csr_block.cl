@@ -1,7 +1,7 @@
 KERNEL csr_block(GLOBAL const T* RESTRICT data, GLOBAL const INDEX* RESTRICT indices,
     GLOBAL const INDEX* RESTRICT starts, GLOBAL const T* RESTRICT x, GLOBAL T* RESTRICT y, const I64 rows)
 {
-    /* y = A x for a CSR matrix and a row-major block vector: a work-item computes one column of a row, so that neighbours
+    /* y = A x, or y + A x, for a CSR matrix and a row-major block vector: a work-item computes one column of a row, so that neighbours
        read neighbouring entries of x, and $width of them share its entries. `top` is the first row of the group. */
     SHARED(T, parts, GROUP);
     const int slot = LOCAL_ID/$lanes, part = LOCAL_ID%$lanes/$columns, k = LOCAL_ID%$columns;
@@ -23,6 +23,6 @@ KERNEL csr_block(GLOBAL const T* RESTRICT data, GLOBAL const INDEX* RESTRICT ind
             sum = parts[LOCAL_ID];
             BARRIER;
         }
-        if (inside && part == 0) y[row*$columns + k] = sum;
+        if (inside && part == 0$wanted) y[row*$columns + k] = $result;
     }
 }

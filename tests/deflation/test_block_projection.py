@@ -1,0 +1,149 @@
+"""Deflation of many right-hand sides at once, against the same column by column and against dense algebra."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from workbench import devices
+from workbench.deflation import Projection
+from workbench.deflation.block_projection import LONGEST_ROW, BlockProjection, ProjectionByColumns, _restriction
+from workbench.deflation.block_projection import projection_in_blocks as in_blocks_of
+from workbench.deflation.coarse import Cholesky
+from workbench.deflation.coarse_singular import InnerCG
+from workbench.deflation.subspace import DenseSubspace, PiecewiseConstant
+from workbench.devices.lines.column_by_column import ColumnByColumn
+from workbench.devices.lines.in_blocks import in_blocks
+from workbench.operators import Matrix
+from workbench.registry import registered
+from workbench.run import configure, run_through, start_run
+
+DTYPES = (np.float32, np.float64, np.complex64, np.complex128)
+VARIANTS = sorted(registered("variant"))
+
+
+def hermitian(n, dtype):
+    """The 5-point Laplacian of n x n points, complex ones with unit phases."""
+    line = sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(n, n))
+    A = sparse.kronsum(line, line).tocsr()
+    if np.dtype(dtype).kind == "c":
+        phases = sparse.diags_array(np.exp(2j * np.pi * np.random.default_rng(1).random(n * n)))
+        A = phases @ A @ phases.conj()
+    return sparse.csr_array(A.astype(dtype))
+
+
+def projection_of(A, labels, device, coarse=None):
+    operator = Matrix(A)
+    return Projection(operator, operator.bind(device), PiecewiseConstant(labels), coarse or Cholesky(), device)
+
+
+def random_block(shape, dtype):
+    rng = np.random.default_rng(2)
+    values = rng.standard_normal(shape)
+    if np.dtype(dtype).kind == "c":
+        values = values + 1j * rng.standard_normal(shape)
+    return values.astype(dtype)
+
+
+def device_of(name, accelerator):
+    return devices.device("cpu") if name == "cpu" else accelerator
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("where", ["cpu", "accelerator"])
+@pytest.mark.parametrize("s", [1, 3, 17])
+def test_block_vectors_are_projected_as_dense_algebra_says(where, s, dtype, accelerator):
+    device, n = device_of(where, accelerator), 23
+    A = hermitian(n, dtype)
+    labels = (np.arange(n * n) // 97).astype(np.int32)
+    projection = projection_of(A, labels, device)
+    block = BlockProjection(projection, s)
+    double = np.result_type(dtype, np.float64)
+    dense = A.toarray().astype(double)
+    Z = np.eye(labels.max() + 1)[labels].astype(double)
+    Q = Z @ np.linalg.solve(Z.T @ dense @ Z, Z.T)
+    P = np.eye(n * n) - dense @ Q
+    V, B = random_block((n * n, s), dtype), random_block((n * n, s), dtype)[::-1].copy()
+
+    def result(method, *others):
+        made = device.zero_block(n * n, s, np.dtype(dtype))
+        device.assign(made, device.array(V, np.dtype(dtype)))
+        method(made, *(device.array(other, np.dtype(dtype)) for other in others))
+        return device.to_host(made)
+
+    close = {"rtol": 0, "atol": 2e4 * np.finfo(dtype).eps}
+    np.testing.assert_allclose(result(block.project), P @ V, **close)
+    np.testing.assert_allclose(result(block.project_transposed), P.conj().T @ V, **close)
+    np.testing.assert_allclose(result(block.add_correction, B), V + Q @ B, **close)
+    np.testing.assert_allclose(result(block.recover_solution, B), Q @ B + P.conj().T @ V, **close)
+    out = device.zero_block(n * n, s, np.dtype(dtype))
+    block.apply(device.array(V, np.dtype(dtype)), out)
+    np.testing.assert_allclose(device.to_host(out), P @ (dense @ V), **close)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("where", ["cpu", "accelerator"])
+def test_both_levels_of_a_block_are_those_of_its_columns(variant, where, accelerator):
+    device, s = device_of(where, accelerator), 5
+    chosen = configure("two-layer", n=20, preconditioner="neumann:1", deflation="stripes", variant=variant)
+    system = chosen.problem.assemble()
+    operator, dtype = system.operator, system.operator.dtype
+    bound = operator.bind(device)
+    labels = (np.arange(operator.shape[0]) // 37).astype(np.int32)
+    projection = Projection(operator, bound, PiecewiseConstant(labels), Cholesky(), device)
+    both = chosen.variant.precondition(projection, chosen.preconditioner.setup(operator, device), device)
+    block = in_blocks(device, both, operator.shape[0], s, dtype)
+    columns = ColumnByColumn(device, both, operator.shape[0], s, dtype)
+    R = device.array(random_block((operator.shape[0], s), dtype), dtype)
+    made = [device.zero_block(operator.shape[0], s, dtype) for _ in range(2)]
+    for form, out in zip((block, columns), made, strict=True):
+        form.apply(R, out)
+    assert chosen.variant.projects_system or not isinstance(block, ColumnByColumn)
+    np.testing.assert_allclose(*map(device.to_host, made), rtol=1e-11, atol=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(1, 3 * LONGEST_ROW), min_size=1, max_size=6), st.integers(0, 2**31))
+def test_sums_of_pieces_are_sums_of_subdomains(sizes, seed):
+    labels = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(sizes)), sizes))
+    (order, starts), (pieces, ends) = _restriction(labels, len(sizes))
+    ones = np.ones(labels.size)
+    first = sparse.csr_array((ones, order, starts), shape=(starts.size - 1, labels.size))
+    second = sparse.csr_array((ones[: pieces.size], pieces, ends), shape=(len(sizes), starts.size - 1))
+    assert np.diff(starts).max() <= LONGEST_ROW
+    np.testing.assert_array_equal((second @ first).toarray(), np.eye(len(sizes))[labels].T)
+
+
+def test_an_inner_iteration_solves_column_by_column():
+    device, A = devices.device("cpu"), hermitian(9, float)
+    labels = (np.arange(81) // 10).astype(np.int32)
+    right = random_block((9, 4), float)
+    direct, inner = (projection_of(A, labels, device, coarse).solve_columns(right) for coarse in (None, InnerCG()))
+    np.testing.assert_allclose(inner, direct, rtol=1e-6)
+
+
+def test_dense_vectors_are_projected_column_by_column():
+    device, A = devices.device("cpu"), hermitian(9, float)
+    operator = Matrix(A)
+    Z = random_block((81, 3), float)
+    projection = Projection(operator, operator.bind(device), DenseSubspace(Z), Cholesky(), device)
+    form = in_blocks_of(projection, 81, 4)
+    assert isinstance(form, ProjectionByColumns)
+    V = random_block((81, 4), float)
+    made = V.copy()
+    form.project(made)
+    np.testing.assert_allclose(Z.T @ made, 0, atol=1e-12 * np.abs(Z.T @ V).max())
+
+
+@pytest.mark.parametrize("deflation", ["stripes", "blocks:4", "eigenvectors:4"])
+def test_block_runs_are_deflated_with_every_kind_of_vectors(deflation):
+    def iterations(second):
+        chosen = configure("two-layer", n=32, solver="block-cg", rhs="random:4", deflation=second)
+        result = run_through(start_run(chosen))
+        assert result.converged
+        return result.iterations
+
+    assert iterations(deflation) < iterations("none")
