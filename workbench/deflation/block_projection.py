@@ -205,22 +205,22 @@ class ProjectionByColumns:
 
     def __init__(self, projection: Projection, size: int, count: int) -> None:
         self._projection, self._device, self._count = projection, projection.device, count
-        self._column, self._right = (self._device.zeros(size, projection.dtype) for _ in range(2))
+        self._column, self._right = ([self._device.zeros(size, projection.dtype)] for _ in range(2))
 
     def project(self, V: DeviceVector) -> None:
         """V = P V in place."""
         for j in range(self._count):
-            self._device.take_column(V, j, self._column)
-            self._projection.project(self._column)
-            self._device.put_column(self._column, V, j)
+            self._device.take_columns(V, j, self._column)
+            self._projection.project(*self._column)
+            self._device.put_columns(self._column, V, j)
 
     def recover_solution(self, X: DeviceVector, B: DeviceVector) -> None:
         """X = Q B + P^T X^ in place."""
         for j in range(self._count):
-            self._device.take_column(B, j, self._right)
-            self._device.take_column(X, j, self._column)
-            self._projection.recover_solution(self._column, self._right)
-            self._device.put_column(self._column, X, j)
+            self._device.take_columns(B, j, self._right)
+            self._device.take_columns(X, j, self._column)
+            self._projection.recover_solution(*self._column, *self._right)
+            self._device.put_columns(self._column, X, j)
 
 
 def projection_in_blocks(projection: Projection, size: int, count: int) -> BlockProjection | ProjectionByColumns:

@@ -7,7 +7,7 @@ accelerator. It has `size`, `shape`, `dtype` and `nbytes`; only the device that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -79,12 +79,16 @@ class Memory(Protocol):
         """A block vector of one column as a vector, in the same memory."""
         ...
 
-    def take_column(self, block: DeviceVector, column: int, target: DeviceVector) -> None:
-        """target = a column of a block vector."""
+    def take_columns(self, block: DeviceVector, first: int, targets: Sequence[DeviceVector]) -> None:
+        """targets[k] = column first + k of a block vector."""
         ...
 
-    def put_column(self, source: DeviceVector, block: DeviceVector, column: int) -> None:
-        """A column of a block vector = source."""
+    def put_columns(self, sources: Sequence[DeviceVector], block: DeviceVector, first: int) -> None:
+        """Column first + k of a block vector = sources[k]."""
+        ...
+
+    def prepare_columns(self, block: DeviceVector, vectors: Sequence[DeviceVector]) -> None:
+        """Compile both for so many vectors."""
         ...
 
     def to_host(self, vector: DeviceVector) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -95,15 +96,24 @@ class Launcher:
         """A block vector of one column as a vector, in the same memory."""
         return Vector(block.handle, (block.size,), block.dtype)
 
-    def take_column(self, block: Vector, column: int, target: Vector) -> None:
-        """target = a column of a block vector."""
-        kernel = self.kernel(block_kernels.TAKE, "take", block.dtype)
-        self.launch_over(kernel, target.size, block, target, np.int64(block.shape[1]), np.int64(column))
+    def take_columns(self, block: Vector, first: int, targets: Sequence[Vector]) -> None:
+        """targets[k] = column first + k of a block vector."""
+        self._columns(block, first, targets, taken=True)
 
-    def put_column(self, source: Vector, block: Vector, column: int) -> None:
-        """A column of a block vector = source."""
-        kernel = self.kernel(block_kernels.PUT, "put", block.dtype)
-        self.launch_over(kernel, source.size, source, block, np.int64(block.shape[1]), np.int64(column))
+    def put_columns(self, sources: Sequence[Vector], block: Vector, first: int) -> None:
+        """Column first + k of a block vector = sources[k]."""
+        self._columns(block, first, sources, taken=False)
+
+    def prepare_columns(self, block: Vector, vectors: Sequence[Vector]) -> None:
+        """Compile both for so many vectors."""
+        for taken in (True, False):
+            self.kernel(block_kernels.column_copies(len(vectors), taken=taken), "block_columns", block.dtype)
+
+    def _columns(self, block: Vector, first: int, vectors: Sequence[Vector], *, taken: bool) -> None:
+        kernel = self.kernel(block_kernels.column_copies(len(vectors), taken=taken), "block_columns", block.dtype)
+        rows, columns = block.shape
+        sizes = (np.int64(columns), np.int64(first), np.int64(rows))
+        self.launch(kernel, self.layout.groups_for(rows * len(vectors)), block, *vectors, *sizes, spread=True)
 
     def copy(self, vector: Vector) -> Vector:
         made = self.empty(vector.shape, vector.dtype)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from workbench.devices.clock import Clock, HostClock, Recorder
-from workbench.devices.cpu import memory
+from workbench.devices.cpu import block_columns, memory
 from workbench.devices.cpu.compiled import settle
 from workbench.devices.cpu.operators import Operators
 from workbench.devices.cpu.passes import bind_pass, compile_pass
@@ -108,13 +109,17 @@ class Cpu(StepByStep, Operators):
         """A block vector of one column as a vector, in the same memory."""
         return block.reshape(-1)
 
-    def take_column(self, block: np.ndarray, column: int, target: np.ndarray) -> None:
-        """target = a column of a block vector."""
-        target[:] = block[:, column]
+    def take_columns(self, block: np.ndarray, first: int, targets: Sequence[np.ndarray]) -> None:
+        """targets[k] = column first + k of a block vector."""
+        block_columns.take(block, first, targets)
 
-    def put_column(self, source: np.ndarray, block: np.ndarray, column: int) -> None:
-        """A column of a block vector = source."""
-        block[:, column] = source
+    def put_columns(self, sources: Sequence[np.ndarray], block: np.ndarray, first: int) -> None:
+        """Column first + k of a block vector = sources[k]."""
+        block_columns.put(sources, block, first)
+
+    def prepare_columns(self, block: np.ndarray, vectors: Sequence[np.ndarray]) -> None:
+        """Compile both for so many vectors."""
+        block_columns.prepare_both(block, vectors)
 
     def whole(self, vector: np.ndarray) -> np.ndarray:
         """The vector itself: all of its rows are in host memory."""

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from workbench.devices.kernels.products import stencil_arguments
-from workbench.devices.kernels.source import fill, read
-
-TAKE = read("take_column")
-"""column = column k of a block vector."""
-
-PUT = read("put_column")
-"""Column k of a block vector = column."""
-
+from workbench.devices.kernels.source import fill
 
 GROUP = 256
 """Work-items of a group of the CSR product."""
+
+
+def column_copies(count: int, *, taken: bool) -> str:
+    """Vectors 0, .., count - 1 = columns of a block vector, or the other way round."""
+    names = [f"v{k}" for k in range(count)]
+    sides = ["vector[i]", "block[i*columns + first + k]"]
+    return fill(
+        "block_columns",
+        count=count,
+        arguments=", ".join(f"GLOBAL T* {name}" for name in names),
+        choice="".join(f"k == {k} ? {name} : " for k, name in enumerate(names[:-1])) + names[-1],
+        copy=" = ".join(sides if taken else sides[::-1]),
+    )
 
 
 def csr(columns: int, width: int, *, added: bool = False) -> str:

@@ -21,6 +21,11 @@ def in_blocks(device: Any, operator: Any, size: int, columns: int, dtype: np.dty
     return ColumnByColumn(device, operator, size, columns, dtype) if form is None else form
 
 
+def has_blocks(operator: Any) -> bool:
+    """Whether the operator has a form for block vectors that is not column by column."""
+    return isinstance(getattr(operator, "element_wise", operator), Inlined) or hasattr(operator, "block")
+
+
 class ElementWiseInBlocks:
     """out = formula of x, row by row."""
 

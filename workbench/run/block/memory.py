@@ -12,7 +12,9 @@ import numpy as np
 from workbench.devices.element_wise import ElementWise
 from workbench.devices.kernels.block_algebra import MOST_COLUMNS
 from workbench.devices.lines.block_workspace import BlockWorkspace
+from workbench.devices.lines.column_by_column import MOST_TOGETHER
 from workbench.devices.lines.counting import CountingDevice
+from workbench.devices.lines.in_blocks import has_blocks
 from workbench.errors import InputError
 from workbench.lines.schedule import Inlined
 from workbench.operators.base import stored_bytes
@@ -28,16 +30,25 @@ def chunks_of(setup: SolveSetup, count: int) -> list[slice]:
     most = min(MOST_COLUMNS, count)
     room = setup.device.room(stored_bytes(setup.operator))
     if room is not None:
-        most = min(most, room // bytes_per_column(setup))
+        most = next((s for s in range(most, 0, -1) if bytes_of(setup, s) <= room), 0)
         if not most:
             raise InputError(
-                f"one right-hand side needs {bytes_per_column(setup) / 1e6:.4g} MB for the vectors of solver "
+                f"one right-hand side needs {bytes_of(setup, 1) / 1e6:.4g} MB for the vectors of solver "
                 f"{setup.solver.name}, and device {setup.device.name} has {room / 1e6:.4g} MB left; take a smaller "
                 "problem or raise the memory limit"
             )
     chunks = -(-count // most)
     ends = [count * k // chunks for k in range(chunks + 1)]
     return [slice(begin, end) for begin, end in itertools.pairwise(ends)]
+
+
+def bytes_of(setup: SolveSetup, columns: int) -> int:
+    """Device memory that so many right-hand sides take at once, in bytes: block vectors, and the copies of columns for
+    operators that are applied column by column."""
+    by_column = sum(not has_blocks(operator) for operator in (setup.bound, setup.first_level))
+    copies = 2 * min(columns, MOST_TOGETHER) * by_column
+    vector = setup.operator.shape[0] * setup.operator.dtype.itemsize
+    return columns * bytes_per_column(setup) + copies * vector
 
 
 def bytes_per_column(setup: SolveSetup) -> int:
