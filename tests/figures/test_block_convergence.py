@@ -18,20 +18,32 @@ def result_of(rhs="random:5", **chosen):
 @pytest.mark.parametrize("s", [1, 5])
 def test_the_curves_are_those_of_the_history(solver, s):
     result = result_of(f"random:{s}", solver=solver)
-    above, below, *_ = block_convergence(result.record(), tolerance=1e-6).axes
-    drawn = [line.get_ydata() for line in above.get_lines()]
-    assert len(drawn) == s + 2
+    (axes,) = block_convergence(result.record(), tolerance=1e-6).axes
+    drawn = axes.get_lines()
+    assert len(drawn) == 2 * s + 2
     for j in range(s):
-        np.testing.assert_array_equal(drawn[j], result.history.columns[:, j])
-    np.testing.assert_array_equal(drawn[s], result.history["residual"])
-    np.testing.assert_array_equal(below.get_lines()[0].get_ydata(), result.history.rank)
-    assert above.get_ylabel() == "relative residual ‖rⱼ‖ / ‖bⱼ‖"
-    assert below.get_xlabel() == "iteration k"
+        np.testing.assert_array_equal(drawn[j].get_ydata(), result.history.columns[:, j])
+    np.testing.assert_array_equal(drawn[s].get_ydata(), result.history["residual"])
+    assert axes.get_ylabel() == "relative residual ‖rⱼ‖ / ‖bⱼ‖"
+    assert axes.get_xlabel() == "iteration k"
 
 
-def test_a_method_without_pivots_has_one_axis_for_the_rank():
-    assert len(block_convergence(result_of(solver="pseudo-block-cg").record()).axes) == 2
-    assert len(block_convergence(result_of().record()).axes) == 3
+def test_the_curve_of_a_column_is_named_for_tooltips():
+    result = result_of("random:3")
+    (axes,) = block_convergence(result.record()).axes
+    named = [line for line in axes.get_lines() if line.get_gid()]
+    assert [line.get_gid() for line in named] == ["column 0", "column 1", "column 2"]
+    for j, line in enumerate(named):
+        np.testing.assert_array_equal(line.get_ydata(), result.history.columns[:, j])
+
+
+def test_the_history_of_a_run_that_goes_on_is_drawn():
+    run = start_run(configure("poisson5", n=9, rhs="random:4", solver="block-cg"))
+    for _ in range(5):
+        run.step()
+    (axes,) = block_convergence(run.history.present()).axes
+    assert axes.get_title() == "s = 4"
+    assert len(axes.get_lines()[0].get_xdata()) == 5
 
 
 @pytest.mark.filterwarnings("error")

@@ -10,21 +10,21 @@ from matplotlib.ticker import MaxNLocator
 
 from workbench.figures.block_runs import block_history, title_of
 from workbench.figures.style import new_figure
-from workbench.recording import Record
+from workbench.recording import BlockHistory, Record
 
 FLOOR = -16.0
 """The least logarithm shown, for a residual that is zero."""
 
 
 def column_heatmap(
-    record: Record, *, tolerance: float, title: str = "", width: float = 6.0, height: float | None = None
+    run: Record | BlockHistory, *, tolerance: float, title: str = "", width: float = 6.0, height: float | None = None
 ) -> Figure:
     """log10 of ||r_j||/||b_j|| by column j and iteration k; cells at or below the tolerance are hatched.
 
-    Columns that have not begun are white. Sizes in inches; the default height follows the number of columns. Raises
-    InputError for a run with one right-hand side.
+    run: a record, or the history of a run that goes on. Columns that have not begun are white. Sizes in inches; the
+    default height follows the number of columns. Raises InputError for a run with one right-hand side.
     """
-    relative = block_history(record).columns.T
+    relative = block_history(run).columns.T
     s = len(relative)
     values = np.full(relative.shape, np.nan)
     values[relative == 0] = FLOOR
@@ -35,7 +35,7 @@ def column_heatmap(
     image = axes.imshow(np.ma.masked_invalid(values), cmap="cividis", aspect="auto", interpolation="nearest")
     figure.colorbar(image, ax=axes, label="log₁₀ relative residual ‖rⱼ‖ / ‖bⱼ‖")
     _hatch(axes, relative <= tolerance)
-    axes.set(xlabel="iteration k", ylabel="column j", title=title or title_of(record))
+    axes.set(xlabel="iteration k", ylabel="column j", title=title or title_of(run))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     mark = Patch(facecolor="#666666", edgecolor="#ffffff", hatch="////", label=f"converged, at most {tolerance:.0e}")

@@ -1,4 +1,4 @@
-"""A run with many right-hand sides, its controls and its figures."""
+"""A run with many right-hand sides: its controls, and its figures while it is solved."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ from matplotlib.figure import Figure
 from workbench.errors import InputError
 from workbench.figures import block_convergence, column_heatmap, rank_and_pivot
 from workbench.live._dependent import DEPENDENCIES, dependent_columns
-from workbench.live._watching import paint, picture
+from workbench.live._stream import Publisher
+from workbench.live._tooltips import svg_with_tooltips
+from workbench.live._watching import WIDTH, Watched, Watching
 from workbench.live.controls import button
+from workbench.recording import BlockHistory
 from workbench.registry import registered
-from workbench.run import Result, Stopping, configure, run_through, start_run
+from workbench.run import Configuration, Result, Session, Stopping, configure
 from workbench.solvers.block.base import BlockSolver
 
 PROBLEMS = {"poisson5": 40, "poisson7": 12, "two-layer": 40}
@@ -24,10 +27,12 @@ VIEWS = ("residuals against iterations", "residuals against products", "heat map
 STYLE = {"description_width": "110px"}
 
 
-class BlockView:
-    """Choose a problem, a method and right-hand sides; Run solves and draws, and another figure needs no new run.
+class BlockView(Watching):
+    """Choose a problem, a method and right-hand sides; Run solves in the background, and the figure follows.
 
-    result: the last run, None before the first. `figure()` is the picture, for `figures.save`.
+    Another figure needs no new run. Under the pointer a curve names its column. `wait()` returns the result, which
+    `result` holds when the run has ended, None before; `figure()` is the picture, for `figures.save`. Raises InputError
+    for a choice that it does not have.
     """
 
     def __init__(
@@ -36,6 +41,8 @@ class BlockView:
         solver: str = "block-cg",
         s: int = 8,
         dependency: str = "independent",
+        *,
+        publisher: Publisher | None = None,
     ) -> None:
         solvers = [name for name, cls in registered("solver").items() if issubclass(cls, BlockSolver)]
         for value, known in ((problem, list(PROBLEMS)), (solver, solvers), (dependency, DEPENDENCIES)):
@@ -43,54 +50,92 @@ class BlockView:
                 raise InputError(f"this view has no {value}; choose one of {', '.join(known)}")
         if not 1 <= s <= 32:
             raise InputError(f"this view takes 1 to 32 right-hand sides, got {s}")
+        super().__init__(publisher)
         self.problem = _dropdown("problem", list(PROBLEMS), problem)
         self.solver = _dropdown("solver", solvers, solver)
         self.dependency = _dropdown("right-hand sides", DEPENDENCIES, dependency)
-        self.s = widgets.IntSlider(s, 1, 32, description="s", style=STYLE)
+        self.s = widgets.IntSlider(s, 1, 32, description="number s", style=STYLE)
         self.view = _dropdown("figure", VIEWS, VIEWS[0])
-        self.go = button("Run", "solve with what is chosen", self.run, style="primary")
-        self.message, self.picture = widgets.HTML(), picture()
-        rows = [(self.problem, self.solver), (self.dependency, self.s), (self.view, self.go)]
+        self.go = button("Run", "solve what is chosen", self.run, style="primary")
+        self.halt = button("Stop", "end the run; what was computed stays", self.stop, style="danger")
+        self.message = widgets.HTML()
+        self.picture = widgets.HTML(layout={"max_width": f"{WIDTH}px"})
+        rows = [(self.problem, self.solver), (self.dependency, self.s), (self.view, self.go, self.halt)]
         self.box = widgets.VBox([*map(widgets.HBox, rows), self.message, self.picture])
-        self.result: Result | None = None
-        self.view.observe(lambda _change: self._show(), "value")
+        self._session: Session | None = None
+        self.view.observe(lambda _change: self.show(), "value")
+        self.publisher.add(self.publish)
+        self.show()
+
+    @property
+    def result(self) -> Result | None:
+        """Of the last run; None before it has ended."""
+        return None if self._session is None else self._session.result
 
     def run(self) -> None:
-        """Solve what is chosen, and draw it. Blocks until the run has ended."""
+        """Begin to solve what is chosen; returns at once."""
+        self.stop()
         name = str(self.problem.value)
-        self.go.disabled = True
-        try:
-            chosen = configure(name, n=PROBLEMS[name], solver=self.solver.value)
-            system = chosen.problem.assemble(0)
-            B = dependent_columns(system.operator.shape[0], self.s.value, str(self.dependency.value))
-            self.result = run_through(start_run(chosen, dataclasses.replace(system, b=B)))
-        except InputError as refused:
-            self.message.value = html.escape(str(refused))
-            return
-        finally:
-            self.go.disabled = False
-        ended = self.result
-        self.message.value = html.escape(f"{ended.iterations} iterations: {ended.reason.value}, {ended.detail}")
-        self._show()
+        chosen: Configuration = configure(name, n=PROBLEMS[name], solver=self.solver.value)
+        system = chosen.problem.assemble(0)
+        B = dependent_columns(system.operator.shape[0], self.s.value, str(self.dependency.value))
+        self._session = Session(chosen, dataclasses.replace(system, b=B), on_end=lambda _session: self.publisher.wake())
+        self.watched = Watched(self._session)
+        self._session.start()
+        self.show()
+        self.publisher.wake()
+
+    def stop(self) -> None:
+        """End the run; what was computed stays."""
+        if self._session is not None:
+            self._session.stop()
+
+    def wait(self, timeout: float | None = None) -> Result:
+        """Run unless a run was begun, wait for its end, draw it, and return the result."""
+        if self._session is None:
+            self.run()
+        assert self._session is not None
+        result = self._session.wait(timeout)
+        self.show()
+        return result
 
     def figure(self) -> Figure:
-        """The chosen figure of the last run. Raises InputError before the first."""
-        if self.result is None:
+        """The chosen figure of the last run as it is now. Raises InputError before its first iteration."""
+        history = None if self.watched is None else self.watched.history
+        if not isinstance(history, BlockHistory) or not history.count:
             raise InputError("there is no run to draw yet; press Run")
-        record, tolerance = self.result.record(), Stopping.rtol
+        assert self.watched is not None
+        now, title = history.present(), f"{self.watched.title}, s = {history.columns.shape[1]}"
         if self.view.value == VIEWS[2]:
-            return column_heatmap(record, tolerance=tolerance)
+            return column_heatmap(now, tolerance=Stopping.rtol, title=title)
         if self.view.value == VIEWS[3]:
-            return rank_and_pivot(record)
+            return rank_and_pivot(now, title=title)
         against = "products" if self.view.value == VIEWS[1] else "iterations"
-        return block_convergence(record, tolerance=tolerance, against=against)
+        return block_convergence(now, tolerance=Stopping.rtol, against=against, title=title)
 
-    def _show(self) -> None:
+    def extent(self) -> object:
+        watched = self.watched
+        if watched is None or watched.history is None:
+            return watched is not None and watched.error
+        return watched.history.count, watched.busy, watched.over
+
+    def draw(self) -> None:
+        watched = self.watched
+        busy = watched is not None and not watched.over
+        self.go.disabled, self.halt.disabled = busy, not busy
+        self.message.value = html.escape(self._words())
+        if watched is not None and watched.history is not None and watched.history.count:
+            self.picture.value = svg_with_tooltips(self.figure())
+
+    def _words(self) -> str:
+        if self.watched is None:
+            return "Choose, and press Run."
+        if self.watched.error:
+            return self.watched.error
         if self.result is not None:
-            paint(self.picture, self.figure())
-
-    def _repr_mimebundle_(self, **options: Any) -> Any:
-        return self.box._repr_mimebundle_(**options)
+            return f"{self.result.iterations} iterations: {self.result.reason.value}, {self.result.detail}"
+        history = self.watched.history
+        return "setting up" if history is None else f"iteration {max(0, history.count - 1)}"
 
 
 def _dropdown(description: str, options: Any, value: str) -> widgets.Dropdown:

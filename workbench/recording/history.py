@@ -138,6 +138,13 @@ class BlockHistory(History):
         self._ranks.append((rank, pivot))
         self.append(residual=float(relative[:begun].max()), seconds=seconds)
 
+    def present(self) -> BlockHistory:
+        """A copy of the rows that are there now, while another thread may add some."""
+        copy, count = BlockHistory(self._size), self.count
+        copy._columns = {name: column[:count].copy() for name, column in self._columns.items()}
+        copy._rows, copy._ranks, copy._count = self._rows[:count], self._ranks[:count], count
+        return copy
+
     def to_arrays(self) -> dict[str, np.ndarray]:
         """All columns, for storage."""
         return {**super().to_arrays(), "columns": self.columns, "rank": self.rank, "pivot": self.pivot}

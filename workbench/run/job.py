@@ -6,12 +6,14 @@ import contextlib
 import enum
 import threading
 from collections.abc import Iterator
+from typing import cast
 
 from workbench.problems import LinearSystem
 from workbench.run.cancellation import STOPPED_EARLY, STOPPED_IN_SETUP, CancelToken, StoppedError
 from workbench.run.configuration import Configuration
 from workbench.run.driver import Run
 from workbench.run.run_queue import QueueSlot
+from workbench.run.start import start_run
 
 
 class State(enum.StrEnum):
@@ -121,9 +123,10 @@ class Job:
             self._state = state
 
     def _new_run(self, configuration: Configuration, system: LinearSystem | None = None, *, trace: bool = False) -> Run:
-        """Set up a run. Raises StoppedError for whatever goes wrong after a cancellation request."""
+        """Set up a run, with one right-hand side or with many, which has the same interface. Raises StoppedError for
+        whatever goes wrong after a cancellation request."""
         try:
-            return Run(configuration, system, trace=trace, stopped=lambda: self.stopping)
+            return cast(Run, start_run(configuration, system, trace=trace, stopped=lambda: self.stopping))
         except BaseException:
             # A cancelled setup has not failed.
             if self.stopping:

@@ -196,13 +196,13 @@ class BlockRun:
         columns = self._done + self._chunk.columns(self._own or self.ending, lost=self.reason is Reason.DEVICE_LOST)
         waiting = self._relative.size - len(columns)
         columns += (Column(Reason.CANCELLED, 0, math.nan, math.nan),) * waiting
-        return block_result_of(self._state, self.x, columns, self.trace)
+        return block_result_of(self.state, self.x, columns, self.trace)
 
     def serve_snapshots(self) -> None:
         """Block runs have no snapshots."""
 
     @property
-    def _state(self) -> RunState:
+    def state(self) -> RunState:
         return RunState(
             configuration=self.configuration,
             setup=self.setup,
