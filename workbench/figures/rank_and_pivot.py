@@ -34,7 +34,7 @@ def rank_and_pivot(run: Record | BlockHistory, *, title: str = "", width: float 
 
 
 def _pivot(axes: Axes, iterations: np.ndarray, pivot: np.ndarray) -> None:
-    axes.set_ylabel("smallest / largest\npivot (1)")
+    axes.set_ylabel("smallest / largest\npivot")
     if (pivot > 0).any():
         shown = np.where(pivot > 0, pivot, np.nan)
         axes.semilogy(iterations, shown, color=curve_style(2).colour, marker=".", markersize=4, linewidth=1)

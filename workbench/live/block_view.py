@@ -54,7 +54,7 @@ class BlockView(Watching):
         self.problem = _dropdown("problem", list(PROBLEMS), problem)
         self.solver = _dropdown("solver", solvers, solver)
         self.dependency = _dropdown("right-hand sides", DEPENDENCIES, dependency)
-        self.s = widgets.IntSlider(s, 1, 32, description="number s", style=STYLE)
+        self.s = widgets.IntSlider(s, 1, 32, description="number s", style=STYLE, layout={"width": "340px"})
         self.view = _dropdown("figure", VIEWS, VIEWS[0])
         self.go = button("Run", "solve what is chosen", self.run, style="primary")
         self.halt = button("Stop", "end the run; what was computed stays", self.stop, style="danger")
@@ -139,4 +139,5 @@ class BlockView(Watching):
 
 
 def _dropdown(description: str, options: Any, value: str) -> widgets.Dropdown:
-    return widgets.Dropdown(options=options, value=value, description=description, style=STYLE)
+    layout = {"width": "340px"}
+    return widgets.Dropdown(options=options, value=value, description=description, style=STYLE, layout=layout)
