@@ -45,10 +45,10 @@ PETSC = Library(
 
 def figures(*, quick: bool = False) -> dict[str, Any]:
     """What `python -m benchmarks` prints."""
-    rounds = 1 if quick else 5
+    rounds = 1 if quick else 3
     n = 12 if quick else 64
     cases: dict[str, tuple[str, dict[str, Any], int]] = {
-        "two-layer, s = 16": ("two-layer", {"n": 32 if quick else 256}, 16),
+        "two-layer, s = 16": ("two-layer", {"n": 32 if quick else 128}, 16),
         "poisson27, s = 16": ("poisson27", {"n": n}, 16),
         "poisson7, s = 16": ("poisson7", {"n": n}, 16),
         "stand-in for m_t1, s = 16": ("stand-in", {"of": "m_t1", "scale": 0.05 if quick else 1.0}, 16),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 import numpy as np
 
 from workbench.devices.rows import Rows
+from workbench.lines.block_passes import BlockPass
 
 DeviceVector = Any
 """A NumPy array, or a vector in the memory of an accelerator."""
@@ -134,6 +135,15 @@ class BlockAlgebra(Protocol):
         """target = base + factor @ small for a small matrix of that shape, (s, t), or (s,) for a diagonal one.
 
         Without base for None. target may be base or factor.
+        """
+        ...
+
+    def fused(
+        self, work: BlockPass, arrays: Mapping[str, DeviceVector], factors: Mapping[str, DeviceVector], /
+    ) -> Callable[[Mapping[str, np.ndarray]], dict[str, np.ndarray]] | None:
+        """Several lines in one pass, as a function of the small matrices of one row; returns the dot products.
+
+        None where separate lines are faster.
         """
         ...
 

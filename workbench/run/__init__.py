@@ -130,7 +130,7 @@ def run_through(run: Run | BlockRun, callback: Callable[[Any], None] | None = No
 
 def race(configurations: Sequence[Configuration]) -> list[Result]:
     """Run several configurations round-robin, one iteration each, each on its own clock; results in their order."""
-    runs = [Run(configuration) for configuration in configurations]
+    runs = [start_run(configuration) for configuration in configurations]
     active = list(runs)
     while active:
         active = [run for run in active if run.step()]

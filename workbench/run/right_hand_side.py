@@ -92,8 +92,8 @@ def _refuse_several(rhs: str, columns: int | None = None) -> None:
     """Raise InputError for the right-hand sides of a block run; columns: their number where it is known."""
     if columns != 1:
         raise InputError(
-            f"rhs {rhs} gives several right-hand sides, which only `workbench solve` and workbench.run.solve take; "
-            "choose one, such as random"
+            f"rhs {rhs} gives several right-hand sides, and this run takes one; start it by "
+            "workbench.run.start_run, or choose one, such as random"
         )
 
 

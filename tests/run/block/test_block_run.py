@@ -10,7 +10,9 @@ import pytest
 from workbench import cli, devices
 from workbench.errors import DeviceError, InputError
 from workbench.recording import BlockHistory, kernel_table, load, save
-from workbench.run import BlockRun, Reason, Run, Session, Stopping, configure, run_through
+from workbench.run import BlockRun, Race, Reason, Run, Session, Stopping, configure, race, run_through, sweep
+
+WITHIN = {"stopping": Stopping(rtol=1e-8)}
 
 
 def configuration(**chosen):
@@ -99,8 +101,20 @@ def test_a_traced_run_records_its_lines():
 def test_sessions_and_runs_of_one_right_hand_side_refuse_many():
     with pytest.raises(InputError, match="rhs random:3 gives several right-hand sides"):
         Run(configuration())
-    with pytest.raises(InputError, match="several right-hand sides"):
-        Session(configuration()).wait(60)
+
+
+def test_sessions_races_and_sweeps_take_many_right_hand_sides():
+    alone = run_through(BlockRun(configuration())).iterations
+    assert Session(configuration()).wait(60).iterations == alone
+    chosen = [configuration(solver=name) for name in ("block-cg", "pseudo-block-cg")]
+    block, pseudo = race(chosen)
+    assert (block.iterations, block.converged, pseudo.converged) == (alone, True, True)
+    entered = Race(chosen)
+    entered.start()
+    entered.wait()
+    assert [entry.result.iterations for entry in entered.entries] == [block.iterations, pseudo.iterations]
+    rows = sweep("poisson5", {"solver": ["block-cg", "pseudo-block-cg"]}, n=12, rhs="random:3", **WITHIN).rows
+    assert [row["iterations"] for row in rows] == [block.iterations, pseudo.iterations]
 
 
 def test_the_command_line_prints_every_column(capsys):

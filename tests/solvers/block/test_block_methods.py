@@ -179,6 +179,14 @@ def test_a_singular_system_gets_consistent_right_hand_sides():
     assert result.reason is Reason.CONSISTENT
     consistent = B - B.mean(axis=0)
     assert np.linalg.norm(consistent - A @ result.x) <= 1e-7 * np.linalg.norm(B)
+    said = "A is singular: the means of all columns of B were removed so that solutions exist"
+    assert [note for note in result.provenance["notes"] if "mean" in note] == [said]
+    B[:, 1] -= B[:, 1].mean()
+    notes = solve(A, B, rtol=1e-8, M="jacobi").provenance["notes"]
+    assert any("the means of columns 0, 2 of B were removed" in note for note in notes)
+    B[:, 2] = 3
+    with pytest.raises(InputError, match="column 2: the right-hand side is constant"):
+        solve(A, B, M="jacobi")
 
 
 def helmholtz(n):

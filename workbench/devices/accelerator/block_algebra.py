@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,8 @@ import numpy as np
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.kernels import block_algebra as texts
+from workbench.devices.kernels import block_passes as passes
+from workbench.lines.block_passes import BlockPass
 
 ROWS_PER_GROUP = 1024
 """Rows of a group in a reduction, at least."""
@@ -61,6 +63,36 @@ class BlockAlgebra:
             device.launch(kernel, groups, *arguments, np.int64(rows), group=group)
 
         return run_product
+
+    def fused(
+        self, work: BlockPass, arrays: Mapping[str, Vector], factors: Mapping[str, Vector]
+    ) -> Callable[[Mapping[str, np.ndarray]], dict[str, np.ndarray]]:
+        """Several lines in one pass, as a function of the small matrices of one row; waits for the device where it
+        returns dot products, which it copies together."""
+        device, first, group = self._device, arrays[work.arrays[0]], texts.GRAM_GROUP
+        (size, s), count = first.shape, len(work.products)
+        groups = max(1, min(MOST_GROUPS, size // ROWS_PER_GROUP))
+        numbers = self._room("numbers", (max(1, len(work.rows)), s), first.dtype)
+        wide = device.wide(first.dtype)
+        entries = max(1, count) * s
+        partial, total = self._room("partial", (groups, entries), wide), self._room("total", (entries,), wide)
+        kernel = device.kernel(passes.text(work, s), "block_pass", first.dtype, group=group)
+        add = device.kernel(texts.SUM, "block_sum", first.dtype, group=group) if count else None
+        vectors = (*(arrays[name] for name in work.arrays), *(factors[name] for name in work.factors))
+        upload, groups_of_sum = device.runtime.upload, -(-count * s // texts.SUM_WIDTH)
+
+        def run(small: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+            if work.rows:
+                rows = np.stack([small[name].reshape(s) for name in work.rows])
+                upload(numbers.handle, np.ascontiguousarray(rows, first.dtype))
+            device.launch(kernel, groups, *vectors, numbers, partial, np.int64(size), group=group)
+            if add is None:
+                return {}
+            device.launch(add, groups_of_sum, partial, total, np.int64(groups), np.int64(count * s), group=group)
+            sums = device.to_host(total).reshape(count, s)
+            return {product.target: sums[p] for p, product in enumerate(work.products)}
+
+        return run
 
     def _reduced(self, text: str, name: str, x: Vector, y: Vector, entries: int) -> Callable[[], np.ndarray]:
         """Computes the partial sums of a kernel over all groups, and their sum, shape (entries,)."""

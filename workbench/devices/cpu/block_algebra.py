@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from workbench.devices.cpu import generated
+from workbench.devices.cpu import block_passes, generated
 from workbench.devices.cpu.compiled import Kernel
 from workbench.devices.cpu.threads import CHUNK, launch, prepare
 from workbench.devices.cpu.tiles import widths
@@ -78,6 +78,9 @@ def combine(
         launch(target.size, product, target, addend, factor, matrix)
 
     return run
+
+
+fused = block_passes.compiled
 
 
 def _partial_sums(x: np.ndarray, rows: int, columns: int) -> np.ndarray:

@@ -1,12 +1,13 @@
 """Programs of block vectors: N x s, on a device, with the small matrices in host memory.
 
-The host factorizes small matrices by LAPACK, so a program waits for every Gram matrix that it computes. Each line is a
-step of its own: an operator application, a Gram matrix, or a sum of block vectors times small matrices.
+The host factorizes small matrices by LAPACK, so a program waits for every Gram matrix that it computes. Neighbouring
+lines that act on every column alone are one pass, where the device offers it. Any other line is a step of its own: an
+operator application, a Gram matrix, or a sum of block vectors times small matrices.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,12 @@ import numpy as np
 from workbench.devices.clock import Clock
 from workbench.devices.lines.in_blocks import in_blocks
 from workbench.devices.operator_protocols import BlockAlgebra
-from workbench.devices.traffic import block_work
+from workbench.devices.traffic import block_work, product_flops
 from workbench.lines import shapes as typing_rules
+from workbench.lines.block_passes import BlockPass, Products, Scaling, Statement, Update, scaling
 from workbench.lines.block_terms import Term, terms_of
 from workbench.lines.parse import parse
+from workbench.lines.schedule import Inlined
 from workbench.lines.shapes import infer, infer_vectors
 from workbench.lines.types import Application, Call, Dot, Formula, Line, LinesError, Name, Shape, block
 
@@ -93,8 +96,12 @@ class BlockProgram:
         """Names of conjugates, which are read from the block vector itself."""
         self._works: list[Work] = []
         self._runs: list[Callable[[], None]] = []
-        for line in lines:
-            self._runs += [self._timed(*step, line.text) for step in self._steps(line)]
+        for some in self._grouped(lines):
+            fused = self._fused(some)
+            if fused:
+                self._runs.append(self._timed(*fused, "; ".join(line.text for line in some)))
+            else:
+                self._runs += [self._timed(*step, line.text) for line in some for step in self._steps(line)]
 
     def __call__(self) -> None:
         self.calls += 1
@@ -117,6 +124,82 @@ class BlockProgram:
     def _timed(self, run: Callable[[], None], work: Work, name: str) -> Callable[[], None]:
         self._works.append(work)
         return self._space.clock.timed(run, name, work) if self._space.clock else run
+
+    def _grouped(self, lines: tuple[Line, ...]) -> Iterator[list[Line]]:
+        """Runs of lines that act on every column alone; any other line for itself."""
+        group: list[Line] = []
+        for line in lines:
+            if self._columnwise(line):
+                group.append(line)
+                continue
+            if group:
+                yield group
+            group = []
+            yield [line]
+        if group:
+            yield group
+
+    def _columnwise(self, line: Line) -> bool:
+        match line:
+            case Application(operator=name, target=target, argument=argument):
+                return self._scaling(name, target, argument) is not None
+            case Dot():
+                return line.columnwise
+            case Formula(expression=Call(function="conj")):
+                return True
+            case Formula() if self._shapes[line.target].tall:
+                terms = terms_of(line, self._shapes)
+                return all(term.small is None or self._shapes[term.small].rows == 1 for term in terms)
+        return False
+
+    def _scaling(self, name: str, target: str, argument: str) -> Scaling | None:
+        operator = self._space.operators[name]
+        if not isinstance(operator, Inlined):
+            return None
+        return scaling(target, argument, operator.formula, operator.factors)
+
+    def _fused(self, lines: list[Line]) -> tuple[Callable[[], None], Work] | None:
+        """Several lines in one pass; None for one alone, and where the device runs them one by one."""
+        if len(lines) < 2:
+            return None
+        space, conjugated = self._space, dict(self._conjugated)
+        statements: list[Statement] = []
+        factors: dict[str, Any] = {}
+        for line in lines:
+            match line:
+                case Application(operator=name, target=target, argument=argument):
+                    made = self._scaling(name, target, argument)
+                    assert made is not None
+                    statements.append(made)
+                    factors |= space.operators[name].factors
+                case Dot(target=target, left=left, right=right):
+                    statements.append(Products(target, conjugated.get(left, left), right, left in conjugated))
+                case Formula(target=target, expression=Call(function="conj", argument=Name(name=name))):
+                    conjugated[target] = name
+                case Formula(target=target):
+                    statements.append(Update(target, terms_of(line, self._shapes)))
+        if len(statements) < 2:
+            return None
+        work = BlockPass(tuple(statements))
+        arrays = {name: space.vector(name) for name in work.arrays}
+        compute = space.algebra.fused(work, arrays, {name: factors[name] for name in work.factors})
+        if compute is None:
+            return None
+        self._conjugated |= conjugated
+        moved = [arrays[name] for name in (*work.loads, *work.stores)] + [factors[name] for name in work.factors]
+        counted = sum(array.nbytes for array in moved), self._operations(work)
+
+        def run() -> None:
+            space.matrices.update(compute(space.matrices))
+
+        return run, lambda: counted
+
+    def _operations(self, work: BlockPass) -> int:
+        """Those of the lines one by one."""
+        terms = [term for one in work.statements if isinstance(one, Update) for term in one.terms if term.small]
+        entries = self._space.size * self._space.columns
+        scalings = sum(isinstance(one, Scaling) and isinstance(one.factor, str) for one in work.statements)
+        return product_flops((len(terms) + len(work.products)) * entries, self._space.dtype) + scalings * entries
 
     def _steps(self, line: Line) -> list[tuple[Callable[[], None], Work]]:
         match line:

@@ -99,3 +99,6 @@ class CountingBlocks(CountingDevice):
         return lambda *_: None
 
     column_dots = combine = apply = gram
+
+    def fused(self, *_: Any) -> None:
+        """One line at a time."""

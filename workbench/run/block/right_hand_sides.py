@@ -75,11 +75,20 @@ def right_hand_sides(
         exponents[j] = exponent = math.frexp(max(max_abs(b), max_abs(x)))[1] if b.any() else 0
         b, x = scaled(b, -exponent), scaled(x, -exponent)
         if singular:
-            found: list[str] = []
-            b, removed[j] = make_consistent(b, exponent, found)
-            notes += [f"column {j}: {note}" for note in found]
+            try:
+                b, removed[j] = make_consistent(b, exponent, [])
+            except InputError as constant:
+                raise InputError(f"column {j}: {constant}") from None
         B[:, j], start[:, j] = b, x if b.any() or configuration.stopping.atol > 0 else 0
+    if removed.any():
+        notes.append(_about_means(removed))
     return RightHandSides(B, start, exponents, removed)
+
+
+def _about_means(removed: np.ndarray) -> str:
+    changed = np.flatnonzero(removed)
+    which = "all columns" if changed.size == removed.size else f"columns {', '.join(map(str, changed))}"
+    return f"A is singular: the means of {which} of B were removed so that solutions exist"
 
 
 def _columns_of(configuration: Configuration, system: LinearSystem) -> np.ndarray:
