@@ -79,7 +79,7 @@ def banded(size: int) -> sparse.csr_array:
 
 
 def product(name: str, matrix: sparse.csr_array, s: int, rounds: int) -> dict[str, Any]:
-    """A X with the matrix in CSR form: microseconds, share of the bandwidth, and the ratio of the peer's time to ours."""
+    """A X with the matrix in CSR form: microseconds, share of the bandwidth, and the peer's time over ours."""
     device = devices.device(name)
     X, out = blocks(device, matrix.shape[0], s, 2)
     ours = Matrix(matrix).bind(device).block(s)

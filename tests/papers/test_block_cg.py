@@ -9,8 +9,9 @@ import pytest
 
 from workbench.machine.profile import profile
 from workbench.papers import PAPERS, reproduce
-from workbench.papers.block_cg import flops_printed, printed, systems
+from workbench.papers.block_cg import flops_printed, gflops, printed, systems
 from workbench.papers.block_cg_iteration import iteration, scipy_seconds
+from workbench.run import BlockRun, configure
 
 SIZE = 16
 """max_n of the tests: stand-ins of at most 17,600 rows, or as small as they get."""
@@ -75,6 +76,17 @@ def test_the_model_is_bytes_over_bandwidth_and_latencies():
     expected = single.bytes / 421.57e9 + single.passes * 3.46e-6
     assert single.modelled(where) == pytest.approx(expected)
     assert single.modelled(profile("i5-8250u")) == pytest.approx(single.bytes / 38.4e9)
+
+
+def test_rates_by_both_counts():
+    """poisson5 has 5 n^2 - 4 n entries; block CG's own operations grow with s^2, those of the table with s."""
+    run = BlockRun(configure("poisson5", n=20, solver="block-cg", rhs="random:8"))
+    while run.step():
+        pass
+    theirs, ours = gflops(run)
+    counted = run.iterations * 8 * (2 * (5 * 400 - 80) + 10 * 400 + 2)
+    assert theirs == pytest.approx(counted / run.iteration_seconds / 1e9)
+    assert ours > 3 * theirs
 
 
 def test_measured_rates_are_operations_over_seconds():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import html
-from typing import Any
+from typing import Any, cast
 
 import ipywidgets as widgets
 from matplotlib.figure import Figure
@@ -16,9 +16,10 @@ from workbench.live._stream import Publisher
 from workbench.live._tooltips import svg_with_tooltips
 from workbench.live._watching import WIDTH, Watched, Watching
 from workbench.live.controls import button
+from workbench.papers.block_cg import gflops
 from workbench.recording import BlockHistory
 from workbench.registry import registered
-from workbench.run import Configuration, Result, Session, Stopping, configure
+from workbench.run import BlockRun, Configuration, Result, Session, Stopping, configure
 from workbench.solvers.block.base import BlockSolver
 
 PROBLEMS = {"poisson5": 40, "poisson7": 12, "two-layer": 40}
@@ -127,13 +128,20 @@ class BlockView(Watching):
         if watched is not None and watched.history is not None and watched.history.count:
             self.picture.value = svg_with_tooltips(self.figure())
 
+    def _rates(self) -> str:
+        """GFLOP/s by the count of Tali and Vainikko, for separate recurrences, and by that of the lines."""
+        assert self._session is not None
+        theirs, ours = gflops(cast(BlockRun, self._session.run))
+        return f"{theirs:.3g} GFLOP/s by Table II of Tali and Vainikko, {ours:.3g} by the lines"
+
     def _words(self) -> str:
         if self.watched is None:
             return "Choose, and press Run."
         if self.watched.error:
             return self.watched.error
         if self.result is not None:
-            return f"{self.result.iterations} iterations: {self.result.reason.value}, {self.result.detail}"
+            words = f"{self.result.iterations} iterations: {self.result.reason.value}, {self.result.detail}"
+            return "; ".join([words, self._rates(), *self.result.provenance["notes"]])
         history = self.watched.history
         return "setting up" if history is None else f"iteration {max(0, history.count - 1)}"
 

@@ -24,6 +24,7 @@ from workbench.papers.hybrid_pipecg import real_file
 from workbench.papers.reproduction import Reproduction
 from workbench.problems.files import problem_from_text
 from workbench.problems.stand_in import StandIn
+from workbench.run import BlockRun
 from workbench.run.block.memory import blocks_of
 from workbench.solvers.block.base import BlockSolver
 
@@ -91,10 +92,24 @@ def _found(name: str, n: int, max_n: int) -> tuple[Matrix | None, str]:
 def flops_printed(system: System, matrix: Matrix | None = None) -> int:
     """Operations of an iteration with one right-hand side by the paper's Table II, of the printed or another size."""
     n, nnz = (system.n, system.nnz) if matrix is None else (matrix.shape[0], matrix.nnz)
+    return _by_table2(n, nnz, is_complex=system.is_complex)
+
+
+def _by_table2(n: int, nnz: int, *, is_complex: bool) -> int:
     total = np.zeros(3, int)
     for _, times, real, complexes in printed()["table2"]["per_iteration"]:
-        total += times * np.array(complexes if system.is_complex else real)
+        total += times * np.array(complexes if is_complex else real)
     return int(total @ (nnz, n, 1))
+
+
+def gflops(run: BlockRun) -> tuple[float, float]:
+    """GFLOP/s of a run's iterations: by the paper's Table II times the right-hand sides, and counted from the lines."""
+    operator = run.setup.operator
+    (n, _), is_complex = operator.shape, operator.dtype.kind == "c"
+    theirs = run.iterations * run.history.columns.shape[1] * _by_table2(n, operator.nnz or 0, is_complex=is_complex)
+    ours = sum(program.calls * program.flops for program in run.space.programs)
+    seconds = 1e9 * max(run.iteration_seconds, 1e-9)
+    return theirs / seconds, ours / seconds
 
 
 def table1(max_n: int, progress: Progress) -> Reproduction:

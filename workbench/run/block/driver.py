@@ -17,6 +17,7 @@ from workbench.errors import DeviceError, InputError
 from workbench.problems import LinearSystem
 from workbench.recording import BlockHistory
 from workbench.run.block.chunk import Chunk
+from workbench.run.block.dependencies import sentence
 from workbench.run.block.memory import chunks_of
 from workbench.run.block.right_hand_sides import RightHandSides, right_hand_sides
 from workbench.run.configuration import Configuration
@@ -139,6 +140,8 @@ class BlockRun:
         self.setup.device.synchronize()
         self.iteration_seconds += time.perf_counter() - begun
         judge, place = self._chunk.judge, self._chunk.place
+        if not self._chunk.iterations:
+            self._note_dependencies(row.rank)
         ending = judge.judge(row, self._chunk.iterations, self.iteration_seconds)
         self._relative[place] = judge.relative
         # The start of a later chunk is no iteration.
@@ -149,6 +152,13 @@ class BlockRun:
             self._end_chunk(ending)
         if self._clock:
             self._clock.resolve()
+
+    def _note_dependencies(self, rank: int) -> None:
+        """Say which columns of the present chunk depend on others, where its start found some."""
+        place = self._chunk.place
+        B = self._sides.B[:, place]
+        if rank < np.count_nonzero(B.any(axis=0)):
+            self.setup.notes.append(sentence(B, rank, place.start))
 
     def _end_chunk(self, ending: Ending) -> None:
         """End with the present chunk where it is the last one, or where the others would end alike; else begin the
