@@ -40,7 +40,7 @@ def block_convergence(
     low, high = np.full(len(columns), np.nan), np.full(len(columns), np.nan)
     low[known], high[known] = np.nanmin(columns[known], axis=1), np.nanmax(columns[known], axis=1)
     axes.semilogy(x, columns, color=colour, linewidth=0.6, alpha=FAINT)
-    axes.fill_between(x, low, high, color=colour, alpha=FAINT / 2, linewidth=0, label=f"{columns.shape[1]} columns")
+    axes.fill_between(x, low, high, color=colour, alpha=FAINT / 2, linewidth=0, label="all columns")
     axes.semilogy(x, high, color=colour, linewidth=1.6, label="largest")
     if tolerance is not None:
         axes.axhline(tolerance, color="#555555", linestyle=":", linewidth=1, label="tolerance")

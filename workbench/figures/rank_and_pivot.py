@@ -26,7 +26,7 @@ def rank_and_pivot(record: Record, *, title: str = "", width: float = 5.5, heigh
     above.axhline(s, color="#666666", linewidth=0.8, linestyle=":", label=f"s = {s}")
     above.set(ylabel="rank (columns)", ylim=(0, 1.15 * s), title=title or title_of(record))
     above.yaxis.set_major_locator(MaxNLocator(integer=True))
-    above.legend(fontsize="small", loc="lower left")
+    above.legend(fontsize="small")
     _pivot(below, iterations, history.pivot)
     below.set_xlabel("iteration k")
     below.xaxis.set_major_locator(MaxNLocator(integer=True))
