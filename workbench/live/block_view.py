@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import html
+from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
@@ -11,23 +11,36 @@ from matplotlib.figure import Figure
 
 from workbench.errors import InputError
 from workbench.figures import block_convergence, column_heatmap, rank_and_pivot
+from workbench.live._closing import close_all
 from workbench.live._dependent import DEPENDENCIES, dependent_columns
-from workbench.live._watching import paint, picture
+from workbench.live._stream import SOON, Again, Publisher
+from workbench.live._watching import Watched, paint, picture
 from workbench.live.controls import button
+from workbench.live.convergence import ConvergenceView, Curve
+from workbench.live.explorer_words import sentence
+from workbench.live.going import Going
+from workbench.live.save_bar import SaveBar
+from workbench.live.status import StatusLine
 from workbench.registry import registered
-from workbench.run import Result, Stopping, configure, run_through, start_run
+from workbench.run import BlockSession, Result, Session, State, Stopping, configure
 from workbench.solvers.block.base import BlockSolver
 
-PROBLEMS = {"poisson5": 40, "poisson7": 12, "two-layer": 40}
-"""Problems and their n: more than a hundred unknowns for each of ten right-hand sides."""
+PROBLEMS = {"poisson5": 2, "poisson7": 3, "two-layer": 2}
+"""Problems of n^d unknowns, and their d."""
+UNKNOWNS = (2_000, 20_000, 200_000)
+"""About how many. The fewest are two hundred for each of ten right-hand sides, more than block CG has iterations."""
 VIEWS = ("residuals against iterations", "residuals against products", "heat map of columns", "rank and pivot")
 STYLE = {"description_width": "110px"}
 
 
 class BlockView:
-    """Choose a problem, a method and right-hand sides; Run solves and draws, and another figure needs no new run.
+    """Choose a problem, a method and right-hand sides; Run solves in the background, with a curve for each column.
 
-    result: the last run, None before the first. `figure()` is the picture, for `figures.save`.
+    Pointing at the curves names the columns. The other figures are drawn when the run has ended; another figure needs
+    no new run. unknowns: one of `UNKNOWNS`. folder: where figures go, by default exports/ next to the notebook.
+
+    result: the last run, None before the first has ended. `figure()` is the picture, for `figures.save`. Raises
+    InputError for what is not on offer.
     """
 
     def __init__(
@@ -36,45 +49,72 @@ class BlockView:
         solver: str = "block-cg",
         s: int = 8,
         dependency: str = "independent",
+        unknowns: int = UNKNOWNS[0],
+        folder: str | Path | None = None,
     ) -> None:
         solvers = [name for name, cls in registered("solver").items() if issubclass(cls, BlockSolver)]
-        for value, known in ((problem, list(PROBLEMS)), (solver, solvers), (dependency, DEPENDENCIES)):
+        offered = ((problem, PROBLEMS), (solver, solvers), (dependency, DEPENDENCIES), (unknowns, UNKNOWNS))
+        for value, known in offered:
             if value not in known:
-                raise InputError(f"this view has no {value}; choose one of {', '.join(known)}")
+                raise InputError(f"this view has no {value}; choose one of {', '.join(map(str, known))}")
         if not 1 <= s <= 32:
             raise InputError(f"this view takes 1 to 32 right-hand sides, got {s}")
         self.problem = _dropdown("problem", list(PROBLEMS), problem)
+        self.unknowns = _dropdown("unknowns, about", [(f"{size:,}", size) for size in UNKNOWNS], unknowns)
         self.solver = _dropdown("solver", solvers, solver)
         self.dependency = _dropdown("right-hand sides", DEPENDENCIES, dependency)
         self.s = widgets.IntSlider(s, 1, 32, description="s", style=STYLE)
         self.view = _dropdown("figure", VIEWS, VIEWS[0])
         self.go = button("Run", "solve with what is chosen", self.run, style="primary")
-        self.message, self.picture = widgets.HTML(), picture()
-        rows = [(self.problem, self.solver), (self.dependency, self.s), (self.view, self.go)]
-        self.box = widgets.VBox([*map(widgets.HBox, rows), self.message, self.picture])
+        self.halt = button("Stop", "end the run; what was computed stays", self.stop, style="danger")
+        self.publisher = Publisher()
+        self.status, self.picture = StatusLine(), picture()
+        self.convergence = ConvergenceView(publisher=self.publisher, movable=False)
+        self.save_bar = SaveBar(
+            lambda: {str(self.view.value): self.figure()},
+            provenance=lambda: {**self.result.provenance, "right-hand sides": self._sides} if self.result else {},
+            about=lambda: Watched(self.result).file_title if self.result else "",
+            folder=folder,
+        )
         self.result: Result | None = None
-        self.view.observe(lambda _change: self._show(), "value")
+        self._sides = ""
+        self._going: Going | None = None
+        self._drawn: tuple[object, Result | None] | None = None
+        buttons = widgets.HBox([self.go, self.halt]).add_class("wb-buttons")
+        rows = [(self.problem, self.unknowns), (self.solver, self.view), (self.dependency, self.s)]
+        pictures = [self.convergence, self.picture, self.save_bar.box]
+        self.box = widgets.VBox([*map(widgets.HBox, rows), buttons, self.status, *pictures])
+        self.view.observe(lambda _change: self.publisher.wake(), "value")
+        self.publisher.add(self._publish, first=True)
 
-    def run(self) -> None:
-        """Solve what is chosen, and draw it. Blocks until the run has ended."""
+    def run(self) -> Session:
+        """Solve what is chosen in the background. The session, or that of the run that is active."""
+        before = self._going
+        if before and before.session.alive:
+            return before.session
         name = str(self.problem.value)
-        self.go.disabled = True
-        try:
-            chosen = configure(name, n=PROBLEMS[name], solver=self.solver.value)
-            system = chosen.problem.assemble(0)
-            B = dependent_columns(system.operator.shape[0], self.s.value, str(self.dependency.value))
-            self.result = run_through(start_run(chosen, dataclasses.replace(system, b=B)))
-        except InputError as refused:
-            self.message.value = html.escape(str(refused))
-            return
-        finally:
-            self.go.disabled = False
-        ended = self.result
-        self.message.value = html.escape(f"{ended.iterations} iterations: {ended.reason.value}, {ended.detail}")
-        self._show()
+        unknowns: Any = self.unknowns.value
+        chosen = configure(name, n=round(unknowns ** (1 / PROBLEMS[name])), solver=self.solver.value)
+        system = chosen.problem.assemble(0)
+        dependency, s = str(self.dependency.value), self.s.value
+        system = dataclasses.replace(system, b=dependent_columns(system.operator.shape[0], s, dependency))
+        session = BlockSession(chosen, system, on_end=lambda ended: self._ended(ended, f"s = {s}, {dependency}"))
+        for curve in self.convergence.curves:
+            self.convergence.drop(curve)
+        self.convergence.watch_columns(session, s)
+        self._going = Going(before.number + 1 if before else 1, session, Curve(0, "largest", 0, session))
+        session.start()
+        self.publisher.wake()
+        return session
+
+    def stop(self) -> None:
+        """End the run; what was computed stays."""
+        if self._going:
+            self._going.session.stop()
+        self.publisher.wake()
 
     def figure(self) -> Figure:
-        """The chosen figure of the last run. Raises InputError before the first."""
+        """The chosen figure of the last run. Raises InputError before the first has ended."""
         if self.result is None:
             raise InputError("there is no run to draw yet; press Run")
         record, tolerance = self.result.record(), Stopping.rtol
@@ -85,13 +125,48 @@ class BlockView:
         against = "products" if self.view.value == VIEWS[1] else "iterations"
         return block_convergence(record, tolerance=tolerance, against=against)
 
+    def close(self) -> None:
+        """End the run and take everything off the page."""
+        self.stop()
+        self.publisher.close()
+        close_all(self.box)
+
+    def _ended(self, session: Session, sides: str) -> None:
+        """Runs in the solver thread, so that `result` is there when `session.wait` returns."""
+        if session.result is not None:
+            self.result, self._sides = session.result, sides
+        self.publisher.wake()
+
+    def _publish(self) -> Again:
+        going = self._going
+        state = going.session.state if going else State.IDLE
+        alive = going is not None and going.session.alive
+        if going:
+            going.curve.look()
+        self.status.say(*sentence(going, state), state.value)
+        self.go.disabled, self.halt.disabled = alive, not alive
+        self.save_bar.press.disabled = self.result is None
+        self._show()
+        if going and going.session.ending:
+            return SOON
+        return alive and 0.5
+
     def _show(self) -> None:
-        if self.result is not None:
+        """The curves of the columns, which are live, or the figure of the last run."""
+        chosen = self.view.value, self.result
+        if chosen == self._drawn:
+            return
+        self._drawn = chosen
+        live = self.view.value == VIEWS[0]
+        self.convergence.layout.display = None if live else "none"
+        self.convergence.link.hidden = not live
+        self.picture.layout.display = "none"
+        if not live and self.result is not None:
             paint(self.picture, self.figure())
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return self.box._repr_mimebundle_(**options)
 
 
-def _dropdown(description: str, options: Any, value: str) -> widgets.Dropdown:
+def _dropdown(description: str, options: Any, value: Any) -> widgets.Dropdown:
     return widgets.Dropdown(options=options, value=value, description=description, style=STYLE)

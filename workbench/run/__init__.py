@@ -27,7 +27,7 @@ from workbench.run.races import Race, RaceEntry
 from workbench.run.recycling import RitzKeeper
 from workbench.run.result import Column, Result
 from workbench.run.run_queue import MACHINE, QueueSlot, RunQueue
-from workbench.run.session import Session
+from workbench.run.session import BlockSession, Session
 from workbench.run.snapshots import Quantity, Snapshot, SnapshotRequests
 from workbench.run.start import start_run
 from workbench.run.stopping import Norm, Reason, Stopping
@@ -38,6 +38,7 @@ from workbench.solvers import Solver, user_solver
 __all__ = [
     "MACHINE",
     "BlockRun",
+    "BlockSession",
     "Column",
     "Configuration",
     "Job",

@@ -6,6 +6,7 @@ import contextlib
 import enum
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 from workbench.problems import LinearSystem
 from workbench.run.cancellation import STOPPED_EARLY, STOPPED_IN_SETUP, CancelToken, StoppedError
@@ -39,6 +40,8 @@ class Job:
     interrupted, then finishes in the background (`lingering`): the iteration is kept, so that x belongs to the last row
     of the history, and the result of a setup is discarded.
     """
+
+    _run_type: type[Any] = Run
 
     def __init__(self, slot: QueueSlot) -> None:
         self.run: Run | None = None
@@ -123,7 +126,7 @@ class Job:
     def _new_run(self, configuration: Configuration, system: LinearSystem | None = None, *, trace: bool = False) -> Run:
         """Set up a run. Raises StoppedError for whatever goes wrong after a cancellation request."""
         try:
-            return Run(configuration, system, trace=trace, stopped=lambda: self.stopping)
+            return self._run_type(configuration, system, trace=trace, stopped=lambda: self.stopping)
         except BaseException:
             # A cancelled setup has not failed.
             if self.stopping:

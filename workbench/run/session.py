@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from workbench.errors import InputError
 from workbench.problems import LinearSystem
+from workbench.run.block import BlockRun
 from workbench.run.cancellation import GRACE
 from workbench.run.configuration import Configuration
 from workbench.run.job import State
@@ -172,3 +173,9 @@ class Session(ThreadJob):
                 self.slot.acquire(unless=lambda: self.stopping or not wanted())
             else:
                 return
+
+
+class BlockSession(Session):
+    """A session of a run with many right-hand sides: `run` is a `BlockRun`, which has no snapshots."""
+
+    _run_type = BlockRun
