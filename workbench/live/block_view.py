@@ -31,6 +31,7 @@ UNKNOWNS = (2_000, 20_000, 200_000)
 """About how many. The fewest are two hundred for each of ten right-hand sides, more than block CG has iterations."""
 VIEWS = ("residuals against iterations", "residuals against products", "heat map of columns", "rank and pivot")
 STYLE = {"description_width": "110px"}
+LAYOUT = {"width": "340px"}
 
 
 class BlockView:
@@ -60,10 +61,10 @@ class BlockView:
         if not 1 <= s <= 32:
             raise InputError(f"this view takes 1 to 32 right-hand sides, got {s}")
         self.problem = _dropdown("problem", list(PROBLEMS), problem)
-        self.unknowns = _dropdown("unknowns, about", [(f"{size:,}", size) for size in UNKNOWNS], unknowns)
+        self.unknowns = _dropdown("unknowns", [(f"about {size:,}", size) for size in UNKNOWNS], unknowns)
         self.solver = _dropdown("solver", solvers, solver)
         self.dependency = _dropdown("right-hand sides", DEPENDENCIES, dependency)
-        self.s = widgets.IntSlider(s, 1, 32, description="s", style=STYLE)
+        self.s = widgets.IntSlider(s, 1, 32, description="s", style=STYLE, layout=LAYOUT)
         self.view = _dropdown("figure", VIEWS, VIEWS[0])
         self.go = button("Run", "solve with what is chosen", self.run, style="primary")
         self.halt = button("Stop", "end the run; what was computed stays", self.stop, style="danger")
@@ -169,4 +170,4 @@ class BlockView:
 
 
 def _dropdown(description: str, options: Any, value: Any) -> widgets.Dropdown:
-    return widgets.Dropdown(options=options, value=value, description=description, style=STYLE)
+    return widgets.Dropdown(options=options, value=value, description=description, style=STYLE, layout=LAYOUT)
