@@ -1,4 +1,4 @@
-"""Several methods for many right-hand sides: iterations beside products with A."""
+"""Several methods for many right-hand sides: iterations next to products with A."""
 
 from __future__ import annotations
 

@@ -3,59 +3,48 @@
 from __future__ import annotations
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from workbench.figures.block_runs import AXES, block_history, places, title_of
 from workbench.figures.style import curve_style, new_figure
-from workbench.recording import BlockHistory, Record
+from workbench.recording import Record
 
 FAINT = 0.25
 """Opacity of the curve of one column, and of the band."""
-NEAR = 7.0
-"""Width in points of what the pointer finds of a curve."""
 
 
 def block_convergence(
-    run: Record | BlockHistory,
+    record: Record,
     *,
     tolerance: float | None = None,
     against: str = "iterations",
     title: str = "",
-    width: float = 6.0,
+    width: float = 5.5,
     height: float = 3.8,
 ) -> Figure:
     """||r_j||/||b_j|| of all columns j.
 
-    run: a record, or the history of a run that goes on. The band reaches from the smallest to the largest column; the
-    strong curve is the largest, which ends the run. tolerance: drawn as a horizontal line. against: `iterations` or
-    `products`, columns multiplied by A. Every column has an invisible wider curve whose gid names it, for tooltips in
-    an SVG. Sizes in inches. Raises InputError for a run with one right-hand side and for another axis.
+    The band reaches from the smallest to the largest column; the strong curve is the largest, which ends the run.
+    tolerance: drawn as a horizontal line. against: `iterations` or `products`, columns multiplied by A. Sizes in
+    inches. Raises InputError for a run with one right-hand side and for another axis.
     """
-    history = block_history(run)
+    history = block_history(record)
     x = places(history, against)
     figure = new_figure(width, height)
     axes = figure.add_subplot()
-    _columns(axes, x, history.columns)
-    if tolerance is not None:
-        axes.axhline(tolerance, color="#555555", linestyle=":", linewidth=1, label="tolerance")
-    axes.set(xlabel=AXES[against], ylabel="relative residual ‖rⱼ‖ / ‖bⱼ‖", title=title or title_of(run))
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
-    figure.legend(loc="outside lower center", ncols=3, fontsize="small", frameon=False)
-    return figure
-
-
-def _columns(axes: Axes, x: np.ndarray, relative: np.ndarray) -> None:
-    columns = np.where(relative > 0, relative, np.nan)
+    columns = np.where(history.columns > 0, history.columns, np.nan)
     colour = curve_style(0).colour
     # Columns that are zero have no curve, and a row may have no column that has begun.
     known = np.isfinite(columns).any(axis=1)
     low, high = np.full(len(columns), np.nan), np.full(len(columns), np.nan)
     low[known], high[known] = np.nanmin(columns[known], axis=1), np.nanmax(columns[known], axis=1)
     axes.semilogy(x, columns, color=colour, linewidth=0.6, alpha=FAINT)
-    axes.fill_between(x, low, high, color=colour, alpha=FAINT / 2, linewidth=0, label=f"{columns.shape[1]} columns")
+    axes.fill_between(x, low, high, color=colour, alpha=FAINT / 2, linewidth=0, label="all columns")
     axes.semilogy(x, high, color=colour, linewidth=1.6, label="largest")
-    for j, values in enumerate(columns.T):
-        axes.semilogy(x, values, color=colour, linewidth=NEAR, alpha=0, gid=f"column {j}")
+    if tolerance is not None:
+        axes.axhline(tolerance, color="#555555", linestyle=":", linewidth=1, label="tolerance")
+    axes.set(xlabel=AXES[against], ylabel="relative residual ‖rⱼ‖ / ‖bⱼ‖", title=title or title_of(record))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.legend()
+    return figure

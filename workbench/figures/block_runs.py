@@ -11,12 +11,11 @@ AXES = {"iterations": "iteration k", "products": "columns multiplied by A"}
 """What the x axis may count, and its label."""
 
 
-def block_history(run: Record | BlockHistory) -> BlockHistory:
-    """The history by column of a run, or itself. Raises InputError for a run with one right-hand side."""
-    history = run.history if isinstance(run, Record) else run
-    if not isinstance(history, BlockHistory):
+def block_history(record: Record) -> BlockHistory:
+    """The history by column. Raises InputError for a run with one right-hand side."""
+    if not isinstance(record.history, BlockHistory):
         raise InputError("this figure needs a run with several right-hand sides; solve with --rhs random:16, say")
-    return history
+    return record.history
 
 
 def places(history: BlockHistory, against: str) -> np.ndarray:
@@ -41,7 +40,6 @@ def products(history: BlockHistory) -> np.ndarray:
     return np.cumsum(made)
 
 
-def title_of(run: Record | BlockHistory) -> str:
-    """Problem, method and number of right-hand sides; of a history the number alone."""
-    s = f"s = {block_history(run).columns.shape[1]}"
-    return f"{run.problem_label}, {run.label}, {s}" if isinstance(run, Record) else s
+def title_of(record: Record) -> str:
+    """Problem, method and number of right-hand sides."""
+    return f"{record.problem_label}, {record.label}, s = {block_history(record).columns.shape[1]}"

@@ -10,21 +10,21 @@ from matplotlib.ticker import MaxNLocator
 
 from workbench.figures.block_runs import block_history, title_of
 from workbench.figures.style import new_figure
-from workbench.recording import BlockHistory, Record
+from workbench.recording import Record
 
 FLOOR = -16.0
-"""The least logarithm shown, for a residual that is zero."""
+"""The least logarithm, also that of a residual of zero, which has the colour of the smallest positive one."""
 
 
 def column_heatmap(
-    run: Record | BlockHistory, *, tolerance: float, title: str = "", width: float = 6.0, height: float | None = None
+    record: Record, *, tolerance: float, title: str = "", width: float = 6.0, height: float | None = None
 ) -> Figure:
     """log10 of ||r_j||/||b_j|| by column j and iteration k; cells at or below the tolerance are hatched.
 
-    run: a record, or the history of a run that goes on. Columns that have not begun are white. Sizes in inches; the
-    default height follows the number of columns. Raises InputError for a run with one right-hand side.
+    Columns that have not begun are white. Sizes in inches; the default height follows the number of columns. Raises
+    InputError for a run with one right-hand side.
     """
-    relative = block_history(run).columns.T
+    relative = block_history(record).columns.T
     s = len(relative)
     values = np.full(relative.shape, np.nan)
     values[relative == 0] = FLOOR
@@ -33,11 +33,14 @@ def column_heatmap(
     figure = new_figure(width, height or min(7.0, 2.2 + 0.16 * s))
     axes = figure.add_subplot()
     image = axes.imshow(np.ma.masked_invalid(values), cmap="cividis", aspect="auto", interpolation="nearest")
-    figure.colorbar(image, ax=axes, label="log₁₀ relative residual ‖rⱼ‖ / ‖bⱼ‖")
+    if positive.any():
+        # A column that is zero would take the scale to the floor, and leave the others one colour.
+        image.set_clim(vmin=values[positive].min())
+    figure.colorbar(image, ax=axes, label="log₁₀ ‖rⱼ‖ / ‖bⱼ‖")
     _hatch(axes, relative <= tolerance)
-    axes.set(xlabel="iteration k", ylabel="column j", title=title or title_of(run))
+    axes.set(xlabel="iteration k", ylabel="column j", title=title or title_of(record))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     mark = Patch(facecolor="#666666", edgecolor="#ffffff", hatch="////", label=f"converged, at most {tolerance:.0e}")
     figure.legend(handles=[mark], loc="outside lower left", fontsize="small", frameon=False)
     return figure

@@ -1,9 +1,10 @@
-"""A run with many right-hand sides: its controls, and its figures while it is solved."""
+"""A run with many right-hand sides, its controls and its figures."""
 
 from __future__ import annotations
 
 import dataclasses
 import html
+from pathlib import Path
 from typing import Any, cast
 
 import ipywidgets as widgets
@@ -11,29 +12,38 @@ from matplotlib.figure import Figure
 
 from workbench.errors import InputError
 from workbench.figures import block_convergence, column_heatmap, rank_and_pivot
+from workbench.live._closing import close_all
 from workbench.live._dependent import DEPENDENCIES, dependent_columns
-from workbench.live._stream import Publisher
-from workbench.live._tooltips import svg_with_tooltips
-from workbench.live._watching import WIDTH, Watched, Watching
+from workbench.live._stream import SOON, Again, Publisher
+from workbench.live._watching import Watched, paint, picture
 from workbench.live.controls import button
+from workbench.live.convergence import ConvergenceView, Curve
+from workbench.live.explorer_words import sentence
+from workbench.live.going import Going
+from workbench.live.save_bar import SaveBar
+from workbench.live.status import StatusLine
 from workbench.papers.block_cg import gflops
-from workbench.recording import BlockHistory
 from workbench.registry import registered
-from workbench.run import BlockRun, Configuration, Result, Session, Stopping, configure
+from workbench.run import BlockRun, Result, Session, State, Stopping, configure
 from workbench.solvers.block.base import BlockSolver
 
-PROBLEMS = {"poisson5": 40, "poisson7": 12, "two-layer": 40}
-"""Problems and their n: more than a hundred unknowns for each of ten right-hand sides."""
+PROBLEMS = {"poisson5": 2, "poisson7": 3, "two-layer": 2}
+"""Problems of n^d unknowns, and their d."""
+UNKNOWNS = (2_000, 20_000, 200_000)
+"""About how many. The fewest are two hundred for each of ten right-hand sides, more than block CG has iterations."""
 VIEWS = ("residuals against iterations", "residuals against products", "heat map of columns", "rank and pivot")
 STYLE = {"description_width": "110px"}
+LAYOUT = {"width": "340px"}
 
 
-class BlockView(Watching):
-    """Choose a problem, a method and right-hand sides; Run solves in the background, and the figure follows.
+class BlockView:
+    """Choose a problem, a method and right-hand sides; Run solves in the background, with a curve for each column.
 
-    Another figure needs no new run. Under the pointer a curve names its column. `wait()` returns the result, which
-    `result` holds when the run has ended, None before; `figure()` is the picture, for `figures.save`. Raises InputError
-    for a choice that it does not have.
+    Pointing at the curves names the columns. The other figures are drawn when the run has ended; another figure needs
+    no new run. unknowns: one of `UNKNOWNS`. folder: where figures go, by default exports/ next to the notebook.
+
+    result: the last run, None before the first has ended. `figure()` is the picture, for `figures.save`. Raises
+    InputError for what is not on offer.
     """
 
     def __init__(
@@ -42,110 +52,135 @@ class BlockView(Watching):
         solver: str = "block-cg",
         s: int = 8,
         dependency: str = "independent",
-        *,
-        publisher: Publisher | None = None,
+        unknowns: int = UNKNOWNS[0],
+        folder: str | Path | None = None,
     ) -> None:
         solvers = [name for name, cls in registered("solver").items() if issubclass(cls, BlockSolver)]
-        for value, known in ((problem, list(PROBLEMS)), (solver, solvers), (dependency, DEPENDENCIES)):
+        offered = ((problem, PROBLEMS), (solver, solvers), (dependency, DEPENDENCIES), (unknowns, UNKNOWNS))
+        for value, known in offered:
             if value not in known:
-                raise InputError(f"this view has no {value}; choose one of {', '.join(known)}")
+                raise InputError(f"this view has no {value}; choose one of {', '.join(map(str, known))}")
         if not 1 <= s <= 32:
             raise InputError(f"this view takes 1 to 32 right-hand sides, got {s}")
-        super().__init__(publisher)
         self.problem = _dropdown("problem", list(PROBLEMS), problem)
+        self.unknowns = _dropdown("unknowns", [(f"about {size:,}", size) for size in UNKNOWNS], unknowns)
         self.solver = _dropdown("solver", solvers, solver)
         self.dependency = _dropdown("right-hand sides", DEPENDENCIES, dependency)
-        self.s = widgets.IntSlider(s, 1, 32, description="number s", style=STYLE, layout={"width": "340px"})
+        self.s = widgets.IntSlider(s, 1, 32, description="s", style=STYLE, layout=LAYOUT)
         self.view = _dropdown("figure", VIEWS, VIEWS[0])
-        self.go = button("Run", "solve what is chosen", self.run, style="primary")
+        self.go = button("Run", "solve with what is chosen", self.run, style="primary")
         self.halt = button("Stop", "end the run; what was computed stays", self.stop, style="danger")
-        self.message = widgets.HTML()
-        self.picture = widgets.HTML(layout={"max_width": f"{WIDTH}px"})
-        rows = [(self.problem, self.solver), (self.dependency, self.s), (self.view, self.go, self.halt)]
-        self.box = widgets.VBox([*map(widgets.HBox, rows), self.message, self.picture])
-        self._session: Session | None = None
-        self.view.observe(lambda _change: self.show(), "value")
-        self.publisher.add(self.publish)
-        self.show()
+        self.publisher = Publisher()
+        self.status, self.about, self.picture = StatusLine(), widgets.HTML(), picture()
+        self.convergence = ConvergenceView(publisher=self.publisher, movable=False)
+        self.save_bar = SaveBar(
+            lambda: {str(self.view.value): self.figure()},
+            provenance=lambda: {**self.result.provenance, "right-hand sides": self._sides} if self.result else {},
+            about=lambda: Watched(self.result).file_title if self.result else "",
+            folder=folder,
+        )
+        self.result: Result | None = None
+        self._sides = ""
+        self._going: Going | None = None
+        self._drawn: tuple[object, Result | None] | None = None
+        buttons = widgets.HBox([self.go, self.halt]).add_class("wb-buttons")
+        rows = [(self.problem, self.unknowns), (self.solver, self.view), (self.dependency, self.s)]
+        pictures = [self.convergence, self.picture, self.save_bar.box]
+        self.box = widgets.VBox([*map(widgets.HBox, rows), buttons, self.status, self.about, *pictures])
+        self.view.observe(lambda _change: self.publisher.wake(), "value")
+        self.publisher.add(self._publish, first=True)
 
-    @property
-    def result(self) -> Result | None:
-        """Of the last run; None before it has ended."""
-        return None if self._session is None else self._session.result
-
-    def run(self) -> None:
-        """Begin to solve what is chosen; returns at once."""
-        self.stop()
+    def run(self) -> Session:
+        """Solve what is chosen in the background. The session, or that of the run that is active."""
+        before = self._going
+        if before and before.session.alive:
+            return before.session
         name = str(self.problem.value)
-        chosen: Configuration = configure(name, n=PROBLEMS[name], solver=self.solver.value)
+        unknowns: Any = self.unknowns.value
+        chosen = configure(name, n=round(unknowns ** (1 / PROBLEMS[name])), solver=self.solver.value)
         system = chosen.problem.assemble(0)
-        B = dependent_columns(system.operator.shape[0], self.s.value, str(self.dependency.value))
-        self._session = Session(chosen, dataclasses.replace(system, b=B), on_end=lambda _session: self.publisher.wake())
-        self.watched = Watched(self._session)
-        self._session.start()
-        self.show()
+        dependency, s = str(self.dependency.value), self.s.value
+        system = dataclasses.replace(system, b=dependent_columns(system.operator.shape[0], s, dependency))
+        session = Session(chosen, system, on_end=lambda ended: self._ended(ended, f"s = {s}, {dependency}"))
+        for curve in self.convergence.curves:
+            self.convergence.drop(curve)
+        self.convergence.watch_columns(session, s)
+        self._going = Going(before.number + 1 if before else 1, session, Curve(0, "largest", 0, session))
+        session.start()
         self.publisher.wake()
+        return session
 
     def stop(self) -> None:
         """End the run; what was computed stays."""
-        if self._session is not None:
-            self._session.stop()
-
-    def wait(self, timeout: float | None = None) -> Result:
-        """Run unless a run was begun, wait for its end, draw it, and return the result."""
-        if self._session is None:
-            self.run()
-        assert self._session is not None
-        result = self._session.wait(timeout)
-        self.show()
-        return result
+        if self._going:
+            self._going.session.stop()
+        self.publisher.wake()
 
     def figure(self) -> Figure:
-        """The chosen figure of the last run as it is now. Raises InputError before its first iteration."""
-        history = None if self.watched is None else self.watched.history
-        if not isinstance(history, BlockHistory) or not history.count:
+        """The chosen figure of the last run. Raises InputError before the first has ended."""
+        if self.result is None:
             raise InputError("there is no run to draw yet; press Run")
-        assert self.watched is not None
-        now, title = history.present(), f"{self.watched.title}, s = {history.columns.shape[1]}"
+        record, tolerance = self.result.record(), Stopping.rtol
         if self.view.value == VIEWS[2]:
-            return column_heatmap(now, tolerance=Stopping.rtol, title=title)
+            return column_heatmap(record, tolerance=tolerance)
         if self.view.value == VIEWS[3]:
-            return rank_and_pivot(now, title=title)
+            return rank_and_pivot(record)
         against = "products" if self.view.value == VIEWS[1] else "iterations"
-        return block_convergence(now, tolerance=Stopping.rtol, against=against, title=title)
+        return block_convergence(record, tolerance=tolerance, against=against)
 
-    def extent(self) -> object:
-        watched = self.watched
-        if watched is None or watched.history is None:
-            return watched is not None and watched.error
-        return watched.history.count, watched.busy, watched.over
+    def close(self) -> None:
+        """End the run and take everything off the page."""
+        self.stop()
+        self.publisher.close()
+        close_all(self.box)
 
-    def draw(self) -> None:
-        watched = self.watched
-        busy = watched is not None and not watched.over
-        self.go.disabled, self.halt.disabled = busy, not busy
-        self.message.value = html.escape(self._words())
-        if watched is not None and watched.history is not None and watched.history.count:
-            self.picture.value = svg_with_tooltips(self.figure())
+    def _ended(self, session: Session, sides: str) -> None:
+        """Runs in the solver thread, so that `result` is there when `session.wait` returns."""
+        if session.result is not None:
+            self.result, self._sides = session.result, sides
+        self.publisher.wake()
 
-    def _rates(self) -> str:
-        """GFLOP/s by the count of Tali and Vainikko, for separate recurrences, and by that of the lines."""
-        assert self._session is not None
-        theirs, ours = gflops(cast(BlockRun, self._session.run))
-        return f"{theirs:.3g} GFLOP/s by Table II of Tali and Vainikko, {ours:.3g} by the lines"
+    def _publish(self) -> Again:
+        going = self._going
+        state = going.session.state if going else State.IDLE
+        alive = going is not None and going.session.alive
+        if going:
+            going.curve.look()
+        self.status.say(*sentence(going, state), state.value)
+        self.go.disabled, self.halt.disabled = alive, not alive
+        self.save_bar.press.disabled = self.result is None
+        self.about.value = html.escape(" ".join(self._about()))
+        self._show()
+        if going and going.session.ending:
+            return SOON
+        return alive and 0.5
 
-    def _words(self) -> str:
-        if self.watched is None:
-            return "Choose, and press Run."
-        if self.watched.error:
-            return self.watched.error
-        if self.result is not None:
-            words = f"{self.result.iterations} iterations: {self.result.reason.value}, {self.result.detail}"
-            return "; ".join([words, self._rates(), *self.result.provenance["notes"]])
-        history = self.watched.history
-        return "setting up" if history is None else f"iteration {max(0, history.count - 1)}"
+    def _about(self) -> list[str]:
+        """Of a run that has ended: GFLOP/s by the count of Tali and Vainikko, for separate recurrences, and by that of
+        the lines, and its notes."""
+        session = None if self._going is None else self._going.session
+        if self.result is None or session is None or session.run is None or session.alive:
+            return []
+        theirs, ours = gflops(cast(BlockRun, session.run))
+        rates = f"{theirs:.3g} GFLOP/s by Table II of Tali and Vainikko, {ours:.3g} by the operations of the lines."
+        return [rates, *(f"Note: {note}." for note in self.result.provenance["notes"])]
+
+    def _show(self) -> None:
+        """The curves of the columns, which are live, or the figure of the last run."""
+        chosen = self.view.value, self.result
+        if chosen == self._drawn:
+            return
+        self._drawn = chosen
+        live = self.view.value == VIEWS[0]
+        self.convergence.layout.display = None if live else "none"
+        self.convergence.link.hidden = not live
+        self.picture.layout.display = "none"
+        if not live and self.result is not None:
+            paint(self.picture, self.figure())
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        return self.box._repr_mimebundle_(**options)
 
 
-def _dropdown(description: str, options: Any, value: str) -> widgets.Dropdown:
-    layout = {"width": "340px"}
-    return widgets.Dropdown(options=options, value=value, description=description, style=STYLE, layout=layout)
+def _dropdown(description: str, options: Any, value: Any) -> widgets.Dropdown:
+    return widgets.Dropdown(options=options, value=value, description=description, style=STYLE, layout=LAYOUT)

@@ -17,7 +17,7 @@ from workbench.figures import curve_style
 from workbench.live._assets import module
 from workbench.live._stream import PAINTS, PERIOD, RATE, Again, Publisher, pace_of_messages
 from workbench.live._view import StreamView
-from workbench.recording import History, Record
+from workbench.recording import BlockHistory, ColumnHistory, History, Record
 from workbench.registry import unknown_name
 from workbench.run import Norm, RaceEntry, Run, Session, State
 
@@ -186,6 +186,18 @@ class Curve:
         self.history = run.history
 
 
+@dataclasses.dataclass(eq=False)
+class ColumnCurve(Curve):
+    """One of the right-hand sides of a run."""
+
+    column: int = 0
+
+    def _begin(self, run: Run) -> None:
+        super()._begin(run)
+        assert isinstance(run.history, BlockHistory)
+        self.history = ColumnHistory(run.history, self.column)
+
+
 class ConvergenceView(StreamView):
     """Relative residual against iterations as runs go on. `ConvergenceView(session)` watches one; display it to see it.
 
@@ -270,6 +282,12 @@ class ConvergenceView(StreamView):
         if configuration.stopping.norm != Norm.RESIDUAL:
             label += f" (stops by the {configuration.stopping.norm} norm)"
         return self._add(Curve(next(self._keys), label, self._next_style(), session))
+
+    def watch_columns(self, session: Session, s: int) -> None:
+        """Follow a run, started or not, with a curve for each of its s right-hand sides."""
+        session.when_over(self.publisher.wake)
+        for j in range(s):
+            self._add(ColumnCurve(next(self._keys), f"column {j}", self._next_style(), session, column=j))
 
     def add(self, record: Record, label: str = "") -> Curve:
         """Put a run that has ended on the plot, for example one loaded from a file."""

@@ -1,7 +1,7 @@
 """Recordings: run histories, run files, and traces of kernels and copies."""
 
 from workbench.recording.chrome import load_trace, save_trace
-from workbench.recording.history import COLUMNS, BlockHistory, History
+from workbench.recording.history import COLUMNS, BlockHistory, ColumnHistory, History
 from workbench.recording.kernels import kernel_table
 from workbench.recording.overlap import hidden_fraction
 from workbench.recording.record import Record, load, save, to_csv
@@ -11,6 +11,7 @@ __all__ = [
     "COLUMNS",
     "LABELS",
     "BlockHistory",
+    "ColumnHistory",
     "Event",
     "History",
     "Record",

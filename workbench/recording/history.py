@@ -138,13 +138,6 @@ class BlockHistory(History):
         self._ranks.append((rank, pivot))
         self.append(residual=float(relative[:begun].max()), seconds=seconds)
 
-    def present(self) -> BlockHistory:
-        """A copy of the rows that are there now, while another thread may add some."""
-        copy, count = BlockHistory(self._size), self.count
-        copy._columns = {name: column[:count].copy() for name, column in self._columns.items()}
-        copy._rows, copy._ranks, copy._count = self._rows[:count], self._ranks[:count], count
-        return copy
-
     def to_arrays(self) -> dict[str, np.ndarray]:
         """All columns, for storage."""
         return {**super().to_arrays(), "columns": self.columns, "rank": self.rank, "pivot": self.pivot}
@@ -178,3 +171,21 @@ class BlockHistory(History):
     @property
     def pivot(self) -> np.ndarray:
         return np.array([pivot for _, pivot in self._ranks[: self.count]])
+
+
+class ColumnHistory(History):
+    """One right-hand side of a block history, growing with it.
+
+    Its `residual` is ||r_j||/||b_j||, NaN before its chunk has begun; the other columns are those of the block.
+    """
+
+    def __init__(self, block: BlockHistory, j: int) -> None:
+        super().__init__()
+        self._block, self._j = block, j
+
+    @property
+    def count(self) -> int:
+        return self._block.count
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self._block.columns[:, self._j] if name == "residual" else self._block[name]

@@ -79,15 +79,16 @@ function render({ model, el }) {
     canvas.setAttribute("aria-label", `Convergence. ${parts.join(". ") || "No run yet"}.`);
   }
 
-  function showReadout({ k, rows }) {
+  function showReadout({ k, rows, more }) {
     readout.hidden = rows === null;
     if (!rows) return;
     readout.replaceChildren(element("div", "", k));
-    for (const { key, colour, text } of rows) {
-      const row = element("div", "", `${text}  ${curves.get(key)?.label ?? ""}`);
+    for (const { key, colour, text, nearest } of rows) {
+      const row = element("div", nearest ? "wb-nearest" : "", `${text}  ${curves.get(key)?.label ?? ""}`);
       row.style.setProperty("--wb-curve", colour);
       readout.append(row);
     }
+    if (more) readout.append(element("p", "", `and ${more} more`));
   }
 
   function showLegend() {
@@ -113,7 +114,10 @@ function render({ model, el }) {
   });
   const point = (cursor) => grip.held || engine.post({ kind: "point", cursor });
   const leave = () => point(null);
-  canvas.addEventListener("pointermove", (event) => point({ x: event.clientX - canvas.getBoundingClientRect().left }));
+  canvas.addEventListener("pointermove", (event) => {
+    const { left, top } = canvas.getBoundingClientRect();
+    point({ x: event.clientX - left, y: event.clientY - top });
+  });
   canvas.addEventListener("pointerleave", leave);
   canvas.addEventListener("blur", leave);
   canvas.addEventListener("keydown", (event) => {

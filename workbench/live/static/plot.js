@@ -9,6 +9,8 @@ import { onPage } from "./theme.js";
 // The convergence plot as numbers in, strokes out: relative residual, logarithmic, against iterations, seconds or bytes,
 // all runs in one picture.
 
+// Rows of a readout at most; the plot is not much higher.
+const MOST_READ = 10;
 const NOBODY = { first: [], open: false };
 
 export class Plot extends Stage {
@@ -30,7 +32,7 @@ export class Plot extends Stage {
     return RULERS[this.axis === "seconds" && this.setup ? "total" : this.axis];
   }
 
-  // cursor: {x} in pixels, {by} steps from where it is, or null to take it away.
+  // cursor: {x, y} in pixels, {by} steps from where it is, or null to take it away.
   point({ cursor }) {
     this.cursor = cursor?.by === undefined ? cursor : { k: (this.cursor?.k ?? 0) + cursor.by * this.ruler.step(this.frame?.extent ?? 0) };
     this.schedule();
@@ -236,20 +238,24 @@ export class Plot extends Stage {
     }
     this.reading = true;
     const { box, extent, toX, toY } = this.frame;
-    const { x } = this.cursor;
+    const { x, y } = this.cursor;
     const pointed = x === undefined ? this.cursor.k : this.ruler.round(((x - box.left) / (box.right - box.left)) * extent);
-    this.cursor = { k: Math.max(0, Math.min(longest, pointed)) };
+    this.cursor = { k: Math.max(0, Math.min(longest, pointed)), y };
     line(this.context, this.palette.soft, toX(this.cursor.k), box.top, toX(this.cursor.k), box.bottom);
-    const rows = [];
+    const found = [];
     for (const { samples, shown, colour, marker, key } of curves) {
       if (!shown || !(this.cursor.k <= samples.at(shown - 1))) continue;
       const k = samples.before(this.cursor.k, shown);
       const value = samples.values[k];
       if (!(value > 0)) continue;
-      const own = onPage(colour, this.palette);
-      drawMarker(this.context, marker, toX(samples.at(k)), toY(value), own, this.palette.paper, 5);
-      rows.push({ key, colour: own, text: short(value) });
+      found.push({ key, colour: onPage(colour, this.palette), marker, x: toX(samples.at(k)), y: toY(value), text: short(value) });
     }
-    this.hear({ kind: "readout", k: this.ruler.say(this.cursor.k), rows });
+    // Keys have no height: the largest are read out then.
+    const apart = (one) => Math.abs(one.y - (y ?? box.top));
+    const nearest = [...found].sort((a, b) => apart(a) - apart(b)).slice(0, MOST_READ);
+    const read = found.filter((one) => nearest.includes(one));
+    for (const one of read) drawMarker(this.context, one.marker, one.x, one.y, one.colour, this.palette.paper, 5);
+    const rows = read.map((one) => ({ ...one, nearest: y !== undefined && read.length > 1 && one === nearest[0] }));
+    this.hear({ kind: "readout", k: this.ruler.say(this.cursor.k), rows, more: found.length - read.length });
   }
 }
