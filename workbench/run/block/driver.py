@@ -96,6 +96,11 @@ class BlockRun:
         return self.ending.reason if self.ending else None
 
     @property
+    def norm_of_b(self) -> float:
+        """1, since the history is relative to ||b_j||."""
+        return 1.0
+
+    @property
     def threshold(self) -> float:
         """The relative residual norm at which a column has converged."""
         return self.configuration.stopping.rtol
@@ -220,7 +225,7 @@ class BlockRun:
             measures=None,
             history=self.history,
             ending=self.ending,
-            norm_of_b=1.0,
+            norm_of_b=self.norm_of_b,
             started=self.started,
             setup_seconds=self.setup_seconds,
             iteration_seconds=self.iteration_seconds,
