@@ -1,8 +1,8 @@
 """The registry: every choice of the workbench is a frozen dataclass with declared parameters, registered under a name.
 
 Dropdowns, the command line, the contract tests, the docs tables and the provenance of a run are generated from here. A
-block is written `name`, `name:argument`, where the argument sets its first parameter (`neumann:2`, `blocks:6`), or
-`name:key=value,key=value` (`hybrid3:share=0.4,fused=no`). Commas within parentheses or "..." belong to the value.
+block is written `name`, `name:argument`, where the argument sets its first parameter (`neumann:2`, `blocks:6`),
+`name:key=value,key=value` (`hybrid3:share=0.4,fused=no`), or both (`schwarz:3x3,overlap=4`). Commas within parentheses or "..." belong to the value.
 """
 
 from __future__ import annotations
@@ -144,6 +144,8 @@ class Block:
     name: ClassVar[str] = ""
     title: ClassVar[str] = ""
     """One line for menus; the class docstring gives cost and source."""
+    joined_by: ClassVar[str] = ""
+    """The sign between the texts of other blocks of this kind that together are the text of this one."""
 
     def __post_init__(self) -> None:
         for declared in self.parameters():
@@ -242,7 +244,13 @@ def lookup(kind: str, name: str) -> type[Block]:
 
 
 def find(kind: str, spec: str, **values: Any) -> Block:
-    """The block described by `name`, `name:argument` or `name:key=value,...`; `values` set parameters by name."""
+    """The block described by `name`, `name:argument` or `name:key=value,...`; `values` set parameters by name.
+
+    `a + b` is the block of the class that joins others by +, if there is one of this kind.
+    """
+    for cls in registered(kind).values():
+        if cls.joined_by and f" {cls.joined_by} " in spec and not spec.startswith(f"{cls.name}:"):
+            return cls.create({cls.parameters()[0].name: spec, **values})
     name, colon, argument = spec.partition(":")
     cls = lookup(kind, name)
     if colon:
@@ -265,11 +273,14 @@ def as_block(kind: str, block: Any) -> Block:
 
 def _by_name(cls: type[Block], argument: str) -> dict[str, str]:
     """Parameter values by name from the text after the colon."""
+    declared, parts, values = [each.name for each in cls.parameters()], _parts(argument), {}
     # A path may contain =, a parameter name cannot be a path.
     if not ("=" in argument and argument.partition("=")[0].strip().isidentifier()):
-        return {cls.parameters()[0].name: argument}
-    values = {}
-    for part in _parts(argument):
+        keys = [part.partition("=") for part in parts[1:]]
+        if not keys or not all(equals and key.strip() in declared for key, equals, _ in keys):
+            return {declared[0]: argument}
+        values = {declared[0]: parts.pop(0)}
+    for part in parts:
         key, equals, value = part.partition("=")
         if not equals:
             raise InputError(f"{cls.name}: parameters are written key=value,key=value, got {part!r}")

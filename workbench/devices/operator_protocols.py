@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
+from workbench.devices.pieces import Couplings, Pieces
 from workbench.devices.rows import Rows
 from workbench.lines.block_passes import BlockPass
 
@@ -113,6 +114,33 @@ class RestrictedProduct(Protocol):
     def saved(self) -> int: ...
 
     def apply(self, x: DeviceVector, out: DeviceVector, *wanted: str) -> tuple[Dots, DeviceVector]: ...
+
+
+class PieceVectors(Protocol):
+    """Local vectors: the entries of some pieces of a vector, one piece after the other."""
+
+    @property
+    def pieces(self) -> Pieces: ...
+
+    def gather(self, v: DeviceVector, local: DeviceVector, /) -> None:
+        """local = the entries of v in each piece."""
+        ...
+
+    def combine(self, rows: Sequence[DeviceVector], weights: np.ndarray, target: DeviceVector, *, add: bool) -> None:
+        """target = the sum of weights[row, piece] times the pieces of the rows, each at its place; plus target if add.
+
+        rows: at most `pieces.ROWS_AT_ONCE` local vectors.
+        """
+        ...
+
+    def panel(self, count: int) -> Sequence[DeviceVector]:
+        """`count` vectors (N,) to multiply with."""
+        ...
+
+    def products(self, couplings: Couplings) -> Callable[[Sequence[DeviceVector], Any], np.ndarray]:
+        """Inner products of rows with a panel for the pairs of `couplings`, shape (pairs, rows), in double precision;
+        waits for the device."""
+        ...
 
 
 class BlockAlgebra(Protocol):

@@ -26,11 +26,13 @@ from workbench.devices.operator_protocols import (
     DeviceOperator,
     DeviceVector,
     PairKernel,
+    PieceVectors,
     RestrictedProduct,
     Restriction,
     SeriesTerm,
     Watch,
 )
+from workbench.devices.pieces import Pieces
 
 if TYPE_CHECKING:
     from workbench.devices.plane_slice import PlaneSlice
@@ -253,6 +255,14 @@ class Operators(Protocol):
         ...
 
 
+class SeveralDirections(Protocol):
+    """Local vectors on pieces of a vector."""
+
+    def pieces(self, pieces: Pieces, dtype: np.dtype) -> PieceVectors:
+        """What copies vectors to local ones, sums those, and multiplies them."""
+        ...
+
+
 class SecondLevel(Protocol):
     """Deflation."""
 
@@ -279,7 +289,7 @@ class SecondLevel(Protocol):
         ...
 
 
-class Device(Memory, Reductions, Programs, Operators, SecondLevel, Protocol):
+class Device(Memory, Reductions, Programs, Operators, SeveralDirections, SecondLevel, Protocol):
     """A place where vectors lie and arithmetic runs."""
 
     @property

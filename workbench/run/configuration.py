@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from workbench import registry
+from workbench import several as several  # registers what combines preconditioners
 from workbench.deflation import CoarseSolver, Deflation, Variant
 from workbench.errors import InputError, quoted
 from workbench.preconditioners import Preconditioner

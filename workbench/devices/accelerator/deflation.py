@@ -27,7 +27,7 @@ BAND_GROUP = 64
 """Work-items that share a column of a band factor."""
 
 
-class _Combined:
+class Combined:
     """The second stage of a restriction: coarse[k] = the sum of some partial sums, in a fixed order."""
 
     def __init__(self, device: Launcher, order: np.ndarray, starts: np.ndarray, dtype: np.dtype) -> None:
@@ -59,7 +59,7 @@ class Subdomains:
         index = np.int64 if self.size > np.iinfo(np.int32).max else np.int32
         self._bounds = device.array(np.append(starts, self.size), index)
         self._labels = device.array(labels, np.int32)
-        self._combined = _Combined(device, order, ends, dtype)
+        self._combined = Combined(device, order, ends, dtype)
         items_per_run = items_per_row_for(device, self.size / self._runs)
         self._groups = device.layout.groups_for(self.size if device.layout.chunked else self._runs * items_per_run)
         self._restrict = device.kernel(texts.runs(items_per_run), "runs", dtype, index)
@@ -95,7 +95,7 @@ class Columns:
         self._rows = device.array(rows, rows.dtype)
         self._chunks = max(1, min(MOST_CHUNKS, device.layout.groups_for(self.size)))
         parts = self._count * self._chunks
-        self._combined = _Combined(device, np.arange(parts), np.arange(0, parts + 1, self._chunks), rows.dtype)
+        self._combined = Combined(device, np.arange(parts), np.arange(0, parts + 1, self._chunks), rows.dtype)
         self._dot = device.kernel(texts.COLUMN_DOTS, "column_dots", rows.dtype)
         self._sum = device.kernel(texts.COLUMN_SUM, "column_sum", rows.dtype)
 

@@ -13,10 +13,12 @@ from workbench.devices.accelerator.block_algebra import BlockAlgebra
 from workbench.devices.accelerator.box import box_product
 from workbench.devices.accelerator.dots import AppliedElementWise
 from workbench.devices.accelerator.launcher import Launcher
+from workbench.devices.accelerator.pieces import PieceVectors
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.coarse import Form
 from workbench.devices.cpu import factorization
 from workbench.devices.cpu.sparse_inverse import inverse_factor
+from workbench.devices.pieces import Pieces
 from workbench.devices.restricted_product import ProductThenRestriction
 from workbench.devices.series import TermByTerm
 
@@ -100,6 +102,10 @@ class Operators(Launcher):
         return products.FactorizedInverse(self, factor)
 
     # Deflation.
+
+    def pieces(self, pieces: Pieces, dtype: np.dtype) -> PieceVectors:
+        """Local vectors of pieces."""
+        return PieceVectors(self, pieces, dtype)
 
     def subdomains(self, labels: np.ndarray, count: int, dtype: np.dtype) -> Any:
         """Piecewise constant deflation vectors given by a label per unknown."""

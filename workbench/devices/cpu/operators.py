@@ -14,6 +14,7 @@ from workbench.devices.cpu import block_algebra, factorization, neumann
 from workbench.devices.cpu.box import BoxProduct
 from workbench.devices.cpu.columns import Columns
 from workbench.devices.cpu.csr import CsrProduct, CsrTerm
+from workbench.devices.cpu.pieces import PieceVectors
 from workbench.devices.cpu.polynomial import ChebyshevStep
 from workbench.devices.cpu.sparse_inverse import FactorizedInverse, inverse_factor
 from workbench.devices.cpu.stencil import StencilProduct
@@ -26,6 +27,7 @@ from workbench.devices.cpu.unfused import (
     DotProducts,
 )
 from workbench.devices.operator_protocols import BlockAlgebra
+from workbench.devices.pieces import Pieces
 from workbench.devices.restricted_product import ProductThenRestriction
 
 FUSED: dict[tuple[type, type], Callable[[Any, Any], Any]] = {(StencilProduct, Subdomains): StencilProduct.restricted}
@@ -80,6 +82,10 @@ class Operators(DeviceBase):
     def applied(self, operator: Any, size: int, dtype: np.dtype) -> AppliedElementWise:
         """An element-by-element operator as one with apply(r, u), for where it cannot join a pass."""
         return AppliedElementWise(self, operator, size, dtype)
+
+    def pieces(self, pieces: Pieces, dtype: np.dtype) -> PieceVectors:
+        """Local vectors of pieces."""
+        return PieceVectors(pieces, dtype)
 
     def subdomains(self, labels: np.ndarray, count: int, dtype: np.dtype) -> Subdomains:
         """Piecewise constant deflation vectors given by a label per unknown."""

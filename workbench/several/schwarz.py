@@ -1,0 +1,145 @@
+"""Additive Schwarz: solves in overlapping boxes."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from workbench.devices.operator_protocols import DeviceVector
+from workbench.devices.pieces import Pieces
+from workbench.devices.protocol import Device
+from workbench.operators import Matrix, Operator, Stencil
+from workbench.preconditioners import ElementWise, Preconditioner
+from workbench.registry import as_block, parameter, register
+from workbench.several import boxes
+from workbench.several.box_solvers import Box, ExactSolver, SweepSolver
+from workbench.several.several import Several
+
+EXACT, SWEEPS = "exact", "sweeps"
+PASSES = 5
+"""Sweeps per unknown of a box, where their number is not chosen."""
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class Schwarz(Preconditioner):
+    """The sum of R_i^T A_i^-1 R_i over overlapping boxes i of a grid, A_i being A with zero values outside the box.
+
+    Without a grid, boxes are ranges of consecutive unknowns, and overlap is counted in neighbours of the matrix.
+
+    With solver `mpcg` every box gives a search direction of its own; with other solvers their sum is the preconditioner.
+
+    Cost: a solve in each box per application, and the residual and result of each box, N + overlaps words each. The
+    setup factorizes each box; equal boxes share a factor.
+
+    Raises InputError for boxes that do not fit the grid, and for an A without entries.
+
+    Source: Schwarz 1870; Dryja and Widlund 1987; Chen, section 2, for the boxes of MPCG.
+    """
+
+    name: ClassVar[str] = "schwarz"
+    title: ClassVar[str] = "additive Schwarz, overlapping boxes"
+
+    boxes: str = parameter("2x2", "boxes per side, x first")
+    overlap: int = parameter(2, "points by which a box grows on each inner side", low=0, high=10**6)
+    solver: str = parameter(EXACT, "of a box: exact, sweeps (of Jacobi's method), or a first level such as chebyshev:8")
+    sweeps: int = parameter(0, "Jacobi sweeps; 0 takes 5 per unknown of the largest box", low=0, high=10**7)
+    precision: str = parameter("float64", "of the solves in boxes", choices=("float64", "float32"))
+    coefficients: str = parameter(
+        "variable", "of A in a box: variable, or constant, those at its centre", choices=("variable", "constant")
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        boxes.parse(self.boxes)
+        if self.solver not in (EXACT, SWEEPS):
+            as_block("preconditioner", self.solver)
+
+    def check(self, device: Device) -> None:
+        if self.solver not in (EXACT, SWEEPS):
+            as_block("preconditioner", self.solver).check(device)  # pyright: ignore[reportAttributeAccessIssue]
+
+    def setup(self, operator: Operator, device: Device) -> Several:
+        member = Boxes(self, operator, device)
+        return Several([member], device, operator.shape[0], operator.dtype, member.notes)
+
+
+class Boxes:
+    """The boxes of a Schwarz method as members: r is gathered box by box, and solved with."""
+
+    def __init__(self, chosen: Schwarz, operator: Operator, device: Device) -> None:
+        matrix, size, dtype = operator.to_csr(), operator.shape[0], operator.dtype
+        grid = operator.grid if isinstance(operator, Stencil) else None
+        counts = boxes.parse(chosen.boxes)
+        if grid is None:
+            total = int(np.prod(counts))
+            ranges = boxes.of_grid((size,), (total,), 0)
+            parts = boxes.grown([np.arange(size)[box] for box in ranges], matrix, chosen.overlap)
+            sides: list[Any] = [None] * total
+        else:
+            found = boxes.of_grid(grid, counts, chosen.overlap)
+            parts = [boxes.unknowns(grid, box) for box in found]
+            sides = [tuple(part.stop - part.start for part in box) for box in found]
+        pieces = Pieces(size, parts)
+        self.vectors = device.pieces(pieces, dtype)
+        pattern = sparse.csr_array((np.ones(matrix.nnz, np.int32), matrix.indices, matrix.indptr), shape=matrix.shape)
+        self.reach = sparse.csc_array(pattern @ pieces.pattern)
+        self.names = tuple(f"box {place}" for place in range(pieces.count))
+        made = [Box(_block(matrix, part, side, chosen), side) for part, side in zip(parts, sides, strict=True)]
+        self._local = device.zeros(pieces.local_size, dtype)
+        self._solver = _solver(chosen, made, device, dtype)
+        self.notes = tuple(getattr(self._solver, "notes", ()))
+        self.waits = getattr(self._solver, "waits", False)
+
+    def apply(self, r: DeviceVector, local: DeviceVector) -> None:
+        """local = A_i^-1 R_i r of all boxes i."""
+        self.vectors.gather(r, self._local)
+        self._solver.apply(self._local, local)
+
+    @property
+    def traffic(self) -> int:
+        return self._solver.traffic + 2 * self._local.nbytes
+
+    @property
+    def flops(self) -> int:
+        return self._solver.flops
+
+
+def _block(
+    matrix: sparse.csr_array, part: np.ndarray, side: tuple[int, ...] | None, chosen: Schwarz
+) -> sparse.csr_array:
+    """A on a box, in canonical CSR form."""
+    block = sparse.csr_array(matrix[part][:, part])
+    block.sort_indices()
+    if chosen.coefficients == "constant" and side is not None:
+        return _constant(block, side)
+    return block
+
+
+def _constant(block: sparse.csr_array, side: tuple[int, ...]) -> sparse.csr_array:
+    """The same pattern with the entries of the row at the box's centre; couplings across an edge stay absent."""
+    centre = int(np.ravel_multi_index(tuple(points // 2 for points in side), side))
+    row = slice(block.indptr[centre], block.indptr[centre + 1])
+    by_distance = dict(zip((block.indices[row] - centre).tolist(), block.data[row].tolist(), strict=True))
+    rows = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
+    distances, place = np.unique(block.indices - rows, return_inverse=True)
+    values = np.array([by_distance.get(int(distance), by_distance.get(-int(distance), 0)) for distance in distances])
+    return sparse.csr_array((values[place].astype(block.dtype), block.indices, block.indptr), shape=block.shape)
+
+
+def _solver(chosen: Schwarz, made: list[Box], device: Device, dtype: np.dtype) -> Any:
+    """The solver of all boxes on a local vector."""
+    single = np.complex64 if dtype.kind == "c" else np.float32
+    precision = np.dtype(single) if chosen.precision == "float32" else dtype
+    if chosen.solver == EXACT:
+        return ExactSolver(made, device, dtype, precision)
+    joined = Matrix(sparse.csr_array(sparse.block_diag([box.matrix for box in made], format="csr")))
+    if chosen.solver == SWEEPS:
+        largest = max(box.matrix.shape[0] for box in made)
+        return SweepSolver(joined, device, chosen.sweeps or PASSES * largest)
+    first_level: Any = as_block("preconditioner", chosen.solver)
+    bound = first_level.setup(joined, device)
+    return device.applied(bound, joined.shape[0], dtype) if isinstance(bound, ElementWise) else bound

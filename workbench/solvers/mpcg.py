@@ -1,0 +1,122 @@
+"""Multipreconditioned CG: a search direction from each of several preconditioners in every iteration."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from workbench.devices.protocol import Device
+from workbench.errors import InputError
+from workbench.registry import parameter, register
+from workbench.solvers.base import MethodTraits, Solver
+from workbench.solvers.multi.directions import Directions, Limits
+from workbench.solvers.multi.members import as_members
+
+
+class MultipreconditionedCG(Solver):
+    """Base of both methods. The iteration is that of a projection, d being the step from all directions."""
+
+    uniform_iterations: ClassVar[bool] = False
+    direction: ClassVar[str] = "d"
+
+    start: ClassVar[str] = """
+        s = A(x)
+        r = b - s
+        u = M(r)
+        gamma = (r, u)
+        uu = (u, u)
+        rr = (r, r)
+    """
+    iterate: ClassVar[str] = """
+        d = D(r)
+        s = A(d)
+        delta = (d, s)
+        x = x + d
+        r = r - s
+        u = M(r)
+        gamma = (r, u)
+        uu = (u, u)
+        rr = (r, r)
+    """
+
+    def check(self, device: Device, traits: MethodTraits) -> None:
+        if traits.deflated:
+            raise InputError(
+                f"solver {self.name} takes no second level; add a coarse space to the preconditioners instead, such as "
+                "ic + coarse:8"
+            )
+
+    @property
+    def limits(self) -> Limits:
+        """Which directions are kept."""
+        raise TypeError(f"solver {self.name} does not implement limits")
+
+    def iterates(self, workspace: Any) -> Iterator[None]:
+        device, operators = workspace.device, workspace.operators
+        several = as_members(operators["M"], device, workspace.size, workspace.dtype)
+        room = device.room(0)
+        directions = Directions(device, operators["A"], several, workspace.dtype, self.limits, room)
+        operators["M"], operators["D"] = directions.sum, directions
+        workspace.directions = directions
+        start, iterate = workspace.lines(self.start, self.iterate)
+        workspace.declare("alpha", "beta")
+
+        def recurrence() -> Iterator[None]:
+            start()
+            yield
+            while True:
+                iterate()
+                yield
+
+        return recurrence()
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class MPCG(MultipreconditionedCG):
+    """CG over the space of all terms: each of k preconditioners gives a search direction in every iteration.
+
+    The terms come from a sum of preconditioners (`schwarz:3x3`, `ic + neumann:2`); from a single one this is CG with
+    full orthogonalization. All blocks are kept by default: an iteration is an exact projection, and needs fewer
+    iterations than CG with the sum of the same preconditioners, for more work in each.
+
+    Cost: all preconditioners once, A times their terms (those that do not overlap together), A once more; two passes
+    over all stored terms. Memory: the terms of all iterations, each on its own unknowns: N words and the overlaps per
+    iteration for boxes, k N for preconditioners of all unknowns.
+
+    Source: Bridson and Greif 2006; Chen, Algorithm 3.
+    """
+
+    name: ClassVar[str] = "mpcg"
+    title: ClassVar[str] = "multipreconditioned CG"
+
+    keep: int = parameter(0, "blocks that a new one is made orthogonal to; 0 for all", low=0, high=10**6)
+    restart: int = parameter(0, "iterations after which all blocks are dropped; 0 for never", low=0, high=10**6)
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(self.keep, self.restart)
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class AdaptiveMPCG(MultipreconditionedCG):
+    """MPCG that takes a block of directions where the last step gained little, else the sum of its columns.
+
+    An iteration takes all k directions where t < tau, with t = ||P^T r||_2^2 / (r, H r) of the last step, H being the
+    sum of the preconditioners. All directions are kept.
+
+    Cost: as `mpcg`, with fewer directions.
+
+    Source: Spillane 2016, Algorithm 5.
+    """
+
+    name: ClassVar[str] = "mpcg-adaptive"
+    title: ClassVar[str] = "multipreconditioned CG, adaptive"
+
+    tau: float = parameter(10.0, "all directions are taken where the test is below it", low=0.0, high=1e300)
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(tau=self.tau)

@@ -1,0 +1,1 @@
+"""Methods with several search directions per iteration."""
