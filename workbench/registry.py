@@ -1,8 +1,9 @@
 """The registry: every choice of the workbench is a frozen dataclass with declared parameters, registered under a name.
 
-Dropdowns, the command line, the contract tests, the docs tables and the provenance of a run are generated from here. A
-block is written `name`, `name:argument`, where the argument sets its first parameter (`neumann:2`, `blocks:6`),
-`name:key=value,key=value` (`hybrid3:share=0.4,fused=no`), or both (`schwarz:3x3,overlap=4`). Commas within parentheses or "..." belong to the value.
+Dropdowns, the command line, the contract tests, the docs tables and the provenance of a run are generated from here.
+A block is written `name`, `name:argument`, where the argument sets its first parameter (`neumann:2`, `blocks:6`),
+`name:key=value,key=value` (`hybrid3:share=0.4,fused=no`), or both (`schwarz:3x3,overlap=4`). Commas within
+parentheses or "..." belong to the value.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 
@@ -49,9 +50,7 @@ def _ranges(points: int, count: int, overlap: int) -> list[slice]:
             f"or an overlap of at most {points // count}"
         )
     cuts = [k * points // count for k in range(count + 1)]
-    return [
-        slice(max(0, low - overlap), min(points, high + overlap)) for low, high in zip(cuts, cuts[1:], strict=False)
-    ]
+    return [slice(max(0, low - overlap), min(points, high + overlap)) for low, high in itertools.pairwise(cuts)]
 
 
 def unknowns(grid: tuple[int, ...], box: tuple[slice, ...]) -> np.ndarray:

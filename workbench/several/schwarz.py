@@ -30,7 +30,7 @@ class Schwarz(Preconditioner):
 
     Without a grid, boxes are ranges of consecutive unknowns, and overlap is counted in neighbours of the matrix.
 
-    With solver `mpcg` every box gives a search direction of its own; with other solvers their sum is the preconditioner.
+    With solver `mpcg` every box gives a search direction of its own; with other solvers their sum is M^-1.
 
     Cost: a solve in each box per application, and the residual and result of each box, N + overlaps words each. The
     setup factorizes each box; equal boxes share a factor.

@@ -10,7 +10,7 @@ from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.registry import parameter, register
 from workbench.solvers.base import MethodTraits, Solver
-from workbench.solvers.multi.directions import Directions, Limits
+from workbench.solvers.multi.directions import Directions, Limits, Terms
 from workbench.solvers.multi.members import as_members
 
 
@@ -55,10 +55,9 @@ class MultipreconditionedCG(Solver):
     def iterates(self, workspace: Any) -> Iterator[None]:
         device, operators = workspace.device, workspace.operators
         several = as_members(operators["M"], device, workspace.size, workspace.dtype)
-        room = device.room(0)
-        directions = Directions(device, operators["A"], several, workspace.dtype, self.limits, room)
-        operators["M"], operators["D"] = directions.sum, directions
-        workspace.directions = directions
+        terms = Terms(several, device, workspace.dtype)
+        directions = Directions(terms, operators["A"], device, self.limits, device.room(0), workspace.notes)
+        operators["M"], operators["D"] = terms, directions
         start, iterate = workspace.lines(self.start, self.iterate)
         workspace.declare("alpha", "beta")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +46,8 @@ class PieceVectors:
 
     def panel(self, count: int) -> Sequence[np.ndarray]:
         """`count` vectors to multiply with."""
-        return vector(count * self.pieces.size, self.dtype).reshape(count, -1)
+        made: Any = vector(count * self.pieces.size, self.dtype).reshape(count, -1)
+        return made
 
     def products(self, couplings: Couplings) -> PieceProducts:
         """Inner products with the vectors of a panel."""

@@ -77,6 +77,8 @@ class Workspace:
         self._blocks: dict[tuple[str, int], Any] = {}
         self.added: list[str] = []
         """Names of the vectors that the programs allocated here."""
+        self.notes: list[str] = []
+        """What a method has to say of its run, in sentences."""
         self._programs: list[weakref.ref[Compiled]] = []
         self._make_slots(dict.fromkeys(scalars, SCALAR))
         self.repeatable = True

@@ -56,20 +56,47 @@ class Step:
     shares: np.ndarray
 
 
+class Terms:
+    """The sum of several preconditioners, which leaves its terms for the next block of directions."""
+
+    waits = True
+
+    def __init__(self, several: Any, device: Any, dtype: np.dtype) -> None:
+        self.several, self.dtype = several, np.dtype(dtype)
+        self.traffic, self.flops = several.traffic, several.flops
+        self._latest = several.zeros()
+        self._dots = device.dots(dtype)
+
+    def apply(self, r: DeviceVector, u: DeviceVector, /, *wanted: str) -> Dots:
+        """u = S_1 r + .. + S_k r, and dot products of r and u."""
+        self.several.terms(r, self._latest)
+        self.several.sum(self._latest, u)
+        return self._dots.apply(r, u) if wanted else None
+
+    def take(self) -> list[DeviceVector]:
+        """The terms of the latest r, a local vector for each member; the next application makes others."""
+        taken, self._latest = self._latest, self.several.zeros()
+        return taken
+
+
 class Directions:
     """The step d of x as an operator on r, d = sum over all blocks of P_j (P_j^H r), which first adds a block for r.
 
-    several: the preconditioners, as `Several`. product: A on the device. room: bytes that terms may take, None for no
-    bound; when they are used up, or there are `MOST_COLUMNS`, all blocks are dropped, and a note says so.
+    source: the preconditioners, with their terms for the present r. product: A on the device. room: bytes that terms
+    may take, None for no bound; when they are used up, or there are `MOST_COLUMNS`, all blocks are dropped. notes:
+    gains sentences on that and on what else was not as expected.
     """
 
+    waits = True
+
     def __init__(
-        self, device: Any, product: Any, several: Any, dtype: np.dtype, limits: Limits, room: int | None
+        self, source: Terms, product: Any, device: Any, limits: Limits, room: int | None, notes: list[str]
     ) -> None:
-        self._device, self._product, self._several, self._limits = device, product, several, limits
-        self.waits = True
-        self.notes: list[str] = []
+        several, dtype = source.several, source.dtype
+        self._source, self._product, self._device, self._limits = source, product, device, limits
+        self._several, self._notes = several, notes
         self.steps: list[Step] = []
+        """What each iteration did."""
         members = several.members
         counts = [member.vectors.pieces.count for member in members]
         self._count, size = sum(counts), members[0].vectors.pieces.size
@@ -94,10 +121,8 @@ class Directions:
         self._work = device.zeros(size, dtype)
         self._wide = np.result_type(dtype, np.float64)
         self._dots = device.dots(dtype)
-        self._next = several.zeros()
-        self._restart_now()
         self._bytes = size * np.dtype(dtype).itemsize
-        self.sum = TermsKept(self)
+        self._restart_now()
 
     def _restart_now(self) -> None:
         """Drop all blocks."""
@@ -106,17 +131,20 @@ class Directions:
         self._blocks: list[np.ndarray] = []
         self._energy = np.inf
 
+    def _say(self, note: str) -> None:
+        """Add a note, once."""
+        if note not in self._notes:
+            self._notes.append(note)
+
     def apply(self, r: DeviceVector, d: DeviceVector, /, *wanted: str) -> Dots:
-        """d = the step for r, and dot products of r and d. The terms of r must have been computed by `sum`."""
+        """d = the step for r, and dot products of r and d. The terms of r are those of `source`."""
         limit = self._limits.restart
         if limit and len(self._blocks) >= limit:
             self._restart_now()
         if len(self._terms) >= self._most:
             self._restart_now()
-            note = f"memory holds the directions of {self._most} iterations; they were dropped after as many"
-            self.notes += [note] if note not in self.notes else []
-        self._terms.append(self._next)
-        self._next = self._several.zeros()
+            self._say(f"memory holds the directions of {self._most} iterations; they are dropped after as many")
+        self._terms.append(self._source.take())
         inner = self._inner_products(r)
         self._add_block(inner[-self._count :])
         self._combine(self._weights(inner), d)
@@ -130,12 +158,8 @@ class Directions:
 
     @property
     def flops(self) -> int:
-        terms, size = max(1, len(self._terms)), self._several.local_bytes // self._dots_itemsize
-        return 8 * terms * size + len(self._colours) * self._product.flops
-
-    @property
-    def _dots_itemsize(self) -> int:
-        return self._bytes // self._work.size
+        words = self._several.local_bytes // self._source.dtype.itemsize
+        return 8 * max(1, len(self._terms)) * words + len(self._colours) * self._product.flops
 
     def _inner_products(self, r: DeviceVector) -> np.ndarray:
         """(z, r) for all terms, shape (m,); the Gram matrix gains the newest ones."""
@@ -174,31 +198,27 @@ class Directions:
         size, count = self._gram.shape[0], self._count
         largest = np.abs(newest).max()
         for name, value in zip(self._several.names, newest, strict=True):
-            note = f"preconditioner {name} is not positive definite: (r, M^-1 r) is negative"
-            if np.real(value) < -INDEFINITE * largest and note not in self.notes:
-                self.notes.append(note)
+            if np.real(value) < -INDEFINITE * largest:
+                self._say(f"preconditioner {name} is not positive definite: (r, M^-1 r) is negative")
         # Spillane's test compares the energy of the last step with that of the sum.
         alone = self._blocks and self._energy >= self._limits.tau * np.real(newest.sum())
         block = np.zeros((size, 1 if alone else count), self._wide)
         block[size - count :] = 1 if alone else np.eye(count)
         kept = self._kept()
         for _ in range(2):
+            image = self._gram @ block
             for old in kept:
                 rows = old.shape[0]
-                block[:rows] -= old @ (old.conj().T @ (self._gram[:rows] @ block))
+                block[:rows] -= old @ (old.conj().T @ image[:rows])
         gram = block.conj().T @ self._gram @ block
         gram = (gram + gram.conj().T) / 2
-        factor = cholesky(gram, np.arange(gram.shape[0]))
-        if factor is not None:
-            basis, rank = factor.inverse(gram.shape[0]), gram.shape[0]
-        else:
-            basis, rank = basis_of(gram)
-        dropped = gram.shape[0] - rank
-        note = "search directions that depend on others were dropped"
-        if dropped and note not in self.notes:
-            self.notes.append(note)
+        nonzero = np.flatnonzero(np.real(np.diag(gram)) != 0)
+        factor = cholesky(gram, nonzero)
+        basis, rank = (factor.inverse(gram.shape[0])[:, nonzero], nonzero.size) if factor else basis_of(gram)
+        self._dropped = nonzero.size - rank
+        if self._dropped:
+            self._say("search directions that depend on others were dropped")
         self._condition = _condition(gram)
-        self._dropped = dropped
         self._blocks.append(block @ basis[:, :rank])
 
     def _kept(self) -> list[np.ndarray]:
@@ -208,13 +228,14 @@ class Directions:
     def _weights(self, inner: np.ndarray) -> np.ndarray:
         """y = C C^H (Z^H r) over the blocks kept and the newest, shape (m,)."""
         keep = self._limits.keep
-        weights = np.zeros(inner.size, self._wide)
-        for block in self._blocks[-keep - 1 :] if keep else self._blocks:
-            rows = block.shape[0]
-            step = block.conj().T @ inner[:rows]
-            weights[:rows] += block @ step
+        newest = self._blocks[-1]
+        step = newest.conj().T @ inner
         self._energy = float(np.real(np.vdot(step, step)))
-        shares = weights[-self._count :]
+        weights = newest @ step
+        shares = weights[-self._count :].copy()
+        for block in self._blocks[-keep - 1 : -1] if keep else self._blocks[:-1]:
+            rows = block.shape[0]
+            weights[:rows] += block @ (block.conj().T @ inner[:rows])
         self.steps.append(Step(step.size, self._dropped, self._condition, shares))
         return weights
 
@@ -232,22 +253,6 @@ class Directions:
         for place, member in enumerate(self._several.members):
             own = weights[:, self._begins[place] : self._begins[place + 1]]
             member.vectors.combine([each[place] for each in terms], own, target, add=add or place > 0)
-
-
-class TermsKept:
-    """The sum of all preconditioners, whose terms become the next block of directions."""
-
-    def __init__(self, directions: Directions) -> None:
-        self._directions = directions
-        several = directions._several
-        self.waits, self.traffic, self.flops = True, several.traffic, several.flops
-
-    def apply(self, r: DeviceVector, u: DeviceVector, /, *wanted: str) -> Dots:
-        """u = S_1 r + .. + S_k r, and dot products of r and u."""
-        directions = self._directions
-        directions._several.terms(r, directions._next)
-        directions._several.sum(directions._next, u)
-        return directions._dots.apply(r, u) if wanted else None
 
 
 def _reach(members: Sequence[Any], size: int) -> sparse.csc_array:
