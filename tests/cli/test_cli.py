@@ -67,7 +67,7 @@ def test_the_family_as_a_table_and_in_json(capsys):
     assert status == 0
     first, *rows = out.splitlines()
     assert first.split()[:3] == ["solver", "A", "M"]
-    alone = {name for name, solver in registered("solver").items() if not solver.needs_accelerator}
+    alone = {name for name, solver in registered("solver").items() if solver.in_family}
     many = {name for name in alone if registered("solver")[name].takes_blocks}
     assert {row.split()[0] for row in rows} == alone - many
     status, out, _ = run(capsys, "family", "--columns", "3")

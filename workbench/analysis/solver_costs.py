@@ -72,7 +72,7 @@ def solver_costs(
     chosen = configure(problem, n=n, preconditioner=preconditioner)
     setup = prepare(chosen, _in_precision(chosen.problem.assemble(0), np.dtype(precision)))
     solvers = [solver() for solver in registry.registered("solver").values() if issubclass(solver, Solver)]
-    counted = [solver for solver in solvers if not (solver.needs_accelerator or isinstance(solver, BlockSolver))]
+    counted = [solver for solver in solvers if solver.in_family and not isinstance(solver, BlockSolver)]
     costs = [solver_cost(solver, setup) for solver in counted]
     return sorted(costs, key=lambda cost: (cost.bytes_per_unknown, cost.solver))
 

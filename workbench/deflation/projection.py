@@ -112,6 +112,8 @@ class Projection:
     # The interface of a bound operator, for P A in place of A.
 
     offers = ("xy",)
+    local = False
+    """Whether a product couples neighbours alone, as A itself does."""
 
     def apply(self, x: DeviceVector, out: DeviceVector, /, *wanted: str) -> Dots:
         """out = P A x. Returns dot products, of which only the first, (x, out), can be asked for."""

@@ -11,6 +11,7 @@ import numpy as np
 import workbench
 from workbench.machine.describe import describe_machine
 from workbench.recording import Trace
+from workbench.registry import Block
 from workbench.run.judge import Ending
 from workbench.run.result import Column, Result
 from workbench.run.run_state import RunState
@@ -59,9 +60,9 @@ def summary_of(state: RunState, relative: float, true_relative: float) -> dict[s
         "problem": blocks.problem.to_dict(),
         "N": setup.operator.shape[0],
         "nnz": setup.entries,
-        "solver": setup.solver.spec,
-        "preconditioner": blocks.preconditioner.spec,
-        "deflation": blocks.deflation.spec,
+        "solver": _named(setup.solver),
+        "preconditioner": _named(blocks.preconditioner),
+        "deflation": _named(blocks.deflation),
         "coarse": blocks.coarse.name if deflated else None,
         "variant": blocks.variant.name if deflated else None,
         "deflation_vectors": setup.deflation_vectors,
@@ -95,3 +96,9 @@ def _largest_drift(state: RunState) -> float | None:
     measured = state.history["drift"]
     measured = measured[np.isfinite(measured)]
     return state.relative(float(measured.max())) if measured.size else None
+
+
+def _named(block: Block) -> str:
+    """The block as its name and first parameter, or in full where others differ from their defaults."""
+    first = {declared.name for declared in block.parameters()[:1]}
+    return block.text if set(block.differing) - first else block.spec

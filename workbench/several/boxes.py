@@ -26,13 +26,13 @@ def parse(text: str) -> tuple[int, ...]:
 
 def of_grid(grid: tuple[int, ...], counts: tuple[int, ...], overlap: int) -> list[tuple[slice, ...]]:
     """The boxes of a grid (.., ny, nx), x fastest: side k begins at floor(k n/K), and grows by `overlap` points on
-    every inner side. Raises InputError for boxes that do not fit the grid.
+    every inner side. A side that is not named has one box. Raises InputError for boxes that do not fit the grid.
     """
-    if len(counts) != len(grid):
-        want = "x".join(["3"] * len(grid))
+    if len(counts) > len(grid):
         raise InputError(
-            f"schwarz: a grid of {len(grid)} dimensions needs boxes such as {want}, got {'x'.join(map(str, counts))}"
+            f"schwarz: {'x'.join(map(str, counts))} boxes on a grid of {len(grid)} dimensions; name no more"
         )
+    counts = counts + (1,) * (len(grid) - len(counts))
     ranges = [_ranges(points, count, overlap) for points, count in zip(grid[::-1], counts, strict=True)]
     found = [()]
     for side in reversed(ranges):

@@ -69,6 +69,9 @@ class Solver(Block):
     has_user_lines: ClassVar[bool] = False
     """Whether the user wrote the lines; a failure is then attributed to them before the matrix."""
 
+    in_family: ClassVar[bool] = True
+    """Whether its costs per iteration are constant, and counted beside those of the other forms of CG."""
+
     takes_blocks: ClassVar[bool] = False
     """Whether the method takes many right-hand sides."""
 

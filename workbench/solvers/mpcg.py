@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from workbench.devices.protocol import Device
-from workbench.errors import InputError
 from workbench.registry import parameter, register
-from workbench.solvers.base import MethodTraits, Solver
+from workbench.solvers.base import Solver
 from workbench.solvers.multi.directions import Directions, Limits, Terms
 from workbench.solvers.multi.members import as_members
 
@@ -18,6 +17,7 @@ class MultipreconditionedCG(Solver):
     """Base of both methods. The iteration is that of a projection, d being the step from all directions."""
 
     uniform_iterations: ClassVar[bool] = False
+    in_family: ClassVar[bool] = False
     direction: ClassVar[str] = "d"
 
     start: ClassVar[str] = """
@@ -28,24 +28,36 @@ class MultipreconditionedCG(Solver):
         uu = (u, u)
         rr = (r, r)
     """
+    # No step along a direction of negative curvature, so that x is the last valid iterate.
     iterate: ClassVar[str] = """
         d = D(r)
         s = A(d)
         delta = (d, s)
-        x = x + d
-        r = r - s
+        step = 1 if delta > 0 else 0
+        x = x + step*d
+        r = r - step*s
         u = M(r)
         gamma = (r, u)
         uu = (u, u)
         rr = (r, r)
     """
-
-    def check(self, device: Device, traits: MethodTraits) -> None:
-        if traits.deflated:
-            raise InputError(
-                f"solver {self.name} takes no second level; add a coarse space to the preconditioners instead, such as "
-                "ic + coarse:8"
-            )
+    # With one preconditioner d = alpha p, and these are the scalars of CG.
+    single: ClassVar[str] = """
+        d = D(r)
+        s = A(d)
+        energy = (d, s)
+        previous = gamma
+        alpha = energy/previous
+        delta = previous*previous/energy if energy > 0 else energy
+        step = 1 if energy > 0 else 0
+        x = x + step*d
+        r = r - step*s
+        u = M(r)
+        gamma = (r, u)
+        uu = (u, u)
+        rr = (r, r)
+        beta = gamma/previous
+    """
 
     @property
     def limits(self) -> Limits:
@@ -58,8 +70,12 @@ class MultipreconditionedCG(Solver):
         terms = Terms(several, device, workspace.dtype)
         directions = Directions(terms, operators["A"], device, self.limits, device.room(0), workspace.notes)
         operators["M"], operators["D"] = terms, directions
-        start, iterate = workspace.lines(self.start, self.iterate)
-        workspace.declare("alpha", "beta")
+        alone = directions.count == 1
+        start, iterate = workspace.lines(self.start, self.single if alone else self.iterate)
+        if not alone:
+            workspace.declare("alpha", "beta")
+            for name in ("alpha", "beta"):
+                workspace.set_scalar(name, math.nan)
 
         def recurrence() -> Iterator[None]:
             start()
@@ -114,7 +130,7 @@ class AdaptiveMPCG(MultipreconditionedCG):
     name: ClassVar[str] = "mpcg-adaptive"
     title: ClassVar[str] = "multipreconditioned CG, adaptive"
 
-    tau: float = parameter(10.0, "all directions are taken where the test is below it", low=0.0, high=1e300)
+    tau: float = parameter(10.0, "all directions are taken where the test is below it", low=0.0, high=1e9)
 
     @property
     def limits(self) -> Limits:

@@ -20,4 +20,5 @@ class SumCG(CG):
     """
 
     name: ClassVar[str] = "sum-cg"
+    in_family: ClassVar[bool] = False
     title: ClassVar[str] = "CG with the sum of several preconditioners"

@@ -25,6 +25,7 @@ class HybridSolver(Solver):
     uniform_iterations: ClassVar[bool] = False
     curvature_is_recomputed: ClassVar[bool] = False
     needs_accelerator: ClassVar[bool] = True
+    in_family: ClassVar[bool] = False
     vectors: ClassVar[int] = 0
     """Vectors of length N on the accelerator, including residual and best x; those of M are checked when allocated."""
     both_precondition: ClassVar[bool] = False

@@ -33,6 +33,8 @@ MOST_COLUMNS = 4096
 """Columns of all terms; their Gram matrix then takes 134 MB."""
 INDEFINITE = 1e-12
 """(z, r) of a term counts as negative below minus this times the largest of an iteration."""
+NEGATIVE = 1e-8
+"""A is not positive definite where a scaled (P, A P) has an eigenvalue below minus this."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,18 +101,20 @@ class Directions:
         """What each iteration did."""
         members = several.members
         counts = [member.vectors.pieces.count for member in members]
-        self._count, size = sum(counts), members[0].vectors.pieces.size
+        self.count = sum(counts)
+        """The number of preconditioners."""
+        size = members[0].vectors.pieces.size
         self._begins = np.cumsum([0, *counts])
-        most = MOST_COLUMNS // self._count
+        most = MOST_COLUMNS // self.count
         if room is not None:
             most = min(most, room // several.local_bytes - 1)
         if most < 1:
             raise InputError(
-                f"the {self._count} search directions of one iteration do not fit the memory: they take "
+                f"the {self.count} search directions of one iteration do not fit the memory: they take "
                 f"{2 * several.local_bytes / 1e6:.4g} MB; take fewer boxes, or a smaller overlap"
             )
         self._most = most
-        reach = _reach(members, size)
+        reach = _reach(members, size, getattr(product, "local", True))
         panel = colours(reach)
         self._colours = [np.flatnonzero(panel == colour) for colour in range(panel.max() + 1)]
         self._panel = members[0].vectors.panel(len(self._colours) + 1)
@@ -146,7 +150,7 @@ class Directions:
             self._say(f"memory holds the directions of {self._most} iterations; they are dropped after as many")
         self._terms.append(self._source.take())
         inner = self._inner_products(r)
-        self._add_block(inner[-self._count :])
+        self._add_block(inner[-self.count :])
         self._combine(self._weights(inner), d)
         return self._dots.apply(r, d) if wanted else None
 
@@ -164,7 +168,7 @@ class Directions:
     def _inner_products(self, r: DeviceVector) -> np.ndarray:
         """(z, r) for all terms, shape (m,); the Gram matrix gains the newest ones."""
         self._multiply(r)
-        columns = self._count
+        columns = self.count
         found = np.zeros((len(self._terms) * columns, columns + 1), self._wide)
         for place, couplings in enumerate(self._couplings):
             rows = self._begins[place] + couplings.pairs[:, 0]
@@ -185,7 +189,7 @@ class Directions:
 
     def _multiply(self, r: DeviceVector) -> None:
         """A times the newest terms, those of one colour in one vector, and r behind them."""
-        terms, weights = self._terms[-1], np.zeros((1, self._count))
+        terms, weights = self._terms[-1], np.zeros((1, self.count))
         for colour, columns in enumerate(self._colours):
             weights[:] = 0
             weights[:, columns] = 1
@@ -195,7 +199,7 @@ class Directions:
 
     def _add_block(self, newest: np.ndarray) -> None:
         """Make the newest terms a block that is A-orthonormal to itself and to those kept. newest: (z, r) of them."""
-        size, count = self._gram.shape[0], self._count
+        size, count = self._gram.shape[0], self.count
         largest = np.abs(newest).max()
         for name, value in zip(self._several.names, newest, strict=True):
             if np.real(value) < -INDEFINITE * largest:
@@ -219,6 +223,8 @@ class Directions:
         if self._dropped:
             self._say("search directions that depend on others were dropped")
         self._condition = _condition(gram)
+        negative = None if factor else _negative_direction(gram)
+        self._downward = None if negative is None else block @ negative
         self._blocks.append(block @ basis[:, :rank])
 
     def _kept(self) -> list[np.ndarray]:
@@ -226,13 +232,18 @@ class Directions:
         return self._blocks[-self._limits.keep :] if self._limits.keep else self._blocks
 
     def _weights(self, inner: np.ndarray) -> np.ndarray:
-        """y = C C^H (Z^H r) over the blocks kept and the newest, shape (m,)."""
+        """y = C C^H (Z^H r) over the blocks kept and the newest, shape (m,).
+
+        Where A is not positive definite, those of a direction p with (p, A p) < 0, which ends the run.
+        """
         keep = self._limits.keep
+        if self._downward is not None:
+            return self._downward
         newest = self._blocks[-1]
         step = newest.conj().T @ inner
         self._energy = float(np.real(np.vdot(step, step)))
         weights = newest @ step
-        shares = weights[-self._count :].copy()
+        shares = weights[-self.count :].copy()
         for block in self._blocks[-keep - 1 : -1] if keep else self._blocks[:-1]:
             rows = block.shape[0]
             weights[:rows] += block @ (block.conj().T @ inner[:rows])
@@ -241,7 +252,7 @@ class Directions:
 
     def _combine(self, weights: np.ndarray, d: DeviceVector) -> None:
         """d = the sum of all terms times their weights."""
-        rows = weights.reshape(len(self._terms), self._count)
+        rows = weights.reshape(len(self._terms), self.count)
         for first in range(0, len(self._terms), ROWS_AT_ONCE):
             group = slice(first, first + ROWS_AT_ONCE)
             self._sum(self._terms[group], rows[group], d, add=first > 0)
@@ -255,11 +266,11 @@ class Directions:
             member.vectors.combine([each[place] for each in terms], own, target, add=add or place > 0)
 
 
-def _reach(members: Sequence[Any], size: int) -> sparse.csc_array:
-    """Where A times each term may be nonzero, an N x k matrix of ones."""
+def _reach(members: Sequence[Any], size: int, local: bool) -> sparse.csc_array:
+    """Where A times each term may be nonzero, an N x k matrix of ones. local: A couples neighbours alone."""
     parts = [
         sparse.csc_array(np.ones((size, member.vectors.pieces.count), np.int32))
-        if member.reach is None
+        if member.reach is None or not local
         else member.reach
         for member in members
     ]
@@ -276,3 +287,18 @@ def _condition(gram: np.ndarray) -> float:
         return np.inf
     values = np.linalg.eigvalsh(gram / np.outer(d, d))
     return float(values[-1] / values[0]) if values[0] > 0 else np.inf
+
+
+def _negative_direction(gram: np.ndarray) -> np.ndarray | None:
+    """The combination of columns with the most negative (p, A p), scaled; None where there is none beyond rounding."""
+    d = np.sqrt(np.abs(np.real(np.diag(gram))))
+    used = np.flatnonzero(d > 0)
+    if not used.size or not np.isfinite(gram).all():
+        return None
+    values, vectors = np.linalg.eigh(gram[np.ix_(used, used)] / np.outer(d[used], d[used]))
+    if values[0] >= -NEGATIVE:
+        return None
+    found = np.zeros(d.size, gram.dtype)
+    # Of one column it is that column itself.
+    found[used] = vectors[:, 0] / d[used] * (d[used[0]] if d.size == 1 else 1)
+    return found
