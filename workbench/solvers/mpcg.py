@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 
 from workbench.registry import parameter, register
 from workbench.solvers.base import Solver
-from workbench.solvers.multi.directions import Directions, Limits, Terms
+from workbench.solvers.multi.basis import Limits
+from workbench.solvers.multi.directions import Directions, Terms
 from workbench.solvers.multi.members import as_members
 
 

@@ -1,0 +1,107 @@
+"""Pieces of vectors: runs and segments by hand, and every operation against dense algebra on every device."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from workbench import devices
+from workbench.devices.pieces import ROWS_AT_ONCE, Couplings, Pieces, colours
+
+
+def test_runs_and_segments_by_hand():
+    pieces = Pieces(7, [np.array([0, 1, 2, 5]), np.array([2, 3])])
+    assert pieces.count == 2
+    assert pieces.local_size == 6
+    np.testing.assert_array_equal(pieces.runs.start, [0, 5, 2])
+    np.testing.assert_array_equal(pieces.runs.length, [3, 1, 2])
+    np.testing.assert_array_equal(pieces.runs.local, [0, 3, 4])
+    np.testing.assert_array_equal(pieces.indices, [0, 1, 2, 5, 2, 3])
+    segments = pieces.segments
+    np.testing.assert_array_equal(segments.bounds, [0, 2, 3, 4, 5, 6, 7])
+    # Unknown 2 lies in both pieces, 4 and 6 in none.
+    np.testing.assert_array_equal(np.diff(segments.first), [1, 2, 1, 0, 1, 0])
+    np.testing.assert_array_equal(segments.local, [0, 2, 4, 5, 3])
+
+
+def test_colours_of_columns_that_overlap_differ():
+    columns = sparse.csc_array(np.array([[1, 0, 0, 1], [1, 1, 0, 0], [0, 1, 1, 0]]))
+    np.testing.assert_array_equal(colours(columns), [0, 1, 0, 1])
+
+
+def some(seed, size, count, dtype):
+    """Pieces of random sets and ranges, where A times each may be nonzero, and vectors."""
+    rng = np.random.default_rng(seed)
+    parts = [np.sort(rng.choice(size, rng.integers(1, size + 1), replace=False)) for _ in range(count)]
+    parts[0] = np.arange(size // 3, max(size // 3 + 1, size // 2))
+    pieces = Pieces(size, parts)
+    reach = sparse.csc_array((rng.random((size, count)) < 0.4) | (pieces.pattern.toarray() > 0)).astype(np.int32)
+    return rng, pieces, sparse.csc_array(reach)
+
+
+def vector(rng, size, dtype):
+    values = rng.standard_normal(size)
+    return (values + 1j * rng.standard_normal(size) if np.dtype(dtype).kind == "c" else values).astype(dtype)
+
+
+def check(device, seed, size, count, rows, dtype):
+    rng, pieces, reach = some(seed, size, count, dtype)
+    made = device.pieces(pieces, np.dtype(dtype))
+    tolerance = 1e-4 if np.finfo(dtype).bits == 32 else 1e-12
+    covers = [sparse.csr_array(np.eye(size))[pieces.part(k)].toarray() for k in range(count)]
+    v = vector(rng, size, dtype)
+    local = device.zeros(pieces.local_size, dtype)
+    made.gather(device.array(v, dtype), local)
+    np.testing.assert_array_equal(device.to_host(local), v[pieces.indices])
+
+    values = [vector(rng, pieces.local_size, dtype) for _ in range(rows)]
+    terms = [
+        np.stack([covers[k].T @ z[pieces.firsts[k] : pieces.firsts[k + 1]] for k in range(count)], 1) for z in values
+    ]
+    on_device = [device.array(z, dtype) for z in values]
+    weights = rng.standard_normal((rows, count))
+    for add in (False, True):
+        target = device.array(v.copy(), dtype)
+        made.combine(on_device, weights, target, add=add)
+        expected = sum(term @ weights[k] for k, term in enumerate(terms)) + add * v
+        np.testing.assert_allclose(device.to_host(target), expected, rtol=tolerance, atol=tolerance * 10 * rows)
+
+    panel_of = colours(reach)
+    couplings = Couplings(pieces, reach, panel_of)
+    panel = made.panel(panel_of.max() + 2)
+    columns = np.zeros((size, count + 1), dtype)
+    columns[:, :count] = reach.toarray() * vector(rng, size * count, dtype).reshape(size, count)
+    columns[:, count] = vector(rng, size, dtype)
+    for place, target in enumerate(panel):
+        inside = columns[:, [*np.flatnonzero(panel_of == place), *([count] if place == panel_of.max() + 1 else [])]]
+        device.assign(target, device.array(inside.sum(axis=1), dtype))
+    found = made.products(couplings)(on_device, panel)
+    dense = np.zeros((rows, count, count + 1), found.dtype)
+    for row in range(rows):
+        dense[row, couplings.pairs[:, 0], couplings.pairs[:, 1]] = found[:, row]
+        np.testing.assert_allclose(
+            dense[row], terms[row].conj().T @ columns, rtol=tolerance, atol=tolerance * 10 * size
+        )
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+@pytest.mark.parametrize("rows", [1, 3, ROWS_AT_ONCE])
+def test_on_the_cores(rows, dtype):
+    check(devices.device("cpu"), 0, 61, 5, rows, dtype)
+
+
+def test_many_elements_on_all_cores():
+    check(devices.device("cpu"), 1, 40_001, 4, 2, np.float64)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 40), st.integers(1, 6), st.integers(1, ROWS_AT_ONCE))
+def test_random_pieces(seed, size, count, rows):
+    check(devices.device("cpu"), seed, size, count, rows, np.float64)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.complex128])
+def test_on_accelerators(accelerator, dtype):
+    check(accelerator, 0, 61, 5, 3, dtype)
+    check(accelerator, 2, 5003, 3, ROWS_AT_ONCE, dtype)
