@@ -127,8 +127,17 @@ class Directions:
         inner = columns[:, -1]
         self._basis.grow(columns[:, :-1])
         self._check_signs(inner[-self.count :])
-        if self._basis.add_block(float(np.real(inner[-self.count :].sum()))):
+        energy = float(np.real(inner[-self.count :].sum()))
+        if self._basis.add_block(energy):
             self._say("search directions that depend on others were dropped")
+        if not self._basis.blocks[-1].size and self._basis.downward is None and len(self._terms) > 1:
+            # To rounding, the terms before span those of r: what is left of r needs other directions.
+            newest, columns, inner = self._terms[-1:], columns[-self.count :], inner[-self.count :]
+            self._restart()
+            self._terms = newest
+            self._basis.grow(columns[:, :-1])
+            self._basis.add_block(energy)
+            self._say("all new directions depended on old ones, which were dropped")
         weights, step = self._basis.step(inner)
         self.steps.append(step)
         self._combine(weights if self._basis.downward is None else self._basis.downward, d)
