@@ -49,6 +49,8 @@ class Sum(Preconditioner):
         """The members, as they are written."""
         return self.members
 
+    spec = text
+
     def check(self, device: Device) -> None:
         for block in self.blocks:
             block.check(device)
