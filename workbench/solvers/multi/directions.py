@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from workbench.devices.cpu.blas import on_one_thread
 from workbench.devices.operator_protocols import DeviceVector, Dots
 from workbench.devices.pieces import ROWS_AT_ONCE, Couplings, colours
 from workbench.errors import InputError
@@ -124,24 +125,30 @@ class Directions:
             self._say(f"the directions of {self._most} iterations fit the memory; they are dropped after as many")
         self._terms.append(self._source.take())
         columns = self._inner_products(r)
-        inner = columns[:, -1]
+        with on_one_thread():
+            weights = self._next_weights(columns)
+        self._combine(weights, d)
+        return self._dots.apply(r, d) if wanted else None
+
+    def _next_weights(self, columns: np.ndarray) -> np.ndarray:
+        """The weights of all terms in the step, after a block of the newest. columns: as `_inner_products` returns."""
+        inner, newest = columns[:, -1], slice(-self.count, None)
         self._basis.grow(columns[:, :-1])
-        self._check_signs(inner[-self.count :])
-        energy = float(np.real(inner[-self.count :].sum()))
+        self._check_signs(inner[newest])
+        energy = float(np.real(inner[newest].sum()))
         if self._basis.add_block(energy):
             self._say("search directions that depend on others were dropped")
         if not self._basis.blocks[-1].size and self._basis.downward is None and len(self._terms) > 1:
             # To rounding, the terms before span those of r: what is left of r needs other directions.
-            newest, columns, inner = self._terms[-1:], columns[-self.count :], inner[-self.count :]
+            terms, columns, inner = self._terms[-1:], columns[newest], inner[newest]
             self._restart()
-            self._terms = newest
+            self._terms = terms
             self._basis.grow(columns[:, :-1])
             self._basis.add_block(energy)
             self._say("all new directions depended on old ones, which were dropped")
         weights, step = self._basis.step(inner)
         self.steps.append(step)
-        self._combine(weights if self._basis.downward is None else self._basis.downward, d)
-        return self._dots.apply(r, d) if wanted else None
+        return weights if self._basis.downward is None else self._basis.downward
 
     @property
     def traffic(self) -> int:
