@@ -14,6 +14,7 @@ Source: Bridson and Greif 2006; Chen, Algorithm 3, line 10.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -40,12 +41,15 @@ class Limits:
 @dataclasses.dataclass(frozen=True)
 class Step:
     """What an iteration did. directions: columns of its block. dropped: those that depended on others.
-    condition: of the scaled (P, A P) before it was orthonormalized. shares: the weight of each term in the step."""
+    condition: of the scaled (P, A P) before it was orthonormalized. shares: the weight of each term in the step.
+    seconds: wall-clock time of its parts, in s, by name; of an accelerator that of the host, which waits for the inner
+    products alone."""
 
     directions: int
     dropped: int
     condition: float
     shares: np.ndarray
+    seconds: Mapping[str, float] = dataclasses.field(default_factory=dict)
 
 
 class Orthonormal(NamedTuple):
