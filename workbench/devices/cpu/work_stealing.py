@@ -8,6 +8,9 @@ has the form
         for chunk in shared(taken, thread, chunks):
 
 with `taken` from `launch`, and may use `thread` as the index of work space that no other thread uses.
+
+Where a chunk needs results of the one before it, `in_order` takes its place: a thread that waits for an earlier chunk
+waits for one that some thread has begun, so even a single thread that runs all of them never waits in vain.
 """
 
 from __future__ import annotations
@@ -60,3 +63,43 @@ def shared(taken, thread, chunks):  # pragma: no cover
             chunk = first + _next(taken, owner)  # pyright: ignore[reportCallIssue]
             if chunk < end:
                 yield chunk
+
+
+@njit(nogil=True)
+def in_order(taken, chunks):  # pragma: no cover
+    """The chunks that a thread works on, all threads together taking 0, 1, 2, .. one after the other."""
+    chunk = _next(taken, 0)  # pyright: ignore[reportCallIssue]
+    while chunk < chunks:
+        yield chunk
+        chunk = _next(taken, 0)  # pyright: ignore[reportCallIssue]
+
+
+@intrinsic
+def publish(typing: Any, progress: Any, place: Any, value: Any) -> Any:
+    """progress[place, 0] = value, after everything that this thread has written before; shape (places, 16)."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        count = context.cast(builder, arguments[2], signature.args[2], types.int64)
+        builder.store_atomic(count, _counter(context, builder, signature, arguments), "release", 8)
+        return context.get_dummy_value()
+
+    return types.void(progress, place, value), generate
+
+
+@intrinsic
+def published(typing: Any, progress: Any, place: Any) -> Any:
+    """progress[place, 0]; what its thread wrote before is seen by everything after this."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.load_atomic(_counter(context, builder, signature, arguments), "acquire", 8)
+
+    return types.int64(progress, place), generate
+
+
+def _counter(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """The address of progress[place, 0]."""
+    kind = signature.args[0]
+    array = context.make_array(kind)(context, builder, arguments[0])
+    row = context.cast(builder, arguments[1], signature.args[1], types.intp)
+    place = [row, context.get_constant(types.intp, 0)]
+    return cgutils.get_item_pointer(context, builder, kind, array, place, wraparound=False, boundscheck=False)

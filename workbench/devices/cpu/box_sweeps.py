@@ -1,0 +1,105 @@
+"""Jacobi sweeps on many boxes: plain, or several sweeps at a time on rows that stay in the cache.
+
+Time skewing (wavefronts): Wonnacott (2000), "Using time skewing to eliminate idle time due to memory bandwidth and
+network limitations"; for threads that follow one another through a box: Wellein, Hager, Zeiser, Wittmann, Fehske
+(2009), "Efficient temporal blocking for stencil computations by multicore-aware wavefront parallelization".
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from workbench.devices.cpu import box_sweep_kernels as kernels
+from workbench.devices.cpu.cache_lines import LINE
+from workbench.devices.cpu.memory import vector
+from workbench.devices.cpu.threads import cores, launch, prepare
+from workbench.devices.cpu.work_stealing import APART
+from workbench.devices.jacobi_boxes import JacobiBoxes
+
+KERNELS = ("plain", "blocked")
+CACHE = 32 * 1024
+"""Bytes of rows that the sweeps of one pass keep in use: most of a core's first cache."""
+DEPTHS = 4, 32
+"""Fewest and most sweeps of a pass: fewer do not pay where rows are long, more hold back the threads that follow."""
+
+
+class BoxSweeps:
+    """z = `sweeps` Jacobi sweeps on every box for r, from z = 0. Both kernels give the same bits.
+
+    Work space: 3 planes of padded boxes, 6 for variable coefficients. r and z must be distinct.
+    """
+
+    offers = ()
+
+    def __init__(self, boxes: JacobiBoxes, kernel: str = "auto") -> None:
+        boxes.check_kernel(kernel, KERNELS, "cpu")
+        self._boxes, self._later = boxes, boxes.sweeps - 1
+        self.kernel = "blocked" if kernel == "auto" else kernel
+        lanes = LINE // boxes.inner.itemsize
+        pitches = [(width + lanes) // lanes * lanes for _, width in boxes.shapes]
+        table, plane = [], 0
+        for (rows, width), pitch, start in zip(boxes.shapes, pitches, boxes.starts, strict=True):
+            table.append((start, rows, width, pitch, plane + pitch))
+            plane += (rows + 2) * pitch
+        # A line more: the last row of a plane reads one entry beyond it.
+        plane += lanes
+        # Boxes that threads take whole come first, the largest of all.
+        table.sort(key=lambda box: -box[1] * box[2])
+        order = {start: k for k, start in enumerate(boxes.starts)}
+        self._table = np.array(table, np.int64)
+        self._room = vector(boxes.words * plane, boxes.inner)
+        self._scales = np.ones(len(table), boxes.outer)
+        self._numbers = np.zeros((len(table), 3), boxes.inner)
+        if boxes.constant:
+            self._numbers[:] = boxes.numbers[[order[box[0]] for box in table]]
+        else:
+            self._place_coefficients(plane)
+        rows_in_cache = CACHE // (boxes.words * max(pitches) * boxes.inner.itemsize)
+        self._depth = max(DEPTHS[0], min(DEPTHS[1], rows_in_cache))
+        # As many boxes as go evenly to the cores are taken whole; on the others threads follow one another.
+        self._alone = len(table) // cores() * cores()
+        slots = cores() + 1
+        self._progress = np.zeros(((len(table) - self._alone) * slots, APART), np.int64)
+        self._prepare()
+
+    def _place_coefficients(self, plane: int) -> None:
+        boxes = self._boxes
+        bands = {kernels.INVERSE: 1 / boxes.main, kernels.WEST: boxes.lower_x, kernels.SOUTH: boxes.lower_y}
+        for number, values in bands.items():
+            for start, rows, width, pitch, at in self._table.tolist():
+                box = self._room[number * plane + at :][: rows * pitch].reshape(rows, pitch)
+                box[:, :width] = values[start : start + rows * width].reshape(rows, width)
+
+    def _prepare(self) -> None:
+        boxes, outer = self._boxes, np.empty(0, self._boxes.outer)
+        prepare(kernels.begin, outer, self._room, self._table, self._numbers, self._scales, True, True)
+        prepare(kernels.end, outer, self._room, self._table, self._scales, 1, True)
+        if self.kernel == "plain":
+            prepare(kernels.plain, self._room, self._table, self._numbers, 1, boxes.constant)
+        else:
+            numbers = (1, 1, 1, self._progress, boxes.constant)
+            prepare(kernels.blocked, self._room, self._table, self._numbers, *numbers)
+
+    def apply(self, r: np.ndarray, z: np.ndarray, *_: str) -> None:
+        """z for r, both of shape (n_loc,)."""
+        boxes, arrays = self._boxes, (self._room, self._table, self._numbers)
+        launch(boxes.size, kernels.begin, r, *arrays, self._scales, boxes.constant, boxes.mixed)
+        work = boxes.size * self._later
+        if self.kernel == "plain":
+            launch(work, kernels.plain, *arrays, self._later, boxes.constant)
+        else:
+            self._progress.fill(0)
+            numbers = (self._later, self._depth, self._alone, self._progress, boxes.constant)
+            launch(work, kernels.blocked, *arrays, *numbers)
+        launch(boxes.size, kernels.end, z, self._room, self._table, self._scales, self._later % 2, boxes.constant)
+
+    @property
+    def traffic(self) -> int:
+        """Bytes between the first cache and those behind it, each array of a pass counted once."""
+        return self._boxes.traffic(self._later if self.kernel == "plain" else math.ceil(self._later / self._depth))
+
+    @property
+    def flops(self) -> int:
+        return self._boxes.flops
