@@ -20,6 +20,8 @@ from workbench.devices.cpu.cache_lines import (
     minus_product,
     plus,
     put_line,
+    shifted_down,
+    shifted_up,
     spread,
     times,
 )
@@ -32,7 +34,7 @@ RIGHT, INVERSE, WEST, SOUTH = 2, 3, 4, 5
 """Planes after the two of z."""
 
 
-@kernel()
+@kernel(error_model="numpy")
 def begin(taken, r, room, boxes, numbers, scales, constant, scaled):  # pragma: no cover
     """The right-hand side of every box, over D for constant coefficients, and z after the first sweep, D^-1 r.
 
@@ -68,7 +70,7 @@ def begin(taken, r, room, boxes, numbers, scales, constant, scaled):  # pragma: 
                         z[x] = right[x] * inverse[x]
 
 
-@kernel()
+@kernel(error_model="numpy")
 def end(taken, z, room, boxes, scales, last, constant):  # pragma: no cover
     """z, scaled back, from the plane of the last sweep."""
     plane = room.size // (RIGHT + 1 if constant else SOUTH + 1)
@@ -83,7 +85,7 @@ def end(taken, z, room, boxes, scales, last, constant):  # pragma: no cover
                     target[x] = outer(source[x]) * scales[k]
 
 
-@kernel()
+@kernel(error_model="numpy")
 def plain(taken, room, boxes, numbers, sweeps, constant):  # pragma: no cover
     """Sweeps after the first, one pass over a box each; boxes in parallel."""
     plane = room.size // (RIGHT + 1 if constant else SOUTH + 1)
@@ -95,7 +97,7 @@ def plain(taken, room, boxes, numbers, sweeps, constant):  # pragma: no cover
                     _row(room, plane, sweep % 2, at + y * pitch, pitch, width, numbers, k, constant)
 
 
-@kernel()
+@kernel(error_model="numpy")
 def blocked(taken, room, boxes, numbers, sweeps, depth, alone, progress, constant):  # pragma: no cover
     """The same, `depth` sweeps at a time, each one row behind the sweep before it.
 
@@ -130,40 +132,50 @@ def blocked(taken, room, boxes, numbers, sweeps, depth, alone, progress, constan
                         publish(progress, own, number * rows + done)
 
 
-@njit(nogil=True)
+@njit(nogil=True, error_model="numpy")
 def _row(room, plane, odd, here, pitch, width, numbers, k, constant):  # pragma: no cover
     """One sweep of one row, from the plane of even or odd sweeps to the other."""
-    lanes = LINE // room.itemsize
-    whole = width - width % lanes
     old, new, right = odd * plane + here, (1 - odd) * plane + here, RIGHT * plane + here
     if constant:
-        west, south = spread(room, numbers[k, 1]), spread(room, numbers[k, 2])
-        for x in range(0, whole, lanes):
-            put_line(room, new + x, _constant(room, old + x, right + x, pitch, west, south))
-        if whole < width:
-            line = _constant(room, old + whole, right + whole, pitch, west, south)
-            put_line(room, new + whole, first_entries(line, width - whole))
+        _constant_row(room, old, new, right, pitch, width, numbers[k, 1], numbers[k, 2])
     else:
-        for x in range(0, whole, lanes):
-            put_line(room, new + x, _variable(room, old + x, right + x, plane, pitch))
-        if whole < width:
-            line = _variable(room, old + whole, right + whole, plane, pitch)
-            put_line(room, new + whole, first_entries(line, width - whole))
+        _variable_row(room, old, new, right, plane, pitch, width)
 
 
-@njit(nogil=True)
-def _constant(room, old, right, pitch, west, south):  # pragma: no cover
-    """right - west (z_w + z_e) - south (z_s + z_n), all of them over D."""
-    total = minus_product(line_at(room, right), west, plus(line_at(room, old - 1), line_at(room, old + 1)))
-    return minus_product(total, south, plus(line_at(room, old - pitch), line_at(room, old + pitch)))
+@njit(nogil=True, error_model="numpy")
+def _constant_row(room, old, new, right, pitch, width, west, south):  # pragma: no cover
+    """z = right - west (z_w + z_e) - south (z_s + z_n), all of them over D."""
+    lanes = LINE // room.itemsize
+    a, b = spread(room, west), spread(room, south)
+    before, line = line_at(room, old - lanes), line_at(room, old)
+    for x in range(0, width, lanes):
+        after = line_at(room, old + x + lanes)
+        total = minus_product(line_at(room, right + x), a, plus(shifted_up(before, line), shifted_down(line, after)))
+        far = plus(line_at(room, old + x - pitch), line_at(room, old + x + pitch))
+        _put(room, new + x, minus_product(total, b, far), width - x)
+        before, line = line, after
 
 
-@njit(nogil=True)
-def _variable(room, old, right, plane, pitch):  # pragma: no cover
-    """(r - sum of the four neighbours, each times its coupling)/D."""
+@njit(nogil=True, error_model="numpy")
+def _variable_row(room, old, new, right, plane, pitch, width):  # pragma: no cover
+    """z = (r - sum of the four neighbours, each times its coupling)/D."""
+    lanes = LINE // room.itemsize
     inverse, west, south = right + plane, right + 2 * plane, right + 3 * plane
-    total = minus_product(line_at(room, right), line_at(room, west), line_at(room, old - 1))
-    total = minus_product(total, line_at(room, west + 1), line_at(room, old + 1))
-    total = minus_product(total, line_at(room, south), line_at(room, old - pitch))
-    total = minus_product(total, line_at(room, south + pitch), line_at(room, old + pitch))
-    return times(total, line_at(room, inverse))
+    before, line, coupling = line_at(room, old - lanes), line_at(room, old), line_at(room, west)
+    for x in range(0, width, lanes):
+        after, next_coupling = line_at(room, old + x + lanes), line_at(room, west + x + lanes)
+        total = minus_product(line_at(room, right + x), coupling, shifted_up(before, line))
+        total = minus_product(total, shifted_down(coupling, next_coupling), shifted_down(line, after))
+        total = minus_product(total, line_at(room, south + x), line_at(room, old + x - pitch))
+        total = minus_product(total, line_at(room, south + x + pitch), line_at(room, old + x + pitch))
+        _put(room, new + x, times(total, line_at(room, inverse + x)), width - x)
+        before, line, coupling = line, after, next_coupling
+
+
+@njit(nogil=True, error_model="numpy")
+def _put(room, place, line, count):  # pragma: no cover
+    """Store a line with zeros beyond the first `count` entries: the end of a row."""
+    if count >= LINE // room.itemsize:
+        put_line(room, place, line)
+    else:
+        put_line(room, place, first_entries(line, count))

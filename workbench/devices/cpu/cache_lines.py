@@ -5,10 +5,13 @@
     total = plus(total, line)
     total = minus_product(total, a, b)  total - a*b, rounded once (fused multiply-add)
     line = first_entries(line, count)   zeros from entry `count` on
+    west = shifted_up(before, line)     the entries at i - 1, .., for the lines at i - width and i
+    east = shifted_down(line, after)    the entries at i + 1, .., for the lines at i and i + width
     put_line(x, i, line)
 
 Every operation is rounded as IEEE 754 says, without licences to reorder or contract, so the same formula has the same
-bits in every kernel. A loop of lines needs no proof that its arrays do not overlap. No index is tested.
+bits in every kernel. A loop of lines needs no proof that its arrays do not overlap. No index is tested. Shifted lines
+take half the time of loads that cross two cache lines.
 """
 
 from __future__ import annotations
@@ -92,6 +95,25 @@ def minus_product(_typing, total, left, right):
         return builder.call(fma, [builder.fneg(arguments[1]), arguments[2], arguments[0]])
 
     return total(total, left, right), code
+
+
+@intrinsic
+def shifted_up(_typing, before, line):
+    """The last entry of the line before, then the line without its last entry."""
+    places = range(line.width - 1, 2 * line.width - 1)
+    return line(before, line), lambda _context, builder, _signature, arguments: _picked(builder, arguments, places)
+
+
+@intrinsic
+def shifted_down(_typing, line, after):
+    """The line without its first entry, then the first entry of the line after."""
+    places = range(1, line.width + 1)
+    return line(line, after), lambda _context, builder, _signature, arguments: _picked(builder, arguments, places)
+
+
+def _picked(builder: Any, lines: Any, places: Any) -> Any:
+    """Entries of two lines, one after the other, at constant places."""
+    return builder.shuffle_vector(lines[0], lines[1], _numbers(places))
 
 
 @intrinsic
