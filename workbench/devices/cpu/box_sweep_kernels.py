@@ -26,10 +26,13 @@ from workbench.devices.cpu.cache_lines import (
     times,
 )
 from workbench.devices.cpu.compiled import kernel
-from workbench.devices.cpu.work_stealing import in_order, publish, published, shared, threads
+from workbench.devices.cpu.work_stealing import acquired, publish, published, shared, threads
 
 PUBLISHED_EVERY = 8
 """Rows after which a thread publishes its progress: a cache line that another core has to fetch."""
+PATIENCE = 2000
+"""Times that a thread looks for work in vain, some 50 microseconds, before it leaves the rest to others."""
+FINISHED, MOVED, WAITING = 0, 1, 2
 RIGHT, INVERSE, WEST, SOUTH = 2, 3, 4, 5
 """Planes after the two of z."""
 
@@ -98,38 +101,93 @@ def plain(taken, room, boxes, numbers, sweeps, constant):  # pragma: no cover
 
 
 @kernel(error_model="numpy")
-def blocked(taken, room, boxes, numbers, sweeps, depth, alone, progress, constant):  # pragma: no cover
-    """The same, `depth` sweeps at a time, each one row behind the sweep before it.
+def blocked(taken, room, boxes, numbers, first, sweeps, depth, alone, states, constant):  # pragma: no cover
+    """The same for sweeps from `first` on, `depth` of them at a time: a pass, in which each is a row behind the last.
 
-    Rows between the first and the last of these sweeps stay in the cache. Threads take the first `alone` boxes whole.
-    For each other box they take turns: the next `depth` sweeps begin while those before are still under way, as far
-    behind as the data require. progress: counters, a group of them per box, zero at the start.
+    Rows between the first and the last sweep of a pass stay in the cache. Threads take the first `alone` boxes whole;
+    on each other box they follow one another, see `_follow`. states: shape (4 slots per such box, 16).
     """
     plane = room.size // (RIGHT + 1 if constant else SOUTH + 1)
     passes = (sweeps + depth - 1) // depth
     together = boxes.shape[0] - alone
-    slots = progress.shape[0] // max(1, together)
-    for _ in threads(taken):
-        for item in in_order(taken, alone + passes * together):
-            whole = item < alone
-            k = item if whole else alone + (item - alone) % together
-            first = 0 if whole else (item - alone) // together
-            _, rows, width, pitch, at = boxes[k]
-            for number in range(first, passes if whole else first + 1):
-                levels = min(depth, sweeps - number * depth)
-                # Counters count through all passes, so that a later pass may use the slot of an earlier one.
-                before = (k - alone) * slots + (number + slots - 1) % slots
-                own = (k - alone) * slots + number % slots
-                ready = rows if whole or number == 0 else 0
-                for y in range(rows + levels - 1):
-                    while ready < min(y + 2, rows):
-                        ready = published(progress, before) - (number - 1) * rows
-                    for level in range(max(0, y - rows + 1), min(levels, y + 1)):
-                        odd = (number * depth + level) % 2
-                        _row(room, plane, odd, at + (y - level) * pitch, pitch, width, numbers, k, constant)
-                    done = y - levels + 2
-                    if not whole and done > 0 and (done % PUBLISHED_EVERY == 0 or done == rows):
-                        publish(progress, own, number * rows + done)
+    for thread in threads(taken):
+        for k in shared(taken, thread, alone):
+            for number in range(passes):
+                begun = number * depth
+                levels = min(depth, sweeps - begun)
+                for step in range(boxes[k, 1] + levels - 1):
+                    _step(room, plane, boxes, numbers, k, first + begun, levels, step, constant)
+        waited, finished = 0, 0
+        while finished < together and waited < PATIENCE:
+            waited += 1
+            finished = 0
+            for turn in range(together):
+                box = (thread + turn) % together
+                outcome = MOVED
+                while outcome == MOVED:
+                    outcome = _follow(
+                        room, plane, boxes, numbers, alone, box, first, sweeps, depth, passes, states, constant
+                    )
+                    waited = 0 if outcome == MOVED else waited
+                finished += outcome == FINISHED
+
+
+@njit(nogil=True, error_model="numpy")
+def _follow(
+    room, plane, boxes, numbers, alone, box, first, sweeps, depth, passes, states, constant
+):  # pragma: no cover
+    """Advance the oldest pass of a box that no other thread works on, as far as the pass before it allows.
+
+    Returns FINISHED where all passes are done, MOVED, or WAITING where other threads have all that can be advanced.
+    The oldest unfinished pass can always be advanced, so the last thread never waits. A slot is used by every
+    `slots`-th pass. For each, `states` has the rows that its passes have finished, `rows` for each earlier one, its
+    present pass, a lock, and the next step of that pass.
+    """
+    k, rows = alone + box, boxes[alone + box, 1]
+    places = states.shape[0] // 4
+    slots = places // (boxes.shape[0] - alone)
+    oldest = passes
+    for slot in range(slots):
+        oldest = min(oldest, published(states, places + box * slots + slot))
+    if oldest == passes:
+        return FINISHED
+    for number in range(oldest, min(oldest + slots, passes)):
+        own, before = box * slots + number % slots, box * slots + (number + slots - 1) % slots
+        lock = 2 * places + own
+        if published(states, places + own) != number or published(states, lock) or not acquired(states, lock):
+            continue
+        moved = False
+        if published(states, places + own) == number:
+            levels = min(depth, sweeps - number * depth)
+            step, end = states[3 * places + own, 0], rows + levels - 1
+            while step < end:
+                ready = rows if number == 0 else published(states, before) - (number - 1) * rows
+                # A step needs one row more of the pass before.
+                stop = min(end if ready >= rows else ready - 1, step + PUBLISHED_EVERY)
+                if stop <= step:
+                    break
+                while step < stop:
+                    _step(room, plane, boxes, numbers, k, first + number * depth, levels, step, constant)
+                    step += 1
+                publish(states, own, number * rows + max(0, step - levels + 1))
+                moved = True
+            if step == end:
+                step = 0
+                publish(states, places + own, number + slots)
+            states[3 * places + own, 0] = step
+        publish(states, lock, 0)
+        if moved:
+            return MOVED
+    return WAITING
+
+
+@njit(nogil=True, error_model="numpy")
+def _step(room, plane, boxes, numbers, k, first, levels, step, constant):  # pragma: no cover
+    """A row of each sweep of a pass, the first of them number `first`: row `step` of that one, step - 1 of the next."""
+    _, rows, width, pitch, at = boxes[k]
+    for level in range(max(0, step - rows + 1), min(levels, step + 1)):
+        here = at + (step - level) * pitch
+        _row(room, plane, (first + level) % 2, here, pitch, width, numbers, k, constant)
 
 
 @njit(nogil=True, error_model="numpy")

@@ -24,6 +24,9 @@ CACHE = 32 * 1024
 DEPTHS = 4, 32
 """Fewest and most sweeps of a pass: fewer do not pay where rows are long, more hold back the threads that follow."""
 
+LAUNCH = 2**25
+"""Unknowns times sweeps of a launch, some milliseconds: then threads that left, because they had waited, come back."""
+
 
 class BoxSweeps:
     """z = `sweeps` Jacobi sweeps on every box for r, from z = 0. Both kernels give the same bits.
@@ -58,10 +61,13 @@ class BoxSweeps:
             self._place_coefficients(plane)
         rows_in_cache = CACHE // (boxes.words * max(pitches) * boxes.inner.itemsize)
         self._depth = max(DEPTHS[0], min(DEPTHS[1], rows_in_cache))
+        self._most = max(1, LAUNCH // (boxes.size * self._depth)) * self._depth
         # As many boxes as go evenly to the cores are taken whole; on the others threads follow one another.
         self._alone = len(table) // cores() * cores()
-        slots = cores() + 1
-        self._progress = np.zeros(((len(table) - self._alone) * slots, APART), np.int64)
+        slots, together = cores() + 1, len(table) - self._alone
+        self._states = np.zeros((4 * slots * together, APART), np.int64)
+        self._begun = self._states.copy()
+        self._begun[slots * together : 2 * slots * together, 0] = np.tile(np.arange(slots), together)
         self._prepare()
 
     def _place_coefficients(self, plane: int) -> None:
@@ -79,7 +85,7 @@ class BoxSweeps:
         if self.kernel == "plain":
             prepare(kernels.plain, self._room, self._table, self._numbers, 1, boxes.constant)
         else:
-            numbers = (1, 1, 1, self._progress, boxes.constant)
+            numbers = (1, 1, 1, 1, self._states, boxes.constant)
             prepare(kernels.blocked, self._room, self._table, self._numbers, *numbers)
 
     def apply(self, r: np.ndarray, z: np.ndarray, *_: str) -> None:
@@ -90,9 +96,11 @@ class BoxSweeps:
         if self.kernel == "plain":
             launch(work, kernels.plain, *arrays, self._later, boxes.constant)
         else:
-            self._progress.fill(0)
-            numbers = (self._later, self._depth, self._alone, self._progress, boxes.constant)
-            launch(work, kernels.blocked, *arrays, *numbers)
+            for first in range(0, self._later, self._most):
+                self._states[:] = self._begun
+                sweeps = min(self._most, self._later - first)
+                numbers = (first, sweeps, self._depth, self._alone, self._states, boxes.constant)
+                launch(work, kernels.blocked, *arrays, *numbers)
         launch(boxes.size, kernels.end, z, self._room, self._table, self._scales, self._later % 2, boxes.constant)
 
     @property

@@ -9,8 +9,9 @@ has the form
 
 with `taken` from `launch`, and may use `thread` as the index of work space that no other thread uses.
 
-Where a chunk needs results of the one before it, `in_order` takes its place: a thread that waits for an earlier chunk
-waits for one that some thread has begun, so even a single thread that runs all of them never waits in vain.
+Work whose chunks depend on one another is shared by counters that threads publish, and by locks (`publish`,
+`published`, `acquired`). A thread must not wait for another for long, since that one may have lost its core: it returns,
+and the others do the rest.
 """
 
 from __future__ import annotations
@@ -65,15 +66,6 @@ def shared(taken, thread, chunks):  # pragma: no cover
                 yield chunk
 
 
-@njit(nogil=True)
-def in_order(taken, chunks):  # pragma: no cover
-    """The chunks that a thread works on, all threads together taking 0, 1, 2, .. one after the other."""
-    chunk = _next(taken, 0)  # pyright: ignore[reportCallIssue]
-    while chunk < chunks:
-        yield chunk
-        chunk = _next(taken, 0)  # pyright: ignore[reportCallIssue]
-
-
 @intrinsic
 def publish(typing: Any, progress: Any, place: Any, value: Any) -> Any:
     """progress[place, 0] = value, after everything that this thread has written before; shape (places, 16)."""
@@ -94,6 +86,18 @@ def published(typing: Any, progress: Any, place: Any) -> Any:
         return builder.load_atomic(_counter(context, builder, signature, arguments), "acquire", 8)
 
     return types.int64(progress, place), generate
+
+
+@intrinsic
+def acquired(typing: Any, locks: Any, place: Any) -> Any:
+    """Whether this thread now holds the lock locks[place, 0], which was 0; publishing 0 releases it."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        held, free = (context.get_constant(types.int64, value) for value in (1, 0))
+        before = builder.atomic_rmw("xchg", _counter(context, builder, signature, arguments), held, "acquire")
+        return builder.icmp_signed("==", before, free)
+
+    return types.boolean(locks, place), generate
 
 
 def _counter(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
