@@ -135,7 +135,7 @@ class JacobiBoxes:
 
 
 def _coefficients(named: dict[str, Any], boxes: int, total: int) -> list[np.ndarray]:
-    arrays = {name: np.asarray(values, np.float64 if np.ndim(values) == 0 else None) for name, values in named.items()}
+    arrays = {name: np.asarray(values) for name, values in named.items()}
     arrays = {name: np.full(boxes, values) if values.ndim == 0 else values for name, values in arrays.items()}
     sizes = {values.shape for values in arrays.values()}
     if len(sizes) > 1 or not sizes <= {(boxes,), (total,)}:

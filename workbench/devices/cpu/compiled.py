@@ -27,7 +27,17 @@ from numba import njit
 from numba.core.registry import CPUDispatcher
 
 from workbench.devices import compiling
-from workbench.devices.cpu import cache_lines, compiler, objects, outlining, portable, store, thread_pool, tiles, work_stealing
+from workbench.devices.cpu import (
+    cache_lines,
+    compiler,
+    objects,
+    outlining,
+    portable,
+    store,
+    thread_pool,
+    tiles,
+    work_stealing,
+)
 
 REORDERED = {"reassoc", "contract", "nsz"}
 """LLVM's licences for sums: reassociate, contract to fused multiply-add, ignore the sign of zero."""
