@@ -14,7 +14,7 @@ from __future__ import annotations
 from numba import njit
 
 from workbench.devices.cpu.cache_lines import (
-    LINE,
+    entries_of_line,
     first_entries,
     line_at,
     minus_product,
@@ -203,7 +203,7 @@ def _row(room, plane, odd, here, pitch, width, numbers, k, constant):  # pragma:
 @njit(nogil=True, error_model="numpy")
 def _constant_row(room, old, new, right, pitch, width, west, south):  # pragma: no cover
     """z = right - west (z_w + z_e) - south (z_s + z_n), all of them over D."""
-    lanes = LINE // room.itemsize
+    lanes = entries_of_line(room)
     a, b = spread(room, west), spread(room, south)
     before, line = line_at(room, old - lanes), line_at(room, old)
     for x in range(0, width, lanes):
@@ -217,7 +217,7 @@ def _constant_row(room, old, new, right, pitch, width, west, south):  # pragma: 
 @njit(nogil=True, error_model="numpy")
 def _variable_row(room, old, new, right, plane, pitch, width):  # pragma: no cover
     """z = (r - sum of the four neighbours, each times its coupling)/D."""
-    lanes = LINE // room.itemsize
+    lanes = entries_of_line(room)
     inverse, west, south = right + plane, right + 2 * plane, right + 3 * plane
     before, line, coupling = line_at(room, old - lanes), line_at(room, old), line_at(room, west)
     for x in range(0, width, lanes):
@@ -233,7 +233,7 @@ def _variable_row(room, old, new, right, plane, pitch, width):  # pragma: no cov
 @njit(nogil=True, error_model="numpy")
 def _put(room, place, line, count):  # pragma: no cover
     """Store a line with zeros beyond the first `count` entries: the end of a row."""
-    if count >= LINE // room.itemsize:
+    if count >= entries_of_line(room):
         put_line(room, place, line)
     else:
         put_line(room, place, first_entries(line, count))

@@ -48,6 +48,13 @@ def line_at(_typing, x, i):
 
 
 @intrinsic
+def entries_of_line(_typing, x):
+    """How many entries of x a line has: a constant of the compiled kernel, where x.itemsize would be read."""
+    width = _kind(x).width
+    return types.intp(x), lambda context, _builder, _signature, _arguments: context.get_constant(types.intp, width)
+
+
+@intrinsic
 def put_line(_typing, x, i, line):
     """Store a line at entry i of x."""
 
@@ -113,7 +120,11 @@ def shifted_down(_typing, line, after):
 
 def _picked(builder: Any, lines: Any, places: Any) -> Any:
     """Entries of two lines, one after the other, at constant places."""
-    return builder.shuffle_vector(lines[0], lines[1], _numbers(places))
+    # As integers: for those alone does LLVM choose the instruction that shifts two registers.
+    kind = lines[0].type
+    bits = ir.VectorType(ir.IntType(LINE * 8 // kind.count), kind.count)
+    whole = [builder.bitcast(line, bits) for line in lines]
+    return builder.bitcast(builder.shuffle_vector(*whole, _numbers(places)), kind)
 
 
 @intrinsic
