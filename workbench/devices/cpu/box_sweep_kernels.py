@@ -28,8 +28,10 @@ from workbench.devices.cpu.cache_lines import (
 from workbench.devices.cpu.compiled import kernel
 from workbench.devices.cpu.work_stealing import acquired, publish, published, shared, threads
 
-PUBLISHED_EVERY = 8
-"""Rows after which a thread publishes its progress: a cache line that another core has to fetch."""
+STRIP = 4
+"""Rows that are computed together."""
+PUBLISHED_EVERY = 2
+"""Strips after which a thread publishes its progress: a cache line that another core has to fetch."""
 PATIENCE = 2000
 """Times that a thread looks for work in vain, some 50 microseconds, before it leaves the rest to others."""
 FINISHED, MOVED, WAITING = 0, 1, 2
@@ -94,10 +96,9 @@ def plain(taken, room, boxes, numbers, sweeps, constant):  # pragma: no cover
     plane = room.size // (RIGHT + 1 if constant else SOUTH + 1)
     for thread in threads(taken):
         for k in shared(taken, thread, boxes.shape[0]):
-            _, rows, width, pitch, at = boxes[k]
             for sweep in range(sweeps):
-                for y in range(rows):
-                    _row(room, plane, sweep % 2, at + y * pitch, pitch, width, numbers, k, constant)
+                for strip in range((boxes[k, 1] + STRIP - 1) // STRIP):
+                    _strip(room, plane, boxes, numbers, k, sweep % 2, strip, constant)
 
 
 @kernel(error_model="numpy")
@@ -115,7 +116,7 @@ def blocked(taken, room, boxes, numbers, first, sweeps, depth, alone, states, co
             for number in range(passes):
                 begun = number * depth
                 levels = min(depth, sweeps - begun)
-                for step in range(boxes[k, 1] + levels - 1):
+                for step in range((boxes[k, 1] + STRIP - 1) // STRIP + levels - 1):
                     _step(room, plane, boxes, numbers, k, first + begun, levels, step, constant)
         waited, finished = 0, 0
         while finished < together and waited < PATIENCE:
@@ -140,10 +141,11 @@ def _follow(
 
     Returns FINISHED where all passes are done, MOVED, or WAITING where other threads have all that can be advanced.
     The oldest unfinished pass can always be advanced, so the last thread never waits. A slot is used by every
-    `slots`-th pass. For each, `states` has the rows that its passes have finished, `rows` for each earlier one, its
+    `slots`-th pass. For each, `states` has the strips that its passes have finished, `strips` for each earlier one, its
     present pass, a lock, and the next step of that pass.
     """
-    k, rows = alone + box, boxes[alone + box, 1]
+    k = alone + box
+    strips = (boxes[k, 1] + STRIP - 1) // STRIP
     places = states.shape[0] // 4
     slots = places // (boxes.shape[0] - alone)
     oldest = passes
@@ -159,17 +161,17 @@ def _follow(
         moved = False
         if published(states, places + own) == number:
             levels = min(depth, sweeps - number * depth)
-            step, end = states[3 * places + own, 0], rows + levels - 1
+            step, end = states[3 * places + own, 0], strips + levels - 1
             while step < end:
-                ready = rows if number == 0 else published(states, before) - (number - 1) * rows
-                # A step needs one row more of the pass before.
-                stop = min(end if ready >= rows else ready - 1, step + PUBLISHED_EVERY)
+                ready = strips if number == 0 else published(states, before) - (number - 1) * strips
+                # A step needs one strip more of the pass before.
+                stop = min(end if ready >= strips else ready - 1, step + PUBLISHED_EVERY)
                 if stop <= step:
                     break
                 while step < stop:
                     _step(room, plane, boxes, numbers, k, first + number * depth, levels, step, constant)
                     step += 1
-                publish(states, own, number * rows + max(0, step - levels + 1))
+                publish(states, own, number * strips + max(0, step - levels + 1))
                 moved = True
             if step == end:
                 step = 0
@@ -183,21 +185,58 @@ def _follow(
 
 @njit(nogil=True, error_model="numpy")
 def _step(room, plane, boxes, numbers, k, first, levels, step, constant):  # pragma: no cover
-    """A row of each sweep of a pass, the first of them number `first`: row `step` of that one, step - 1 of the next."""
-    _, rows, width, pitch, at = boxes[k]
-    for level in range(max(0, step - rows + 1), min(levels, step + 1)):
-        here = at + (step - level) * pitch
-        _row(room, plane, (first + level) % 2, here, pitch, width, numbers, k, constant)
+    """A strip of each sweep of a pass, the first of them number `first`: strip `step` of that one, step - 1 of the
+    next."""
+    strips = (boxes[k, 1] + STRIP - 1) // STRIP
+    for level in range(max(0, step - strips + 1), min(levels, step + 1)):
+        _strip(room, plane, boxes, numbers, k, (first + level) % 2, step - level, constant)
 
 
 @njit(nogil=True, error_model="numpy")
-def _row(room, plane, odd, here, pitch, width, numbers, k, constant):  # pragma: no cover
-    """One sweep of one row, from the plane of even or odd sweeps to the other."""
-    old, new, right = odd * plane + here, (1 - odd) * plane + here, RIGHT * plane + here
-    if constant:
-        _constant_row(room, old, new, right, pitch, width, numbers[k, 1], numbers[k, 2])
-    else:
-        _variable_row(room, old, new, right, plane, pitch, width)
+def _strip(room, plane, boxes, numbers, k, odd, strip, constant):  # pragma: no cover
+    """One sweep of a strip, from the plane of even or odd sweeps to the other."""
+    _, rows, width, pitch, at = boxes[k]
+    low, high = strip * STRIP, min(rows, (strip + 1) * STRIP)
+    if constant and high - low == STRIP:
+        here = at + low * pitch
+        old, new, right = odd * plane + here, (1 - odd) * plane + here, RIGHT * plane + here
+        _four_rows(room, old, new, right, pitch, width, numbers[k, 1], numbers[k, 2])
+        return
+    for y in range(low, high):
+        here = at + y * pitch
+        old, new, right = odd * plane + here, (1 - odd) * plane + here, RIGHT * plane + here
+        if constant:
+            _constant_row(room, old, new, right, pitch, width, numbers[k, 1], numbers[k, 2])
+        else:
+            _variable_row(room, old, new, right, plane, pitch, width)
+
+
+@njit(nogil=True, error_model="numpy")
+def _four_rows(room, old, new, right, pitch, width, west, south):  # pragma: no cover
+    """`_constant_row` for four rows at once, whose neighbours among them are read once."""
+    a, b = spread(room, west), spread(room, south)
+    lanes, second, third = entries_of_line(room), 2 * pitch, 3 * pitch
+    before0, line0 = line_at(room, old - lanes), line_at(room, old)
+    before1, line1 = line_at(room, old + pitch - lanes), line_at(room, old + pitch)
+    before2, line2 = line_at(room, old + second - lanes), line_at(room, old + second)
+    before3, line3 = line_at(room, old + third - lanes), line_at(room, old + third)
+    for x in range(0, width, lanes):
+        count = width - x
+        after0, after1 = line_at(room, old + x + lanes), line_at(room, old + pitch + x + lanes)
+        after2, after3 = line_at(room, old + second + x + lanes), line_at(room, old + third + x + lanes)
+        near = minus_product(line_at(room, right + x), a, plus(shifted_up(before0, line0), shifted_down(line0, after0)))
+        _put(room, new + x, minus_product(near, b, plus(line_at(room, old + x - pitch), line1)), count)
+        far = line_at(room, right + pitch + x)
+        near = minus_product(far, a, plus(shifted_up(before1, line1), shifted_down(line1, after1)))
+        _put(room, new + pitch + x, minus_product(near, b, plus(line0, line2)), count)
+        far = line_at(room, right + second + x)
+        near = minus_product(far, a, plus(shifted_up(before2, line2), shifted_down(line2, after2)))
+        _put(room, new + second + x, minus_product(near, b, plus(line1, line3)), count)
+        far = line_at(room, right + third + x)
+        near = minus_product(far, a, plus(shifted_up(before3, line3), shifted_down(line3, after3)))
+        _put(room, new + third + x, minus_product(near, b, plus(line2, line_at(room, old + third + pitch + x))), count)
+        before0, line0, before1, line1 = line0, after0, line1, after1
+        before2, line2, before3, line3 = line2, after2, line3, after3
 
 
 @njit(nogil=True, error_model="numpy")
