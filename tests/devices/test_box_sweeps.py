@@ -118,20 +118,24 @@ def test_both_kernels_of_the_cores_are_the_numpy_loop(cpu, case):
     precision=st.sampled_from(tuple(PRECISIONS)),
     constant=st.booleans(),
     depth=st.integers(1, 12),
+    threads=st.integers(1, 7),
 )
-def test_blocking_never_changes_a_bit(shapes, sweeps, precision, constant, depth):
+def test_blocking_never_changes_a_bit(shapes, sweeps, precision, constant, depth, threads):
+    """Whatever the parts of the boxes, their height and the number of sweeps of a pass."""
     cpu = devices.device("cpu")
     bands, r = coefficients(shapes, constant=constant), right_hand_side(shapes, precision)
     plain = swept(cpu, shapes, bands, sweeps, precision, "plain", r)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(on_cores, "DEPTHS", (depth, depth))
+        patch.setattr(on_cores, "DEPTH", depth)
+        patch.setattr(on_cores, "CACHE", 4096)
+        patch.setattr(on_cores, "cores", lambda: threads)
         np.testing.assert_array_equal(plain, swept(cpu, shapes, bands, sweeps, precision, "blocked", r))
 
 
 @pytest.mark.parametrize("shapes", [[(200, 300)], [(150, 90), (200, 130), (90, 111)]])
 @pytest.mark.parametrize("alone", [True, False], ids=["boxes", "threads in one box"])
 def test_threads_side_by_side_change_no_bit(cpu, monkeypatch, shapes, alone):
-    """Large enough for all threads, in several launches, with rows published often or rarely."""
+    """Large enough for all threads, in several launches."""
     monkeypatch.setattr(on_cores, "LAUNCH", 10**7)
     if not alone:
         monkeypatch.setattr(on_cores, "cores", lambda: 7)

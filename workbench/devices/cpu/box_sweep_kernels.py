@@ -5,8 +5,8 @@ variable coefficients, 1/D and the two bands. In a plane a row of a box takes `p
 line, of which at least the last is zero; zero rows lie before the first and after the last one. So every unknown has
 four neighbours, rows are aligned, and no sweep has a branch per unknown.
 
-A row of `boxes` describes a box: its place in the local vector, rows, unknowns of a row, pitch, and the place of its
-first row in a plane. A row of `numbers` holds 1/D and both bands over D of a box with constant coefficients.
+A row of `boxes` describes a box: its place in the local vector, rows, unknowns of a row, pitch, the place of its first
+row in a plane, and its first part and the end of its parts (see `blocked`). A row of `numbers` holds 1/D and both bands over D of a box with constant coefficients.
 """
 
 from __future__ import annotations
@@ -28,13 +28,10 @@ from workbench.devices.cpu.cache_lines import (
 from workbench.devices.cpu.compiled import kernel
 from workbench.devices.cpu.work_stealing import acquired, publish, published, shared, threads
 
-STRIP = 4
-"""Rows that are computed together."""
-PUBLISHED_EVERY = 2
-"""Strips after which a thread publishes its progress: a cache line that another core has to fetch."""
+TOGETHER = 4
+"""Rows that `_four_rows` computes."""
 PATIENCE = 2000
 """Times that a thread looks for work in vain, some 50 microseconds, before it leaves the rest to others."""
-FINISHED, MOVED, WAITING = 0, 1, 2
 RIGHT, INVERSE, WEST, SOUTH = 2, 3, 4, 5
 """Planes after the two of z."""
 
@@ -49,7 +46,7 @@ def begin(taken, r, room, boxes, numbers, scales, constant, scaled):  # pragma: 
     inner = room.dtype.type
     for thread in threads(taken):
         for k in shared(taken, thread, boxes.shape[0]):
-            start, rows, width, pitch, at = boxes[k]
+            start, rows, width, pitch, at, _, _ = boxes[k]
             scale = r.dtype.type(1)
             if scaled:
                 most = r.dtype.type(0)
@@ -82,7 +79,7 @@ def end(taken, z, room, boxes, scales, last, constant):  # pragma: no cover
     outer = z.dtype.type
     for thread in threads(taken):
         for k in shared(taken, thread, boxes.shape[0]):
-            start, rows, width, pitch, at = boxes[k]
+            start, rows, width, pitch, at, _, _ = boxes[k]
             for y in range(rows):
                 here = last * plane + at + y * pitch
                 source, target = room[here : here + width], z[start + y * width : start + (y + 1) * width]
@@ -93,122 +90,98 @@ def end(taken, z, room, boxes, scales, last, constant):  # pragma: no cover
 @kernel(error_model="numpy")
 def plain(taken, room, boxes, numbers, sweeps, constant):  # pragma: no cover
     """Sweeps after the first, one pass over a box each; boxes in parallel."""
-    plane = room.size // (RIGHT + 1 if constant else SOUTH + 1)
     for thread in threads(taken):
         for k in shared(taken, thread, boxes.shape[0]):
             for sweep in range(sweeps):
-                for strip in range((boxes[k, 1] + STRIP - 1) // STRIP):
-                    _strip(room, plane, boxes, numbers, k, sweep % 2, strip, constant)
+                _rows(room, boxes, numbers, k, sweep % 2, 0, boxes[k, 1], constant)
 
 
 @kernel(error_model="numpy")
-def blocked(taken, room, boxes, numbers, first, sweeps, depth, alone, states, constant):  # pragma: no cover
-    """The same for sweeps from `first` on, `depth` of them at a time: a pass, in which each is a row behind the last.
+def blocked(taken, room, boxes, numbers, parts, first, sweeps, depth, alone, states, constant):  # pragma: no cover
+    """The same for sweeps from `first` on, in tiles: `depth` of them (a pass) on the rows of a part of a box.
 
-    Rows between the first and the last sweep of a pass stay in the cache. Threads take the first `alone` boxes whole;
-    on each other box they follow one another, see `_follow`. states: shape (4 slots per such box, 16).
+    A row of `parts` has the box, the first row and the end of a part. Threads take the parts of the first `alone` boxes
+    one box at a time. The other parts belong to threads, so that each thread has its rows in
+    its own cache; a thread whose parts are not ready for long takes those of others, and leaves if none is.
     """
-    plane = room.size // (RIGHT + 1 if constant else SOUTH + 1)
     passes = (sweeps + depth - 1) // depth
-    together = boxes.shape[0] - alone
     for thread in threads(taken):
         for k in shared(taken, thread, alone):
             for number in range(passes):
                 begun = number * depth
-                levels = min(depth, sweeps - begun)
-                for step in range((boxes[k, 1] + STRIP - 1) // STRIP + levels - 1):
-                    _step(room, plane, boxes, numbers, k, first + begun, levels, step, constant)
+                for part in range(boxes[k, 5], boxes[k, 6]):
+                    _tile(room, boxes, numbers, parts, part, first + begun, min(depth, sweeps - begun), constant)
+        left = boxes[alone, 5] if alone < boxes.shape[0] else parts.shape[0]
+        count = parts.shape[0] - left
+        low, high = count * thread // taken.shape[0], count * (thread + 1) // taken.shape[0]
         waited, finished = 0, 0
-        while finished < together and waited < PATIENCE:
+        while finished < count and waited < PATIENCE:
             waited += 1
             finished = 0
-            for turn in range(together):
-                box = (thread + turn) % together
-                outcome = MOVED
-                while outcome == MOVED:
-                    outcome = _follow(
-                        room, plane, boxes, numbers, alone, box, first, sweeps, depth, passes, states, constant
-                    )
-                    waited = 0 if outcome == MOVED else waited
-                finished += outcome == FINISHED
+            for turn in range(count):
+                # Own parts first; those of others after a while, or where all own ones are finished.
+                place = (low + turn) % count
+                done = published(states, place)
+                if done >= passes:
+                    finished += 1
+                elif (turn < high - low or 2 * waited > PATIENCE or finished >= high - low) and _ready(
+                    boxes, parts, left, place, states, done
+                ):
+                    if acquired(states, count + place):
+                        # Another thread may have made this pass in the meantime.
+                        if published(states, place) == done:
+                            begun = done * depth
+                            levels = min(depth, sweeps - begun)
+                            _tile(room, boxes, numbers, parts, left + place, first + begun, levels, constant)
+                            publish(states, place, done + 1)
+                        publish(states, count + place, 0)
+                        waited = 0
 
 
 @njit(nogil=True, error_model="numpy")
-def _follow(
-    room, plane, boxes, numbers, alone, box, first, sweeps, depth, passes, states, constant
-):  # pragma: no cover
-    """Advance the oldest pass of a box that no other thread works on, as far as the pass before it allows.
+def _ready(boxes, parts, left, place, states, done):  # pragma: no cover
+    """Whether the next pass of a part may begin: the part below has made it, the part above the one before."""
+    k, count = parts[left + place, 0], states.shape[0] // 2
+    if published(states, count + place):
+        return False
+    below = left + place == boxes[k, 5] or published(states, place - 1) > done
+    return below and (left + place + 1 == boxes[k, 6] or published(states, place + 1) >= done)
 
-    Returns FINISHED where all passes are done, MOVED, or WAITING where other threads have all that can be advanced.
-    The oldest unfinished pass can always be advanced, so the last thread never waits. A slot is used by every
-    `slots`-th pass. For each, `states` has the strips that its passes have finished, `strips` for each earlier one, its
-    present pass, a lock, and the next step of that pass.
+
+@njit(nogil=True, error_model="numpy")
+def _tile(room, boxes, numbers, parts, part, first, levels, constant):  # pragma: no cover
+    """Sweeps on a part, each a row lower than the one before: what a sweep needs of the rows above is then made.
+
+    The first part of a box has no rows below to begin with, and the last one ends with the box.
     """
-    k = alone + box
-    strips = (boxes[k, 1] + STRIP - 1) // STRIP
-    places = states.shape[0] // 4
-    slots = places // (boxes.shape[0] - alone)
-    oldest = passes
-    for slot in range(slots):
-        oldest = min(oldest, published(states, places + box * slots + slot))
-    if oldest == passes:
-        return FINISHED
-    for number in range(oldest, min(oldest + slots, passes)):
-        own, before = box * slots + number % slots, box * slots + (number + slots - 1) % slots
-        lock = 2 * places + own
-        if published(states, places + own) != number or published(states, lock) or not acquired(states, lock):
-            continue
-        moved = False
-        if published(states, places + own) == number:
-            levels = min(depth, sweeps - number * depth)
-            step, end = states[3 * places + own, 0], strips + levels - 1
-            while step < end:
-                ready = strips if number == 0 else published(states, before) - (number - 1) * strips
-                # A step needs one strip more of the pass before.
-                stop = min(end if ready >= strips else ready - 1, step + PUBLISHED_EVERY)
-                if stop <= step:
-                    break
-                while step < stop:
-                    _step(room, plane, boxes, numbers, k, first + number * depth, levels, step, constant)
-                    step += 1
-                publish(states, own, number * strips + max(0, step - levels + 1))
-                moved = True
-            if step == end:
-                step = 0
-                publish(states, places + own, number + slots)
-            states[3 * places + own, 0] = step
-        publish(states, lock, 0)
-        if moved:
-            return MOVED
-    return WAITING
+    k, low, high = parts[part]
+    for level in range(levels):
+        end = high if part + 1 == boxes[k, 6] else high - level
+        _rows(room, boxes, numbers, k, (first + level) % 2, max(0, low - level) if low else 0, end, constant)
 
 
 @njit(nogil=True, error_model="numpy")
-def _step(room, plane, boxes, numbers, k, first, levels, step, constant):  # pragma: no cover
-    """A strip of each sweep of a pass, the first of them number `first`: strip `step` of that one, step - 1 of the
-    next."""
-    strips = (boxes[k, 1] + STRIP - 1) // STRIP
-    for level in range(max(0, step - strips + 1), min(levels, step + 1)):
-        _strip(room, plane, boxes, numbers, k, (first + level) % 2, step - level, constant)
-
-
-@njit(nogil=True, error_model="numpy")
-def _strip(room, plane, boxes, numbers, k, odd, strip, constant):  # pragma: no cover
-    """One sweep of a strip, from the plane of even or odd sweeps to the other."""
-    _, rows, width, pitch, at = boxes[k]
-    low, high = strip * STRIP, min(rows, (strip + 1) * STRIP)
-    if constant and high - low == STRIP:
-        here = at + low * pitch
-        old, new, right = odd * plane + here, (1 - odd) * plane + here, RIGHT * plane + here
-        _four_rows(room, old, new, right, pitch, width, numbers[k, 1], numbers[k, 2])
-        return
-    for y in range(low, high):
-        here = at + y * pitch
-        old, new, right = odd * plane + here, (1 - odd) * plane + here, RIGHT * plane + here
-        if constant:
-            _constant_row(room, old, new, right, pitch, width, numbers[k, 1], numbers[k, 2])
-        else:
-            _variable_row(room, old, new, right, plane, pitch, width)
+def _rows(room, boxes, numbers, k, odd, low, high, constant):  # pragma: no cover
+    """One sweep of some rows, from the plane of even or odd sweeps to the other."""
+    _, _, width, pitch, at, _, _ = boxes[k]
+    plane = room.size // (RIGHT + 1 if constant else SOUTH + 1)
+    old, new, right = odd * plane + at, (1 - odd) * plane + at, RIGHT * plane + at
+    y = low
+    if constant:
+        west, south = numbers[k, 1], numbers[k, 2]
+        while y + TOGETHER <= high:
+            here = y * pitch
+            _four_rows(room, old + here, new + here, right + here, pitch, width, west, south)
+            y += TOGETHER
+        while y < high:
+            here = y * pitch
+            _constant_row(room, old + here, new + here, right + here, pitch, width, west, south)
+            y += 1
+    else:
+        while y < high:
+            here = y * pitch
+            _variable_row(room, old + here, new + here, right + here, plane, pitch, width)
+            y += 1
 
 
 @njit(nogil=True, error_model="numpy")

@@ -7,6 +7,7 @@ network limitations"; for threads that follow one another through a box: Wellein
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -19,11 +20,12 @@ from workbench.devices.cpu.work_stealing import APART
 from workbench.devices.jacobi_boxes import JacobiBoxes
 
 KERNELS = ("plain", "blocked")
-CACHE = 32 * 1024
-"""Bytes of rows that the sweeps of one pass keep in use: most of a core's first cache."""
-DEPTHS = 4, 32
-"""Fewest and most sweeps of a pass: fewer do not pay where rows are long, more hold back the threads that follow."""
-
+CACHE = 768 * 1024
+"""Bytes of a part of a box, all planes together: less than a core's second cache."""
+DEPTH = 16
+"""Sweeps of a pass: enough to hide what threads fetch from one another, rows that a part needs at least."""
+PARTS_PER_THREAD = 2
+"""Parts of a box that threads share: while one is being computed the next one waits for its neighbours."""
 LAUNCH = 2**25
 """Unknowns times sweeps of a launch, some milliseconds: then threads that left, because they had waited, come back."""
 
@@ -42,39 +44,42 @@ class BoxSweeps:
         self.kernel = "blocked" if kernel == "auto" else kernel
         lanes = LINE // boxes.inner.itemsize
         pitches = [(width + lanes) // lanes * lanes for _, width in boxes.shapes]
-        table, plane = [], 0
-        for (rows, width), pitch, start in zip(boxes.shapes, pitches, boxes.starts, strict=True):
-            table.append((start, rows, width, pitch, plane + pitch))
+        # Boxes that threads take whole come first, the largest of all; as many as go evenly to the cores.
+        order = sorted(range(len(pitches)), key=lambda k: -math.prod(boxes.shapes[k]))
+        self._alone = len(order) // cores() * cores()
+        together = len(order) - self._alone
+        table, parts, plane = [], [], 0
+        for place, k in enumerate(order):
+            (rows, width), pitch = boxes.shapes[k], pitches[k]
+            row_bytes = boxes.words * pitch * boxes.inner.itemsize
+            number = -(-rows * row_bytes // CACHE)
+            if place >= self._alone:
+                number = max(number, PARTS_PER_THREAD * -(-cores() // together))
+            cuts = _cuts(rows, number)
+            table.append((boxes.starts[k], rows, width, pitch, plane + pitch, len(parts), len(parts) + len(cuts) - 1))
+            parts += [(place, low, high) for low, high in itertools.pairwise(cuts)]
             plane += (rows + 2) * pitch
         # A line more: the last row of a plane reads one entry beyond it.
         plane += lanes
-        # Boxes that threads take whole come first, the largest of all.
-        table.sort(key=lambda box: -box[1] * box[2])
-        order = {start: k for k, start in enumerate(boxes.starts)}
-        self._table = np.array(table, np.int64)
+        self._table, self._parts = np.array(table, np.int64), np.array(parts, np.int64)
+        self._depth = DEPTH
         self._room = vector(boxes.words * plane, boxes.inner)
         self._scales = np.ones(len(table), boxes.outer)
         self._numbers = np.zeros((len(table), 3), boxes.inner)
         if boxes.constant:
-            self._numbers[:] = boxes.numbers[[order[box[0]] for box in table]]
+            self._numbers[:] = boxes.numbers[order]
         else:
             self._place_coefficients(plane)
-        rows_in_cache = CACHE // (boxes.words * max(pitches) * boxes.inner.itemsize)
-        self._depth = max(DEPTHS[0], min(DEPTHS[1], rows_in_cache))
         self._most = max(1, LAUNCH // (boxes.size * self._depth)) * self._depth
-        # As many boxes as go evenly to the cores are taken whole; on the others threads follow one another.
-        self._alone = len(table) // cores() * cores()
-        slots, together = cores() + 1, len(table) - self._alone
-        self._states = np.zeros((4 * slots * together, APART), np.int64)
-        self._begun = self._states.copy()
-        self._begun[slots * together : 2 * slots * together, 0] = np.tile(np.arange(slots), together)
+        shared = len(parts) - (table[self._alone][5] if together else len(parts))
+        self._states = np.zeros((2 * shared, APART), np.int64)
         self._prepare()
 
     def _place_coefficients(self, plane: int) -> None:
         boxes = self._boxes
         bands = {kernels.INVERSE: 1 / boxes.main, kernels.WEST: boxes.lower_x, kernels.SOUTH: boxes.lower_y}
         for number, values in bands.items():
-            for start, rows, width, pitch, at in self._table.tolist():
+            for start, rows, width, pitch, at, *_ in self._table.tolist():
                 box = self._room[number * plane + at :][: rows * pitch].reshape(rows, pitch)
                 box[:, :width] = values[start : start + rows * width].reshape(rows, width)
 
@@ -86,7 +91,7 @@ class BoxSweeps:
             prepare(kernels.plain, self._room, self._table, self._numbers, 1, boxes.constant)
         else:
             numbers = (1, 1, 1, 1, self._states, boxes.constant)
-            prepare(kernels.blocked, self._room, self._table, self._numbers, *numbers)
+            prepare(kernels.blocked, self._room, self._table, self._numbers, self._parts, *numbers)
 
     def apply(self, r: np.ndarray, z: np.ndarray, *_: str) -> None:
         """z for r, both of shape (n_loc,)."""
@@ -97,10 +102,10 @@ class BoxSweeps:
             launch(work, kernels.plain, *arrays, self._later, boxes.constant)
         else:
             for first in range(0, self._later, self._most):
-                self._states[:] = self._begun
+                self._states.fill(0)
                 sweeps = min(self._most, self._later - first)
                 numbers = (first, sweeps, self._depth, self._alone, self._states, boxes.constant)
-                launch(work, kernels.blocked, *arrays, *numbers)
+                launch(work, kernels.blocked, *arrays, self._parts, *numbers)
         launch(boxes.size, kernels.end, z, self._room, self._table, self._scales, self._later % 2, boxes.constant)
 
     @property
@@ -111,3 +116,9 @@ class BoxSweeps:
     @property
     def flops(self) -> int:
         return self._boxes.flops
+
+
+def _cuts(rows: int, number: int) -> list[int]:
+    """Rows between parts of equal height, each of at least DEPTH rows where there are several."""
+    number = max(1, min(number, rows // DEPTH))
+    return [rows * k // number for k in range(number + 1)]
