@@ -8,7 +8,7 @@ from tests.conftest import box_stencil, random_matrix
 from workbench import devices, registry
 from workbench.deflation.blocks import Blocks
 from workbench.errors import InputError
-from workbench.run import Run, configure, run_through, solve
+from workbench.run import configure, solve
 from workbench.several import Several, boxes
 
 CPU = devices.device("cpu")
@@ -185,11 +185,3 @@ def test_boxes_that_follow_the_phases():
     assert all(np.unique(system.phase[part]).size == 1 for part in parts)
     with pytest.raises(InputError, match="needs a problem with phases"):
         registry.find("preconditioner", "schwarz:1x2,phases=yes").setup(box_stencil((8, 8)), CPU)
-
-
-def test_phases_help_where_a_layer_is_cut():
-    counts = [
-        run_through(Run(configure("two-layer", n=64, solver="mpcg", preconditioner=f"schwarz:3x3,{phases}"))).iterations
-        for phases in ("overlap=2", "overlap=2,phases=yes")
-    ]
-    assert counts[1] <= counts[0]

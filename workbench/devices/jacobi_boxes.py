@@ -59,7 +59,8 @@ class JacobiBoxes:
         if empty := [shape for shape in boxes if min(shape) < 1]:
             raise InputError(f"a box needs at least one unknown per side, got {empty[0]} (ny, nx)")
         named = {"main": main, "lower_x": lower_x, "lower_y": lower_y}
-        made = cls(boxes, *_coefficients(named, len(boxes), _total(boxes)), int(sweeps), precision)
+        main, lower_x, lower_y = _coefficients(named, len(boxes), _total(boxes))
+        made = cls(boxes, main, lower_x, lower_y, int(sweeps), precision)
         made._check()
         return made
 
@@ -112,7 +113,7 @@ class JacobiBoxes:
 
     @property
     def words(self) -> int:
-        """Numbers per unknown that one pass over memory reads and writes: z twice, the right-hand side, coefficients."""
+        """Numbers per unknown that a pass over memory reads and writes: z twice, the right-hand side, coefficients."""
         return 3 if self.constant else 6
 
     def traffic(self, passes: int) -> int:

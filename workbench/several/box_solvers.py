@@ -15,6 +15,7 @@ from workbench.devices.cpu.blas import side_by_side
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
+from workbench.operators import Matrix
 
 
 class Box(NamedTuple):
@@ -177,11 +178,54 @@ def _kronecker_sum(box: Box) -> list[tuple[np.ndarray, np.ndarray]] | None:
     return parts if (sums == main).all() and matrix.nnz <= expected else None
 
 
-class SweepSolver:
-    """Sweeps of Jacobi's method in every box from zero, z = z + D^-1 (r - A z), all boxes in one launch per pass.
+def sweep_solver(boxes: Sequence[Box], device: Device, sweeps: int, precision: np.dtype) -> Any:
+    """Sweeps of Jacobi's method in every box from zero, for all boxes at once.
 
+    Boxes of a real 5-point operator have kernels of their own; others take a pass over memory per product.
     Source: Chen, section 3 (5 M N sweeps).
     """
+    dtype, shapes = (
+        boxes[0].matrix.dtype,
+        [(box.grid[0], box.grid[1]) for box in boxes if box.grid and len(box.grid) == 2],
+    )
+    if dtype.kind == "c" or len(shapes) < len(boxes):
+        joined = sparse.csr_array(sparse.block_diag([box.matrix for box in boxes], format="csr"))
+        return SweepSolver(Matrix(joined), device, sweeps)
+    bands = [_bands(box) for box in boxes]
+    if all(_is_one_number(band) for three in bands for band in three):
+        main, lower_x, lower_y = (np.array([_number(three[k]) for three in bands]) for k in range(3))
+    else:
+        main, lower_x, lower_y = (np.concatenate([three[k] for three in bands]) for k in range(3))
+    named = "mixed" if precision != dtype else str(dtype)
+    return device.box_sweeps(shapes, main, lower_x, lower_y, sweeps, named)
+
+
+def _bands(box: Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The diagonal and the lower bands along x and y of a box in 2D, each of shape (n,)."""
+    assert box.grid is not None
+    size, width = box.matrix.shape[0], box.grid[1]
+    west, south = (np.zeros(size, box.matrix.dtype) for _ in range(2))
+    # A box one point wide has no neighbours along x.
+    if width > 1:
+        west[1:] = box.matrix.diagonal(-1)
+    if width < size:
+        south[width:] = box.matrix.diagonal(-width)
+    return box.matrix.diagonal(), west, south
+
+
+def _is_one_number(band: np.ndarray) -> bool:
+    """Whether all entries that are not zero are equal."""
+    used = band[band != 0]
+    return not used.size or bool((used == used[0]).all())
+
+
+def _number(band: np.ndarray) -> float:
+    """The one value of a band other than zero, or zero."""
+    return float(band[np.flatnonzero(band)[0]]) if band.any() else 0.0
+
+
+class SweepSolver:
+    """Sweeps of Jacobi's method in every box from zero, z = z + D^-1 (r - A z), for any matrix of all boxes."""
 
     def __init__(self, matrix: Any, device: Device, sweeps: int) -> None:
         size, dtype = matrix.shape[0], matrix.dtype

@@ -17,7 +17,7 @@ from workbench.operators import Matrix, Operator, Stencil
 from workbench.preconditioners import ElementWise, Preconditioner
 from workbench.registry import as_block, parameter, register
 from workbench.several import boxes
-from workbench.several.box_solvers import Box, ExactSolver, SweepSolver
+from workbench.several.box_solvers import Box, ExactSolver, sweep_solver
 from workbench.several.several import Several
 
 EXACT, SWEEPS = "exact", "sweeps"
@@ -161,10 +161,10 @@ def _solver(chosen: Schwarz, made: list[Box], device: Device, dtype: np.dtype) -
     precision = np.dtype(single) if chosen.precision == "float32" else dtype
     if chosen.solver == EXACT:
         return ExactSolver(made, device, dtype, precision)
-    joined = Matrix(sparse.csr_array(sparse.block_diag([box.matrix for box in made], format="csr")))
     if chosen.solver == SWEEPS:
         largest = max(box.matrix.shape[0] for box in made)
-        return SweepSolver(joined, device, chosen.sweeps or PASSES * largest)
+        return sweep_solver(made, device, chosen.sweeps or PASSES * largest, precision)
+    joined = Matrix(sparse.csr_array(sparse.block_diag([box.matrix for box in made], format="csr")))
     first_level: Any = as_block("preconditioner", chosen.solver)
     bound = first_level.setup(joined, device)
     return device.applied(bound, joined.shape[0], dtype) if isinstance(bound, ElementWise) else bound

@@ -49,7 +49,10 @@ class Operators(Launcher):
         precision: str = "float64",
         kernel: str = "auto",
     ) -> BoxSweeps:
-        """Jacobi sweeps on many boxes; for the data see `jacobi_boxes.JacobiBoxes`. kernel: auto, plain, blocked or, on CUDA, persistent."""
+        """Jacobi sweeps on many boxes; for the data see `jacobi_boxes.JacobiBoxes`.
+
+        kernel: auto, plain, blocked or, on CUDA, persistent.
+        """
         return BoxSweeps(self, JacobiBoxes.of(shapes, main, lower_x, lower_y, sweeps, precision), kernel)
 
     def csr(self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, items_per_row: int | None = None) -> Any:

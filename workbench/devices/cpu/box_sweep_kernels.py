@@ -6,7 +6,8 @@ line, of which at least the last is zero; zero rows lie before the first and aft
 four neighbours, rows are aligned, and no sweep has a branch per unknown.
 
 A row of `boxes` describes a box: its place in the local vector, rows, unknowns of a row, pitch, the place of its first
-row in a plane, and its first part and the end of its parts (see `blocked`). A row of `numbers` holds 1/D and both bands over D of a box with constant coefficients.
+row in a plane, and its first part and the end of its parts (see `blocked`). A row of `numbers` holds 1/D and both bands
+over D of a box with constant coefficients.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from workbench.devices.cpu.work_stealing import acquired, publish, published, sh
 
 TOGETHER = 4
 """Rows that `_four_rows` computes."""
-PATIENCE = 2000
+PATIENCE = 1000
 """Times that a thread looks for work in vain, some 50 microseconds, before it leaves the rest to others."""
 RIGHT, INVERSE, WEST, SOUTH = 2, 3, 4, 5
 """Planes after the two of z."""
@@ -114,35 +115,37 @@ def blocked(taken, room, boxes, numbers, parts, first, sweeps, depth, alone, sta
         left = boxes[alone, 5] if alone < boxes.shape[0] else parts.shape[0]
         count = parts.shape[0] - left
         low, high = count * thread // taken.shape[0], count * (thread + 1) // taken.shape[0]
-        waited, finished = 0, 0
+        waited, finished, helps = 0, 0, False
         while finished < count and waited < PATIENCE:
             waited += 1
+            # From now on in this launch: the thread that it waits for may have lost its core for long.
+            helps = helps or 2 * waited > PATIENCE or finished >= high - low
             finished = 0
             for turn in range(count):
-                # Own parts first; those of others after a while, or where all own ones are finished.
                 place = (low + turn) % count
-                done = published(states, place)
+                done = published(states, place)  # pyright: ignore[reportCallIssue]
                 if done >= passes:
                     finished += 1
-                elif (turn < high - low or 2 * waited > PATIENCE or finished >= high - low) and _ready(
-                    boxes, parts, left, place, states, done
+                elif (
+                    (helps or turn < high - low)
+                    and _ready(boxes, parts, left, place, states, done)
+                    and acquired(states, count + place)
                 ):
-                    if acquired(states, count + place):
-                        # Another thread may have made this pass in the meantime.
-                        if published(states, place) == done:
-                            begun = done * depth
-                            levels = min(depth, sweeps - begun)
-                            _tile(room, boxes, numbers, parts, left + place, first + begun, levels, constant)
-                            publish(states, place, done + 1)
-                        publish(states, count + place, 0)
-                        waited = 0
+                    # Another thread may have made this pass in the meantime.
+                    if published(states, place) == done:
+                        begun = done * depth
+                        levels = min(depth, sweeps - begun)
+                        _tile(room, boxes, numbers, parts, left + place, first + begun, levels, constant)
+                        publish(states, place, done + 1)
+                    publish(states, count + place, 0)
+                    waited = 0
 
 
 @njit(nogil=True, error_model="numpy")
 def _ready(boxes, parts, left, place, states, done):  # pragma: no cover
     """Whether the next pass of a part may begin: the part below has made it, the part above the one before."""
     k, count = parts[left + place, 0], states.shape[0] // 2
-    if published(states, count + place):
+    if published(states, count + place):  # pyright: ignore[reportCallIssue]
         return False
     below = left + place == boxes[k, 5] or published(states, place - 1) > done
     return below and (left + place + 1 == boxes[k, 6] or published(states, place + 1) >= done)
@@ -187,7 +190,7 @@ def _rows(room, boxes, numbers, k, odd, low, high, constant):  # pragma: no cove
 @njit(nogil=True, error_model="numpy")
 def _four_rows(room, old, new, right, pitch, width, west, south):  # pragma: no cover
     """`_constant_row` for four rows at once, whose neighbours among them are read once."""
-    a, b = spread(room, west), spread(room, south)
+    a, b = spread(room, west), spread(room, south)  # pyright: ignore[reportCallIssue]
     lanes, second, third = entries_of_line(room), 2 * pitch, 3 * pitch
     before0, line0 = line_at(room, old - lanes), line_at(room, old)
     before1, line1 = line_at(room, old + pitch - lanes), line_at(room, old + pitch)
@@ -215,7 +218,7 @@ def _four_rows(room, old, new, right, pitch, width, west, south):  # pragma: no 
 @njit(nogil=True, error_model="numpy")
 def _constant_row(room, old, new, right, pitch, width, west, south):  # pragma: no cover
     """z = right - west (z_w + z_e) - south (z_s + z_n), all of them over D."""
-    lanes = entries_of_line(room)
+    lanes = entries_of_line(room)  # pyright: ignore[reportCallIssue]
     a, b = spread(room, west), spread(room, south)
     before, line = line_at(room, old - lanes), line_at(room, old)
     for x in range(0, width, lanes):
@@ -229,7 +232,7 @@ def _constant_row(room, old, new, right, pitch, width, west, south):  # pragma: 
 @njit(nogil=True, error_model="numpy")
 def _variable_row(room, old, new, right, plane, pitch, width):  # pragma: no cover
     """z = (r - sum of the four neighbours, each times its coupling)/D."""
-    lanes = entries_of_line(room)
+    lanes = entries_of_line(room)  # pyright: ignore[reportCallIssue]
     inverse, west, south = right + plane, right + 2 * plane, right + 3 * plane
     before, line, coupling = line_at(room, old - lanes), line_at(room, old), line_at(room, west)
     for x in range(0, width, lanes):
@@ -245,7 +248,7 @@ def _variable_row(room, old, new, right, plane, pitch, width):  # pragma: no cov
 @njit(nogil=True, error_model="numpy")
 def _put(room, place, line, count):  # pragma: no cover
     """Store a line with zeros beyond the first `count` entries: the end of a row."""
-    if count >= entries_of_line(room):
+    if count >= entries_of_line(room):  # pyright: ignore[reportCallIssue]
         put_line(room, place, line)
     else:
         put_line(room, place, first_entries(line, count))

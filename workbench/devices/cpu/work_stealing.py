@@ -10,8 +10,8 @@ has the form
 with `taken` from `launch`, and may use `thread` as the index of work space that no other thread uses.
 
 Work whose chunks depend on one another is shared by counters that threads publish, and by locks (`publish`,
-`published`, `acquired`). A thread must not wait for another for long, since that one may have lost its core: it returns,
-and the others do the rest.
+`published`, `acquired`). A thread must not wait for another for long, since that one may have lost its core: it
+returns, and the others do the rest.
 """
 
 from __future__ import annotations

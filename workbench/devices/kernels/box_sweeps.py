@@ -82,7 +82,7 @@ def persistent(tile: Tile, *, constant: bool) -> str:
 
 
 def _pieces(tile: Tile, constant: bool) -> dict[str, object]:
-    numbers = {
+    numbers: dict[str, object] = {
         "region": tile.region,
         "halo": tile.halo,
         "points": -(-(tile.region**2) // tile.group),
