@@ -181,6 +181,19 @@ class Operators(Protocol):
         """The product with a box operator on a grid (nz, ny, nx)."""
         ...
 
+    def box_sweeps(
+        self,
+        shapes: Sequence[tuple[int, int]],
+        main: Any,
+        lower_x: Any,
+        lower_y: Any,
+        sweeps: int,
+        precision: str = "float64",
+        kernel: str = "auto",
+    ) -> DeviceOperator:
+        """z = `sweeps` Jacobi sweeps for r on many boxes of a 5-point operator, from z = 0; see `jacobi_boxes`."""
+        ...
+
     def csr(self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray) -> DeviceOperator:
         """The product with a CSR matrix."""
         ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from scipy import sparse
 from workbench.devices.accelerator import deflation, factors, host, products
 from workbench.devices.accelerator.block_algebra import BlockAlgebra
 from workbench.devices.accelerator.box import box_product
+from workbench.devices.accelerator.box_sweeps import BoxSweeps
 from workbench.devices.accelerator.dots import AppliedElementWise
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.pieces import PieceVectors
@@ -18,6 +19,7 @@ from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.coarse import Form
 from workbench.devices.cpu import factorization
 from workbench.devices.cpu.sparse_inverse import inverse_factor
+from workbench.devices.jacobi_boxes import JacobiBoxes
 from workbench.devices.pieces import Pieces
 from workbench.devices.restricted_product import ProductThenRestriction
 from workbench.devices.series import TermByTerm
@@ -36,6 +38,19 @@ class Operators(Launcher):
     def box(self, grid: tuple[int, int, int], reach: int, diagonal: float, coupling: float, dtype: np.dtype) -> Any:
         """The matrix-vector product of a box operator on a grid (nz, ny, nx)."""
         return box_product(self, grid, reach, diagonal, coupling, dtype)
+
+    def box_sweeps(
+        self,
+        shapes: Sequence[tuple[int, int]],
+        main: Any,
+        lower_x: Any,
+        lower_y: Any,
+        sweeps: int,
+        precision: str = "float64",
+        kernel: str = "auto",
+    ) -> BoxSweeps:
+        """Jacobi sweeps on many boxes; for the data see `jacobi_boxes.JacobiBoxes`. kernel: auto, plain, blocked or, on CUDA, persistent."""
+        return BoxSweeps(self, JacobiBoxes.of(shapes, main, lower_x, lower_y, sweeps, precision), kernel)
 
     def csr(self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, items_per_row: int | None = None) -> Any:
         """The matrix-vector product of a CSR matrix; for `items_per_row` see `products.Rows`."""

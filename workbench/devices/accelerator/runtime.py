@@ -31,6 +31,8 @@ class Runtime(Protocol):
     memory: int
     recording: bool
     """Launches are being recorded, not carried out."""
+    multiprocessors: int
+    """Multiprocessors whose groups may wait for one another in one launch; 0 where none may."""
 
     def allocate(self, nbytes: int) -> Handle:
         """Memory that is freed when the handle is dropped; not filled."""
@@ -60,6 +62,14 @@ class Runtime(Protocol):
         self, function: Function, groups: int, group: int, arguments: tuple[Any, ...], *, spread: bool = False
     ) -> None:
         """Enqueue a kernel on handles and NumPy scalars. spread: any smaller number of groups gives the same result."""
+        ...
+
+    def resident(self, function: Function, group: int) -> int:
+        """Groups of a kernel that run at the same time; 0 where groups must not wait for one another."""
+        ...
+
+    def launch_together(self, function: Function, groups: int, group: int, arguments: tuple[Any, ...]) -> None:
+        """Enqueue a kernel whose groups wait for one another, at most `resident` of them."""
         ...
 
     def synchronize(self) -> None:

@@ -27,7 +27,17 @@ from numba import njit
 from numba.core.registry import CPUDispatcher
 
 from workbench.devices import compiling
-from workbench.devices.cpu import compiler, objects, outlining, portable, store, thread_pool, tiles, work_stealing
+from workbench.devices.cpu import (
+    cache_lines,
+    compiler,
+    objects,
+    outlining,
+    portable,
+    store,
+    thread_pool,
+    tiles,
+    work_stealing,
+)
 
 REORDERED = {"reassoc", "contract", "nsz"}
 """LLVM's licences for sums: reassociate, contract to fused multiply-add, ignore the sign of zero."""
@@ -237,7 +247,7 @@ def _text_of(module: str) -> str:
 def _environment() -> tuple[str, ...]:
     """Everything that machine code depends on in addition to its text and types: versions, processor, options."""
     codegen = portable.context().codegen()
-    modules = (work_stealing, tiles, thread_pool, objects, outlining, portable, sys.modules[__name__])
+    modules = (work_stealing, tiles, cache_lines, thread_pool, objects, outlining, portable, sys.modules[__name__])
     texts = [inspect.getsource(module) for module in modules]
     versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.version, repr(codegen.magic_tuple()))
     # Options of numba that shape code, such as NUMBA_OPT or NUMBA_BOUNDSCHECK.

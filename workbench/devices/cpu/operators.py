@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from workbench.devices.base import DeviceBase
 from workbench.devices.coarse import Form
 from workbench.devices.cpu import block_algebra, factorization, neumann
 from workbench.devices.cpu.box import BoxProduct
+from workbench.devices.cpu.box_sweeps import BoxSweeps
 from workbench.devices.cpu.columns import Columns
 from workbench.devices.cpu.csr import CsrProduct, CsrTerm
 from workbench.devices.cpu.pieces import PieceVectors
@@ -26,6 +27,7 @@ from workbench.devices.cpu.unfused import (
     CoarseLevel,
     DotProducts,
 )
+from workbench.devices.jacobi_boxes import JacobiBoxes
 from workbench.devices.operator_protocols import BlockAlgebra
 from workbench.devices.pieces import Pieces
 from workbench.devices.restricted_product import ProductThenRestriction
@@ -49,6 +51,19 @@ class Operators(DeviceBase):
     ) -> BoxProduct:
         """The matrix-vector product of a box operator on a grid (nz, ny, nx)."""
         return BoxProduct(grid, reach, diagonal, coupling, dtype)
+
+    def box_sweeps(
+        self,
+        shapes: Sequence[tuple[int, int]],
+        main: Any,
+        lower_x: Any,
+        lower_y: Any,
+        sweeps: int,
+        precision: str = "float64",
+        kernel: str = "auto",
+    ) -> BoxSweeps:
+        """Jacobi sweeps on many boxes; for the data see `jacobi_boxes.JacobiBoxes`. kernel: auto, plain or blocked."""
+        return BoxSweeps(JacobiBoxes.of(shapes, main, lower_x, lower_y, sweeps, precision), kernel)
 
     def csr(self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray) -> CsrProduct:
         """The matrix-vector product of a CSR matrix."""

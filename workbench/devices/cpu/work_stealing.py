@@ -8,6 +8,10 @@ has the form
         for chunk in shared(taken, thread, chunks):
 
 with `taken` from `launch`, and may use `thread` as the index of work space that no other thread uses.
+
+Work whose chunks depend on one another is shared by counters that threads publish, and by locks (`publish`,
+`published`, `acquired`). A thread must not wait for another for long, since that one may have lost its core: it returns,
+and the others do the rest.
 """
 
 from __future__ import annotations
@@ -60,3 +64,46 @@ def shared(taken, thread, chunks):  # pragma: no cover
             chunk = first + _next(taken, owner)  # pyright: ignore[reportCallIssue]
             if chunk < end:
                 yield chunk
+
+
+@intrinsic
+def publish(typing: Any, progress: Any, place: Any, value: Any) -> Any:
+    """progress[place, 0] = value, after everything that this thread has written before; shape (places, 16)."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        count = context.cast(builder, arguments[2], signature.args[2], types.int64)
+        builder.store_atomic(count, _counter(context, builder, signature, arguments), "release", 8)
+        return context.get_dummy_value()
+
+    return types.void(progress, place, value), generate
+
+
+@intrinsic
+def published(typing: Any, progress: Any, place: Any) -> Any:
+    """progress[place, 0]; what its thread wrote before is seen by everything after this."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.load_atomic(_counter(context, builder, signature, arguments), "acquire", 8)
+
+    return types.int64(progress, place), generate
+
+
+@intrinsic
+def acquired(typing: Any, locks: Any, place: Any) -> Any:
+    """Whether this thread now holds the lock locks[place, 0], which was 0; publishing 0 releases it."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        held, free = (context.get_constant(types.int64, value) for value in (1, 0))
+        before = builder.atomic_rmw("xchg", _counter(context, builder, signature, arguments), held, "acquire")
+        return builder.icmp_signed("==", before, free)
+
+    return types.boolean(locks, place), generate
+
+
+def _counter(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """The address of progress[place, 0]."""
+    kind = signature.args[0]
+    array = context.make_array(kind)(context, builder, arguments[0])
+    row = context.cast(builder, arguments[1], signature.args[1], types.intp)
+    place = [row, context.get_constant(types.intp, 0)]
+    return cgutils.get_item_pointer(context, builder, kind, array, place, wraparound=False, boundscheck=False)

@@ -18,7 +18,7 @@ import numpy as np
 from workbench.devices.accelerator.runtime import Handle
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.prelude import END
-from workbench.devices.kernels.source import fill
+from workbench.devices.kernels.source import fill, read
 
 NAME = "iterations"
 MOST_ARGUMENTS = 500
@@ -100,7 +100,11 @@ def source(launches: Sequence[Launch], scalars: Handle, words: int) -> tuple[str
         lines += ["grid_barrier(arrivals);"] if barrier else []
         lines += [_call(launch, f"step_{kernels[launch.kernel]}::{launch.kernel.name}", names), "BARRIER;"]
     # The head makes RESTRICT empty: loads through the read-only cache miss what other groups wrote in this launch.
-    head = launches[0].prelude.removesuffix(END) + "\n" + fill("persistent_head", words=words)
+    head = (
+        launches[0].prelude.removesuffix(END)
+        + "\n"
+        + fill("persistent_head", words=words, grid_barrier=read("grid_barrier"))
+    )
     steps = "".join(f"namespace step_{k} {{\n{kernel.function(_GROUP, _BEGIN)}}}\n" for kernel, k in kernels.items())
     parameters = "".join(f",\n    {one}" for one in declared)
     kernel = "\n" + fill("persistent_loop", parameters=parameters, lines="\n".join(lines))

@@ -72,6 +72,7 @@ class Cuda:
         """Whether iterations run in a persistent kernel; None: where their memory fits the last-level cache."""
         self._cache, self._multiprocessors = int(properties["l2CacheSize"]), int(properties["multiProcessorCount"])
         self._cooperates = bool(properties.get("cooperativeLaunch", 0))
+        self.multiprocessors = self._multiprocessors if self._cooperates else 0
         self._collected: list[persistent.Launch] | None = None
         self._only_kernels = True
         self._thread = threading.local()
@@ -129,6 +130,22 @@ class Cuda:
                 self._collected.append(persistent.Launch(*source, groups, group, arguments, spread))
                 return
             function((groups,), (group,), arguments, stream=self._stream)
+            self._launched()
+
+    def resident(self, function: Function, group: int) -> int:
+        if not self._cooperates:
+            return 0
+        with self._guarded():
+            held = self._cupy.cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor(function.ptr, group, 0)
+        return held * self._multiprocessors
+
+    def launch_together(self, function: Function, groups: int, group: int, arguments: tuple[Any, ...]) -> None:
+        with self._guarded():
+            if self._collected is not None:
+                # It has barriers of its own, so it cannot be a step of another persistent kernel.
+                self._only_kernels = False
+                return
+            function((groups,), (group,), arguments, 0, self._stream, enable_cooperative_groups=True)
             self._launched()
 
     def synchronize(self) -> None:

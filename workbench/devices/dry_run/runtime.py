@@ -23,6 +23,7 @@ class ShapeOnlyRuntime:
     layout = Layout("opencl", group=256, finish=256, chunked=False, least=1024, groups=1024)
     largest = memory = 1 << 62
     recording = False
+    multiprocessors = 0
 
     def __init__(self) -> None:
         self.launched = 0
@@ -48,6 +49,12 @@ class ShapeOnlyRuntime:
     def launch(
         self, function: Any, groups: int, group: int, arguments: tuple[Any, ...], *, spread: bool = False
     ) -> None:
+        self.launched += 1
+
+    def resident(self, function: Any, group: int) -> int:
+        return 0
+
+    def launch_together(self, function: Any, groups: int, group: int, arguments: tuple[Any, ...]) -> None:
         self.launched += 1
 
     def timed(self, work: Callable[[], Any], name: str) -> tuple[Any, Span | None]:

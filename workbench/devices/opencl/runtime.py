@@ -45,6 +45,7 @@ class OpenCL:
         self.memory = int(device.global_mem_size)
         self._one_at_a_time = threading.RLock()
         self._compiling_ahead = self.recording = False
+        self.multiprocessors = 0
         self._functions: dict[tuple[str, str], Any] = {}
         self._programs: dict[str, Any] = {}
         with self._errors():
@@ -108,6 +109,13 @@ class OpenCL:
                 return
             function.set_args(*arguments)
             self._note(self._cl.enqueue_nd_range_kernel(self._queue, function, (groups * group,), (group,)))
+
+    def resident(self, function: Function, group: int) -> int:
+        """0: OpenCL has no launch whose groups may wait for one another."""
+        return 0
+
+    def launch_together(self, function: Function, groups: int, group: int, arguments: tuple[Any, ...]) -> None:
+        raise InputError(f"device {self.name} has no launch whose groups wait for one another; use device cuda")
 
     def synchronize(self) -> None:
         with self._errors():

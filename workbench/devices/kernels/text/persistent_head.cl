@@ -13,14 +13,4 @@ extern __shared__ __align__(16) char arena[];
     type* const name = (type*)(arena + taken); taken += ((size)*sizeof(type) + 15)/16*16
 #define WORDS $words
 DEVICE I64 least(I64 a, I64 b) { return a < b ? a : b; }
-/* Grid-wide barrier: wait until all groups have arrived; the counter is never reset. */
-DEVICE void grid_barrier(unsigned* arrivals) {
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        __threadfence();
-        const unsigned ticket = atomicAdd(arrivals, 1u), all = (ticket/gridDim.x + 1)*gridDim.x;
-        while (*(volatile unsigned*)arrivals < all) {}
-        __threadfence();
-    }
-    __syncthreads();
-}
+$grid_barrier
