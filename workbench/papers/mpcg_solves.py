@@ -1,0 +1,22 @@
+"""Chen: solves of the Poisson problem by MPCG, by CG with the sum of the same boxes, and by CG."""
+
+from __future__ import annotations
+
+from workbench.recording import kernel_table
+from workbench.run import Result, Run, Stopping, configure, run_through
+
+STOPPING = Stopping(rtol=1e-6)
+"""As in Table 3."""
+
+
+def solved(n: int, solver: str, boxes: str = "", *, trace: bool = False) -> Result:
+    """A solve of `poisson-fd` with f = 1 and exact solves in boxes with an overlap of one point; without boxes none."""
+    first = f"schwarz:{boxes},overlap=1" if boxes else "none"
+    chosen = configure("poisson-fd", n=n, solver=solver, preconditioner=first, stopping=STOPPING)
+    return run_through(Run(chosen, trace=trace))
+
+
+def seconds_in_boxes(result: Result) -> float:
+    """Seconds of the solves in boxes of a traced run."""
+    assert result.trace is not None
+    return sum(row["seconds"] for row in kernel_table(result.trace) if row["kernel"] == "M")
