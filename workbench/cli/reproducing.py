@@ -21,7 +21,8 @@ def add(verbs: Any) -> None:
     reproduce.add_argument(
         "target",
         help="two-level: table1 to table4, fig1, fig9 to fig12; hybrid-pipecg: table1, iterations, best, claims, "
-        "crossover, timeline, measured; block-cg: table1 to table3, fig5, fig6; mpcg: table1 to table3, fig4 to fig6; or all",
+        "crossover, timeline, measured; block-cg: table1 to table3, fig5, fig6; mpcg: table1 to table3, fig4 to fig6; "
+        "or all",
     )
     reproduce.add_argument(
         "--max-n", type=int, default=512, metavar="N", help="largest grid points per side (default 512)"

@@ -114,8 +114,8 @@ def fit_sentence() -> str:
     fit = fitted()
     return (
         f"T = it t + 2 it^2 k^2 N^2 / rate, k boxes solved at the same time, t = {fit.factor:.3g} times that of 5 m "
-        f"Jacobi sweeps on m = N^2/k points in Table 2, rate = {1e-9 * fit.rate:.3g} GFLOP/s for line 10; fitted to the "
-        f"15 entries of Table 3, which it meets to {100 * fit.rms:.1f}% rms."
+        f"Jacobi sweeps on m = N^2/k points in Table 2, rate = {1e-9 * fit.rate:.3g} GFLOP/s for line 10; fitted to "
+        f"the 15 entries of Table 3, which it meets to {100 * fit.rms:.1f}% rms."
     )
 
 

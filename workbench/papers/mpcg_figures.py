@@ -20,6 +20,8 @@ from workbench.papers.reproduction import Reproduction
 
 DOMAIN = 300
 """N of Figures 4 and 5."""
+KERNELS = ("plain", "auto")
+"""Of `box_sweeps`, in Figure 6."""
 
 
 def fig4(max_n: int, progress: Progress) -> Reproduction:
@@ -94,8 +96,8 @@ def fig6(max_n: int, progress: Progress) -> Reproduction:
     per_sweep = [1e6 * seconds / sweeps_of(n) for n, seconds in persistent.items()]
     notes = [
         "Seconds of 5 N^2 Jacobi sweeps, constant coefficients, single precision; measured and modelled as in Table 2.",
-        "launches: a pass over memory for each Jacobi sweep (solver 2). persistent: one kernel for all of them on CUDA; "
-        "elsewhere, and where it does not fit, several Jacobi sweeps for each pass.",
+        "launches, plain: a pass over memory for each Jacobi sweep (solver 2). auto: what the device chooses, on "
+        "CUDA one persistent kernel for all of them where it fits, else several Jacobi sweeps for each pass.",
         "The printed ratios are those to Table 1, whose solver reads coefficients at every point; to solver 2, which "
         "the figure names, they are larger.",
         f"The persistent kernel takes {' and '.join(f'{each:.2f}' for each in per_sweep)} microseconds for a Jacobi "
@@ -109,8 +111,8 @@ def fig6(max_n: int, progress: Progress) -> Reproduction:
 
 
 def _measured(label: str, device: str, n: int) -> dict[str, float | None]:
-    """Seconds of both kernels on a device; None without one."""
-    named = {f"measured_{label}_launches_s": "plain", f"measured_{label}_persistent_s": "auto"}
+    """Seconds of both kernels on a device, None without one."""
+    named = {f"measured_{label}_{kernel}_s": kernel for kernel in KERNELS}
     return {
         key: sweep_seconds(n, sweeps_of(n), device, kernel=kernel) if device else None for key, kernel in named.items()
     }
@@ -150,7 +152,7 @@ def _kernels(rows: list[dict[str, Any]], accelerator: str, title: str) -> Figure
     named = {"printed, launches": "printed_launches_s", "printed, persistent": "printed_persistent_s"}
     named["modelled, launches"] = "modelled_launches_s"
     for device in ("cpu", *([accelerator] if accelerator else [])):
-        named |= {f"{device}, here, {kernel}": f"measured_{device}_{kernel}_s" for kernel in ("launches", "persistent")}
+        named |= {f"{device}, here, {kernel}": f"measured_{device}_{kernel}_s" for kernel in KERNELS}
     for place, (label, key) in enumerate(named.items()):
         style = curve_style(place)
         shown = [(row["N_here" if key.startswith("measured") else "N"], row[key]) for row in rows if row[key]]

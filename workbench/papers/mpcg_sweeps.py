@@ -31,7 +31,7 @@ def sweep_seconds(n: int, sweeps: int, device: str = "cpu", *, constant: bool = 
     them, times sweeps / SWEEPS. constant: three numbers for all coefficients instead of three arrays."""
     where = devices.device(device)
     dtype, size = np.dtype(np.float32), n * n
-    numbers = (4.0, -1.0, -1.0) if constant else _bands(n)
+    numbers = (4.0, -1.0, -1.0) if constant else bands(n)
     operator = where.box_sweeps([(n, n)], *numbers, SWEEPS, "float32", kernel)
     r, z = where.array(np.ones(size), dtype), where.zeros(size, dtype)
     found = []
@@ -45,7 +45,7 @@ def sweep_seconds(n: int, sweeps: int, device: str = "cpu", *, constant: bool = 
     return statistics.median(found[1:]) * sweeps / SWEEPS
 
 
-def _bands(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def bands(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The coefficients of the 5-point Laplacian at every point."""
     west, south = np.full((n, n), -1.0), np.full((n, n), -1.0)
     west[:, 0] = south[0] = 0
