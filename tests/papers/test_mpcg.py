@@ -79,7 +79,7 @@ def test_the_sequential_program_is_modelled_by_points():
 
 def test_the_gpu_is_modelled_by_launches_and_bytes():
     where = profile("gtx1060")
-    expected = 12500 * (where.launch_latency.value + 12 * 2500 / where.bandwidth.value)
+    expected = 12500 * (where.required("launch_latency").value + 12 * 2500 / where.bandwidth.value)
     assert modelled_gpu(50, constant=True) == pytest.approx(expected)
     assert modelled_gpu(50, constant=True) == pytest.approx(0.027507, rel=0.1)
     assert modelled_gpu(100, constant=False) > modelled_gpu(100, constant=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 from workbench.devices.default_accelerator import default_accelerator
 from workbench.figures import convergence
@@ -162,6 +163,8 @@ def _kernels(rows: list[dict[str, Any]], accelerator: str, title: str) -> Figure
         )
     axes.set(xscale="log", yscale="log", xlabel="N", ylabel="seconds of 5 N^2 Jacobi sweeps", title=title)
     axes.title.set_fontsize("medium")
+    axes.set_xticks([row["N"] for row in rows], [str(row["N"]) for row in rows])
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.grid(color="#dddddd", linewidth=0.5)
     figure.legend(loc="outside right center", fontsize="small", frameon=False)
     return figure
