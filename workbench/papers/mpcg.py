@@ -83,8 +83,8 @@ def table3(max_n: int, progress: Progress) -> Reproduction:
     notes = [
         f"Modelled: {fit_sentence()}",
         "The model takes the iterations of exact solves in boxes with an overlap of one point and f = 1, as those "
-        "measured; the paper prints neither overlap nor f nor counts. 2 x 3 boxes need more iterations than 3 x 3, "
-        "hence the minimum of the printed times there; their rise after it is line 10.",
+        "measured; the paper prints neither overlap nor f nor counts. 2 x 3 boxes are larger than 3 x 3 and need more "
+        "iterations, hence the minimum of the printed times at 3 x 3; their rise after it is line 10.",
         _competitors(fit),
         "Measured: boxes are solved exactly and one after another, in double precision, and terms are stored on their "
         "boxes alone, so that line 10 costs N^2 operations per old block and not k^2 N^2.",
