@@ -8,7 +8,7 @@ from tests.conftest import box_stencil, random_matrix
 from workbench import devices, registry
 from workbench.deflation.blocks import Blocks
 from workbench.errors import InputError
-from workbench.run import configure, solve
+from workbench.run import Run, configure, run_through, solve
 from workbench.several import Several, boxes
 
 CPU = devices.device("cpu")
@@ -174,3 +174,22 @@ def test_the_texts_are_read_back():
         assert registry.find("preconditioner", block.text) == block
         assert registry.from_dict(block.to_dict()) == block
     assert configure("poisson5", preconditioner="ic + neumann:3").preconditioner.text == "ic + neumann:3"
+
+
+def test_boxes_that_follow_the_phases():
+    system = registry.find("problem", "two-layer", n=8).assemble(0)
+    M = registry.find("preconditioner", "schwarz:1x2,overlap=0,phases=yes").setup_of(system, CPU)
+    pieces = M.members[0].vectors.pieces
+    parts = [pieces.part(k) for k in range(pieces.count)]
+    assert sorted(np.concatenate(parts)) == list(range(64))
+    assert all(np.unique(system.phase[part]).size == 1 for part in parts)
+    with pytest.raises(InputError, match="needs a problem with phases"):
+        registry.find("preconditioner", "schwarz:1x2,phases=yes").setup(box_stencil((8, 8)), CPU)
+
+
+def test_phases_help_where_a_layer_is_cut():
+    counts = [
+        run_through(Run(configure("two-layer", n=64, solver="mpcg", preconditioner=f"schwarz:3x3,{phases}"))).iterations
+        for phases in ("overlap=2", "overlap=2,phases=yes")
+    ]
+    assert counts[1] <= counts[0]

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 from workbench.cli.common import CONVERGED, NOT_CONVERGED, finite, print_summary
 from workbench.cli.options import add_option, chosen, parameters, problem_arguments
 from workbench.cli.streams import StatusLine
+from workbench.errors import InputError
 from workbench.settings import BLOCKS, RUN, STOPPING
 
 if TYPE_CHECKING:
     from workbench.run import Configuration, Result
 
 PROGRESS_SECONDS = 0.1
+COMBINED = {"sum": "sum-cg", "multi": "mpcg"}
+"""The solver of each --combine."""
 
 
 def add(verbs: Any) -> None:
@@ -24,6 +27,11 @@ def add(verbs: Any) -> None:
     problem_arguments(solve)
     for declared in (*BLOCKS.values(), *RUN.values(), *STOPPING.values()):
         add_option(solve, declared)
+    solve.add_argument(
+        "--combine",
+        choices=tuple(COMBINED),
+        help="several preconditioners as their sum, in solver sum-cg, or each with a direction of its own, in mpcg",
+    )
     solve.add_argument("--json", action="store_true", help="print one JSON object")
     solve.add_argument("--save", metavar="FILE", help="write the run to one file")
     solve.add_argument("--trace", metavar="FILE", help="write kernel timings as JSON for ui.perfetto.dev")
@@ -35,6 +43,10 @@ def configuration_of(options: argparse.Namespace) -> Configuration:
     from workbench.run import configure
 
     settings = chosen(options, (*BLOCKS, *RUN))
+    if options.combine:
+        if "solver" in settings:
+            raise InputError("--combine chooses the solver; leave out --combine or --solver")
+        settings["solver"] = COMBINED[options.combine]
     return configure(options.problem, parameters(options), stopping=chosen(options, STOPPING), **settings)
 
 

@@ -10,6 +10,8 @@ from workbench.figures.estimates import error_estimates
 from workbench.figures.field import field
 from workbench.figures.heatmap import heatmap
 from workbench.figures.level_spectra import level_spectra
+from workbench.figures.mpcg_fields import boxes_over_field, directions_on_grid
+from workbench.figures.mpcg_steps import block_conditioning, term_weights, time_split
 from workbench.figures.pattern import pattern, pattern_counts
 from workbench.figures.plotted_data import plotted_data
 from workbench.figures.provenance import read_provenance
@@ -30,12 +32,15 @@ __all__ = [
     "Boundaries",
     "CurveStyle",
     "block_comparison",
+    "block_conditioning",
     "block_convergence",
     "boundaries",
+    "boxes_over_field",
     "column_heatmap",
     "convergence",
     "crossover",
     "curve_style",
+    "directions_on_grid",
     "error_estimates",
     "field",
     "heatmap",
@@ -53,6 +58,8 @@ __all__ = [
     "save",
     "section",
     "subdomains",
+    "term_weights",
     "throughput",
+    "time_split",
     "timeline",
 ]

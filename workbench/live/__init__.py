@@ -10,6 +10,7 @@ from workbench.live.explorer import Explorer, explore
 from workbench.live.field import FieldView
 from workbench.live.inside import InsideView
 from workbench.live.matrix_builder import MatrixBuilder
+from workbench.live.mpcg_view import MPCGView
 from workbench.live.own import OwnMethod
 from workbench.live.poisson_builder import PoissonBuilder
 from workbench.live.race import RaceView
@@ -32,6 +33,7 @@ __all__ = [
     "Explorer",
     "FieldView",
     "InsideView",
+    "MPCGView",
     "MatrixBuilder",
     "OwnMethod",
     "PoissonBuilder",

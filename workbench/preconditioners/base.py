@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from workbench.devices.element_wise import ElementWise
 from workbench.devices.protocol import Device
@@ -30,3 +30,7 @@ class Preconditioner(Block):
         Raises InputError if M cannot be constructed from A.
         """
         raise TypeError(f"preconditioner {self.name} does not implement setup")
+
+    def setup_of(self, system: Any, device: Device) -> BoundOperator | ElementWise:
+        """Set up M^-1 for a linear system; what follows its phases or its grid does more than `setup`."""
+        return self.setup(system.operator, device)

@@ -66,14 +66,15 @@ class PoissonFD(Problem):
             a, b = self._values("a", half, points), self._values("b", points, half)
             main = a[:, :-1] + a[:, 1:] + b[:-1] + b[1:]
             west, south = -a[:, :-1], -b[:-1]
-            scale = np.ones_like(right)
+            scale, notes = np.ones_like(right), ()
         else:
             a, b = self._values("a", points, points), self._values("b", points, points)
             scale = self._row_scale(a, b)
+            notes = () if (scale == 1).all() else ("rows were scaled, which makes the printed operator symmetric",)
             main, west, south = 2 * scale * (a + b), -scale * a, -scale * b
         west[:, 0] = south[0] = 0
         operator = Stencil((side, side), main.ravel(), (west.ravel(), south.ravel()))
-        return LinearSystem(operator, (scale * right).ravel(), grid=(side, side))
+        return LinearSystem(operator, (scale * right).ravel(), grid=(side, side), notes=notes)
 
     def _formula(self, name: str) -> Formula:
         try:

@@ -200,7 +200,7 @@ def _levels(
 ) -> _Levels:
     """Both levels of the preconditioner, and the projection; x is projected where the variant asks for it."""
     operator, variant = system.operator, configuration.variant
-    first_level = configuration.preconditioner.setup(operator, device)
+    first_level = configuration.preconditioner.setup_of(system, device)
     notes += getattr(first_level, "notes", ())
     context = DeflationContext(
         operator, bound, first_level, device, system.grid, system.phase, singular, configuration.seed

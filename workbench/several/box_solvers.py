@@ -11,6 +11,7 @@ from scipy import sparse
 from scipy.linalg import eigh_tridiagonal
 from scipy.sparse import linalg
 
+from workbench.devices.cpu.blas import side_by_side
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
@@ -49,12 +50,15 @@ class ExactSolver:
         self.notes = (f"schwarz solves {counts}, with {len(made)} different factors{place}",)
 
     def apply(self, r: DeviceVector, z: DeviceVector) -> None:
-        """z = the solutions for r, box by box."""
+        """z = the solutions for r, boxes side by side."""
         right = self._device.to_host(r)
         target = z if isinstance(z, np.ndarray) else self._result
-        for place, factor in enumerate(self._factors):
+
+        def solve(place: int) -> None:
             part = slice(self._ends[place], self._ends[place + 1])
-            target[part] = self._solve(factor, right[part])
+            target[part] = self._solve(self._factors[place], right[part])
+
+        side_by_side(solve, range(len(self._factors)))
         if target is not z:
             self._device.assign(z, self._device.array(target, target.dtype))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy import sparse
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.pieces import Pieces
 from workbench.devices.protocol import Device
+from workbench.errors import InputError
 from workbench.operators import Matrix, Operator, Stencil
 from workbench.preconditioners import ElementWise, Preconditioner
 from workbench.registry import as_block, parameter, register
@@ -35,7 +37,10 @@ class Schwarz(Preconditioner):
     Cost: a solve in each box per application, and the residual and result of each box, N + overlaps words each. The
     setup factorizes each box; equal boxes share a factor.
 
-    Raises InputError for boxes that do not fit the grid, and for an A without entries.
+    phases: boxes are cut where phases meet, as level-set subdomains are, and then grow along the matrix.
+
+    Raises InputError for boxes that do not fit the grid, for an A without entries, and for phases of a problem that has
+    none.
 
     Source: Schwarz 1870; Dryja and Widlund 1987; Chen, section 2, for the boxes of MPCG.
     """
@@ -44,6 +49,7 @@ class Schwarz(Preconditioner):
     title: ClassVar[str] = "additive Schwarz, overlapping boxes"
 
     boxes: str = parameter("2x2", "boxes per side, x first")
+    phases: bool = parameter(False, "whether boxes are cut where phases meet")
     overlap: int = parameter(2, "points by which a box grows on each inner side", low=0, high=10**6)
     solver: str = parameter(EXACT, "of a box: exact, sweeps (of Jacobi's method), or a first level such as chebyshev:8")
     sweeps: int = parameter(0, "Jacobi sweeps; 0 takes 5 per unknown of the largest box", low=0, high=10**7)
@@ -63,26 +69,23 @@ class Schwarz(Preconditioner):
             as_block("preconditioner", self.solver).check(device)  # pyright: ignore[reportAttributeAccessIssue]
 
     def setup(self, operator: Operator, device: Device) -> Several:
-        member = Boxes(self, operator, device)
+        return self._several(operator, device, None)
+
+    def setup_of(self, system: Any, device: Device) -> Several:
+        return self._several(system.operator, device, system.phase)
+
+    def _several(self, operator: Operator, device: Device, phase: np.ndarray | None) -> Several:
+        member = Boxes(self, operator, device, phase)
         return Several([member], device, operator.shape[0], operator.dtype, member.notes)
 
 
 class Boxes:
     """The boxes of a Schwarz method as members: r is gathered box by box, and solved with."""
 
-    def __init__(self, chosen: Schwarz, operator: Operator, device: Device) -> None:
+    def __init__(self, chosen: Schwarz, operator: Operator, device: Device, phase: np.ndarray | None) -> None:
         matrix, size, dtype = operator.to_csr(), operator.shape[0], operator.dtype
         grid = operator.grid if isinstance(operator, Stencil) else None
-        counts = boxes.parse(chosen.boxes)
-        if grid is None:
-            total = int(np.prod(counts))
-            ranges = boxes.of_grid((size,), (total,), 0)
-            parts = boxes.grown([np.arange(size)[box] for box in ranges], matrix, chosen.overlap)
-            sides: list[Any] = [None] * total
-        else:
-            found = boxes.of_grid(grid, counts, chosen.overlap)
-            parts = [boxes.unknowns(grid, box) for box in found]
-            sides = [tuple(part.stop - part.start for part in box) for box in found]
+        parts, sides = _parts(chosen, matrix, grid, phase)
         pieces = Pieces(size, parts)
         self.vectors = device.pieces(pieces, dtype)
         pattern = sparse.csr_array((np.ones(matrix.nnz, np.int32), matrix.indices, matrix.indptr), shape=matrix.shape)
@@ -106,6 +109,28 @@ class Boxes:
     @property
     def flops(self) -> int:
         return self._solver.flops
+
+
+def _parts(
+    chosen: Schwarz, matrix: sparse.csr_array, grid: tuple[int, ...] | None, phase: np.ndarray | None
+) -> tuple[list[np.ndarray], list[tuple[int, ...] | None]]:
+    """The unknowns of each box, and its points per side, None where it is not a box of a grid."""
+    size, counts = matrix.shape[0], boxes.parse(chosen.boxes)
+    if grid is None:
+        cells, counts = (size,), (math.prod(counts),)
+    else:
+        cells = grid
+    if grid is not None and not chosen.phases:
+        found = boxes.of_grid(cells, counts, chosen.overlap)
+        sides: list[Any] = [tuple(part.stop - part.start for part in box) for box in found]
+        return [boxes.unknowns(cells, box) for box in found], sides
+    parts = [boxes.unknowns(cells, box) for box in boxes.of_grid(cells, counts, 0)]
+    if chosen.phases:
+        if phase is None:
+            raise InputError("schwarz: phases=yes needs a problem with phases, such as bubbles-2d; leave phases out")
+        parts = [part[phase[part] == kind] for part in parts for kind in np.unique(phase[part])]
+    grown = boxes.grown(parts, matrix, chosen.overlap)
+    return grown, [None] * len(grown)
 
 
 def _block(

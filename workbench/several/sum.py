@@ -49,14 +49,25 @@ class Sum(Preconditioner):
         """The members, as they are written."""
         return self.members
 
+    @property
+    def spec(self) -> str:
+        """The same text."""
+        return self.members
+
     def check(self, device: Device) -> None:
         for block in self.blocks:
             block.check(device)
 
     def setup(self, operator: Operator, device: Device) -> Several:
+        return self._joined(operator, device, [block.setup(operator, device) for block in self.blocks])
+
+    def setup_of(self, system: Any, device: Device) -> Several:
+        return self._joined(system.operator, device, [block.setup_of(system, device) for block in self.blocks])
+
+    def _joined(self, operator: Operator, device: Device, terms: list[Any]) -> Several:
+        """The sum of what the members set up."""
         size, dtype, members, notes = operator.shape[0], operator.dtype, [], []
-        for block in self.blocks:
-            made = block.setup(operator, device)
+        for block, made in zip(self.blocks, terms, strict=True):
             notes += getattr(made, "notes", ())
             if isinstance(made, Several):
                 members += made.members

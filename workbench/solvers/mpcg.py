@@ -111,6 +111,11 @@ class MPCG(MultipreconditionedCG):
     restart: int = parameter(0, "iterations after which all blocks are dropped; 0 for never", low=0, high=10**6)
 
     @property
+    def spec(self) -> str:
+        """The name alone where all blocks are kept."""
+        return self.text
+
+    @property
     def limits(self) -> Limits:
         return Limits(self.keep, self.restart)
 

@@ -114,6 +114,9 @@ def _combine(taken, z0, z1, z2, z3, weights, target, bounds, firsts, pieces, loc
                     end = first + part.size
                     a, b, c, d = z0[first:end], z1[first:end], z2[first:end], z3[first:end]
                     w0, w1, w2, w3 = w[0], w[1], w[2], w[3]
+                    # Of some vectors only the pieces of one colour are wanted.
+                    if w0 == 0 and w1 == 0 and w2 == 0 and w3 == 0:
+                        continue
                     for i in range(part.size):
                         part[i] += w0 * a[i] + w1 * b[i] + w2 * c[i] + w3 * d[i]
 

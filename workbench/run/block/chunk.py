@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from workbench.devices.clock import Clock
+from workbench.devices.cpu.blas import on_one_thread
 from workbench.devices.lines.block_workspace import BlockWorkspace
 from workbench.run.block.columns import ColumnsJudge
 from workbench.run.block.measures import BlockMeasures
@@ -57,7 +58,9 @@ class Chunk:
 
     def advance(self) -> BlockRow:
         """Make one iteration; the first call makes the start."""
-        row = next(self._rows)
+        # Small matrices alone, for which threads of BLAS are no use.
+        with on_one_thread():
+            row = next(self._rows)
         self.iterations += 1
         return row
 

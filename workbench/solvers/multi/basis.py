@@ -14,14 +14,16 @@ Source: Bridson and Greif 2006; Chen, Algorithm 3, line 10.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from workbench.solvers.block.small import inverse_of
 
-DEPENDENT = 1e-10
-"""A direction counts as dependent on others below this, relative to its (z, A z): rounding in G is not far below."""
+DEPENDENT = 1e-9
+"""A direction p = Z c depends on others where (p, A p) is below this times the sum of |c_i|^2 (z_i, A z_i): rounding in
+G makes some 1e-15 of that, and what is accepted here is the basis of later ones."""
 NEGATIVE = 1e-8
 """A is not positive definite where (p, A p), scaled like that, is below minus this."""
 
@@ -39,12 +41,15 @@ class Limits:
 @dataclasses.dataclass(frozen=True)
 class Step:
     """What an iteration did. directions: columns of its block. dropped: those that depended on others.
-    condition: of the scaled (P, A P) before it was orthonormalized. shares: the weight of each term in the step."""
+    condition: of the scaled (P, A P) before it was orthonormalized. shares: the weight of each term in the step.
+    seconds: wall-clock time of its parts, in s, by name; of an accelerator that of the host, which waits for the inner
+    products alone."""
 
     directions: int
     dropped: int
     condition: float
     shares: np.ndarray
+    seconds: Mapping[str, float] = dataclasses.field(default_factory=dict)
 
 
 class Orthonormal(NamedTuple):
@@ -94,15 +99,16 @@ class Basis:
         alone = bool(self.blocks) and self._energy >= limits.tau * energy
         block = np.zeros((size, 1 if alone else count), self.gram.dtype)
         block[size - count :] = 1 if alone else np.eye(count)
-        before = np.abs(np.diag(block.conj().T @ self.gram @ block))
+        nonzero = np.count_nonzero(np.diag(block.conj().T @ self.gram @ block))
         for _ in range(2):
             image = self.gram @ block
             for old in self.blocks[-limits.keep :] if limits.keep else self.blocks:
                 rows = old.shape[0]
                 block[:rows] -= old @ (old.conj().T @ image[:rows])
-        found = orthonormal(block.conj().T @ self.gram @ block, before)
+        parts = np.abs(np.diag(self.gram)) @ np.abs(block) ** 2
+        found = orthonormal(block.conj().T @ self.gram @ block, parts)
         self.downward = None if found.downward is None else block @ found.downward
-        self._condition, self._dropped = found.condition, np.count_nonzero(before) - found.basis.shape[1]
+        self._condition, self._dropped = found.condition, nonzero - found.basis.shape[1]
         self.blocks.append(block @ found.basis)
         return self._dropped
 
@@ -123,29 +129,37 @@ class Basis:
         return weights, Step(coefficients.size, self._dropped, self._condition, shares)
 
 
-def orthonormal(gram: np.ndarray, before: np.ndarray) -> Orthonormal:
-    """T for directions with this Gram matrix. before: their (z, A z) before they were made orthogonal to others.
+def orthonormal(gram: np.ndarray, parts: np.ndarray) -> Orthonormal:
+    """T for directions with this Gram matrix. parts: of each, the sum of the squared A-norms of what it is made of.
 
     By Cholesky where all directions are independent, else by eigenvectors without those that are not.
     """
-    gram = (gram + gram.conj().T) / 2
-    squares = np.real(np.diag(gram))
-    used = np.flatnonzero(np.abs(squares) > DEPENDENT * before)
+    used = np.flatnonzero(parts > 0)
     if not used.size or not np.isfinite(gram).all():
-        return Orthonormal(np.zeros((before.size, 0), gram.dtype), np.nan)
-    d = np.sqrt(np.abs(squares[used]))
+        return Orthonormal(np.zeros((parts.size, 0), gram.dtype), np.nan)
+    d = np.sqrt(parts[used])
     scaled = gram[np.ix_(used, used)] / np.outer(d, d)
+    scaled = (scaled + scaled.conj().T) / 2
     values, vectors = np.linalg.eigh(scaled)
-    condition = float(values[-1] / values[0]) if values[0] > 0 else np.inf
-    basis = np.zeros((before.size, used.size), gram.dtype)
+    condition = _condition(scaled)
+    basis = np.zeros((parts.size, used.size), gram.dtype)
     if values[0] < -NEGATIVE:
         # A single direction is left as it is.
-        basis[used, 0] = vectors[:, 0] / d if before.size > 1 else 1
+        basis[used, 0] = vectors[:, 0] / d if parts.size > 1 else 1
         return Orthonormal(basis[:, :0], condition, basis[:, 0])
-    if condition * DEPENDENT < 1:
+    kept = values > DEPENDENT
+    if kept.all():
         basis[used] = inverse_of(np.linalg.cholesky(scaled)).conj().T / d[:, None]
         return Orthonormal(basis, condition)
-    kept = values > DEPENDENT * values[-1]
     basis = basis[:, : np.count_nonzero(kept)]
     basis[used] = vectors[:, kept] / np.sqrt(values[kept]) / d[:, None]
     return Orthonormal(basis, condition)
+
+
+def _condition(gram: np.ndarray) -> float:
+    """The condition number of a Gram matrix scaled to a unit diagonal; inf where it is singular."""
+    squares = np.real(np.diag(gram))
+    if not (squares > 0).all():
+        return np.inf
+    values = np.linalg.eigvalsh(gram / np.sqrt(np.outer(squares, squares)))
+    return float(values[-1] / values[0]) if values[0] > 0 else np.inf

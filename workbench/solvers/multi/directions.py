@@ -8,12 +8,15 @@ block vectors of k columns would take k^2 N multiply-adds for each old block.
 
 from __future__ import annotations
 
+import dataclasses
+import time
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from workbench.devices.cpu.blas import on_one_thread
 from workbench.devices.operator_protocols import DeviceVector, Dots
 from workbench.devices.pieces import ROWS_AT_ONCE, Couplings, colours
 from workbench.errors import InputError
@@ -21,6 +24,8 @@ from workbench.solvers.multi.basis import Basis, Limits, Step
 
 MOST_COLUMNS = 4096
 """Columns of all terms; their Gram matrix then takes 134 MB."""
+PARTS = ("preconditioners", "products with A", "inner products", "small matrices", "sum of directions")
+"""The parts of an iteration whose time `Step.seconds` has."""
 INDEFINITE = 1e-12
 """(z, r) of a term counts as negative below minus this times the largest of an iteration."""
 
@@ -35,10 +40,14 @@ class Terms:
         self.traffic, self.flops = several.traffic, several.flops
         self._latest = several.zeros()
         self._dots = device.dots(dtype)
+        self.seconds = 0.0
+        """Of the latest application, the wall-clock time of the preconditioners."""
 
     def apply(self, r: DeviceVector, u: DeviceVector, /, *wanted: str) -> Dots:
         """u = S_1 r + .. + S_k r, and dot products of r and u."""
+        begun = time.perf_counter()
         self.several.terms(r, self._latest)
+        self.seconds = time.perf_counter() - begun
         self.several.sum(self._latest, u)
         return self._dots.apply(r, u) if wanted else None
 
@@ -123,16 +132,39 @@ class Directions:
             self._restart()
             self._say(f"the directions of {self._most} iterations fit the memory; they are dropped after as many")
         self._terms.append(self._source.take())
-        columns = self._inner_products(r)
-        inner = columns[:, -1]
-        self._basis.grow(columns[:, :-1])
-        self._check_signs(inner[-self.count :])
-        if self._basis.add_block(float(np.real(inner[-self.count :].sum()))):
-            self._say("search directions that depend on others were dropped")
-        weights, step = self._basis.step(inner)
-        self.steps.append(step)
-        self._combine(weights if self._basis.downward is None else self._basis.downward, d)
+        marks = [time.perf_counter()]
+        self._multiply(r)
+        marks.append(time.perf_counter())
+        columns = self._inner_products()
+        marks.append(time.perf_counter())
+        with on_one_thread():
+            weights, step = self._next_step(columns)
+        marks.append(time.perf_counter())
+        self._combine(weights, d)
+        marks.append(time.perf_counter())
+        seconds = {PARTS[0]: self._source.seconds, **dict(zip(PARTS[1:], np.diff(marks).tolist(), strict=True))}
+        self.steps.append(dataclasses.replace(step, seconds=seconds))
         return self._dots.apply(r, d) if wanted else None
+
+    def _next_step(self, columns: np.ndarray) -> tuple[np.ndarray, Step]:
+        """The weights of all terms in the step, after a block of the newest, and what was done. columns: as
+        `_inner_products` returns."""
+        inner, newest = columns[:, -1], slice(-self.count, None)
+        self._basis.grow(columns[:, :-1])
+        self._check_signs(inner[newest])
+        energy = float(np.real(inner[newest].sum()))
+        if self._basis.add_block(energy):
+            self._say("search directions that depend on others were dropped")
+        if not self._basis.blocks[-1].size and self._basis.downward is None and len(self._terms) > 1:
+            # To rounding, the terms before span those of r: what is left of r needs other directions.
+            terms, columns, inner = self._terms[-1:], columns[newest], inner[newest]
+            self._restart()
+            self._terms = terms
+            self._basis.grow(columns[:, :-1])
+            self._basis.add_block(energy)
+            self._say("all new directions depended on old ones, which were dropped")
+        weights, step = self._basis.step(inner)
+        return (weights if self._basis.downward is None else self._basis.downward), step
 
     @property
     def traffic(self) -> int:
@@ -145,9 +177,28 @@ class Directions:
         words = self._several.local_bytes // self._source.dtype.itemsize
         return 6 * max(1, len(self._terms)) * words + len(self._colours) * self._product.flops
 
-    def _inner_products(self, r: DeviceVector) -> np.ndarray:
+    def latest_block(self) -> np.ndarray:
+        """The directions P of the latest iteration in host memory, shape (N, columns)."""
+        block = self._basis.blocks[-1]
+        found = []
+        for column in block.T:
+            self._combine(column, self._work)
+            found.append(np.array(self._device.to_host(self._work)))
+        return np.stack(found, axis=1) if found else np.zeros((self._work.size, 0))
+
+    @property
+    def pieces(self) -> list[np.ndarray]:
+        """The unknowns of each term, sorted."""
+        members = [member.vectors.pieces for member in self._several.members]
+        return [pieces.part(place) for pieces in members for place in range(pieces.count)]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of each term."""
+        return tuple(self._several.names)
+
+    def _inner_products(self) -> np.ndarray:
         """(z, A z') of all terms z with the newest ones z', and (z, r) in the last column, shape (m, count + 1)."""
-        self._multiply(r)
         found = np.zeros((len(self._terms) * self.count, self.count + 1), self._wide)
         for place, couplings in enumerate(self._couplings):
             rows = self._begins[place] + couplings.pairs[:, 0]

@@ -1,0 +1,81 @@
+"""The view of multipreconditioned CG."""
+
+import pytest
+
+from tests.waiting import LIMIT
+from workbench.errors import InputError
+from workbench.figures import read_provenance
+from workbench.live import MPCGView
+from workbench.run import Reason
+
+
+@pytest.fixture
+def view_of():
+    views = []
+
+    def make(*args, **choices):
+        views.append(MPCGView(*args, **choices))
+        return views[-1]
+
+    yield make
+    for view in views:
+        view.close()
+
+
+def test_run_solves_with_three_methods_and_figures_need_no_new_run(view_of, eventually):
+    view = view_of(n=64, boxes="2x2")
+    result = view.run().wait(LIMIT)
+    assert view.result is result
+    assert result.converged
+    eventually(lambda: view.about.value.count("<tr>") == 4 and not view.go.disabled)
+    assert [curve.label for curve in view.convergence.curves] == ["mpcg", "sum-cg", "cg, jacobi"]
+    pictures = []
+    for figure in view.view.options[1:]:
+        view.view.value = figure
+        eventually(lambda: view.picture.layout.display is None and view.picture.value not in (b"", *pictures))
+        pictures.append(view.picture.value)
+    assert view.iteration.max == result.iterations
+    view.view.value = "weights of terms"
+    view.iteration.value = 1
+    eventually(lambda: view.picture.value not in (b"", *pictures))
+    assert view.result is result
+
+
+def test_the_choices_are_those_of_the_run(view_of):
+    view = view_of(n=64)
+    view.overlap.value, view.keep.value, view.solver.value = 2, 5, "chebyshev:8"
+    chosen = view.configurations
+    assert chosen["mpcg"].solver.keep == 5
+    assert chosen["sum-cg"].preconditioner == chosen["mpcg"].preconditioner
+    assert (chosen["mpcg"].preconditioner.boxes, chosen["mpcg"].preconditioner.overlap) == ("3x3", 2)
+    assert chosen["mpcg"].preconditioner.solver == "chebyshev:8"
+
+
+def test_every_box_solver_on_offer_can_be_chosen(view_of):
+    view = view_of(n=64)
+    for _, value in view.solver.options:
+        view.solver.value = value
+        assert set(view.configurations) == {"mpcg", "sum-cg", "cg, jacobi"}
+
+
+def test_stop_ends_all_runs(view_of, eventually):
+    view = view_of("two-layer", n=300, boxes="4x4")
+    session = view.run()
+    assert view.run() is session
+    view.stop()
+    eventually(lambda: view.halt.disabled and not view.go.disabled)
+    assert session.result is None or session.result.reason in (Reason.CANCELLED, Reason.CONVERGED)
+
+
+def test_the_figure_is_saved(view_of, tmp_path):
+    view = view_of(n=64, boxes="2x2", folder=tmp_path)
+    view.run().wait(LIMIT)
+    view.view.value = "conditioning"
+    (path,) = view.save_bar.save("svg")
+    assert path.name.startswith("conditioning-poisson-fd")
+    assert read_provenance(path)["problem"]["name"] == "poisson-fd"
+
+
+def test_wrong_choices_are_one_sentence():
+    with pytest.raises(InputError, match="this view has no 9x9; choose one of 1x1"):
+        MPCGView(boxes="9x9")
