@@ -44,7 +44,7 @@ def test_the_model_meets_table_3():
     ]
     assert len(differences) == 15
     assert fit.rms == pytest.approx(np.sqrt(np.mean(np.square(differences))))
-    assert fit.rms < 0.105
+    assert fit.rms < 0.1
     assert fit.factor == pytest.approx(1.04, abs=0.05)
     assert fit.rate == pytest.approx(3.3e9, rel=0.05)
 
@@ -58,8 +58,8 @@ def test_the_model_has_the_minimum_of_table_3():
 
 @pytest.mark.parametrize("boxes", ["2x2", "3x3", "4x4"])
 def test_counts_are_those_of_the_model(boxes):
-    assert solved(200, "mpcg", boxes).iterations == pytest.approx(MPCG[200][boxes], abs=1)
-    assert solved(200, "sum-cg", boxes).iterations == pytest.approx(SUM_CG[200][boxes], abs=1)
+    assert solved(200, "mpcg", boxes).iterations == pytest.approx(MPCG[200][boxes], abs=2)
+    assert solved(200, "sum-cg", boxes).iterations == pytest.approx(SUM_CG[200][boxes], abs=2)
 
 
 def test_count_of_cg():
