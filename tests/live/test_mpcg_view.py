@@ -53,7 +53,7 @@ def test_the_choices_are_those_of_the_run(view_of):
 
 def test_every_box_solver_on_offer_can_be_chosen(view_of):
     view = view_of(n=64)
-    for _, value in view.solver.options:
+    for value in view.solver.options.values():
         view.solver.value = value
         assert set(view.configurations) == {"mpcg", "sum-cg", "cg, jacobi"}
 
@@ -73,7 +73,7 @@ def test_the_figure_is_saved(view_of, tmp_path):
     view.view.value = "conditioning"
     (path,) = view.save_bar.save("svg")
     assert path.name.startswith("conditioning-poisson-fd")
-    assert read_provenance(path)["problem"]["name"] == "poisson-fd"
+    assert read_provenance(path)["configuration"]["problem"]["name"] == "poisson-fd"
 
 
 def test_wrong_choices_are_one_sentence():

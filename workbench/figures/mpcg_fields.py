@@ -25,16 +25,18 @@ def boxes_over_field(
 ) -> Figure:
     """The outlines of the pieces of a Schwarz method over a field, with its colour bar. Size in inches.
 
-    values: shape (N,); their absolute values are shown, on a logarithmic scale over six decades. pieces: the unknowns of each. label: of the colour bar, with its unit. Neighbouring outlines
-    overlap where the boxes do. Raises InputError for a grid that is not in 2D.
+    values: shape (N,); their absolute values are shown, on a logarithmic scale over six decades. pieces: the unknowns
+    of each. label: of the colour bar, with its unit. Neighbouring outlines overlap where the boxes do. Raises
+    InputError for a grid that is not in 2D.
     """
     _check(grid)
     figure = new_figure(width, 0.85 * width, square=True)
     axes = figure.subplots()
     sizes = np.abs(values).reshape(grid)
     largest = float(sizes.max()) or 1.0
-    scale = LogNorm(FAINTEST * largest, largest)
-    shown = axes.imshow(np.maximum(sizes, scale.vmin), origin="lower", cmap="cividis", norm=scale)
+    faintest = FAINTEST * largest
+    scale = LogNorm(faintest, largest)
+    shown = axes.imshow(np.maximum(sizes, faintest), origin="lower", cmap="cividis", norm=scale)
     figure.colorbar(shown, label=label, shrink=0.85)
     for place, piece in enumerate(pieces):
         y, x = np.divmod(piece, grid[1])
