@@ -8,7 +8,7 @@ from workbench.data_files import data_folder
 from workbench.errors import InputError
 from workbench.machine.profile import QUANTITIES, Number, Profile, load_profile, profile, profiles
 
-PAPERS = {"k20m", "k40", "v100", "c2070", "rtx2080s", "q9550", "i5-8250u", "xeon-16", "xeon-32"}
+PAPERS = {"k20m", "k40", "v100", "c2070", "rtx2080s", "q9550", "i5-8250u", "xeon-16", "xeon-32", "gtx1060"}
 
 
 def test_the_machines_of_the_papers_are_included():

@@ -17,11 +17,12 @@ ALL = "all"
 def add(verbs: Any) -> None:
     """Add the command."""
     reproduce = verbs.add_parser("reproduce", help="reproduce a table or figure of a paper, next to the published one")
-    reproduce.add_argument("paper", help="two-level, hybrid-pipecg, or block-cg")
+    reproduce.add_argument("paper", help="two-level, hybrid-pipecg, block-cg, or mpcg")
     reproduce.add_argument(
         "target",
         help="two-level: table1 to table4, fig1, fig9 to fig12; hybrid-pipecg: table1, iterations, best, claims, "
-        "crossover, timeline, measured; block-cg: table1 to table3, fig5, fig6; or all",
+        "crossover, timeline, measured; block-cg: table1 to table3, fig5, fig6; mpcg: table1 to table3, fig4 to fig6; "
+        "or all",
     )
     reproduce.add_argument(
         "--max-n", type=int, default=512, metavar="N", help="largest grid points per side (default 512)"

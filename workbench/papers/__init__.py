@@ -13,6 +13,8 @@ from workbench.papers import (
     hybrid_measured,
     hybrid_model,
     hybrid_pipecg,
+    mpcg,
+    mpcg_figures,
     two_level,
     two_level_figures,
 )
@@ -47,6 +49,14 @@ PAPERS: dict[str, dict[str, Target]] = {
         "fig5": block_cg_figures.fig5,
         "fig6": block_cg_figures.fig6,
         "table3": block_cg.table3,
+    },
+    "mpcg": {
+        "table1": mpcg.table1,
+        "table2": mpcg.table2,
+        "table3": mpcg.table3,
+        "fig4": mpcg_figures.fig4,
+        "fig5": mpcg_figures.fig5,
+        "fig6": mpcg_figures.fig6,
     },
 }
 SMALLEST = 16

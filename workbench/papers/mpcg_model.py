@@ -1,0 +1,65 @@
+"""Chen: times of MPCG on the paper's machines, from its Table 2 and two fitted numbers.
+
+T = it t + 2 it^2 k^2 N^2 / rate for `it` iterations with k boxes. The boxes are solved at the same time, each in
+t = `factor` 5 m t_m, where m = N^2/k are its points and t_m is the time of a Jacobi sweep, from Table 2. The second
+term is line 10 of Algorithm 1: the new block, N^2 x k, and all old ones, of which there are it/2 on average.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+
+import numpy as np
+from scipy.optimize import nnls
+
+from workbench.papers.mpcg_counts import MPCG
+from workbench.papers.mpcg_printed import box_counts, printed, printed_seconds
+
+
+@dataclasses.dataclass(frozen=True)
+class Fit:
+    """The model with its fitted numbers. factor: of the sweeps of Table 2; rate: operations per second of line 10.
+    rms: of the relative differences from the print."""
+
+    factor: float
+    rate: float
+    rms: float
+
+    def solves(self, n: int, boxes: str, iterations: int) -> float:
+        """Seconds of the solves in boxes, all of them at the same time."""
+        return self.factor * iterations * box_seconds(n, boxes)
+
+    def line10(self, n: int, boxes: str, iterations: int) -> float:
+        """Seconds of the products with all old blocks."""
+        return line10_operations(n, boxes, iterations) / self.rate
+
+    def seconds(self, n: int, boxes: str, iterations: int) -> float:
+        """Seconds of MPCG."""
+        return self.solves(n, boxes, iterations) + self.line10(n, boxes, iterations)
+
+
+def box_seconds(n: int, boxes: str) -> float:
+    """Seconds of 5 m Jacobi sweeps on a box of m = N^2/k points on the paper's GPU, between the lines of Table 2."""
+    lines = printed()["table2"]["rows"]
+    sides, seconds = np.array([line[0] for line in lines]), np.array([line[2] for line in lines])
+    points = n * n / box_counts(boxes)
+    sweeps = printed()["claims"]["sweeps_per_unknown"]
+    return sweeps * points * float(np.interp(points, sides**2, seconds / (sweeps * sides**2)))
+
+
+def line10_operations(n: int, boxes: str, iterations: int) -> float:
+    """Operations of all products with old blocks."""
+    return 2 * (iterations * box_counts(boxes) * n) ** 2
+
+
+@functools.cache
+def fitted() -> Fit:
+    """The model with the least squared relative differences from the entries of Table 3."""
+    cases = [(n, boxes, counts[boxes], printed_seconds(n, boxes)) for n, counts in MPCG.items() for boxes in counts]
+    terms = [
+        [it * box_seconds(n, boxes) / seconds, line10_operations(n, boxes, it) / seconds]
+        for n, boxes, it, seconds in cases
+    ]
+    found, distance = nnls(np.array(terms), np.ones(len(terms)))
+    return Fit(float(found[0]), float(1 / found[1]), float(distance / np.sqrt(len(terms))))

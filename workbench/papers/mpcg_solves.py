@@ -1,0 +1,36 @@
+"""Chen: solves of the Poisson problem by MPCG, by CG with the sum of the same boxes, and by CG."""
+
+from __future__ import annotations
+
+import statistics
+
+from workbench.recording import kernel_table
+from workbench.run import Result, Run, Stopping, configure, run_through
+
+STOPPING = Stopping(rtol=1e-6)
+"""As in Table 3."""
+ROUNDS = 3
+ENOUGH = 2.0
+"""Seconds after which a solve is not repeated."""
+
+
+def solved(n: int, solver: str, boxes: str = "", *, trace: bool = False) -> Result:
+    """A solve of `poisson-fd` with f = 1 and exact solves in boxes with an overlap of one point; without boxes none."""
+    first = f"schwarz:{boxes},overlap=1" if boxes else "none"
+    chosen = configure("poisson-fd", n=n, solver=solver, preconditioner=first, stopping=STOPPING)
+    return run_through(Run(chosen, trace=trace))
+
+
+def measured(n: int, solver: str, boxes: str = "") -> tuple[int, float]:
+    """Iterations of such a solve, and the median of their seconds in up to `ROUNDS` solves."""
+    result = solved(n, solver, boxes)
+    seconds = [result.iteration_seconds]
+    while len(seconds) < ROUNDS and sum(seconds) < ENOUGH:
+        seconds.append(solved(n, solver, boxes).iteration_seconds)
+    return result.iterations, statistics.median(seconds)
+
+
+def seconds_in_boxes(result: Result) -> float:
+    """Seconds of the solves in boxes of a traced run."""
+    assert result.trace is not None
+    return sum(row["seconds"] for row in kernel_table(result.trace) if row["kernel"] == "M")
