@@ -1,0 +1,193 @@
+"""The workers of a Dask cluster. The only module that imports Dask, and only once a run asks for a cluster."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+import time
+import warnings
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from workbench.errors import DeviceError, InputError
+from workbench.machine.packages import DISTRIBUTION
+from workbench.several import quiet
+from workbench.several.box_holder import BoxHolder, versions
+from workbench.several.local_workers import LocalWorkers
+from workbench.settings import LOCAL
+
+CONNECT_SECONDS = 10.0
+"""Seconds in which a scheduler, or a worker, must answer to be connected to."""
+
+
+class Holder(NamedTuple):
+    """A `BoxHolder` on a worker: its address, and a Dask actor, whose methods are called there."""
+
+    address: str
+    actor: Any
+
+
+class Reply(NamedTuple):
+    """What a call returned, and its seconds from the request to the reply. lost: the worker was lost instead."""
+
+    value: Any
+    seconds: float
+    lost: bool = False
+
+
+class Workers:
+    """The connected workers of a cluster, until `close`, or until the object is no longer used.
+
+    cluster: as in the setting. Raises InputError if Dask is not installed, no scheduler answers, there is no worker, or
+    one has other versions than this process.
+    """
+
+    def __init__(self, cluster: str) -> None:
+        self.cluster = cluster
+        self.reports: list[Callable[[], Sequence[str]]] = []
+        """Functions that return sentences on what was done, for the notes of a result."""
+        self.lost: set[str] = set()
+        """Workers that are used no more."""
+        self._distributed = _dask()
+        quiet.silence()
+        with contextlib.ExitStack() as opened:
+            opened.callback(quiet.restore)
+            local = None
+            if cluster.startswith(LOCAL):
+                local = LocalWorkers(self._distributed, int(cluster.removeprefix(LOCAL)))
+                opened.callback(local.close)
+            self.processes = [] if local is None else [process.pid for process in local.processes]
+            """Process numbers of the workers that were started here."""
+            self._client = self._connected(local.address if local else cluster)
+            opened.callback(_close, self._client)
+            if local:
+                local.wait_for(self._client)
+            self._check()
+            self._finalize = weakref.finalize(self, opened.pop_all().close)
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences on what the workers did."""
+        return [sentence for report in self.reports for sentence in report()]
+
+    def addresses(self) -> list[str]:
+        """The addresses of all workers with the versions of this process. Raises DeviceError if there are none."""
+        try:
+            found = sorted(set(self._client.nthreads()) - self.lost)
+            refused = self._differing(found)
+        except (OSError, RuntimeError, ValueError) as error:
+            raise DeviceError(f"the scheduler of cluster {self.cluster} does not answer any more: {error}") from None
+        usable = [address for address in found if address not in refused]
+        if not usable:
+            raise DeviceError(f"all workers of cluster {self.cluster} were lost")
+        return usable
+
+    def holders(self, addresses: Sequence[str]) -> list[Holder | None]:
+        """A new `BoxHolder` on each of these workers; None where the worker is lost."""
+        futures = [
+            self._client.submit(BoxHolder, actor=True, workers=[address], pure=False) for address in addresses
+        ]
+        while any(future.status == "pending" for future in futures):
+            # A request for a worker that has left is never served.
+            present = self._client.nthreads()
+            if all(future.done() or address not in present for future, address in zip(futures, addresses, strict=True)):
+                break
+            time.sleep(0.005)
+        found: list[Holder | None] = []
+        # An actor finds its client by the context in which it is received.
+        with self._client.as_current():
+            for future, address in zip(futures, addresses, strict=True):
+                finished = future.status == "finished"
+                found.append(Holder(address, future.result()) if finished else None)
+                self.lost |= set() if finished else {address}
+        return found
+
+    def call(self, method: str, calls: Sequence[tuple[Holder, tuple[Any, ...]]]) -> list[Reply]:
+        """The replies of a method of several holders, all called at once. Raises what a method returns as an error."""
+
+        async def one(holder: Holder, arguments: tuple[Any, ...]) -> Reply:
+            begun = time.perf_counter()
+            try:
+                value = await getattr(holder.actor, method)(*arguments)
+            # Whatever is raised here is the loss of the worker: methods return their own errors.
+            except Exception:
+                return Reply(None, time.perf_counter() - begun, lost=True)
+            return Reply(value, time.perf_counter() - begun)
+
+        async def every() -> list[Reply]:
+            return await asyncio.gather(*(one(*call) for call in calls))
+
+        try:
+            replies = self._client.sync(every)
+        except (OSError, RuntimeError) as error:
+            raise DeviceError(f"the connection to cluster {self.cluster} was closed: {error}") from None
+        for (holder, _), reply in zip(calls, replies, strict=True):
+            if reply.lost:
+                self.lost.add(holder.address)
+            if isinstance(reply.value, Exception):
+                raise reply.value
+        return replies
+
+    def close(self) -> None:
+        """Disconnect, and end the workers that were started here."""
+        self._finalize()
+
+    def _connected(self, address: str) -> Any:
+        try:
+            with warnings.catch_warnings():
+                # Other versions of the packages that matter are refused below, in one sentence.
+                warnings.simplefilter("ignore")
+                return self._distributed.Client(
+                    address, timeout=CONNECT_SECONDS, direct_to_workers=True, set_as_default=False
+                )
+        except (OSError, ValueError, RuntimeError):
+            raise InputError(
+                f"no Dask scheduler answers at {address} within {CONNECT_SECONDS:.0f} s; start one there with "
+                "`dask scheduler`, or check the address"
+            ) from None
+
+    def _check(self) -> None:
+        """Raise InputError where there is no worker, or one with other versions than here."""
+        present = list(self._client.nthreads())
+        if not present:
+            raise InputError(
+                f"the scheduler at {self.cluster} has no worker; start some with `dask worker {self.cluster}`"
+            )
+        for address, sentence in sorted(self._differing(present).items()):
+            raise InputError(f"worker {address} {sentence}")
+
+    def _differing(self, addresses: Sequence[str]) -> dict[str, str]:
+        """Why workers cannot be used, by address."""
+        here = versions()
+        found = self._client.run(versions, workers=list(addresses), on_error="return") if addresses else {}
+        wrong: dict[str, str] = {}
+        for address, there in found.items():
+            if isinstance(there, ImportError):
+                install = f"install {DISTRIBUTION} {here['workbench']} there"
+                wrong[address] = f"cannot import this version of the workbench ({there}); {install}"
+            elif not isinstance(there, dict):
+                wrong[address] = "does not answer"
+            else:
+                other = next((name for name in here if there.get(name) != here[name]), None)
+                if other:
+                    wrong[address] = (
+                        f"has {other} {there.get(other)}, and this process {here[other]}; install the same version on both"
+                    )
+        return wrong
+
+
+def _dask() -> Any:
+    try:
+        return importlib.import_module("distributed")
+    except ImportError:
+        raise InputError(
+            f'a cluster needs Dask, which is not installed; run: pip install "{DISTRIBUTION}[cluster]"'
+        ) from None
+
+
+def _close(client: Any) -> None:
+    # A scheduler that has gone cannot say goodbye.
+    with contextlib.suppress(Exception):
+        client.close(timeout=CONNECT_SECONDS)
