@@ -16,7 +16,7 @@ from workbench.errors import InputError
 START_SECONDS = 120.0
 """Seconds within which all workers must have started."""
 STOP_SECONDS = 5.0
-"""Seconds in which a worker may end by itself."""
+"""Seconds in which the scheduler must end."""
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 OPTIONS = ("--nthreads=1", "--no-nanny", "--no-dashboard", "--memory-limit=0", "--death-timeout=60", "--host=127.0.0.1")
 """No nanny: a worker that has ended is not started again, and its boxes move to the others."""
@@ -33,7 +33,9 @@ class LocalWorkers:
 
     def __init__(self, distributed: Any, count: int) -> None:
         self._folder = tempfile.mkdtemp(prefix="workbench-dask-")
-        self._cluster = distributed.LocalCluster(n_workers=0, processes=True, dashboard_address=None, silence_logs=False)
+        self._cluster = distributed.LocalCluster(
+            n_workers=0, processes=True, dashboard_address="127.0.0.1:0", silence_logs=False
+        )
         self.address: str = self._cluster.scheduler_address
         self.processes = [self._started(number) for number in range(count)]
 
@@ -52,16 +54,13 @@ class LocalWorkers:
 
     def close(self) -> None:
         """End the scheduler and all processes."""
+        # They have nothing to save, and asked to end they first wait for a scheduler that has gone.
+        for process in self.processes:
+            process.kill()
+        for process in self.processes:
+            process.wait()
         with contextlib.suppress(Exception):
             self._cluster.close(timeout=STOP_SECONDS)
-        for process in self.processes:
-            process.terminate()
-        for process in self.processes:
-            try:
-                process.wait(STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _started(self, number: int) -> subprocess.Popen[bytes]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import contextlib
 import importlib
 import time
@@ -74,11 +75,8 @@ class Workers:
 
     def addresses(self) -> list[str]:
         """The addresses of all workers with the versions of this process. Raises DeviceError if there are none."""
-        try:
-            found = sorted(set(self._client.nthreads()) - self.lost)
-            refused = self._differing(found)
-        except (OSError, RuntimeError, ValueError) as error:
-            raise DeviceError(f"the scheduler of cluster {self.cluster} does not answer any more: {error}") from None
+        found = sorted(self._present() - self.lost)
+        refused = self._differing(found)
         usable = [address for address in found if address not in refused]
         if not usable:
             raise DeviceError(f"all workers of cluster {self.cluster} were lost")
@@ -91,7 +89,7 @@ class Workers:
         ]
         while any(future.status == "pending" for future in futures):
             # A request for a worker that has left is never served.
-            present = self._client.nthreads()
+            present = self._present()
             if all(future.done() or address not in present for future, address in zip(futures, addresses, strict=True)):
                 break
             time.sleep(0.005)
@@ -134,8 +132,17 @@ class Workers:
         """Disconnect, and end the workers that were started here."""
         self._finalize()
 
+    def _present(self) -> set[str]:
+        """The addresses of all workers that the scheduler knows. Raises DeviceError where it does not answer."""
+        try:
+            return set(self._client.nthreads())
+        # A client without a scheduler raises errors of many types.
+        except Exception:
+            raise DeviceError(f"the scheduler of cluster {self.cluster} does not answer any more") from None
+
     def _connected(self, address: str) -> Any:
         try:
+            self._greet(address)
             with warnings.catch_warnings():
                 # Other versions of the packages that matter are refused below, in one sentence.
                 warnings.simplefilter("ignore")
@@ -148,9 +155,22 @@ class Workers:
                 "`dask scheduler`, or check the address"
             ) from None
 
+    def _greet(self, address: str) -> None:
+        """Exchange the first messages with a scheduler. A client would wait for ever for those of another service."""
+
+        async def greeted() -> None:
+            options = self._distributed.Security().get_connection_args("client")
+            async with asyncio.timeout(CONNECT_SECONDS):
+                connection = await self._distributed.comm.connect(address, timeout=CONNECT_SECONDS, **options)
+            connection.abort()
+
+        # In a thread, since a notebook runs an event loop in this one.
+        with concurrent.futures.ThreadPoolExecutor(1) as thread:
+            thread.submit(lambda: asyncio.run(greeted())).result()
+
     def _check(self) -> None:
         """Raise InputError where there is no worker, or one with other versions than here."""
-        present = list(self._client.nthreads())
+        present = sorted(self._present())
         if not present:
             raise InputError(
                 f"the scheduler at {self.cluster} has no worker; start some with `dask worker {self.cluster}`"
@@ -161,7 +181,11 @@ class Workers:
     def _differing(self, addresses: Sequence[str]) -> dict[str, str]:
         """Why workers cannot be used, by address."""
         here = versions()
-        found = self._client.run(versions, workers=list(addresses), on_error="return") if addresses else {}
+        try:
+            found = self._client.run(versions, workers=list(addresses), on_error="return") if addresses else {}
+        except OSError:
+            # The scheduler, or the last of these workers, has left; the next request says which.
+            found = dict.fromkeys(addresses)
         wrong: dict[str, str] = {}
         for address, there in found.items():
             if isinstance(there, ImportError):
