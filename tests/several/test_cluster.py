@@ -1,4 +1,4 @@
-"""Box solves on the workers of a Dask cluster: the same iterations as here, lost workers, refusals, and no leftovers."""
+"""Box solves on the workers of a Dask cluster: the same iterations, lost workers, refusals, and no leftovers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ ROOT = Path(__file__).parents[2]
 BOXES = "schwarz:3x3,overlap=4"
 
 
-def configuration(cluster: str | None = None, n: int = 40, solver: str = "mpcg", M: str = BOXES, **more) -> Configuration:
+def configuration(
+    cluster: str | None = None, n: int = 40, solver: str = "mpcg", M: str = BOXES, **more
+) -> Configuration:
     return configure("poisson-fd", n=n, solver=solver, preconditioner=M, cluster=cluster, **more)
 
 
@@ -116,9 +118,7 @@ def test_more_workers_than_boxes(scheduler):
 def test_a_complex_matrix(scheduler):
     grid = np.arange(30)
     A = np.diag(np.full(30, 4 + 0j)) + np.diag(np.full(29, 1j), 1) + np.diag(np.full(29, -1j), -1)
-    expected, found = (
-        workbench_solve(A, grid + 1j, name, "schwarz:3x1,overlap=2") for name in (None, scheduler)
-    )
+    expected, found = (workbench_solve(A, grid + 1j, name, "schwarz:3x1,overlap=2") for name in (None, scheduler))
     assert found.iterations == expected.iterations
     np.testing.assert_allclose(found.x, expected.x, rtol=1e-8)
 
@@ -214,9 +214,12 @@ def test_no_scheduler_at_the_address(answers, monkeypatch, capfd):
 
 
 def test_a_scheduler_without_workers():
-    with distributed.LocalCluster(n_workers=0, dashboard_address=None, protocol="tcp://") as empty:
+    empty = LocalWorkers(distributed, 0)
+    try:
         with pytest.raises(InputError, match="has no worker; start some with `dask worker tcp://"):
-            Run(configuration(empty.scheduler_address))
+            Run(configuration(empty.address))
+    finally:
+        empty.close()
 
 
 def test_workers_with_another_version_are_refused(scheduler, monkeypatch):
@@ -311,8 +314,12 @@ def test_processes_end_with_their_process(ending, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(SCRIPT + ending)
     process = subprocess.Popen(
-        [sys.executable, script], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        [sys.executable, script],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
     assert process.stdout is not None
     pids = list(map(int, process.stdout.readline().split()))

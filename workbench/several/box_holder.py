@@ -39,8 +39,8 @@ class BoxHolder:
         self._solvers: list[tuple[slice, Any]] = []
         self._z = np.zeros(0)
 
-    def set_up(self, method: BoxMethod, boxes: Sequence[Box]) -> Cost | Exception:
-        """Factorize the boxes."""
+    def factorize(self, method: BoxMethod, boxes: Sequence[Box]) -> Cost | Exception:
+        """Set up the solvers of these boxes."""
         try:
             device = devices.device("cpu")
             # Solvers that join boxes get one each, so that results do not depend on how boxes are spread over workers.
@@ -48,9 +48,7 @@ class BoxHolder:
             ends = np.cumsum([0, *(sum(box.matrix.shape[0] for box in group) for group in groups)])
             self._z = np.zeros(ends[-1], method.dtype)
             parts = [slice(ends[place], ends[place + 1]) for place in range(len(groups))]
-            self._solvers = [
-                (part, method.solver_of(group, device)) for part, group in zip(parts, groups, strict=True)
-            ]
+            self._solvers = [(part, method.solver_of(group, device)) for part, group in zip(parts, groups, strict=True)]
         except Exception as error:
             return error
         traffic = sum(solver.traffic for _, solver in self._solvers)

@@ -136,7 +136,7 @@ class ClusterSolver:
             calls = [(boxes, holder) for (boxes, _), holder in zip(chosen, holders, strict=True) if holder]
             waiting = [boxes for (boxes, _), holder in zip(chosen, holders, strict=True) if not holder]
             replies = self._workers.call(
-                "set_up", [(holder, (self._method, [self._boxes[k] for k in boxes])) for boxes, holder in calls]
+                "factorize", [(holder, (self._method, [self._boxes[k] for k in boxes])) for boxes, holder in calls]
             )
             for (boxes, holder), reply in zip(calls, replies, strict=True):
                 if reply.lost:

@@ -89,7 +89,7 @@ class Schwarz(Preconditioner):
 
 
 class Boxes:
-    """The boxes of a Schwarz method as members: r is gathered box by box, and solved with, on workers if there are any."""
+    """The boxes of a Schwarz method as members: r is gathered box by box, and solved with, here or on workers."""
 
     def __init__(
         self, chosen: Schwarz, operator: Operator, device: Device, phase: np.ndarray | None, workers: Workers | None

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 from workbench.errors import DeviceError, InputError
 from workbench.machine.packages import DISTRIBUTION
+from workbench.settings import LOCAL
 from workbench.several import quiet
 from workbench.several.box_holder import BoxHolder, versions
 from workbench.several.local_workers import LocalWorkers
-from workbench.settings import LOCAL
 
 CONNECT_SECONDS = 10.0
 """Seconds in which a scheduler, or a worker, must answer to be connected to."""
@@ -41,8 +41,8 @@ class Reply(NamedTuple):
 class Workers:
     """The connected workers of a cluster, until `close`, or until the object is no longer used.
 
-    cluster: as in the setting. Raises InputError if Dask is not installed, no scheduler answers, there is no worker, or
-    one has other versions than this process.
+    cluster: `local:<processes>`, or the address of a scheduler. Raises InputError if Dask is not installed, no
+    scheduler answers, there is no worker, or one has other versions than this process.
     """
 
     def __init__(self, cluster: str) -> None:
@@ -84,9 +84,7 @@ class Workers:
 
     def holders(self, addresses: Sequence[str]) -> list[Holder | None]:
         """A new `BoxHolder` on each of these workers; None where the worker is lost."""
-        futures = [
-            self._client.submit(BoxHolder, actor=True, workers=[address], pure=False) for address in addresses
-        ]
+        futures = [self._client.submit(BoxHolder, actor=True, workers=[address], pure=False) for address in addresses]
         while any(future.status == "pending" for future in futures):
             # A request for a worker that has left is never served.
             present = self._present()
@@ -196,9 +194,8 @@ class Workers:
             else:
                 other = next((name for name in here if there.get(name) != here[name]), None)
                 if other:
-                    wrong[address] = (
-                        f"has {other} {there.get(other)}, and this process {here[other]}; install the same version on both"
-                    )
+                    both = f"has {other} {there.get(other)}, and this process {here[other]}"
+                    wrong[address] = f"{both}; install the same version on both"
         return wrong
 
 
