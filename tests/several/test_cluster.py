@@ -344,7 +344,7 @@ def test_loggers_have_their_levels_again():
 def test_times_are_kept_by_application(scheduler):
     run = Run(configuration(scheduler, stopping=Stopping(maxiter=4)))
     run_through(run)
-    times = run.setup.first_level.members[0]._solver.times
+    times = run.setup.first_level.members[0].solver.times
     assert len(times) == 5
     assert all(min(each) >= 0 and each.compute > 0 for each in times)
 

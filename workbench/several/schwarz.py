@@ -105,24 +105,24 @@ class Boxes:
         made = [Box(_block(matrix, part, side, chosen), side) for part, side in zip(parts, sides, strict=True)]
         self._local = device.zeros(pieces.local_size, dtype)
         method = _method(chosen, made, dtype)
-        self._solver: Any = (
+        self.solver: Any = (
             method.solver_of(made, device) if workers is None else ClusterSolver(workers, method, made, device, dtype)
         )
-        self.notes = tuple(getattr(self._solver, "notes", ()))
-        self.waits = getattr(self._solver, "waits", False)
+        self.notes = tuple(getattr(self.solver, "notes", ()))
+        self.waits = getattr(self.solver, "waits", False)
 
     def apply(self, r: DeviceVector, local: DeviceVector) -> None:
         """local = A_i^-1 R_i r of all boxes i."""
         self.vectors.gather(r, self._local)
-        self._solver.apply(self._local, local)
+        self.solver.apply(self._local, local)
 
     @property
     def traffic(self) -> int:
-        return self._solver.traffic + 2 * self._local.nbytes
+        return self.solver.traffic + 2 * self._local.nbytes
 
     @property
     def flops(self) -> int:
-        return self._solver.flops
+        return self.solver.flops
 
 
 def _parts(
