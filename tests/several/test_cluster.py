@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -163,6 +164,27 @@ def kill_during(connected: Workers, pid: int, monkeypatch) -> None:
         return replies
 
     monkeypatch.setattr(connected, "call", killing)
+
+
+def test_a_worker_that_hangs_is_lost_once_the_scheduler_misses_it(monkeypatch):
+    monkeypatch.setattr(workers, "PRESENCE_SECONDS", 0.1)
+    made: list[LocalWorkers] = []
+    start = LocalWorkers.__init__
+    monkeypatch.setattr(LocalWorkers, "__init__", lambda self, *values: (made.append(self), start(self, *values))[1])
+    run = Run(configuration("local:2"))
+    run.step()
+    holder = run.setup.first_level.members[0].solver.shares[0].holder
+    pid = run.setup.workers._client.run(os.getpid)[holder.address]
+    cluster = made[0]._cluster
+    os.kill(pid, signal.SIGSTOP)
+    later = threading.Timer(
+        0.5, cluster.sync, [cluster.scheduler.remove_worker], {"address": holder.address, "stimulus_id": "test"}
+    )
+    later.start()
+    result = run_through(run)
+    later.join()
+    assert result.converged
+    assert f"worker {holder.address} was lost" in str(result.provenance["notes"])
 
 
 def test_two_of_three_workers_lost_one_after_the_other():

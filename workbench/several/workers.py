@@ -21,6 +21,8 @@ from workbench.several.local_workers import LocalWorkers
 
 CONNECT_SECONDS = 10.0
 """Seconds in which a scheduler, or a worker, must answer to be connected to."""
+PRESENCE_SECONDS = 5.0
+"""Seconds without a reply after which the scheduler is asked whether it has lost the worker."""
 
 
 class Holder(NamedTuple):
@@ -108,13 +110,22 @@ class Workers:
             try:
                 value = await getattr(holder.actor, method)(*arguments)
             # Whatever is raised here is the loss of the worker: methods return their own errors.
-            except Exception:
+            except (Exception, asyncio.CancelledError):
                 return Reply(None, time.perf_counter() - begun, lost=True)
             return Reply(value, time.perf_counter() - begun)
 
         async def every() -> list[Reply]:
-            return await asyncio.gather(*(one(*call) for call in calls))
+            tasks = [asyncio.ensure_future(one(*call)) for call in calls]
+            while (await asyncio.wait(tasks, timeout=PRESENCE_SECONDS))[1]:
+                # A machine that hangs keeps its connection open; the scheduler misses its heartbeats.
+                present = set(await self._client.scheduler.ncores())
+                for task, (holder, _) in zip(tasks, calls, strict=True):
+                    if not task.done() and holder.address not in present:
+                        task.cancel()
+            return [task.result() for task in tasks]
 
+        if not calls:
+            return []
         try:
             replies = self._client.sync(every)
         except (OSError, RuntimeError) as error:
