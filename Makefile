@@ -54,7 +54,7 @@ clean: ## remove .venv and everything else that these targets made
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 develop: python
-	@$(PYTHON) scripts/install.py lab app opencl dev
+	@$(PYTHON) scripts/install.py lab app opencl cluster dev
 
 python:
 	@command -v $(PYTHON) >/dev/null || { echo "the workbench needs Python 3.11 or newer, but there is no $(PYTHON) on the PATH" >&2; exit 1; }

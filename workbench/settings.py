@@ -68,6 +68,36 @@ class RightHandSide(Parameter):
         return f"{found[1]}{int(found[2])}"
 
 
+LOCAL = "local:"
+"""Before the number of worker processes on this machine."""
+MOST_LOCAL = 256
+"""Most worker processes on this machine."""
+
+
+class Cluster(Parameter):
+    """The address of a Dask scheduler, or `local:<processes>`."""
+
+    def check(self, value: object, owner: str = "") -> Any:
+        """The text; raises InputError for any other value. An empty text or `none` is None."""
+        if value is None or (isinstance(value, str) and value.strip() in ("", "none")):
+            return None
+        text = value.strip() if isinstance(value, str) else ""
+        local = re.fullmatch(rf"{LOCAL}0*(\d{{1,4}})", text)
+        if local and 1 <= int(local[1]) <= MOST_LOCAL:
+            return f"{LOCAL}{int(local[1])}"
+        if not local and re.fullmatch(r"(tcp|tls)://(\[[0-9A-Fa-f:.]+\]|[\w.-]+):\d{1,5}", text):
+            return text
+        raise InputError(
+            f"cluster is the address of a Dask scheduler, such as tcp://host:8786, or {LOCAL}1 to {LOCAL}{MOST_LOCAL} "
+            f"for processes on this machine, got {quoted(value)}"
+        )
+
+
+def is_address(cluster: str | None) -> bool:
+    """Whether a checked value of the setting `cluster` is the address of a scheduler."""
+    return cluster is not None and not cluster.startswith(LOCAL)
+
+
 def read_size(text: str) -> int:
     """Bytes from a text such as 100MB, 2GiB or 4096. Raises InputError for any other text."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?", text.strip(), re.IGNORECASE)
@@ -101,6 +131,14 @@ another version of links."""
 
 RUN = _by_name(
     Parameter("device", str, "cpu", "device: cpu, opencl, opencl:<number or name>, cuda, cuda:<number> or auto"),
+    Cluster(
+        "cluster",
+        str,
+        None,
+        "workers that solve the boxes of preconditioner schwarz: a Dask scheduler such as tcp://host:8786, or local:4 "
+        "for four processes on this machine",
+        empty="none",
+    ),
     Size(
         "memory_limit",
         int,
@@ -171,7 +209,7 @@ METHOD = (*BLOCKS, "device")
 SECOND_LEVEL = ("coarse", "variant")
 """The kinds of block that have no effect without deflation."""
 
-SWEEP_AXES = tuple(name for name in (*BLOCKS, *RUN) if name != "memory_limit")
+SWEEP_AXES = tuple(name for name in (*BLOCKS, *RUN) if name not in ("memory_limit", "cluster"))
 """Settings that a sweep can vary, in addition to the parameters of its problem."""
 
 

@@ -106,13 +106,13 @@ class Watched:
     def described(self) -> tuple[Configuration, LinearSystem | None]:
         """What was run. Raises InputError where a run that was loaded does not hold all of it.
 
-        A run that has ended is described for the CPU, since its own device may not be here.
+        A run that has ended is described for the CPU, since its own device and cluster may not be here.
         """
         if isinstance(self.given, (Session, Run)):
             return self.given.configuration, self.run.setup.system if self.run else None
         try:
             made = Configuration.from_dict(self.given.provenance["configuration"])
-            return dataclasses.replace(made, device="cpu", memory_limit=None), None
+            return dataclasses.replace(made, device="cpu", cluster=None, memory_limit=None), None
         except (KeyError, TypeError):
             raise InputError("the run does not say all of its configuration; run it again") from None
 

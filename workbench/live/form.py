@@ -193,6 +193,7 @@ class Form:
                 _group("Method"),
                 *method,
                 self.settings["device"],
+                self.settings["cluster"],
                 self.settings["memory_limit"],
                 _group("Stopping"),
                 *(self.settings[name] for name in SHOWN),

@@ -18,6 +18,7 @@ SHARED = {
     "seed": "seed",
     "x0": "start",
     "stopping": "stopping rule",
+    "cluster": "cluster",
     "memory_limit": "memory limit",
 }
 """What all lanes have in common, so that they compare, and how people call it."""

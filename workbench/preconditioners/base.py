@@ -19,6 +19,11 @@ class Preconditioner(Block):
     element_wise: ClassVar[bool] = False
     """Whether `setup` returns an `ElementWise`."""
 
+    @property
+    def on_workers(self) -> bool:
+        """Whether workers of a cluster can do a part of its work."""
+        return False
+
     def check(self, device: Device) -> None:
         """Raise InputError if the device cannot apply M^-1; called before any setup."""
 
@@ -31,6 +36,9 @@ class Preconditioner(Block):
         """
         raise TypeError(f"preconditioner {self.name} does not implement setup")
 
-    def setup_of(self, system: Any, device: Device) -> BoundOperator | ElementWise:
-        """Set up M^-1 for a linear system; what follows its phases or its grid does more than `setup`."""
+    def setup_of(self, system: Any, device: Device, workers: Any = None) -> BoundOperator | ElementWise:
+        """Set up M^-1 for a linear system; what follows its phases or its grid does more than `setup`.
+
+        workers: those of a cluster, where `on_workers`; None for this process.
+        """
         return self.setup(system.operator, device)

@@ -85,6 +85,7 @@ def solve(
     coarse: str = BLOCKS["coarse"].default,
     variant: str = BLOCKS["variant"].default,
     device: str = RUN["device"].default,
+    cluster: str | None = RUN["cluster"].default,
     callback: Callable[[Run], None] | None = None,
     trace: bool = False,
 ) -> Result:
@@ -96,8 +97,9 @@ def solve(
     right-hand sides, where `Result.columns` says how each ended. solver, M, deflation, coarse, variant: names of blocks
     such as "neumann:2" or "blocks:8". solver may also be a
     result of `user_solver`; M a function that maps r to M^-1 r, a LinearOperator or matrix near A^-1, or None;
-    deflation Z itself: labels of shape (N,), or vectors of shape (N, d), dense or sparse. callback: called with the run
-    after every iteration. trace: record every kernel. No argument is changed; functions get copies. Raises InputError
+    deflation Z itself: labels of shape (N,), or vectors of shape (N, d), dense or sparse. cluster: "local:4" or the
+    address of a Dask scheduler, whose workers solve the boxes of M "schwarz:3x3". callback: called with the run after
+    every iteration. trace: record every kernel. No argument is changed; functions get copies. Raises InputError
     for what cannot be solved.
     """
     if callback is not None and not callable(callback):
@@ -114,6 +116,7 @@ def solve(
         coarse=coarse,
         variant=variant,
         device=device,
+        cluster=cluster,
         stopping=Stopping(rtol=rtol, atol=atol, norm=norm, maxiter=maxiter),
     )
     run = start_run(configuration, system, x0=x0, trace=trace)

@@ -26,6 +26,15 @@ def unmet(problem: type[Problem] | Problem, deflation: type[Deflation] | Deflati
     return ""
 
 
+def check_cluster(configuration: Configuration) -> None:
+    """Raise InputError for a cluster where there is nothing for its workers to do."""
+    if configuration.cluster and not configuration.preconditioner.on_workers:
+        raise InputError(
+            f"cluster {configuration.cluster} solves the boxes of preconditioner schwarz, and "
+            f"{configuration.preconditioner.name} has none; choose schwarz:3x3, or leave the cluster out"
+        )
+
+
 def check_symmetry(configuration: Configuration, operator: Operator) -> None:
     """Raise InputError where a complex matrix has another symmetry than the method needs. Cost: nothing."""
     solver = configuration.solver

@@ -25,8 +25,9 @@ class Configuration:
 
     Blocks may be given by name. rhs: `problem` is the problem's own b, `ones` is b = 1, `ones-scaled` is b = A x* with
     x* = 1/sqrt(N), `random` is uniform in [0, 1). x0: `problem` is the problem's own initial guess, `zero` is 0,
-    `random` is uniform in [0, 1). seed: determines all random numbers. memory_limit: bytes of device memory that the
-    run may use, None for all. Raises InputError for unknown names and for values out of the bounds in
+    `random` is uniform in [0, 1). seed: determines all random numbers. cluster: where boxes of a Schwarz method are
+    solved, `local:<processes>` or the address of a Dask scheduler, None for here. memory_limit: bytes of device memory
+    that the run may use, None for all. Raises InputError for unknown names and for values out of the bounds in
     `workbench.settings`.
     """
 
@@ -37,6 +38,7 @@ class Configuration:
     coarse: CoarseSolver
     variant: Variant = BLOCKS["variant"].default
     device: str = RUN["device"].default
+    cluster: str | None = RUN["cluster"].default
     memory_limit: int | None = RUN["memory_limit"].default
     stopping: Stopping = dataclasses.field(default_factory=Stopping)
     rhs: str = RUN["rhs"].default
@@ -82,6 +84,7 @@ def configure(
     coarse: str | CoarseSolver | None = None,
     variant: str | Variant | None = None,
     device: str | None = None,
+    cluster: str | None = None,
     memory_limit: int | None = None,
     rhs: str | None = None,
     x0: str | None = None,
@@ -104,6 +107,7 @@ def configure(
         "coarse": coarse,
         "variant": variant,
         "device": device,
+        "cluster": cluster,
         "memory_limit": memory_limit,
         "rhs": rhs,
         "x0": x0,

@@ -59,7 +59,13 @@ class Run:
         self.ending: Ending | None = None
         """Why the run has ended; None while it can be stepped."""
         self.setup: SolveSetup = prepare(configuration, system, x0, stopped)
-        stopping = configuration.stopping
+        with self.setup.closed_on_error():
+            self._begin(trace)
+        self.setup_seconds = time.perf_counter() - begun
+
+    def _begin(self, trace: bool) -> None:
+        """Everything that follows the setup of the system, up to the first iteration."""
+        configuration, stopping = self.configuration, self.configuration.stopping
         if stopping.norm == Norm.ERROR and self.setup.exact is None:
             raise InputError("norm error needs a known solution; use the right-hand side ones-scaled")
         limit = stopping.limit(self.setup.operator.shape[0])
@@ -74,7 +80,6 @@ class Run:
         self._at_work = threading.Lock()
         self.trace, clock = start_trace(self.setup) if trace else (None, None)
         self._recurrence: Recurrence | None = Recurrence(self.setup, Norm(stopping.norm), stopping.check_every, clock)
-        self.setup_seconds = time.perf_counter() - begun
 
     @property
     def iterations(self) -> int:
@@ -148,6 +153,7 @@ class Run:
         """End the run as cancelled, unless it has ended; the iterates and the history stay."""
         if self.ending is None:
             self.ending = Ending(Reason.CANCELLED, f"at iteration {self.iterations}")
+        self.setup.close()
 
     def step(self, most: int | None = None) -> bool:
         """Make one iteration (the first call: the start), or up to `most` at once. False when the run has ended.
@@ -155,10 +161,12 @@ class Run:
         Several are made only on accelerators: those until the next check of the norms. They end with the iteration that
         meets the tolerance or breaks down, and each of them has a row in the history.
         """
-        with self._working():
+        with self.setup.closed_on_error(), self._working():
             if self.ending is None and self._recurrence is not None:
                 with noting(self._recurrence.clock):
                     self._advance(most)
+        if self.ending:
+            self.setup.close()
         return self.ending is None
 
     def result(self) -> Result:

@@ -15,7 +15,7 @@ from workbench.data_files import path_of
 from workbench.errors import InputError
 from workbench.files import read_bytes
 from workbench.registry import Parameter, lookup, unknown_name
-from workbench.settings import BLOCKS, RUN, STOPPING, differing
+from workbench.settings import BLOCKS, RUN, STOPPING, differing, is_address
 
 PREFIX = "cgw1."
 LINK = re.compile(r"\s*cgw(\d+)\.")
@@ -37,12 +37,18 @@ def read_shared(text: str) -> dict[str, Any]:
     return _checked(expand(_unpacked(text)) if LINK.match(text) else _from_file(path_of(text.strip())))
 
 
+def without_address(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """The same without the address of a scheduler: who opens a link or file must not be connected to machines of its
+    author's choice, which could run anything in the workbench."""
+    return {**plain, "cluster": None} if is_address(plain.get("cluster")) else dict(plain)
+
+
 def pack(plain: Mapping[str, Any]) -> str:
     """The share link of the plain data of `Configuration.to_dict`: a version, then compressed JSON in URL-safe base64.
 
-    Raises InputError where the JSON or the link is too long.
+    The address of a scheduler is left out. Raises InputError where the JSON or the link is too long.
     """
-    content = json.dumps(shorten(plain), separators=(",", ":")).encode()
+    content = json.dumps(shorten(without_address(plain)), separators=(",", ":")).encode()
     if len(content) > MOST_BYTES:
         raise InputError(
             f"a link holds at most {MOST_BYTES} bytes, this configuration needs {len(content)}; save it as a file"
@@ -150,6 +156,10 @@ def _checked(plain: dict[str, Any]) -> dict[str, Any]:
         # Blocks of another kind, and blocks that are made in code only, are refused here.
         lookup(kind, block["name"])
         block["kind"] = kind
+    # Files of earlier versions lack later settings, whose default is None.
+    for name, declared in RUN.items():
+        if declared.default is None:
+            plain.setdefault(name, None)
     stopping = plain.get("stopping")
     if not isinstance(stopping, dict) or set(stopping) != set(STOPPING) or not set(RUN) <= set(plain):
         raise InputError(f"the configuration lacks stopping criteria or run settings, or has unknown ones; {AGAIN}")
@@ -157,6 +167,8 @@ def _checked(plain: dict[str, Any]) -> dict[str, Any]:
         for name, declared in settings.items():
             if not _has_type(values[name], declared):
                 raise InputError(f"the configuration's {name} cannot be {str(values[name])[:40]!r}; {AGAIN}")
+    if plain["cluster"] is not None and is_address(plain["cluster"].strip()):
+        raise InputError("a link or saved configuration cannot name a cluster by its address; choose it when you run")
     return plain
 
 

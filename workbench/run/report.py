@@ -84,7 +84,7 @@ def provenance_of(state: RunState) -> dict[str, Any]:
     """Everything that is needed to repeat the run, and the machine and time of this one."""
     return {
         "configuration": state.configuration.to_dict(),
-        "notes": [*state.setup.notes, *(state.workspace.notes if state.workspace else ())],
+        "notes": [*state.setup.all_notes, *(state.workspace.notes if state.workspace else ())],
         "started": state.started,
         "workbench": workbench.__version__,
         "machine": describe_machine(),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,11 +21,12 @@ from workbench.operators import BoundOperator, Operator
 from workbench.preconditioners import ElementWise
 from workbench.problems import LinearSystem
 from workbench.run.cancellation import check_stopped
-from workbench.run.compatibility import check_symmetry
+from workbench.run.compatibility import check_cluster, check_symmetry
 from workbench.run.configuration import Configuration
 from workbench.run.in_memory import InMemoryPreconditioner
 from workbench.run.right_hand_side import Vectors, make_consistent, prepare_vectors, right_hand_side
 from workbench.scaling import scaled_scalar
+from workbench.several.workers import Workers
 from workbench.solvers import MethodTraits, Solver
 
 NULL_TOLERANCE = 1e-12
@@ -43,6 +45,7 @@ class SolveSetup:
     device, those of the system times 2^-exponent. removed: the norm of the component removed from b, as scaled, to make
     a singular system consistent. entries: stored entries of A, None if unknown. deflation_vectors: their number, 0
     without deflation. notes: sentences on what was changed or chosen, for the provenance.
+    workers: those of a cluster, connected until `close`.
     """
 
     system: LinearSystem
@@ -63,6 +66,12 @@ class SolveSetup:
     entries: int | None
     deflation_vectors: int
     notes: list[str]
+    workers: Workers | None = None
+
+    @property
+    def all_notes(self) -> list[str]:
+        """The notes, and what the workers of a cluster report."""
+        return [*self.notes, *(self.workers.notes if self.workers else ())]
 
     @property
     def operator(self) -> Operator:
@@ -93,6 +102,20 @@ class SolveSetup:
     def scaled_norm(self, norm: float) -> float:
         """A norm of the original system in terms of the scaled one."""
         return scaled_scalar(norm, -self.exponent)
+
+    def close(self) -> None:
+        """Disconnect from the workers of a cluster; M can be applied no more. Without one this does nothing."""
+        if self.workers:
+            self.workers.close()
+
+    @contextlib.contextmanager
+    def closed_on_error(self) -> Iterator[None]:
+        """Close where an error leaves this context."""
+        try:
+            yield
+        except Exception:
+            self.close()
+            raise
 
     def release(self) -> None:
         """Drop all references to memory of the device."""
@@ -147,6 +170,7 @@ def prepare(
     traits = MethodTraits(_element_wise(configuration), deflated=configuration.deflation.name != "none")
     configuration.preconditioner.check(device)
     configuration.solver.check(device, traits)
+    check_cluster(configuration)
     system = system or _assembled(configuration, device)
     check_stopped(stopped)
     operator = system.operator
@@ -163,7 +187,13 @@ def prepare(
     vectors = vectors_of(configuration, system, x0, bound, device, singular, notes, stopped)
     if solver.needs_symmetric_preconditioner and isinstance(configuration.preconditioner, InMemoryPreconditioner):
         configuration.preconditioner.check_symmetric(operator.shape[0], operator.dtype)
-    levels = _levels(configuration, system, bound, device, vectors, singular, notes, stopped)
+    workers = Workers(configuration.cluster) if configuration.cluster else None
+    try:
+        levels = _levels(configuration, system, bound, device, vectors, singular, notes, stopped, workers)
+    except BaseException:
+        if workers:
+            workers.close()
+        raise
     return SolveSetup(
         system=system,
         solver=solver,
@@ -174,6 +204,7 @@ def prepare(
         # Counted here, since a report must not delay the end of a run.
         entries=operator.nnz,
         notes=notes,
+        workers=workers,
         **vectors._asdict(),
         **levels._asdict(),
     )
@@ -197,10 +228,11 @@ def _levels(
     singular: bool,
     notes: list[str],
     stopped: Callable[[], bool],
+    workers: Workers | None,
 ) -> _Levels:
     """Both levels of the preconditioner, and the projection; x is projected where the variant asks for it."""
     operator, variant = system.operator, configuration.variant
-    first_level = configuration.preconditioner.setup_of(system, device)
+    first_level = configuration.preconditioner.setup_of(system, device, workers)
     notes += getattr(first_level, "notes", ())
     context = DeflationContext(
         operator, bound, first_level, device, system.grid, system.phase, singular, configuration.seed

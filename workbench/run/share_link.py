@@ -13,7 +13,7 @@ from workbench.data_files import path_of
 from workbench.errors import InputError
 from workbench.files import write
 from workbench.run.configuration import Configuration
-from workbench.run.link_codec import ENDING, LINK, PREFIX, pack, read_shared
+from workbench.run.link_codec import ENDING, LINK, PREFIX, pack, read_shared, without_address
 from workbench.settings import BLOCKS, RUN, STOPPING, differing, settings_of
 
 
@@ -64,6 +64,7 @@ def from_link(text: str) -> Configuration:
 def save_configuration(configuration: Configuration, path: str | Path) -> Path:
     """Write a configuration as JSON, atomically; returns the path, which ends with .cg.json.
 
+    The address of a scheduler is left out.
     Raises InputError for in-memory blocks and for paths that cannot be written.
     """
     _check_registered(configuration)
@@ -72,7 +73,7 @@ def save_configuration(configuration: Configuration, path: str | Path) -> Path:
         raise InputError(f"{str(path)!r} names no file; give it a name, such as mine{ENDING}")
     if not path.name.endswith(ENDING):
         path = path.with_name(f"{path.name.removesuffix('.json')}{ENDING}")
-    plain = {"format": PREFIX[:-1], "configuration": configuration.to_dict()}
+    plain = {"format": PREFIX[:-1], "configuration": without_address(configuration.to_dict())}
     return write(path, (json.dumps(plain, indent=2) + "\n").encode())
 
 

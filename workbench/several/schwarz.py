@@ -13,14 +13,16 @@ from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.pieces import Pieces
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.operators import Matrix, Operator, Stencil
-from workbench.preconditioners import ElementWise, Preconditioner
+from workbench.operators import Operator, Stencil
+from workbench.preconditioners import Preconditioner
 from workbench.registry import as_block, parameter, register
 from workbench.several import boxes
-from workbench.several.box_solvers import Box, ExactSolver, sweep_solver
+from workbench.several.box_method import EXACT, SWEEPS, BoxMethod
+from workbench.several.box_solvers import Box
+from workbench.several.cluster import ClusterSolver
 from workbench.several.several import Several
+from workbench.several.workers import Workers
 
-EXACT, SWEEPS = "exact", "sweeps"
 PASSES = 5
 """Sweeps per unknown of a box, where their number is not chosen."""
 
@@ -68,21 +70,30 @@ class Schwarz(Preconditioner):
         if self.solver not in (EXACT, SWEEPS):
             as_block("preconditioner", self.solver).check(device)  # pyright: ignore[reportAttributeAccessIssue]
 
+    @property
+    def on_workers(self) -> bool:
+        """The boxes can be solved there."""
+        return True
+
     def setup(self, operator: Operator, device: Device) -> Several:
-        return self._several(operator, device, None)
+        return self._several(operator, device, None, None)
 
-    def setup_of(self, system: Any, device: Device) -> Several:
-        return self._several(system.operator, device, system.phase)
+    def setup_of(self, system: Any, device: Device, workers: Workers | None = None) -> Several:
+        return self._several(system.operator, device, system.phase, workers)
 
-    def _several(self, operator: Operator, device: Device, phase: np.ndarray | None) -> Several:
-        member = Boxes(self, operator, device, phase)
+    def _several(
+        self, operator: Operator, device: Device, phase: np.ndarray | None, workers: Workers | None
+    ) -> Several:
+        member = Boxes(self, operator, device, phase, workers)
         return Several([member], device, operator.shape[0], operator.dtype, member.notes)
 
 
 class Boxes:
-    """The boxes of a Schwarz method as members: r is gathered box by box, and solved with."""
+    """The boxes of a Schwarz method as members: r is gathered box by box, and solved with, here or on workers."""
 
-    def __init__(self, chosen: Schwarz, operator: Operator, device: Device, phase: np.ndarray | None) -> None:
+    def __init__(
+        self, chosen: Schwarz, operator: Operator, device: Device, phase: np.ndarray | None, workers: Workers | None
+    ) -> None:
         matrix, size, dtype = operator.to_csr(), operator.shape[0], operator.dtype
         grid = operator.grid if isinstance(operator, Stencil) else None
         parts, sides = _parts(chosen, matrix, grid, phase)
@@ -93,22 +104,25 @@ class Boxes:
         self.names = tuple(f"box {place}" for place in range(pieces.count))
         made = [Box(_block(matrix, part, side, chosen), side) for part, side in zip(parts, sides, strict=True)]
         self._local = device.zeros(pieces.local_size, dtype)
-        self._solver = _solver(chosen, made, device, dtype)
-        self.notes = tuple(getattr(self._solver, "notes", ()))
-        self.waits = getattr(self._solver, "waits", False)
+        method = _method(chosen, made, dtype)
+        self.solver: Any = (
+            method.solver_of(made, device) if workers is None else ClusterSolver(workers, method, made, device, dtype)
+        )
+        self.notes = tuple(getattr(self.solver, "notes", ()))
+        self.waits = getattr(self.solver, "waits", False)
 
     def apply(self, r: DeviceVector, local: DeviceVector) -> None:
         """local = A_i^-1 R_i r of all boxes i."""
         self.vectors.gather(r, self._local)
-        self._solver.apply(self._local, local)
+        self.solver.apply(self._local, local)
 
     @property
     def traffic(self) -> int:
-        return self._solver.traffic + 2 * self._local.nbytes
+        return self.solver.traffic + 2 * self._local.nbytes
 
     @property
     def flops(self) -> int:
-        return self._solver.flops
+        return self.solver.flops
 
 
 def _parts(
@@ -155,16 +169,9 @@ def _constant(block: sparse.csr_array, side: tuple[int, ...]) -> sparse.csr_arra
     return sparse.csr_array((values[place].astype(block.dtype), block.indices, block.indptr), shape=block.shape)
 
 
-def _solver(chosen: Schwarz, made: list[Box], device: Device, dtype: np.dtype) -> Any:
-    """The solver of all boxes on a local vector."""
+def _method(chosen: Schwarz, made: list[Box], dtype: np.dtype) -> BoxMethod:
+    """How all boxes are solved."""
     single = np.complex64 if dtype.kind == "c" else np.float32
     precision = np.dtype(single) if chosen.precision == "float32" else dtype
-    if chosen.solver == EXACT:
-        return ExactSolver(made, device, dtype, precision)
-    if chosen.solver == SWEEPS:
-        largest = max(box.matrix.shape[0] for box in made)
-        return sweep_solver(made, device, chosen.sweeps or PASSES * largest, precision)
-    joined = Matrix(sparse.csr_array(sparse.block_diag([box.matrix for box in made], format="csr")))
-    first_level: Any = as_block("preconditioner", chosen.solver)
-    bound = first_level.setup(joined, device)
-    return device.applied(bound, joined.shape[0], dtype) if isinstance(bound, ElementWise) else bound
+    largest = max(box.matrix.shape[0] for box in made)
+    return BoxMethod(chosen.solver, chosen.sweeps or PASSES * largest, precision, dtype)

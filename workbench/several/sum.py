@@ -12,6 +12,7 @@ from workbench.preconditioners import ElementWise, Preconditioner
 from workbench.registry import as_block, parameter, register
 from workbench.several.coarse import Coarse
 from workbench.several.several import Several, Whole
+from workbench.several.workers import Workers
 
 
 @register
@@ -58,11 +59,17 @@ class Sum(Preconditioner):
         for block in self.blocks:
             block.check(device)
 
+    @property
+    def on_workers(self) -> bool:
+        """Whether a member's work can be done there."""
+        return any(block.on_workers for block in self.blocks)
+
     def setup(self, operator: Operator, device: Device) -> Several:
         return self._joined(operator, device, [block.setup(operator, device) for block in self.blocks])
 
-    def setup_of(self, system: Any, device: Device) -> Several:
-        return self._joined(system.operator, device, [block.setup_of(system, device) for block in self.blocks])
+    def setup_of(self, system: Any, device: Device, workers: Workers | None = None) -> Several:
+        made = [block.setup_of(system, device, workers) for block in self.blocks]
+        return self._joined(system.operator, device, made)
 
     def _joined(self, operator: Operator, device: Device, terms: list[Any]) -> Several:
         """The sum of what the members set up."""

@@ -61,6 +61,12 @@ class BlockRun:
         self.iteration_seconds = 0.0
         """Wall-clock time of the iterations, in s, without measurements."""
         self.setup, self._sides = _prepared(configuration, system, x0, stopped)
+        with self.setup.closed_on_error():
+            self._plan(trace)
+        self.setup_seconds = time.perf_counter() - begun
+
+    def _plan(self, trace: bool) -> None:
+        """Cut the right-hand sides into chunks, and set the first one up."""
         self.trace, self._clock = start_trace(self.setup) if trace else (None, None)
         s = self._sides.B.shape[1]
         self.chunks = chunks_of(self.setup, s)
@@ -78,7 +84,6 @@ class BlockRun:
         self._own: Ending | None = None
         """Why the present chunk has ended."""
         self._chunk = self._made(0)
-        self.setup_seconds = time.perf_counter() - begun
 
     @property
     def space(self) -> BlockWorkspace:
@@ -117,25 +122,33 @@ class BlockRun:
         """End the run as cancelled, unless it has ended."""
         if self.ending is None:
             self.ending = Ending(Reason.CANCELLED, f"at iteration {self.iterations}")
+        self.setup.close()
 
     def step(self, most: int | None = None) -> bool:
         """Make one iteration (the first call: the start). False when the run has ended."""
         if self.ending is None:
-            fits = True
-            try:
-                self._advance()
-            except DeviceError as lost:
-                self.ending = Ending(Reason.DEVICE_LOST, f"at iteration {self.iterations}: {lost}")
-                devices.forget(self.setup.device)
-            except InputError:
-                # Columns that depend on others need more block vectors than the chunk was planned for.
-                if self._chunk.measures.columns == 1:
-                    raise
-                fits = False
-            # Not above: what was raised keeps the block vectors.
-            if not fits:
-                self._halve()
+            with self.setup.closed_on_error():
+                self._advance_or_halve()
+        if self.ending:
+            self.setup.close()
         return self.ending is None
+
+    def _advance_or_halve(self) -> None:
+        """Make one iteration; where its block vectors do not fit the memory, begin the chunk again as two."""
+        fits = True
+        try:
+            self._advance()
+        except DeviceError as lost:
+            self.ending = Ending(Reason.DEVICE_LOST, f"at iteration {self.iterations}: {lost}")
+            devices.forget(self.setup.device)
+        except InputError:
+            # Columns that depend on others need more block vectors than the chunk was planned for.
+            if self._chunk.measures.columns == 1:
+                raise
+            fits = False
+        # Not above: what was raised keeps the block vectors.
+        if not fits:
+            self._halve()
 
     def _advance(self) -> None:
         """Make one iteration, and judge every column."""

@@ -1,0 +1,78 @@
+"""A Dask scheduler in this process, and workers in processes of this machine."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from typing import Any
+
+from workbench.errors import InputError
+
+START_SECONDS = 120.0
+"""Seconds within which all workers must have started."""
+STOP_SECONDS = 5.0
+"""Seconds in which the scheduler must end."""
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+OPTIONS = ("--nthreads=1", "--no-nanny", "--no-dashboard", "--memory-limit=0", "--death-timeout=60", "--host=127.0.0.1")
+"""No nanny: a worker that has ended is not started again, and its boxes move to the others."""
+
+
+class LocalWorkers:
+    """A scheduler, and `count` worker processes with one thread each.
+
+    Workers are started as programs and not by multiprocessing, which would import the caller's script again in each.
+    They end with the scheduler, hence also where this process is killed.
+
+    distributed: the package.
+    """
+
+    def __init__(self, distributed: Any, count: int) -> None:
+        self._folder = tempfile.mkdtemp(prefix="workbench-dask-")
+        self._cluster = distributed.LocalCluster(
+            n_workers=0, processes=True, dashboard_address="127.0.0.1:0", silence_logs=False
+        )
+        self.address: str = self._cluster.scheduler_address
+        self.processes = [self._started(number) for number in range(count)]
+
+    def wait_for(self, client: Any) -> None:
+        """Wait until all workers have registered. Raises InputError where they do not."""
+        deadline = time.monotonic() + START_SECONDS
+        while len(client.nthreads()) < len(self.processes):
+            ended = [process.returncode for process in self.processes if process.poll() is not None]
+            if ended or time.monotonic() > deadline:
+                why = f"one ended with status {ended[0]}" if ended else f"not within {START_SECONDS:.0f} s"
+                raise InputError(
+                    f"the {len(self.processes)} local Dask workers did not start: {why}; start `dask scheduler` and "
+                    "`dask worker tcp://127.0.0.1:8786` in terminals, which print the reason"
+                )
+            time.sleep(0.02)
+
+    def close(self) -> None:
+        """End the scheduler and all processes."""
+        # They have nothing to save, and asked to end they first wait for a scheduler that has gone.
+        for process in self.processes:
+            process.kill()
+        for process in self.processes:
+            process.wait()
+        with contextlib.suppress(Exception):
+            self._cluster.close(timeout=STOP_SECONDS)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _started(self, number: int) -> subprocess.Popen[bytes]:
+        # The same modules as here, wherever they were imported from.
+        path = os.pathsep.join(filter(None, sys.path))
+        command = [sys.executable, "-P", "-m", "distributed.cli.dask_worker", self.address, *OPTIONS]
+        return subprocess.Popen(
+            [*command, f"--name={number}", f"--local-directory={self._folder}"],
+            env={**os.environ, "PYTHONPATH": path, **dict.fromkeys(THREADS, "1")},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            # An interrupt from the keyboard is for this process, which ends the run in order.
+            start_new_session=True,
+        )
