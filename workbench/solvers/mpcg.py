@@ -46,11 +46,11 @@ class MultipreconditionedCG(Solver):
     single: ClassVar[str] = """
         d = D(r)
         s = A(d)
-        energy = (d, s)
+        curvature = (d, s)
         previous = gamma
-        alpha = energy/previous
-        delta = previous*previous/energy if energy > 0 else energy
-        step = 1 if energy > 0 else 0
+        alpha = curvature/previous
+        delta = previous*previous/curvature if curvature > 0 else curvature
+        step = 1 if curvature > 0 else 0
         x = x + step*d
         r = r - step*s
         u = M(r)

@@ -74,7 +74,7 @@ class Basis:
         self.gram = np.zeros((0, 0), dtype)
         self.blocks: list[np.ndarray] = []
         self.downward: np.ndarray | None = None
-        self._energy = np.inf
+        self._gain = np.inf
         self._dropped, self._condition = 0, np.nan
 
     def grow(self, columns: np.ndarray) -> None:
@@ -88,15 +88,15 @@ class Basis:
         grown[before:, before:] = (newest + newest.conj().T) / 2
         self.gram = grown
 
-    def add_block(self, energy: float) -> int:
-        """Make the newest terms a block. energy: (r, H r), H being their sum. Returns how many directions depend on
+    def add_block(self, natural: float) -> int:
+        """Make the newest terms a block. natural: (r, H r), H being their sum. Returns how many directions depend on
         others and were left out.
 
-        Spillane's test compares it with the energy of the last step; where that gained enough, the block is the sum
+        Spillane's test compares ||P^H r||^2 of the last step with it; where that gained enough, the block is the sum
         of the terms alone.
         """
         size, count, limits = self.gram.shape[0], self.count, self._limits
-        alone = bool(self.blocks) and self._energy >= limits.tau * energy
+        alone = bool(self.blocks) and self._gain >= limits.tau * natural
         block = np.zeros((size, 1 if alone else count), self.gram.dtype)
         block[size - count :] = 1 if alone else np.eye(count)
         nonzero = np.count_nonzero(np.diag(block.conj().T @ self.gram @ block))
@@ -120,7 +120,7 @@ class Basis:
         """
         newest, keep = self.blocks[-1], self._limits.keep
         coefficients = newest.conj().T @ inner
-        self._energy = float(np.real(np.vdot(coefficients, coefficients)))
+        self._gain = float(np.real(np.vdot(coefficients, coefficients)))
         weights = newest @ coefficients
         shares = weights[-self.count :].copy()
         for block in self.blocks[-keep - 1 : -1] if keep else self.blocks[:-1]:

@@ -24,7 +24,7 @@ from workbench.solvers.multi.basis import Basis, Limits, Step
 
 MOST_COLUMNS = 4096
 """Columns of all terms; their Gram matrix then takes 134 MB."""
-PARTS = ("preconditioners", "products with A", "inner products", "small matrices", "sum of directions")
+PARTS = ("preconditioners", "matrix-vector products", "inner products", "small matrices", "sum of directions")
 """The parts of an iteration whose time `Step.seconds` has."""
 INDEFINITE = 1e-12
 """(z, r) of a term counts as negative below minus this times the largest of an iteration."""
@@ -152,8 +152,8 @@ class Directions:
         inner, newest = columns[:, -1], slice(-self.count, None)
         self._basis.grow(columns[:, :-1])
         self._check_signs(inner[newest])
-        energy = float(np.real(inner[newest].sum()))
-        if self._basis.add_block(energy):
+        natural = float(np.real(inner[newest].sum()))
+        if self._basis.add_block(natural):
             self._say("search directions that depend on others were dropped")
         if not self._basis.blocks[-1].size and self._basis.downward is None and len(self._terms) > 1:
             # To rounding, the terms before span those of r: what is left of r needs other directions.
@@ -161,7 +161,7 @@ class Directions:
             self._restart()
             self._terms = terms
             self._basis.grow(columns[:, :-1])
-            self._basis.add_block(energy)
+            self._basis.add_block(natural)
             self._say("all new directions depended on old ones, which were dropped")
         weights, step = self._basis.step(inner)
         return (weights if self._basis.downward is None else self._basis.downward), step
