@@ -339,7 +339,7 @@ def test_processes_end_with_their_process(ending, tmp_path):
     process = subprocess.Popen(
         [sys.executable, script],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)},
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
