@@ -61,7 +61,8 @@ class ClusterSolver:
         self.shares = self._placed([range(len(boxes))], [])
         count = len({share.holder.address for share in self.shares})
         solved = "1 box is" if len(boxes) == 1 else f"{len(boxes)} boxes are"
-        self.notes = (f"schwarz: {solved} solved by {_workers(count)} of cluster {workers.cluster}",)
+        page = f", whose dashboard is {workers.dashboard}" if workers.dashboard else ""
+        self.notes = (f"schwarz: {solved} solved by {_workers(count)} of cluster {workers.cluster}{page}",)
         self.waits = device.name != "cpu"
         workers.reports.append(self.report)
 

@@ -65,6 +65,9 @@ class Workers:
             """Process numbers of the workers that were started here."""
             self._client = self._connected(local.address if local else cluster)
             opened.callback(_close, self._client)
+            self.dashboard = "" if local else str(self._client.dashboard_link or "")
+            """Where Dask's own page of a scheduler is; empty where there is none, and for local workers, which end
+            with the run."""
             if local:
                 local.wait_for(self._client)
             self._check()
