@@ -18,7 +18,7 @@ from workbench.solvers.block.base import BlockSolver
 EVERY = sorted(
     name
     for name, solver in registry.registered("solver").items()
-    if not (solver.needs_accelerator or issubclass(solver, BlockSolver))
+    if solver.in_family and not issubclass(solver, BlockSolver)
 )
 
 

@@ -99,6 +99,11 @@ def _largest_drift(state: RunState) -> float | None:
 
 
 def _named(block: Block) -> str:
-    """The block as its name and first parameter, or in full where others differ from their defaults."""
+    """The block as its name and first parameter, or in full where others differ from their defaults.
+
+    A class with a `spec` of its own says there what names it.
+    """
+    if type(block).spec is not Block.spec:
+        return block.spec
     first = {declared.name for declared in block.parameters()[:1]}
     return block.text if set(block.differing) - first else block.spec
