@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from workbench.deflation.parts import BoxLayout
 from workbench.deflation.subspace import PiecewiseConstant, Subspace
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
@@ -46,8 +47,15 @@ class Deflation(Block):
 
     def space(self, context: DeflationContext) -> Subspace | None:
         """The deflation subspace, or None without deflation. Raises InputError if it cannot be constructed."""
-        labels = self.labels(context.operator.shape[0], context.grid, context.phase)
-        return None if labels is None else PiecewiseConstant(labels)
+        labels, layout = self.labels_and_boxes(context.operator.shape[0], context.grid, context.phase)
+        return None if labels is None else PiecewiseConstant(labels, layout)
+
+    def labels_and_boxes(
+        self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None
+    ) -> tuple[np.ndarray | None, BoxLayout | None]:
+        """The labels, and the boxes that they number, None where subdomains are not boxes of a grid. Raises InputError
+        as `labels` does."""
+        return self.labels(size, grid, phase), None
 
     def labels(self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None = None) -> np.ndarray | None:
         """The subdomain 0..d-1 of every unknown, shape (N,), int32; None for a space without subdomains.

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.deflation.base import Deflation, combine_sides, split_evenly
+from workbench.deflation.parts import BoxLayout
 from workbench.errors import InputError
 from workbench.registry import parameter, register
 
@@ -25,11 +26,25 @@ class Blocks(Deflation):
 
     k: int = parameter(8, "parts per side", low=1, high=4096)
 
+    def labels_and_boxes(
+        self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None
+    ) -> tuple[np.ndarray, BoxLayout | None]:
+        labels = self.labels(size, grid, phase)
+        if grid is None:
+            return labels, None
+        per_side = (self.k,) * len(grid)
+        box = np.arange(self.k ** len(grid))
+        return labels, BoxLayout(grid, per_side, box, np.zeros_like(box))
+
     def labels(self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None = None) -> np.ndarray:
         sides = grid or (size,)
+        self.check(sides)
+        return combine_sides([(split_evenly(cells, self.k), self.k) for cells in sides])
+
+    def check(self, sides: tuple[int, ...]) -> None:
+        """Raise InputError for more parts per side than cells."""
         if self.k > min(sides):
             raise InputError(
                 f"blocks: {self.k} parts per side need as many cells, but a side has {min(sides)}; "
                 f"use at most {min(sides)} or there are more deflation vectors than unknowns"
             )
-        return combine_sides([(split_evenly(cells, self.k), self.k) for cells in sides])

@@ -10,6 +10,7 @@ from scipy import linalg, sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from workbench.deflation import lapack
+from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Banded, Dense, Form
 from workbench.errors import InputError
 from workbench.registry import Block, parameter, register
@@ -25,14 +26,19 @@ class CoarseSolver(Block):
     advice: ClassVar[str] = ""
     """Advice for a deflated run that fails, possibly by the limited accuracy of this coarse solver."""
 
-    def factor(self, matrix: sparse.csr_array) -> Factor:
-        """Factor E, (d, d), Hermitian positive definite. Raises InputError if the factorization fails."""
+    def factor(self, matrix: sparse.csr_array, parts: Parts | None = None) -> Factor:
+        """Factor E, (d, d), Hermitian positive definite. Raises InputError if the factorization fails.
+
+        parts: where the vectors lie, None if that is not known.
+        """
         raise TypeError(f"coarse solver {self.name} does not implement factor")
 
 
 class Factor:
     """A factored coarse matrix."""
 
+    exact: bool = True
+    """Whether E is solved with to rounding."""
     form: Form | None = None
     """E^-1 as arrays that a device can store; None if only `solve` on the host is available."""
 
@@ -62,7 +68,7 @@ class Cholesky(CoarseSolver):
     name: ClassVar[str] = "cholesky"
     title: ClassVar[str] = "Cholesky factorization (triangular solves)"
 
-    def factor(self, matrix: sparse.csr_array) -> Factor:
+    def factor(self, matrix: sparse.csr_array, parts: Parts | None = None) -> Factor:
         return BandCholesky(matrix)
 
 
@@ -83,7 +89,7 @@ class Inverse(CoarseSolver):
 
     largest: int = parameter(8192, "maximum number of deflation vectors", low=1, high=65536, unit="vectors")
 
-    def factor(self, matrix: sparse.csr_array) -> Factor:
+    def factor(self, matrix: sparse.csr_array, parts: Parts | None = None) -> Factor:
         count = matrix.shape[0]
         if count > self.largest:
             raise InputError(

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from workbench.deflation.coarse import CoarseSolver, Factor, not_definite
+from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Dense
 from workbench.errors import InputError
 from workbench.registry import parameter, register
@@ -33,7 +34,7 @@ class PseudoInverse(CoarseSolver):
 
     largest: int = parameter(2048, "maximum number of deflation vectors", low=1, high=16384, unit="vectors")
 
-    def factor(self, matrix: sparse.csr_array) -> Factor:
+    def factor(self, matrix: sparse.csr_array, parts: Parts | None = None) -> Factor:
         count = matrix.shape[0]
         if count > self.largest:
             raise InputError(
@@ -83,7 +84,7 @@ class InnerCG(CoarseSolver):
 
     tolerance: float = parameter(1e-12, "relative residual of the inner solve", low=1e-15, high=0.1)
 
-    def factor(self, matrix: sparse.csr_array) -> Factor:
+    def factor(self, matrix: sparse.csr_array, parts: Parts | None = None) -> Factor:
         return _InnerCG(matrix, self.tolerance)
 
 

@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.sparse import linalg
 
 from workbench.deflation.coarse import CoarseSolver, Factor, not_definite
+from workbench.deflation.parts import Parts
 from workbench.registry import register
 
 
@@ -26,7 +27,7 @@ class SparseFactor(CoarseSolver):
     name: ClassVar[str] = "sparse"
     title: ClassVar[str] = "sparse factorization (minimum degree)"
 
-    def factor(self, matrix: sparse.csr_array) -> Factor:
+    def factor(self, matrix: sparse.csr_array, parts: Parts | None = None) -> Factor:
         return _SuperLU(matrix)
 
 

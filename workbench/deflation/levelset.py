@@ -9,6 +9,8 @@ import numpy as np
 
 from workbench.deflation.base import Deflation
 from workbench.deflation.blocks import Blocks
+from workbench.deflation.parts import BoxLayout
+from workbench.devices.cpu.box_parts import numbered_parts
 from workbench.errors import InputError
 from workbench.registry import parameter, register
 
@@ -33,8 +35,21 @@ class LevelSet(Deflation):
     k: int = parameter(8, "blocks per side, split by phase; 0 uses the phases alone", low=0, high=4096)
 
     def labels(self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None = None) -> np.ndarray:
+        return self.labels_and_boxes(size, grid, phase)[0]
+
+    def labels_and_boxes(
+        self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None
+    ) -> tuple[np.ndarray, BoxLayout | None]:
         if phase is None:
             raise InputError("deflation levelset needs a problem with phases, such as bubbles-3d; use deflation blocks")
-        blocks = Blocks(self.k or 1).labels(size, grid).astype(np.int64)
+        blocks = Blocks(self.k or 1)
+        if grid is not None and self.k:
+            blocks.check(grid)
+            per_side = (self.k,) * len(grid)
+            numbered = numbered_parts(phase, grid, per_side)
+            if numbered:
+                labels, box, phases = numbered
+                return labels, BoxLayout(grid, per_side, box, phases)
+        blocks = blocks.labels(size, grid).astype(np.int64)
         both = blocks * (int(phase.max()) + 1) + phase
-        return np.unique(both, return_inverse=True)[1].astype(np.int32)
+        return np.unique(both, return_inverse=True)[1].astype(np.int32), None

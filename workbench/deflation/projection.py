@@ -7,6 +7,7 @@ Source: Gupta, van Gijzen, Vuik 2013, section 4, eq. (6), Algorithm 1 and eqs. (
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,7 +17,7 @@ from scipy import sparse
 from workbench.deflation.block_projection import BlockProjection
 from workbench.deflation.coarse import CoarseSolver
 from workbench.deflation.subspace import Subspace
-from workbench.devices.operator_protocols import DeviceVector, Dots
+from workbench.devices.operator_protocols import CoarseUpdate, DeviceVector, Dots
 from workbench.devices.protocol import Device
 from workbench.operators import BoundOperator, Operator
 
@@ -32,11 +33,20 @@ class Projection:
     If A maps the constants to zero, E of piecewise constant vectors is singular. The last vector is then dropped, which
     does not change the span of AZ, unless the coarse solver accepts a singular E.
 
+    uses_az: whether AZ is to be ready; else it is computed when first needed.
+
     Raises InputError for a subspace that cannot deflate A, and for an E that is not positive definite.
     """
 
     def __init__(
-        self, operator: Operator, bound: BoundOperator, subspace: Subspace, coarse: CoarseSolver, device: Device
+        self,
+        operator: Operator,
+        bound: BoundOperator,
+        subspace: Subspace,
+        coarse: CoarseSolver,
+        device: Device,
+        *,
+        uses_az: bool = True,
     ) -> None:
         basis = subspace.bind(operator, bound, device)
         matrix = basis.matrix
@@ -48,8 +58,11 @@ class Projection:
             self._rank -= dropped
             action = "the last deflation vector was dropped" if dropped else "no deflation vector was dropped"
             self.notes.append(f"E is singular: {action} (coarse solver {coarse.name})")
-        self._factor = coarse.factor(sparse.csr_array(matrix[: self._rank, : self._rank])) if self._rank else None
-        self.device, self.bound, self._z, self._az = device, bound, basis.z, basis.az
+        kept = matrix if self._rank == self.count else sparse.csr_array(matrix[: self._rank, : self._rank])
+        self._factor = coarse.factor(kept, basis.parts if kept is matrix else None) if self._rank else None
+        self.exact = self._factor is None or self._factor.exact
+        """Whether E is solved with to rounding."""
+        self.device, self.bound, self._z, self._make_az = device, bound, basis.z, basis.make_az
         self.sparse = basis.sparse
         """Z and AZ for block vectors; None for dense ones."""
         self._lengths = basis.lengths
@@ -60,6 +73,13 @@ class Projection:
         self.waits = self._coarse.waits or getattr(bound, "waits", False)
         """Whether an application synchronizes with the host."""
         self._work = device.zeros(operator.shape[0], operator.dtype)
+        self._uses_az = uses_az
+        if uses_az:
+            _ = self._az
+
+    @functools.cached_property
+    def _az(self) -> CoarseUpdate:
+        return self._make_az()
 
     def coarse_solve(self, coarse: DeviceVector) -> DeviceVector:
         """E^-1 a, shape (d,), on the device, with zero for a dropped vector."""
@@ -132,7 +152,8 @@ class Projection:
         yield self._z, "add", "Z", 2 * vector + z, self._work.size
         # Triangular solves are latency-bound, so a bandwidth would be meaningless.
         yield self, "coarse_solve", "E^-1", 0, 0
-        yield self._az, "subtract", "AZ", self._az.traffic, 2 * self._az.entries
+        if self._uses_az:
+            yield self._az, "subtract", "AZ", self._az.traffic, 2 * self._az.entries
 
     @property
     def traffic(self) -> int:

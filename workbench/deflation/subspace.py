@@ -3,34 +3,42 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from workbench.arrays import cast, to_working_dtype
-from workbench.deflation.galerkin import galerkin_matrix, sparse_az
+from workbench.deflation.galerkin import galerkin_matrix, matrix_of_boxes, sparse_az
+from workbench.deflation.parts import BoxLayout, Parts
 from workbench.devices.operator_protocols import CoarseUpdate, Restriction
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.operators import BoundOperator, Operator
+from workbench.operators import BoundOperator, Operator, Stencil
 from workbench.operators.matrix import check_indices
 
 RANK_TOLERANCE = 1e-12
 """An eigenvalue of the Gram matrix of unit vectors below this counts as zero."""
 NULL_TOLERANCE = 1e-10
 """A Ritz value below this times the largest one counts as zero."""
+LEAST_WITHOUT_AZ = 64
+"""Vectors from which E of boxes is summed without AZ, box by box in parallel."""
 ROUNDING_FACTOR = 16
 """Rounding error of (v, A v) for a unit null vector, over eps times the largest diagonal entry of A."""
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
 class SparseColumns:
-    """Piecewise constant Z and its AZ in host memory, for block vectors. labels: shape (N,). count: d. az: (N, d)."""
+    """Piecewise constant Z and its AZ in host memory. labels: shape (N,). count: d."""
 
-    labels: np.ndarray
-    count: int
-    az: sparse.csr_array
+    def __init__(self, operator: Operator, labels: np.ndarray, count: int) -> None:
+        self.labels, self.count, self._operator = labels, count, operator
+
+    @functools.cached_property
+    def az(self) -> sparse.csr_array:
+        """AZ, shape (N, d), computed when it is first asked for: not every variant needs it."""
+        return sparse_az(self._operator, self.labels, self.count)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -38,18 +46,20 @@ class BoundSubspace:
     """A subspace on a device.
 
     z: restrict(w) = Z^H w and add(x, a) = x + Z a.
-    az: subtract(w, a) = w - AZ a.
+    make_az: AZ on the device, as subtract(w, a) = w - AZ a.
     matrix: E = Z^H A Z, shape (d, d).
     lengths: the norm of each column of Z, shape (d,).
     sparse: the same in host memory, None for dense vectors.
+    parts: where the vectors lie, None if that is not known.
     """
 
     z: Restriction
-    az: CoarseUpdate
+    make_az: Callable[[], CoarseUpdate]
     matrix: sparse.csr_array
     lengths: np.ndarray
     notes: tuple[str, ...] = ()
     sparse: SparseColumns | None = None
+    parts: Parts | None = None
 
 
 class Subspace:
@@ -65,11 +75,13 @@ class Subspace:
 class PiecewiseConstant(Subspace):
     """One indicator vector per subdomain, stored as labels 0..d-1, shape (N,).
 
+    layout: the boxes that the subdomains are, None if they are not boxes of a grid.
+
     Raises InputError for a subdomain without unknowns.
     """
 
-    def __init__(self, labels: np.ndarray) -> None:
-        self.labels = labels
+    def __init__(self, labels: np.ndarray, layout: BoxLayout | None = None) -> None:
+        self.labels, self._layout = labels, layout
         self.sizes = np.bincount(labels)
         if not self.sizes.all():
             raise InputError(
@@ -79,13 +91,17 @@ class PiecewiseConstant(Subspace):
     def bind(self, operator: Operator, bound: BoundOperator, device: Device) -> BoundSubspace:
         assert self.labels is not None
         count = self.sizes.size
-        az = sparse_az(operator, self.labels, count)
+        columns = SparseColumns(operator, self.labels, count)
+        matrix = None
+        if isinstance(operator, Stencil) and self._layout and count >= LEAST_WITHOUT_AZ:
+            matrix = matrix_of_boxes(operator, self.labels, self._layout)
         return BoundSubspace(
             device.subdomains(self.labels, count, operator.dtype),
-            device.compact_columns(az),
-            galerkin_matrix(az, self.labels, count),
+            lambda: device.compact_columns(columns.az),
+            galerkin_matrix(columns.az, self.labels, count) if matrix is None else matrix,
             np.sqrt(self.sizes),
-            sparse=SparseColumns(self.labels, count, az),
+            sparse=columns,
+            parts=self._layout.parts if self._layout else None,
         )
 
 
@@ -120,7 +136,7 @@ class DenseSubspace(Subspace):
         rotation = rotation[:, positive]
         return BoundSubspace(
             device.columns((rotation.T @ z.T).astype(operator.dtype)),
-            device.columns((rotation.T @ az).astype(operator.dtype)),
+            lambda: device.columns((rotation.T @ az).astype(operator.dtype)),
             sparse.csr_array(sparse.diags_array(ritz_values[positive]).astype(operator.dtype)),
             np.ones(rotation.shape[1]),
             tuple(notes),

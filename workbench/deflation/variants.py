@@ -39,6 +39,11 @@ class Variant(Block):
     keeps_z_orthogonal: ClassVar[bool] = False
     """Z^T r = 0 in every iteration, up to rounding."""
 
+    uses_az: ClassVar[bool] = False
+    """Whether an iteration applies P, which needs AZ."""
+    accepts_inexact: ClassVar[bool] = False
+    """Whether E need not be solved with to rounding: errors of Q then slow the convergence and do not limit it."""
+
     def precondition(self, projection: Projection, M: BoundOperator, device: Device) -> BoundOperator:
         """M1 for the solver, from M^-1 as a bound operator with apply(r, u)."""
         return M
@@ -51,6 +56,7 @@ class Def1(Variant):
 
     name: ClassVar[str] = "def1"
     title: ClassVar[str] = "DEF1: solve P A x^ = P b"
+    uses_az: ClassVar[bool] = True
     projects_system: ClassVar[bool] = True
     keeps_z_orthogonal: ClassVar[bool] = True
 
@@ -77,6 +83,7 @@ class ADef1(Variant):
 
     name: ClassVar[str] = "a-def1"
     title: ClassVar[str] = "A-DEF1: adapted deflation, M^-1 P + Q"
+    uses_az: ClassVar[bool] = True
 
     def precondition(self, projection: Projection, M: BoundOperator, device: Device) -> BoundOperator:
         return TwoLevel(projection, M, device, before=True, correct=True)
@@ -89,6 +96,7 @@ class ADef2(Variant):
 
     name: ClassVar[str] = "a-def2"
     title: ClassVar[str] = "A-DEF2: adapted deflation, P^T M^-1 + Q"
+    accepts_inexact: ClassVar[bool] = True
     projects_start: ClassVar[bool] = True
     keeps_z_orthogonal: ClassVar[bool] = True
 
@@ -103,6 +111,8 @@ class BalancingNeumannNeumann(Variant):
 
     name: ClassVar[str] = "bnn"
     title: ClassVar[str] = "BNN: balancing, P^T M^-1 P + Q"
+    uses_az: ClassVar[bool] = True
+    accepts_inexact: ClassVar[bool] = True
 
     def precondition(self, projection: Projection, M: BoundOperator, device: Device) -> BoundOperator:
         return TwoLevel(projection, M, device, before=True, after=True, correct=True)
@@ -115,6 +125,7 @@ class Additive(Variant):
 
     name: ClassVar[str] = "ad"
     title: ClassVar[str] = "AD: additive coarse correction, M^-1 + Q"
+    accepts_inexact: ClassVar[bool] = True
 
     def precondition(self, projection: Projection, M: BoundOperator, device: Device) -> BoundOperator:
         return TwoLevel(projection, M, device, correct=True)

@@ -22,4 +22,55 @@ class Banded:
     order: np.ndarray
 
 
-Form = Dense | Banded
+@dataclasses.dataclass(frozen=True, eq=False)
+class Level:
+    """One level of `Levels` above the bottom, m rows.
+
+    data, indices, indptr: D^-1/2 E D^-1/2 as CSR, D the diagonal of E. parents: the row of the next level that each row
+    belongs to, shape (m,); starts: the first row of each of those, and m. weights: sqrt(D) of a row over sqrt(D) of its
+    parent, shape (m,). smoother: a and b of the smoothing x = a r - b E r.
+    """
+
+    data: np.ndarray
+    indices: np.ndarray
+    indptr: np.ndarray
+    parents: np.ndarray
+    starts: np.ndarray
+    weights: np.ndarray
+    smoother: tuple[float, float]
+
+    @property
+    def size(self) -> int:
+        return self.parents.size
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Levels:
+    """E^-1 approximately, as cycles over levels (see `cycles`).
+
+    levels: finest first. order: the unknown of each row of the first, shape (d,). scale: D^-1/2 of the first, in that
+    order. bottom: the inverse of the last, scaled as the others. scaling: the factor of corrections. steps: steps of
+    flexible CG on the first level and on those below; 0 is the plain cycle. singular: constants are in the null space.
+    """
+
+    levels: tuple[Level, ...]
+    order: np.ndarray
+    scale: np.ndarray
+    bottom: np.ndarray
+    scaling: float
+    steps: tuple[int, int]
+    singular: bool
+
+    @property
+    def traffic(self) -> int:
+        """Bytes that one solve reads and writes."""
+        total, visits = 0, max(1, self.steps[0])
+        for depth, level in enumerate(self.levels):
+            item, steps = level.data.itemsize, self.steps[depth > 0]
+            product = level.data.nbytes + level.indices.nbytes + level.indptr.nbytes + 3 * level.size * item
+            total += visits * (4 * product + 6 * level.size * item) + visits * (product if steps else 0)
+            visits *= max(1, self.steps[1])
+        return total + visits * self.bottom.nbytes + 4 * self.order.nbytes
+
+
+Form = Dense | Banded | Levels

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.deflation import Deflation
+from workbench.deflation import CoarseSolver, Deflation, Projection, Variant
 from workbench.errors import InputError
 from workbench.operators import ComplexSymmetricMatrix, LinearOperatorAdapter, Operator
 from workbench.problems import Problem
@@ -51,4 +51,14 @@ def check_symmetry(configuration: Configuration, operator: Operator) -> None:
             f"with solver {solver.name} and a complex A, preconditioner {configuration.preconditioner.name} and "
             f"deflation {configuration.deflation.name} are not available: they are Hermitian; choose none or jacobi, "
             "and deflation none"
+        )
+
+
+def check_inexact(variant: Variant, projection: Projection, coarse: CoarseSolver) -> None:
+    """Raise InputError for a variant whose true residual would stop at the accuracy of the coarse solver."""
+    if not (projection.exact or variant.accepts_inexact):
+        raise InputError(
+            f"variant {variant.name} needs E solved to rounding, and coarse solver {coarse.name} reduces its residual "
+            f"to about 1e-2 of {projection.count} vectors: the true residual would stop at 10 to 40 times that; use "
+            "variant a-def2 or bnn, or coarse solver sparse"
         )

@@ -21,7 +21,7 @@ from workbench.operators import BoundOperator, Operator
 from workbench.preconditioners import ElementWise
 from workbench.problems import LinearSystem
 from workbench.run.cancellation import check_stopped
-from workbench.run.compatibility import check_cluster, check_symmetry
+from workbench.run.compatibility import check_cluster, check_inexact, check_symmetry
 from workbench.run.configuration import Configuration
 from workbench.run.in_memory import InMemoryPreconditioner
 from workbench.run.right_hand_side import Vectors, make_consistent, prepare_vectors, right_hand_side
@@ -242,7 +242,8 @@ def _levels(
     check_stopped(stopped)
     if space is None:
         return _Levels(first_level, first_level, None, None, 0)
-    projection = Projection(operator, bound, space, configuration.coarse, device)
+    projection = Projection(operator, bound, space, configuration.coarse, device, uses_az=variant.uses_az)
+    check_inexact(variant, projection, configuration.coarse)
     notes += projection.notes
     if variant.projects_start:
         projection.recover_solution(vectors.x, vectors.b)

@@ -9,12 +9,13 @@ import numpy as np
 from scipy import sparse
 
 from workbench.devices.base import DeviceBase
-from workbench.devices.coarse import Form
+from workbench.devices.coarse import Form, Levels
 from workbench.devices.cpu import block_algebra, factorization, neumann
 from workbench.devices.cpu.box import BoxProduct
 from workbench.devices.cpu.box_sweeps import BoxSweeps
 from workbench.devices.cpu.columns import Columns
 from workbench.devices.cpu.csr import CsrProduct, CsrTerm
+from workbench.devices.cpu.cycles import CpuLevels
 from workbench.devices.cpu.pieces import PieceVectors
 from workbench.devices.cpu.polynomial import ChebyshevStep
 from workbench.devices.cpu.sparse_inverse import FactorizedInverse, inverse_factor
@@ -121,8 +122,8 @@ class Operators(DeviceBase):
     def coarse_level(
         self, form: Form | None, solve: Callable[[np.ndarray], np.ndarray], count: int, dtype: np.dtype
     ) -> CoarseLevel:
-        """E^-1 by the coarse solver's `solve`."""
-        return CoarseLevel(solve)
+        """E^-1 by the coarse solver's `solve`, or by the cycles of its form."""
+        return CoarseLevel(CpuLevels(form).solve if isinstance(form, Levels) else solve)
 
     def stencil_pivots(
         self,

@@ -32,11 +32,7 @@ class Subdomains:
     def __init__(self, labels: np.ndarray, count: int, dtype: np.dtype) -> None:
         self.size = labels.size
         chunks = chunks_of(self.size)
-        begins = self.size * np.arange(chunks) // chunks
-        starts = np.union1d(np.flatnonzero(np.diff(labels, prepend=labels[0] - 1)), begins)
-        self._bounds = np.append(starts, self.size).astype(np.uint64)
-        self._labels = labels[starts].astype(np.uint32)
-        self._cuts = np.append(np.searchsorted(starts, begins), starts.size).astype(np.uint64)
+        self._bounds, self._labels, self._cuts = _runs(labels, chunks)
         groups = min(MOST_GROUPS, chunks)
         shares = chunks * np.arange(groups + 1) // groups
         self._sums = np.zeros((groups, count), accumulator(dtype))
@@ -102,6 +98,38 @@ class CompactColumns:
     @property
     def entries(self) -> int:
         return self._data.size
+
+
+def _runs(labels: np.ndarray, chunks: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """First unknowns of the runs of equal labels, and N; their labels; and the first run of each chunk, and all."""
+    cuts = np.zeros(chunks + 1, np.uint64)
+    nothing = np.empty(0, np.uint64), np.empty(0, np.uint32)
+    launch(labels.size, _find_runs, labels, chunks, False, cuts, *nothing)
+    np.cumsum(cuts, out=cuts)
+    bounds, owners = np.empty(int(cuts[-1]) + 1, np.uint64), np.empty(int(cuts[-1]), np.uint32)
+    bounds[-1] = labels.size
+    launch(labels.size, _find_runs, labels, chunks, True, cuts, bounds, owners)
+    return bounds, owners, cuts
+
+
+@kernel()
+def _find_runs(taken, labels, chunks, fill, cuts, bounds, owners):  # pragma: no cover
+    size = labels.size
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, chunks):
+            place = np.int64(chunk)
+            first, last = size * place // chunks, size * (place + 1) // chunks
+            if fill:
+                run = np.int64(cuts[place])
+                for i in range(first, last):
+                    if i == first or labels[i] != labels[i - 1]:
+                        bounds[run], owners[run] = i, labels[i]
+                        run += 1
+            else:
+                count = 0
+                for i in range(first, last):
+                    count += i == first or labels[i] != labels[i - 1]
+                cuts[place + 1] = count
 
 
 @kernel(fastmath=REORDERED)

@@ -1,0 +1,158 @@
+"""The levels of a coarse system: nested boxes split by phase, Galerkin matrices, and the inverse of the last one."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg, sparse
+
+from workbench.deflation import lapack
+from workbench.deflation.coarse import not_definite
+from workbench.deflation.parts import Parts
+from workbench.devices.coarse import Level, Levels
+from workbench.devices.cpu.aggregation import Csr, reordered, summed
+from workbench.errors import InputError
+
+NULL_TOLERANCE = 1e-10
+"""A matrix with unit diagonal counts as singular if its product with the null vector of E is at most this."""
+SMOOTHED = 0.25
+"""The part of the spectrum of D^-1 E that smoothing treats: from this times its upper bound."""
+LEAST_BOUND = 2.0
+"""Upper bound of the spectrum of D^-1 E for a matrix with row sums that are not negative."""
+LEAST_REDUCTION = 0.9
+"""Vectors of a level over those of the level above, at most; with less reduction the levels end."""
+MOST_DENSE = 8192
+"""Vectors of a last level that is inverted, at most."""
+
+
+def hierarchy(
+    matrix: sparse.csr_array, parts: Parts | None, bottom: int, scaling: float, steps: tuple[int, int]
+) -> Levels:
+    """The levels for E, shape (d, d), down to at most `bottom` vectors, in single precision.
+
+    Raises InputError for an E with a diagonal entry that is not positive, and where merging leaves too many vectors.
+    """
+    parts = parts or Parts.in_order(matrix.shape[0])
+    parents = []
+    while parts.phases.size > bottom:
+        merged, parent = parts.merged()
+        if merged.phases.size > LEAST_REDUCTION * parts.phases.size:
+            break
+        parents.append(parent)
+        parts = merged
+    if parts.phases.size > MOST_DENSE:
+        raise InputError(
+            f"merging boxes leaves {parts.phases.size} vectors, and the last level of coarse solver multilevel may have "
+            f"{MOST_DENSE}; use coarse solver sparse"
+        )
+    orders = _nested_orders(parents, parts.phases.size)
+    csr = (matrix.data, matrix.indices, matrix.indptr.astype(np.int64))
+    csr = reordered(csr, orders[0])
+    singular = is_singular(csr)
+    levels, diagonal = [], _diagonal(csr)
+    scale = 1 / np.sqrt(diagonal)
+    for depth, parent in enumerate(parents):
+        place = np.empty(orders[depth + 1].size, np.int64)
+        place[orders[depth + 1]] = np.arange(place.size)
+        parent = place[parent[orders[depth]]]
+        starts = np.searchsorted(parent, np.arange(place.size + 1))
+        below = summed(csr, starts, parent)
+        below_diagonal = _diagonal(below)
+        weights = np.sqrt(diagonal / below_diagonal[parent])
+        levels.append(_level(csr, diagonal, parent, starts, weights))
+        csr, diagonal = below, below_diagonal
+    inverse = inverse_on_range(_dense(csr))
+    roots = np.sqrt(diagonal)
+    scaled = (roots[:, None] * inverse * roots).astype(_single(matrix.dtype))
+    return Levels(tuple(levels), orders[0].astype(np.int32), scale.astype(np.float32), scaled, scaling, steps, singular)
+
+
+def _nested_orders(parents: list[np.ndarray], last: int) -> list[np.ndarray]:
+    """For each level the part at each row, such that the parts of a parent are consecutive on every level."""
+    orders = [np.arange(last)]
+    for parent in reversed(parents):
+        place = np.empty(orders[0].size, np.int64)
+        place[orders[0]] = np.arange(place.size)
+        orders.insert(0, np.argsort(place[parent], kind="stable"))
+    return orders
+
+
+def _level(csr: Csr, diagonal: np.ndarray, parent: np.ndarray, starts: np.ndarray, weights: np.ndarray) -> Level:
+    """A level with its matrix scaled to unit diagonal, in single precision."""
+    data, indices, indptr = csr
+    scale = 1 / np.sqrt(diagonal)
+    rows = np.repeat(np.arange(diagonal.size), np.diff(indptr))
+    scaled = data * scale[rows]
+    # Row sums of |D^-1 E| bound its spectrum.
+    bound = max(LEAST_BOUND, float((np.add.reduceat(np.abs(scaled), indptr[:-1]) * scale).max()))
+    scaled *= scale[indices]
+    index = np.int64 if data.size > np.iinfo(np.int32).max else np.int32
+    return Level(
+        scaled.astype(_single(data.dtype)),
+        indices,
+        indptr.astype(index),
+        parent.astype(np.int32),
+        starts.astype(np.int32),
+        weights.astype(np.float32),
+        smoother_coefficients(SMOOTHED * bound, bound),
+    )
+
+
+def _single(dtype: np.dtype) -> np.dtype:
+    return np.dtype(np.complex64 if dtype.kind == "c" else np.float32)
+
+
+def smoother_coefficients(low: float, high: float) -> tuple[float, float]:
+    """a and b for which 1 - t (a - b t) is the Chebyshev polynomial of degree 2 on [low, high], 1 at t = 0."""
+    middle, half = (high + low) / 2, (high - low) / 2
+    at_zero = 2 * (middle / half) ** 2 - 1
+    return 4 * middle / half**2 / at_zero, 2 / half**2 / at_zero
+
+
+def is_singular(csr: Csr) -> bool:
+    """Whether the matrix maps the constants to zero, up to rounding."""
+    data, _, indptr = csr
+    sums = np.add.reduceat(data, indptr[:-1])
+    return bool(np.abs(sums).max() <= NULL_TOLERANCE * np.add.reduceat(np.abs(data), indptr[:-1]).max())
+
+
+def inverse_on_range(matrix: np.ndarray) -> np.ndarray:
+    """The inverse of a dense positive definite matrix, or, for a semidefinite one, its inverse on the complement of its
+    null space. Raises InputError for any other."""
+    diagonal = np.real(np.diagonal(matrix))
+    if matrix.shape == (1, 1) and diagonal[0] == 0:
+        return np.zeros_like(matrix)
+    if not np.all(diagonal > 0):
+        raise not_definite(f"its diagonal entry {int(np.argmin(diagonal))} is {diagonal.min():.3g}")
+    scale = 1 / np.sqrt(diagonal)
+    scaled = scale[:, None] * matrix * scale
+    null = np.sqrt(diagonal) / np.linalg.norm(np.sqrt(diagonal))
+    try:
+        if np.abs(scaled @ null).max() > NULL_TOLERANCE:
+            inverse = lapack.inverse(scaled.copy())
+        else:
+            inverse = lapack.inverse(scaled + np.outer(null, null)) - np.outer(null, null)
+    except linalg.LinAlgError:
+        inverse = _pseudo_inverse(scaled)
+    return scale[:, None] * inverse * scale
+
+
+def _pseudo_inverse(matrix: np.ndarray) -> np.ndarray:
+    values, vectors = np.linalg.eigh(matrix)
+    cutoff = values[-1] * max(1e-12, values.size * np.finfo(matrix.dtype).eps)
+    if values[0] < -cutoff:
+        raise not_definite(f"its smallest eigenvalue is {values[0]:.3g}")
+    kept = values > cutoff
+    return (vectors[:, kept] / values[kept]) @ vectors[:, kept].conj().T
+
+
+def _dense(csr: Csr) -> np.ndarray:
+    size = csr[2].size - 1
+    return sparse.csr_array(csr, shape=(size, size)).toarray()
+
+
+def _diagonal(csr: Csr) -> np.ndarray:
+    size = csr[2].size - 1
+    diagonal = np.real(sparse.csr_array(csr, shape=(size, size)).diagonal())
+    if not np.all(diagonal > 0):
+        raise not_definite(f"its diagonal entry {int(np.argmin(diagonal))} is {diagonal.min():.3g}")
+    return diagonal

@@ -1,0 +1,48 @@
+"""Where the deflation vectors of nested boxes lie, and how boxes are merged."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Parts:
+    """Where deflation vectors lie: the box of each on a grid of boxes, slowest side first, shape (d, dimensions), and
+    its phase, shape (d,)."""
+
+    boxes: np.ndarray
+    phases: np.ndarray
+
+    @classmethod
+    def in_order(cls, count: int) -> Parts:
+        """Vectors of which nothing is known but their numbers."""
+        return cls(np.arange(count)[:, None], np.zeros(count, np.int64))
+
+    def merged(self) -> tuple[Parts, np.ndarray]:
+        """The parts of the next level, and the one that each part goes to."""
+        boxes = self.boxes // 2
+        key = self.phases.astype(np.int64)
+        for side in boxes.T:
+            key = key * (int(side.max(initial=0)) + 1) + side
+        _, first, parents = np.unique(key, return_index=True, return_inverse=True)
+        return Parts(boxes[first], self.phases[first]), parents
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class BoxLayout:
+    """Boxes of a grid, split by phase: cells and boxes of each side, and the box and phase of each part, shape (d,).
+
+    Parts are numbered box by box.
+    """
+
+    grid: tuple[int, ...]
+    per_side: tuple[int, ...]
+    box: np.ndarray
+    phases: np.ndarray
+
+    @property
+    def parts(self) -> Parts:
+        """Box and phase of each part, for merging."""
+        return Parts(np.stack(np.unravel_index(self.box, self.per_side), axis=1), self.phases)

@@ -1,0 +1,83 @@
+"""Sparse matrices of a hierarchy: rows and columns in another order, and Galerkin sums over groups of rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.devices.cpu.compiled import kernel
+from workbench.devices.cpu.threads import launch
+from workbench.devices.cpu.work_stealing import shared, threads
+
+Csr = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""data, indices and indptr."""
+GROUPS_PER_CHUNK = 1024
+
+
+def reordered(matrix: Csr, order: np.ndarray) -> Csr:
+    """The matrix with row and column order[i] at place i. Cost: reads and writes the matrix once."""
+    data, indices, indptr = matrix
+    place = np.empty(order.size, np.int32)
+    place[order] = np.arange(order.size, dtype=np.int32)
+    ends = np.append(0, np.cumsum(np.diff(indptr)[order]))
+    chunks = max(1, order.size // GROUPS_PER_CHUNK)
+    made = np.empty_like(data), np.empty(indices.size, np.int32), ends
+    launch(data.size, _reorder, data, indices, indptr, order, place, chunks, *made)
+    return made
+
+
+def summed(matrix: Csr, starts: np.ndarray, parents: np.ndarray) -> Csr:
+    """P^T A P for groups of consecutive rows: group g has the rows starts[g] to starts[g + 1].
+
+    parents: the group of each row. Rows are not sorted; the diagonal entry comes first. Cost: reads the matrix twice.
+    """
+    data, indices, indptr = matrix
+    groups = starts.size - 1
+    chunks = max(1, groups // GROUPS_PER_CHUNK)
+    ends = np.zeros(groups + 1, np.int64)
+    nothing = np.empty(0, data.dtype), np.empty(0, np.int32)
+    launch(data.size, _sum_groups, data, indices, indptr, starts, parents, chunks, False, *nothing, ends)
+    np.cumsum(ends, out=ends)
+    made = np.empty(ends[-1], data.dtype), np.empty(ends[-1], np.int32), ends
+    launch(data.size, _sum_groups, data, indices, indptr, starts, parents, chunks, True, *made)
+    return made
+
+
+@kernel()
+def _reorder(taken, data, indices, indptr, order, place, chunks, data_made, indices_made, ends):  # pragma: no cover
+    size = order.size
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, chunks):
+            for i in range(size * chunk // chunks, size * (chunk + 1) // chunks):
+                at = ends[i]
+                for j in range(indptr[order[i]], indptr[order[i] + 1]):
+                    data_made[at], indices_made[at] = data[j], place[indices[j]]
+                    at += 1
+
+
+@kernel()
+def _sum_groups(
+    taken, data, indices, indptr, starts, parents, chunks, fill, data_made, indices_made, ends
+):  # pragma: no cover
+    groups = starts.size - 1
+    for thread in threads(taken):
+        # Where the last row that has this column has its entry.
+        places = np.full(groups, -1, np.int64)
+        owners = np.full(groups, -1, np.int64)
+        for chunk in shared(taken, thread, chunks):
+            for group in range(groups * chunk // chunks, groups * (chunk + 1) // chunks):
+                at = ends[group] if fill else 0
+                owners[group], places[group] = group, at
+                if fill:
+                    data_made[at], indices_made[at] = 0, group
+                at += 1
+                for j in range(indptr[starts[group]], indptr[starts[group + 1]]):
+                    column = parents[indices[j]]
+                    if owners[column] != group:
+                        owners[column], places[column] = group, at
+                        if fill:
+                            data_made[at], indices_made[at] = 0, column
+                        at += 1
+                    if fill:
+                        data_made[places[column]] += data[j]
+                if not fill:
+                    ends[group + 1] = at

@@ -1,0 +1,186 @@
+"""Parts of boxes split by phase: their numbers, and E = Z^T A Z of a stencil row by row, without AZ.
+
+A part lies in one box, so that its couplings are to other parts of its box and to those of the neighbouring boxes: a
+short list, which is searched from its end, where a run of cells finds what it added last.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.devices.cpu.compiled import kernel
+from workbench.devices.cpu.threads import launch
+from workbench.devices.cpu.work_stealing import shared, threads
+
+MOST_COUPLINGS = 128
+"""Couplings of a part to parts of other numbers, at most."""
+MOST_PHASES = 256
+"""Phases in one box, at most."""
+
+
+def numbered_parts(
+    phase: np.ndarray, grid: tuple[int, ...], per_side: tuple[int, ...]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """The part of each cell, int32, shape (N,), and the box and phase of each part, int32, shape (d,).
+
+    Parts are numbered box by box, within a box by phase. None where a box has more than MOST_PHASES phases. Cost: two
+    passes over the phases.
+    """
+    shape, boxes = _three(grid, per_side)
+    starts = np.zeros(int(boxes.prod()) + 1, np.int64)
+    labels = np.empty(phase.size, np.int32)
+    nothing = np.empty(0, np.int32)
+    phase = np.ascontiguousarray(phase.reshape(-1))
+    launch(phase.size, _number, phase, shape, boxes, False, starts, labels, nothing, nothing)
+    if starts.min() < 0:
+        return None
+    np.cumsum(starts, out=starts)
+    box, kind = (np.empty(starts[-1], np.int32) for _ in range(2))
+    launch(phase.size, _number, phase, shape, boxes, True, starts, labels, box, kind)
+    return labels, box, kind
+
+
+def stencil_parts_matrix(
+    main: np.ndarray,
+    lower: tuple[np.ndarray, ...],
+    strides: tuple[int, ...],
+    labels: np.ndarray,
+    box: np.ndarray,
+    grid: tuple[int, ...],
+    per_side: tuple[int, ...],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """E as the CSR arrays (data, indices, indptr), rows not sorted, the diagonal entry first.
+
+    labels, box: as `numbered_parts` returns them. None where a part has more than MOST_COUPLINGS couplings. Cost: two
+    passes over the stencil and the labels.
+    """
+    shape, boxes = _three(grid, per_side)
+    first = np.searchsorted(box, np.arange(int(boxes.prod()) + 1)).astype(np.int64)
+    indptr = np.zeros(box.size + 1, np.int64)
+    distances = np.array(strides)
+    nothing = np.empty(0, np.int32), np.empty(0, main.dtype)
+    stencil = (main, lower, distances)
+    launch(main.size, _couple, *stencil, labels, shape, boxes, first, False, indptr, *nothing)
+    if indptr.min() < 0:
+        return None
+    np.cumsum(indptr, out=indptr)
+    indices, data = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], main.dtype)
+    launch(main.size, _couple, *stencil, labels, shape, boxes, first, True, indptr, indices, data)
+    return data, indices, indptr
+
+
+def _three(grid: tuple[int, ...], per_side: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Cells and boxes of each side with leading ones, as three sides."""
+    lead = (1,) * (3 - len(grid))
+    return np.array(lead + tuple(grid), np.int64), np.array(lead + tuple(per_side), np.int64)
+
+
+@kernel()
+def _number(taken, phase, shape, boxes, fill, starts, labels, box_of, phase_of):  # pragma: no cover
+    count = boxes[0] * boxes[1] * boxes[2]
+    for thread in threads(taken):
+        found = np.empty(MOST_PHASES, np.int64)
+        for box in shared(taken, thread, count):
+            place = np.int64(box)
+            bz, by, bx = place // (boxes[1] * boxes[2]), place // boxes[2] % boxes[1], place % boxes[2]
+            z0, z1 = -(-bz * shape[0] // boxes[0]), -(-(bz + 1) * shape[0] // boxes[0])
+            y0, y1 = -(-by * shape[1] // boxes[1]), -(-(by + 1) * shape[1] // boxes[1])
+            x0, x1 = -(-bx * shape[2] // boxes[2]), -(-(bx + 1) * shape[2] // boxes[2])
+            kinds = 0
+            latest = np.int64(-1)
+            for z in range(z0, z1):
+                for y in range(y0, y1):
+                    row = (z * shape[1] + y) * shape[2]
+                    for x in range(x0, x1):
+                        kind = np.int64(phase[row + x])
+                        if kind == latest:
+                            continue
+                        latest = kind
+                        at = 0
+                        while at < kinds and found[at] < kind:
+                            at += 1
+                        if at < kinds and found[at] == kind:
+                            continue
+                        if kinds == MOST_PHASES:
+                            kinds = MOST_PHASES + 1
+                            break
+                        for later in range(kinds, at, -1):
+                            found[later] = found[later - 1]
+                        found[at] = kind
+                        kinds += 1
+                    if kinds > MOST_PHASES:
+                        break
+                if kinds > MOST_PHASES:
+                    break
+            if not fill:
+                starts[box + 1] = kinds if kinds <= MOST_PHASES else -(1 << 40)
+                continue
+            for at in range(kinds):
+                box_of[starts[box] + at], phase_of[starts[box] + at] = box, found[at]
+            latest, at = np.int64(-1), 0
+            for z in range(z0, z1):
+                for y in range(y0, y1):
+                    row = (z * shape[1] + y) * shape[2]
+                    for x in range(x0, x1):
+                        kind = np.int64(phase[row + x])
+                        if kind != latest:
+                            latest, at = kind, 0
+                            while found[at] != kind:
+                                at += 1
+                        labels[row + x] = starts[box] + at
+
+
+@kernel(error_model="numpy")
+def _couple(taken, main, lower, strides, labels, shape, boxes, first, fill, indptr, indices, data):  # pragma: no cover
+    size = main.size
+    count = boxes[0] * boxes[1] * boxes[2]
+    for thread in threads(taken):
+        names = np.empty((1, MOST_COUPLINGS), np.int64)
+        values = np.empty((1, MOST_COUPLINGS), main.dtype)
+        lengths = np.zeros(1, np.int64)
+        for box in shared(taken, thread, count):
+            parts = first[box + 1] - first[box]
+            if parts > names.shape[0]:
+                names = np.empty((2 * parts, MOST_COUPLINGS), np.int64)
+                values = np.empty((2 * parts, MOST_COUPLINGS), main.dtype)
+                lengths = np.zeros(2 * parts, np.int64)
+            for part in range(parts):
+                names[part, 0], values[part, 0], lengths[part] = first[box] + part, 0, 1
+            place = np.int64(box)
+            bz, by, bx = place // (boxes[1] * boxes[2]), place // boxes[2] % boxes[1], place % boxes[2]
+            z0, z1 = -(-bz * shape[0] // boxes[0]), -(-(bz + 1) * shape[0] // boxes[0])
+            y0, y1 = -(-by * shape[1] // boxes[1]), -(-(by + 1) * shape[1] // boxes[1])
+            x0, x1 = -(-bx * shape[2] // boxes[2]), -(-(bx + 1) * shape[2] // boxes[2])
+            for z in range(z0, z1):
+                for y in range(y0, y1):
+                    row = (z * shape[1] + y) * shape[2]
+                    for x in range(x0, x1):
+                        i = row + x
+                        part = labels[i] - first[box]
+                        values[part, 0] += main[i]
+                        for k in range(2 * len(lower)):
+                            low, stride, above = lower[k // 2], strides[k // 2], k % 2
+                            if (above and i + stride >= size) or (not above and i < stride):
+                                continue
+                            value = np.conj(low[i + stride]) if above else low[i]
+                            if value == 0:
+                                continue
+                            name = labels[i + stride] if above else labels[i - stride]
+                            at = lengths[part] - 1
+                            while at >= 0 and names[part, at] != name:
+                                at -= 1
+                            if at >= 0:
+                                values[part, at] += value
+                            elif lengths[part] < MOST_COUPLINGS:
+                                names[part, lengths[part]], values[part, lengths[part]] = name, value
+                                lengths[part] += 1
+                            else:
+                                indptr[first[box] + part + 1] = -(1 << 40)
+            for part in range(parts):
+                p = first[box] + part
+                if not fill:
+                    if indptr[p + 1] == 0:
+                        indptr[p + 1] = lengths[part]
+                    continue
+                for at in range(lengths[part]):
+                    indices[indptr[p] + at], data[indptr[p] + at] = names[part, at], values[part, at]

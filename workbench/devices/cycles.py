@@ -1,0 +1,128 @@
+"""The V-cycle and the K-cycle over the levels of a coarse system, on any device.
+
+On a level with the scaled matrix E (unit diagonal), from x = 0 and for right-hand side b:
+
+    x = a b - b' E b                        smoothing: a polynomial of degree 1 in E, the residual one of degree 2
+    r = b - E x,  b_next = W^T r            W: the weights of a row at its parent
+    x = x + scaling W e                     e: the next level's solution for b_next
+    r = b - E x,  x = x + a r - b' E r      smoothing
+
+Where steps of flexible CG are asked for, the cycle is their preconditioner: each direction is made E-orthogonal to the
+one before. Two steps take two cycles and two more products.
+
+Source: the V-cycle as in Briggs, Henson, McCormick 2000; corrections scaled as in Braess 1995; flexible CG around a
+cycle on each level (K-cycle) as in Notay and Vassilevski 2008.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from workbench.devices.coarse import Level, Levels
+from workbench.devices.operator_protocols import DeviceVector
+
+
+class LevelOperations(Protocol):
+    """One level on a device; all vectors have one entry per row, except those of the next level."""
+
+    def smooth_from_zero(self, b: DeviceVector, x: DeviceVector, /) -> None:
+        """x = a b - b' E b."""
+        ...
+
+    def residual(self, b: DeviceVector, x: DeviceVector, r: DeviceVector, /) -> None:
+        """r = b - E x."""
+        ...
+
+    def restrict(self, r: DeviceVector, below: DeviceVector, /) -> None:
+        """below = W^T r."""
+        ...
+
+    def correct(self, x: DeviceVector, below: DeviceVector, /) -> None:
+        """x = x + scaling W below."""
+        ...
+
+    def smooth(self, r: DeviceVector, x: DeviceVector, /) -> None:
+        """x = x + a r - b' E r."""
+        ...
+
+    def energy(self, p: DeviceVector, r: DeviceVector, s: DeviceVector, /) -> None:
+        """s = E p, and (p, r) and (p, s) for the next step."""
+        ...
+
+    def first_step(
+        self, p: DeviceVector, s: DeviceVector, b: DeviceVector, x: DeviceVector, r: DeviceVector, /
+    ) -> None:
+        """alpha = (p, r)/(p, s), x = alpha p, r = b - alpha s."""
+        ...
+
+    def orthogonalize(self, z: DeviceVector, s: DeviceVector, p: DeviceVector, /) -> None:
+        """p = z - (s, z)/(p, s) p."""
+        ...
+
+    def last_step(self, p: DeviceVector, x: DeviceVector, /) -> None:
+        """alpha = (p, r)/(p, s), x = x + alpha p."""
+        ...
+
+
+class LevelDevice(Protocol):
+    """What makes the operations of a level, and vectors for them."""
+
+    def level(self, level: Level, scaling: float) -> LevelOperations: ...
+
+    def vector(self, size: int, dtype: Any) -> DeviceVector: ...
+
+
+class Cycles:
+    """x = an approximation of E^-1 b on the scaled system, by the cycles that `form` describes.
+
+    bottom: solves with the last level. The vectors of all levels are allocated here.
+    """
+
+    def __init__(self, form: Levels, device: LevelDevice, bottom: Any) -> None:
+        self._steps, self._bottom = form.steps, bottom
+        self._levels = [device.level(level, form.scaling) for level in form.levels]
+        dtype = form.bottom.dtype
+        sizes = [level.size for level in form.levels]
+        self._residual = [device.vector(size, dtype) for size in sizes]
+        self._right = [device.vector(size, dtype) for size in (*sizes, form.bottom.shape[0])]
+        self._solution = [device.vector(size, dtype) for size in (*sizes, form.bottom.shape[0])]
+        stepped = [bool(form.steps[depth > 0]) for depth in range(len(sizes))]
+        self._krylov = [
+            [device.vector(size, dtype) for _ in range(4)] if many else []
+            for size, many in zip(sizes, stepped, strict=True)
+        ]
+        self.right, self.solution = self._right[0], self._solution[0]
+
+    def solve(self) -> None:
+        """`solution` for `right`."""
+        self._solve(0, self.right, self.solution)
+
+    def _solve(self, depth: int, b: DeviceVector, x: DeviceVector) -> None:
+        if depth == len(self._levels):
+            self._bottom(b, x)
+        elif not self._steps[depth > 0]:
+            self._cycle(depth, b, x)
+        else:
+            self._flexible(depth, b, x, self._steps[depth > 0])
+
+    def _flexible(self, depth: int, b: DeviceVector, x: DeviceVector, steps: int) -> None:
+        level, (p, s, z, r) = self._levels[depth], self._krylov[depth]
+        self._cycle(depth, b, p)
+        level.energy(p, b, s)
+        level.first_step(p, s, b, x, r)
+        if steps == 2:
+            self._cycle(depth, r, z)
+            level.orthogonalize(z, s, p)
+            level.energy(p, r, s)
+            level.last_step(p, x)
+
+    def _cycle(self, depth: int, b: DeviceVector, x: DeviceVector) -> None:
+        level, r = self._levels[depth], self._residual[depth]
+        below, correction = self._right[depth + 1], self._solution[depth + 1]
+        level.smooth_from_zero(b, x)
+        level.residual(b, x, r)
+        level.restrict(r, below)
+        self._solve(depth + 1, below, correction)
+        level.correct(x, correction)
+        level.residual(b, x, r)
+        level.smooth(r, x)
