@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.deflation.parts import BoxLayout
 from workbench.deflation.subspace import PiecewiseConstant, Subspace
+from workbench.devices.boxes import Boxes
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.lines.schedule import Inlined
@@ -52,7 +52,7 @@ class Deflation(Block):
 
     def labels_and_boxes(
         self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None
-    ) -> tuple[np.ndarray | None, BoxLayout | None]:
+    ) -> tuple[np.ndarray | None, Boxes | None]:
         """The labels, and the boxes that they number, None where subdomains are not boxes of a grid. Raises InputError
         as `labels` does."""
         return self.labels(size, grid, phase), None

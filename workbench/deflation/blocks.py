@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.deflation.base import Deflation, combine_sides, split_evenly
-from workbench.deflation.parts import BoxLayout
+from workbench.devices.boxes import Boxes
 from workbench.errors import InputError
 from workbench.registry import parameter, register
 
@@ -28,13 +28,13 @@ class Blocks(Deflation):
 
     def labels_and_boxes(
         self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None
-    ) -> tuple[np.ndarray, BoxLayout | None]:
+    ) -> tuple[np.ndarray, Boxes | None]:
         labels = self.labels(size, grid, phase)
         if grid is None:
             return labels, None
         per_side = (self.k,) * len(grid)
         box = np.arange(self.k ** len(grid))
-        return labels, BoxLayout(grid, per_side, box, np.zeros_like(box))
+        return labels, Boxes(grid, per_side, box, np.zeros_like(box))
 
     def labels(self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None = None) -> np.ndarray:
         sides = grid or (size,)

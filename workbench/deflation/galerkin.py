@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from workbench.deflation.parts import BoxLayout
+from workbench.devices.boxes import Boxes
 from workbench.devices.cpu.box_parts import stencil_parts_matrix
 from workbench.devices.cpu.coarse_rows import ROUNDING, label_sums, stencil_az
 from workbench.operators import Operator, Stencil
@@ -35,9 +35,7 @@ def galerkin_matrix(az: sparse.csr_array, labels: np.ndarray, count: int) -> spa
     return sparse.csr_array((summed + summed.conj().T) / 2)
 
 
-def matrix_of_boxes(operator: Stencil, labels: np.ndarray, layout: BoxLayout) -> sparse.csr_array | None:
+def matrix_of_boxes(operator: Stencil, labels: np.ndarray, boxes: Boxes) -> sparse.csr_array | None:
     """E of parts of boxes, without AZ; None where a part is coupled to very many others."""
-    csr = stencil_parts_matrix(
-        operator.main, operator.lower, operator.strides, labels, layout.box, layout.grid, layout.per_side
-    )
-    return sparse.csr_array(csr, shape=(layout.box.size,) * 2) if csr else None
+    csr = stencil_parts_matrix(operator.main, operator.lower, operator.strides, labels, boxes)
+    return sparse.csr_array(csr, shape=(boxes.box.size,) * 2) if csr else None

@@ -41,8 +41,8 @@ def hierarchy(
         parts = merged
     if parts.phases.size > MOST_DENSE:
         raise InputError(
-            f"merging boxes leaves {parts.phases.size} vectors, and the last level of coarse solver multilevel may have "
-            f"{MOST_DENSE}; use coarse solver sparse"
+            f"merging boxes leaves {parts.phases.size} vectors, and the last level of coarse solver multilevel may "
+            f"have {MOST_DENSE}; use coarse solver sparse"
         )
     orders = _nested_orders(parents, parts.phases.size)
     csr = (matrix.data, matrix.indices, matrix.indptr.astype(np.int64))

@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.deflation.base import Deflation
 from workbench.deflation.blocks import Blocks
-from workbench.deflation.parts import BoxLayout
+from workbench.devices.boxes import Boxes
 from workbench.devices.cpu.box_parts import numbered_parts
 from workbench.errors import InputError
 from workbench.registry import parameter, register
@@ -39,7 +39,7 @@ class LevelSet(Deflation):
 
     def labels_and_boxes(
         self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None
-    ) -> tuple[np.ndarray, BoxLayout | None]:
+    ) -> tuple[np.ndarray, Boxes | None]:
         if phase is None:
             raise InputError("deflation levelset needs a problem with phases, such as bubbles-3d; use deflation blocks")
         blocks = Blocks(self.k or 1)
@@ -48,8 +48,7 @@ class LevelSet(Deflation):
             per_side = (self.k,) * len(grid)
             numbered = numbered_parts(phase, grid, per_side)
             if numbered:
-                labels, box, phases = numbered
-                return labels, BoxLayout(grid, per_side, box, phases)
+                return numbered
         blocks = blocks.labels(size, grid).astype(np.int64)
         both = blocks * (int(phase.max()) + 1) + phase
         return np.unique(both, return_inverse=True)[1].astype(np.int32), None

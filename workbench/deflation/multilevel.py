@@ -27,8 +27,8 @@ class Multilevel(CoarseSolver):
     A part of the next level is what 2 x 2 x 2 boxes (2 x 2 in 2D) hold of one phase; phases are never merged, since
     that fails for large contrasts. Each level smooths by two Chebyshev steps for D^-1 E on [0.5, 2] before and after,
     its matrix is the Galerkin sum, and corrections are multiplied by `scaling`: E of boxes is q times stiffer than the
-    Poisson matrix on its grid, q being cells per side of a box, and each merging doubles that. Vectors without boxes are
-    merged by their numbers, in pairs. The last level is inverted. All in single precision.
+    Poisson matrix on its grid, q being cells per side of a box, and each merging doubles that. Vectors without boxes
+    are merged by their numbers, in pairs. The last level is inverted. All in single precision.
 
     The residual of E drops to about a hundredth, which A-DEF2, BNN and AD need not see; other variants are refused.
 

@@ -6,6 +6,8 @@ import dataclasses
 
 import numpy as np
 
+from workbench.devices.boxes import Boxes
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Parts:
@@ -20,6 +22,11 @@ class Parts:
         """Vectors of which nothing is known but their numbers."""
         return cls(np.arange(count)[:, None], np.zeros(count, np.int64))
 
+    @classmethod
+    def of(cls, boxes: Boxes) -> Parts:
+        """The parts of boxes."""
+        return cls(np.stack(np.unravel_index(boxes.box, boxes.per_side), axis=1), boxes.phases)
+
     def merged(self) -> tuple[Parts, np.ndarray]:
         """The parts of the next level, and the one that each part goes to."""
         boxes = self.boxes // 2
@@ -28,21 +35,3 @@ class Parts:
             key = key * (int(side.max(initial=0)) + 1) + side
         _, first, parents = np.unique(key, return_index=True, return_inverse=True)
         return Parts(boxes[first], self.phases[first]), parents
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class BoxLayout:
-    """Boxes of a grid, split by phase: cells and boxes of each side, and the box and phase of each part, shape (d,).
-
-    Parts are numbered box by box.
-    """
-
-    grid: tuple[int, ...]
-    per_side: tuple[int, ...]
-    box: np.ndarray
-    phases: np.ndarray
-
-    @property
-    def parts(self) -> Parts:
-        """Box and phase of each part, for merging."""
-        return Parts(np.stack(np.unravel_index(self.box, self.per_side), axis=1), self.phases)

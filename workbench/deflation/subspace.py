@@ -12,13 +12,17 @@ from scipy import sparse
 
 from workbench.arrays import cast, to_working_dtype
 from workbench.deflation.galerkin import galerkin_matrix, matrix_of_boxes, sparse_az
-from workbench.deflation.parts import BoxLayout, Parts
+from workbench.deflation.parts import Parts
+from workbench.devices.boxes import Boxes
 from workbench.devices.operator_protocols import CoarseUpdate, Restriction
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators import BoundOperator, Operator, Stencil
 from workbench.operators.matrix import check_indices
 
+MOST_AMPLIFIED = 1e5
+"""||A v||/(v, A v) of a unit Ritz vector v, at most: the projection multiplies rounding errors by it. A vector that is
+null but for a small part of size e has 1/e."""
 RANK_TOLERANCE = 1e-12
 """An eigenvalue of the Gram matrix of unit vectors below this counts as zero."""
 NULL_TOLERANCE = 1e-10
@@ -75,13 +79,13 @@ class Subspace:
 class PiecewiseConstant(Subspace):
     """One indicator vector per subdomain, stored as labels 0..d-1, shape (N,).
 
-    layout: the boxes that the subdomains are, None if they are not boxes of a grid.
+    boxes: what the subdomains are, None if they are not boxes of a grid.
 
     Raises InputError for a subdomain without unknowns.
     """
 
-    def __init__(self, labels: np.ndarray, layout: BoxLayout | None = None) -> None:
-        self.labels, self._layout = labels, layout
+    def __init__(self, labels: np.ndarray, boxes: Boxes | None = None) -> None:
+        self.labels, self._boxes = labels, boxes
         self.sizes = np.bincount(labels)
         if not self.sizes.all():
             raise InputError(
@@ -93,15 +97,15 @@ class PiecewiseConstant(Subspace):
         count = self.sizes.size
         columns = SparseColumns(operator, self.labels, count)
         matrix = None
-        if isinstance(operator, Stencil) and self._layout and count >= LEAST_WITHOUT_AZ:
-            matrix = matrix_of_boxes(operator, self.labels, self._layout)
+        if isinstance(operator, Stencil) and self._boxes and count >= LEAST_WITHOUT_AZ:
+            matrix = matrix_of_boxes(operator, self.labels, self._boxes)
         return BoundSubspace(
-            device.subdomains(self.labels, count, operator.dtype),
+            device.subdomains(self.labels, count, operator.dtype, self._boxes),
             lambda: device.compact_columns(columns.az),
             galerkin_matrix(columns.az, self.labels, count) if matrix is None else matrix,
             np.sqrt(self.sizes),
             sparse=columns,
-            parts=self._layout.parts if self._layout else None,
+            parts=Parts.of(self._boxes) if self._boxes else None,
         )
 
 
@@ -133,11 +137,18 @@ class DenseSubspace(Subspace):
         positive = ritz_values > zero
         if not positive.all():
             notes.append(f"E is singular: {int((~positive).sum())} deflation vectors that A maps to zero were dropped")
-        rotation = rotation[:, positive]
+        kept = positive & (np.linalg.norm(rotation.T @ az, axis=1) <= MOST_AMPLIFIED * np.abs(ritz_values))
+        if not kept[positive].all():
+            notes.append(
+                f"{int((positive & ~kept).sum())} deflation vectors were dropped: with them the projection would "
+                f"amplify rounding errors more than {MOST_AMPLIFIED:.0e} times"
+            )
+        rotation = rotation[:, kept]
+        product = (rotation.T @ az).astype(operator.dtype)
         return BoundSubspace(
             device.columns((rotation.T @ z.T).astype(operator.dtype)),
-            lambda: device.columns((rotation.T @ az).astype(operator.dtype)),
-            sparse.csr_array(sparse.diags_array(ritz_values[positive]).astype(operator.dtype)),
+            lambda: device.columns(product),
+            sparse.csr_array(sparse.diags_array(ritz_values[kept]).astype(operator.dtype)),
             np.ones(rotation.shape[1]),
             tuple(notes),
         )

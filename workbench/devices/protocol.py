@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from scipy import sparse
 
+from workbench.devices.boxes import Boxes
 from workbench.devices.clock import Clock, Recorder
 from workbench.devices.coarse import Form
 from workbench.devices.lines.function import Lines
@@ -206,8 +207,14 @@ class Operators(Protocol):
         """An element-wise operator on vectors of shape (size,) as a kernel of its own, for where it cannot be fused."""
         ...
 
+    def scaled_bands(
+        self, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]
+    ) -> tuple[tuple[DeviceVector, ...], DeviceVector]:
+        """The lower bands of L D^-1 of a stencil, and D^-1, on the device."""
+        ...
+
     def stencil_series(
-        self, bands: tuple[np.ndarray, ...], strides: tuple[int, ...], inverse_diagonal: DeviceVector, order: int
+        self, bands: tuple[DeviceVector, ...], strides: tuple[int, ...], inverse_diagonal: DeviceVector, order: int
     ) -> DeviceOperator:
         """K^H D^-1 K for the strictly lower bands of L D^-1, K the Neumann series of that order."""
         ...
@@ -279,8 +286,8 @@ class SeveralDirections(Protocol):
 class SecondLevel(Protocol):
     """Deflation."""
 
-    def subdomains(self, labels: np.ndarray, count: int, dtype: np.dtype) -> Restriction:
-        """Z of piecewise constant vectors, given by the label 0..count-1 of each unknown."""
+    def subdomains(self, labels: np.ndarray, count: int, dtype: np.dtype, boxes: Boxes | None = None) -> Restriction:
+        """Z of piecewise constant vectors, given by the label 0..count-1 of each unknown; boxes: what they number."""
         ...
 
     def columns(self, rows: np.ndarray) -> Any:

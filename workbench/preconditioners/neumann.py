@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-import numpy as np
 from scipy import sparse
 
 from workbench.devices.protocol import Device
@@ -41,21 +40,10 @@ class Neumann(Preconditioner):
     order: int = parameter(2, "terms kept after the identity in each factor", low=1, high=16)
 
     def setup(self, operator: Operator, device: Device) -> BoundOperator:
-        inverse_diagonal = device.array(1 / operator.diagonal(), operator.dtype)
         if isinstance(operator, Stencil):
-            bands = _scaled_bands(operator)
+            bands, inverse_diagonal = device.scaled_bands(operator.main, operator.lower, operator.strides)
             return device.stencil_series(bands, operator.strides, inverse_diagonal, self.order)
+        inverse_diagonal = device.array(1 / operator.diagonal(), operator.dtype)
         lower = sparse.tril(operator.to_csr(), k=-1, format="csr") @ sparse.diags_array(1 / operator.diagonal())
         terms = device.csr_terms(sparse.csr_array(lower), inverse_diagonal)
         return TermByTerm(self.order, terms, device.zeros, inverse_diagonal)
-
-
-def _scaled_bands(operator: Stencil) -> tuple[np.ndarray, ...]:
-    """The bands of L D^-1: entry (i, i - stride) divided by D[i - stride]."""
-    diagonal = operator.diagonal()
-    bands = []
-    for low, stride in zip(operator.lower, operator.strides, strict=True):
-        band = np.zeros_like(low)
-        band[stride:] = low[stride:] / diagonal[: max(0, low.size - stride)]
-        bands.append(band)
-    return tuple(bands)

@@ -26,6 +26,8 @@ from workbench.solvers.cg import CG
 
 EXHAUSTED = 50
 """No direction is kept once sqrt((r, M^-1 r)) is below this many units of roundoff of its initial value."""
+NULL = 1e-13
+"""A Ritz value below this times the largest one belongs to the null space, where b was not in the range of A."""
 
 
 def lanczos_entries(alpha: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -174,7 +176,11 @@ class _Basis:
         if not 1 <= count <= steps:
             raise InputError(f"{count} Ritz vectors need {count} iterations, but the run made {steps}; ask for fewer")
         alpha, beta = np.array(self._alpha[:steps]), np.array(self._beta[:steps])
-        _, small = linalg.eigh_tridiagonal(*lanczos_entries(alpha, beta), select="i", select_range=(0, count - 1))
+        entries = lanczos_entries(alpha, beta)
+        values = linalg.eigvalsh_tridiagonal(*entries)
+        null = int(np.count_nonzero(values < NULL * values[-1]))
+        first = max(0, min(null, steps - count))
+        _, small = linalg.eigh_tridiagonal(*entries, select="i", select_range=(first, first + count - 1))
         # The Lanczos vectors are (-1)^j u_j/sqrt(gamma_j), and u_j = p_j - beta_(j-1) p_(j-1).
         of_u = small * ((-1.0) ** np.arange(steps) / np.sqrt(self._gamma[:steps]))[:, None]
         of_p = of_u.copy()

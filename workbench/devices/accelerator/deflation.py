@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy import linalg, sparse
 
+from workbench.devices.accelerator.cycles import LevelsOnDevice
 from workbench.devices.accelerator.dots import Dots
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.products import items_per_row_for
 from workbench.devices.accelerator.runtime import Vector
-from workbench.devices.coarse import Banded, Dense, Form
+from workbench.devices.boxes import Boxes
+from workbench.devices.coarse import Banded, Dense, Form, Levels
+from workbench.devices.cycles import Cycles
+from workbench.devices.kernels import cycles as cycle_texts
 from workbench.devices.kernels import deflation as texts
 
 LONGEST_RUN = 2048
 """Unknowns of a run of equal labels; longer runs are cut, for load balance."""
 LONGEST_SHARED_RUN = 256
 """The same where work-items share runs; many short runs occupy all of a GPU."""
+MOST_CELLS_OF_A_BOX = 8192
+"""Larger boxes have too few work-items."""
+CELLS_PER_ITEM = 64
+"""Cells of a box that a work-item adds."""
 MOST_CHUNKS = 64
 """Most chunks of a vector in the dot products of `Columns`."""
 MOST_DENSE = 4096
@@ -84,6 +93,51 @@ class Subdomains:
     def traffic(self) -> int:
         """Bytes of the run lists; the vector comes on top."""
         return self._bounds.nbytes + 2 * self._combined.parts.nbytes
+
+
+def small_boxes(boxes: Boxes) -> bool:
+    """Whether a box holds few enough cells for the work-items of one group."""
+    return math.prod(boxes.grid) <= MOST_CELLS_OF_A_BOX * math.prod(boxes.per_side)
+
+
+class BoxSubdomains:
+    """Z for parts of boxes: some work-items add the cells of a box, part by part, in a fixed order."""
+
+    def __init__(self, device: Launcher, labels: np.ndarray, boxes: Boxes, dtype: np.dtype) -> None:
+        self._device, self.size = device, labels.size
+        self._labels = device.array(labels, np.int32)
+        self._coarse = device.zeros(boxes.box.size, device.wide(dtype))
+        grid, per_side = boxes.sides
+        self._boxes = int(per_side.prod())
+        firsts = boxes.firsts
+        self._firsts, self._most = device.array(firsts, np.int32), np.int32(np.diff(firsts).max())
+        self._sides = [np.int64(side) for side in (*grid, *per_side)]
+        self._items = items_per_row_for(device, labels.size / self._boxes / CELLS_PER_ITEM)
+        self._groups = device.layout.groups_for(self._boxes * self._items)
+        if device.layout.chunked:
+            self._groups = device.layout.groups_for(self.size)
+        self._restrict = device.kernel(texts.box_sums(self._items), "box_sums", dtype)
+        self._prolong = device.kernel(texts.PROLONG, "prolong", dtype)
+
+    def restrict(self, w: Vector) -> Vector:
+        """Z^T w, shape (d,); the next call overwrites it."""
+        arguments = (w, self._labels, self._firsts, self._coarse, *self._sides, self._most, np.int64(self._boxes))
+        self._device.launch(self._restrict, self._groups, *arguments)
+        return self._coarse
+
+    def add(self, x: Vector, coarse: Vector, sign: int = 1) -> None:
+        """x = x + sign Z a in place."""
+        signed = self._device.number(sign, coarse.dtype)
+        self._device.launch_over(self._prolong, self.size, x, self._labels, coarse, signed)
+
+    def subtract(self, x: Vector, coarse: Vector) -> None:
+        """x = x - Z a in place."""
+        self.add(x, coarse, -1)
+
+    @property
+    def traffic(self) -> int:
+        """Bytes of the labels and the sums; the vector comes on top."""
+        return self._labels.nbytes + self._coarse.nbytes
 
 
 class Columns:
@@ -226,6 +280,37 @@ class _FactorProducts(_Coarse):
         return self._solved
 
 
+class _CycleSolve(_Coarse):
+    """Cycles over levels, in single precision; about 40 launches a solve with four levels."""
+
+    def __init__(self, device: Launcher, form: Levels, count: int) -> None:
+        super().__init__(device, count, form.bottom.dtype)
+        dtype = form.bottom.dtype
+        self._inverse = device.array(form.bottom, dtype)
+        self._bottom = device.kernel(cycle_texts.BOTTOM, "cycle_bottom", dtype)
+        self._cycles = Cycles(form, LevelsOnDevice(device), self._solve_bottom)
+        self._order = device.array(form.order, np.int32)
+        self._scale = device.array(form.scale, form.scale.dtype)
+        self._sums = device.zeros(device.layout.groups_for(count), self._solved.dtype)
+        self._summed = np.int64(self._sums.size if form.singular else 0)
+        self._sum = device.kernel(cycle_texts.SUM, "cycle_sum", dtype)
+        self._enter = device.kernel(cycle_texts.ENTER, "cycle_enter", dtype)
+        self._leave = device.kernel(cycle_texts.LEAVE, "cycle_leave", dtype)
+
+    def _solve_bottom(self, b: Vector, x: Vector) -> None:
+        self._device.launch(self._bottom, b.size, self._inverse, b, x, np.int64(b.size))
+
+    def solve(self, coarse: Vector) -> Vector:
+        if self._summed:
+            self._device.launch_over(self._sum, self._count, coarse, self._sums)
+        entering = (self._sums, self._summed, self._order, self._scale, coarse, self._cycles.right)
+        self._device.launch_over(self._enter, self._count, *entering)
+        self._cycles.solve()
+        leaving = (self._order, self._scale, self._cycles.solution, self._solved)
+        self._device.launch_over(self._leave, self._count, *leaving)
+        return self._solved
+
+
 class _OnTheHost(_Coarse):
     waits = True
     notes = ("E is solved with on the host in every iteration; coarse solvers cholesky and inverse stay on the device",)
@@ -249,7 +334,11 @@ def _banded(device: Launcher, form: Banded, count: int) -> _Coarse:
     return (_FactorProducts if dense else _BandSolve)(device, form, count)
 
 
-_ON_DEVICE: dict[type, Callable[[Launcher, Any, int], _Coarse]] = {Dense: _DenseProduct, Banded: _banded}
+_ON_DEVICE: dict[type, Callable[[Launcher, Any, int], _Coarse]] = {
+    Dense: _DenseProduct,
+    Banded: _banded,
+    Levels: _CycleSolve,
+}
 """The forms of E^-1 that are solved on the device."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -34,6 +35,7 @@ class Launcher:
         self.name = runtime.name
         self.budget = budget or Budget(None, runtime.memory, runtime.name)
         self._kernels: dict[tuple[Any, ...], Function] = {}
+        self._placed: dict[int, tuple[weakref.ref[np.ndarray], weakref.ref[Vector]]] = {}
         self._subtract = OnePass(self, "s = b - s", ("b", "s"))
         self._vdot = OnePass(self, DOTS, ("x", "y"))
         # Its sums lie in one buffer, which a run and a snapshot may both use.
@@ -59,6 +61,18 @@ class Launcher:
         values = np.ascontiguousarray(values, dtype)
         made = self.empty(values.shape, values.dtype)
         self.runtime.upload(made.handle, values)
+        return made
+
+    def placed(self, values: np.ndarray) -> Vector:
+        """The device's copy of a host array that does not change: A and M share the bands of a stencil.
+
+        A copy lives as long as somebody uses it.
+        """
+        kept = self._placed.get(id(values))
+        if kept is not None and kept[0]() is values and (found := kept[1]()) is not None:
+            return found
+        made = self.array(values, values.dtype)
+        self._placed[id(values)] = weakref.ref(values), weakref.ref(made)
         return made
 
     def _filled(self, value: complex, shape: tuple[int, ...], dtype: np.dtype) -> Vector:

@@ -16,6 +16,7 @@ from workbench.devices.accelerator.dots import AppliedElementWise
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.pieces import PieceVectors
 from workbench.devices.accelerator.runtime import Vector
+from workbench.devices.boxes import Boxes
 from workbench.devices.coarse import Form
 from workbench.devices.cpu import factorization
 from workbench.devices.cpu.sparse_inverse import inverse_factor
@@ -63,8 +64,14 @@ class Operators(Launcher):
         """The product by a host function; one vector is copied to the host and one back."""
         return host.CallableProduct(self, product, size, dtype)
 
+    def scaled_bands(
+        self, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]
+    ) -> tuple[tuple[Vector, ...], Vector]:
+        """The lower bands of L D^-1 of a stencil, and D^-1; made on the device from its copy of the stencil."""
+        return products.scaled_bands(self, main, lower, strides)
+
     def stencil_series(
-        self, bands: tuple[np.ndarray, ...], strides: tuple[int, ...], inverse_diagonal: Any, order: int
+        self, bands: tuple[Vector, ...], strides: tuple[int, ...], inverse_diagonal: Any, order: int
     ) -> Any:
         """K^H D^-1 K for the strictly lower bands of L D^-1, K the Neumann series of that order, term by term."""
         terms = products.stencil_terms(self, bands, strides, inverse_diagonal)
@@ -125,8 +132,10 @@ class Operators(Launcher):
         """Local vectors of pieces."""
         return PieceVectors(self, pieces, dtype)
 
-    def subdomains(self, labels: np.ndarray, count: int, dtype: np.dtype) -> Any:
+    def subdomains(self, labels: np.ndarray, count: int, dtype: np.dtype, boxes: Boxes | None = None) -> Any:
         """Piecewise constant deflation vectors given by a label per unknown."""
+        if boxes is not None and deflation.small_boxes(boxes):
+            return deflation.BoxSubdomains(self, labels, boxes, dtype)
         return deflation.Subdomains(self, labels, count, dtype)
 
     def columns(self, rows: np.ndarray) -> Any:

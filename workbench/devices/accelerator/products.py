@@ -34,8 +34,8 @@ class StencilProduct:
         # With a single band, rows in its direction are not consecutive across work-items.
         text = texts.stencil if device.layout.chunked or len(lower) == 1 else texts.stencil_columns
         self._kernel = device.kernel(text(len(lower), constant=constant), "stencil", main.dtype)
-        arrays = [main[:1] if constant else main, *lower]
-        self._fixed = [*(device.array(array, main.dtype) for array in arrays), *(np.int64(step) for step in strides)]
+        diagonal = device.array(main[:1], main.dtype) if constant else device.placed(main)
+        self._fixed = [diagonal, *(device.placed(band) for band in lower), *(np.int64(step) for step in strides)]
         self._words = len(lower) + 2 + (not constant)
         self._dtype = main.dtype
         self._dots = Dots(device, main.dtype, device.layout.groups_for(main.size))
@@ -89,8 +89,22 @@ class StencilTerm:
         return term_flops(len(self._bands) * self._size, self._size, self._bands[0].dtype, scaled=scaled)
 
 
+def scaled_bands(
+    device: Launcher, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]
+) -> tuple[tuple[Vector, ...], Vector]:
+    """The bands of L D^-1, entry (i, i - stride) divided by D[i - stride], and D^-1."""
+    inverse = device.empty(main.shape, main.dtype)
+    diagonal = device.placed(main)
+    device.launch_over(device.kernel(texts.INVERSE, "inverse", main.dtype), main.size, diagonal, inverse)
+    kernel = device.kernel(texts.SCALED_BAND, "scaled_band", main.dtype)
+    bands = tuple(device.empty(main.shape, main.dtype) for _ in lower)
+    for low, stride, band in zip(lower, strides, bands, strict=True):
+        device.launch_over(kernel, main.size, device.placed(low), inverse, band, np.int64(stride))
+    return bands, inverse
+
+
 def stencil_terms(
-    device: Launcher, bands: tuple[np.ndarray, ...], strides: tuple[int, ...], inverse_diagonal: Vector
+    device: Launcher, bands: tuple[Vector, ...], strides: tuple[int, ...], inverse_diagonal: Vector
 ) -> tuple[StencilTerm, StencilTerm, StencilTerm]:
     """base - L x, (base - L x)*D^-1 and base - L^H x."""
     placed = [device.array(band, inverse_diagonal.dtype) for band in bands]

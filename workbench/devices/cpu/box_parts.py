@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from workbench.devices.boxes import Boxes
 from workbench.devices.cpu.compiled import kernel
 from workbench.devices.cpu.threads import launch
 from workbench.devices.cpu.work_stealing import shared, threads
@@ -20,13 +21,13 @@ MOST_PHASES = 256
 
 def numbered_parts(
     phase: np.ndarray, grid: tuple[int, ...], per_side: tuple[int, ...]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """The part of each cell, int32, shape (N,), and the box and phase of each part, int32, shape (d,).
+) -> tuple[np.ndarray, Boxes] | None:
+    """The part of each cell, int32, shape (N,), and the boxes.
 
     Parts are numbered box by box, within a box by phase. None where a box has more than MOST_PHASES phases. Cost: two
     passes over the phases.
     """
-    shape, boxes = _three(grid, per_side)
+    shape, boxes = Boxes(grid, per_side, np.empty(0), np.empty(0)).sides
     starts = np.zeros(int(boxes.prod()) + 1, np.int64)
     labels = np.empty(phase.size, np.int32)
     nothing = np.empty(0, np.int32)
@@ -37,7 +38,7 @@ def numbered_parts(
     np.cumsum(starts, out=starts)
     box, kind = (np.empty(starts[-1], np.int32) for _ in range(2))
     launch(phase.size, _number, phase, shape, boxes, True, starts, labels, box, kind)
-    return labels, box, kind
+    return labels, Boxes(grid, per_side, box, kind)
 
 
 def stencil_parts_matrix(
@@ -45,34 +46,23 @@ def stencil_parts_matrix(
     lower: tuple[np.ndarray, ...],
     strides: tuple[int, ...],
     labels: np.ndarray,
-    box: np.ndarray,
-    grid: tuple[int, ...],
-    per_side: tuple[int, ...],
+    boxes: Boxes,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """E as the CSR arrays (data, indices, indptr), rows not sorted, the diagonal entry first.
 
-    labels, box: as `numbered_parts` returns them. None where a part has more than MOST_COUPLINGS couplings. Cost: two
+    labels, boxes: as `numbered_parts` returns them. None where a part has more than MOST_COUPLINGS couplings. Cost: two
     passes over the stencil and the labels.
     """
-    shape, boxes = _three(grid, per_side)
-    first = np.searchsorted(box, np.arange(int(boxes.prod()) + 1)).astype(np.int64)
-    indptr = np.zeros(box.size + 1, np.int64)
-    distances = np.array(strides)
+    indptr = np.zeros(boxes.box.size + 1, np.int64)
     nothing = np.empty(0, np.int32), np.empty(0, main.dtype)
-    stencil = (main, lower, distances)
-    launch(main.size, _couple, *stencil, labels, shape, boxes, first, False, indptr, *nothing)
+    given = (main, lower, np.array(strides), labels, *boxes.sides, boxes.firsts)
+    launch(main.size, _couple, *given, False, indptr, *nothing)
     if indptr.min() < 0:
         return None
     np.cumsum(indptr, out=indptr)
     indices, data = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], main.dtype)
-    launch(main.size, _couple, *stencil, labels, shape, boxes, first, True, indptr, indices, data)
+    launch(main.size, _couple, *given, True, indptr, indices, data)
     return data, indices, indptr
-
-
-def _three(grid: tuple[int, ...], per_side: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Cells and boxes of each side with leading ones, as three sides."""
-    lead = (1,) * (3 - len(grid))
-    return np.array(lead + tuple(grid), np.int64), np.array(lead + tuple(per_side), np.int64)
 
 
 @kernel()

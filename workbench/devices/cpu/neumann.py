@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from workbench.devices.cpu import generated, neumann_text
+from workbench.devices.cpu.compiled import kernel
 from workbench.devices.cpu.memory import vector
 from workbench.devices.cpu.neumann_text import ALIGNED, BLOCK
-from workbench.devices.cpu.threads import cores, launch, prepare
+from workbench.devices.cpu.threads import CHUNK, cores, launch, prepare
+from workbench.devices.cpu.work_stealing import shared, threads
 from workbench.devices.traffic import product_flops
 from workbench.lines.types import accumulator
 
@@ -30,6 +32,18 @@ def stencil_series(
     """
     kind = OnePassSeries if order <= MOST_LEVELS else SeveralPassSeries
     return kind(bands, strides, inverse_diagonal, order)
+
+
+def scaled_bands(
+    main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]
+) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+    """The bands of L D^-1, entry (i, i - stride) divided by D[i - stride], and D^-1."""
+    inverse = vector(main.size, main.dtype)
+    launch(main.size, _invert, main, inverse)
+    bands = tuple(vector(main.size, main.dtype) for _ in lower)
+    for low, stride, band in zip(lower, strides, bands, strict=True):
+        launch(main.size, _scale_band, low, inverse, stride, band)
+    return bands, inverse
 
 
 class _Series:
@@ -105,8 +119,8 @@ class SeveralPassSeries(_Series):
         self._upper = [
             generated.kernel(neumann_text.upper_pass(len(bands), self._dtype, levels)) for levels in self._levels
         ]
-        for kernel in (*self._lower, *self._upper):
-            prepare(kernel, *[self._middle] * 4, *self._fixed)
+        for text in (*self._lower, *self._upper):
+            prepare(text, *[self._middle] * 4, *self._fixed)
 
     def apply(self, r: np.ndarray, u: np.ndarray, *_: str) -> np.ndarray:
         """u = M^-1 r; computes all three dot products. The two may not be the same vector."""
@@ -117,12 +131,35 @@ class SeveralPassSeries(_Series):
     def _series(self, kernels: list[Any], base: np.ndarray, target: np.ndarray, r: np.ndarray, u: np.ndarray) -> None:
         """One triangular factor; no pass may write what it reads, so u and the spare vector alternate."""
         start = base
-        for left, kernel in zip(reversed(range(len(kernels))), kernels, strict=True):
+        for left, text in zip(reversed(range(len(kernels))), kernels, strict=True):
             y = target if left == 0 else self._spare if left % 2 else u
-            launch(r.size, kernel, base, start, y, r, *self._fixed)
+            launch(r.size, text, base, start, y, r, *self._fixed)
             start = y
 
     @property
     def traffic(self) -> int:
         passes = len(self._levels)
         return (2 * passes * (len(self._bands) + 3) + passes - 1) * self._middle.nbytes
+
+
+@kernel(error_model="numpy")
+def _invert(taken, main, inverse):  # pragma: no cover
+    chunks = max(1, main.size // CHUNK)
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, chunks):
+            for i in range(main.size * chunk // chunks, main.size * (chunk + 1) // chunks):
+                inverse[i] = 1 / main[i]
+
+
+@kernel()
+def _scale_band(taken, low, inverse, stride, band):  # pragma: no cover
+    chunks = max(1, low.size // CHUNK)
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, chunks):
+            place = np.int64(chunk)
+            first, end = low.size * place // chunks, low.size * (place + 1) // chunks
+            middle = min(end, max(first, stride))
+            for i in range(first, middle):
+                band[i] = 0
+            for i in range(middle, end):
+                band[i] = low[i] * inverse[i - stride]

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from workbench.devices.base import DeviceBase
+from workbench.devices.boxes import Boxes
 from workbench.devices.coarse import Form, Levels
 from workbench.devices.cpu import block_algebra, factorization, neumann
 from workbench.devices.cpu.box import BoxProduct
@@ -74,6 +75,12 @@ class Operators(DeviceBase):
         """The product with anything that maps a vector to a vector."""
         return CallableProduct(product, size, dtype)
 
+    def scaled_bands(
+        self, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]
+    ) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+        """The lower bands of L D^-1 of a stencil, and D^-1."""
+        return neumann.scaled_bands(main, lower, strides)
+
     def stencil_series(
         self, bands: tuple[np.ndarray, ...], strides: tuple[int, ...], inverse_diagonal: np.ndarray, order: int
     ) -> neumann.OnePassSeries | neumann.SeveralPassSeries:
@@ -103,7 +110,7 @@ class Operators(DeviceBase):
         """Local vectors of pieces."""
         return PieceVectors(pieces, dtype)
 
-    def subdomains(self, labels: np.ndarray, count: int, dtype: np.dtype) -> Subdomains:
+    def subdomains(self, labels: np.ndarray, count: int, dtype: np.dtype, boxes: Boxes | None = None) -> Subdomains:
         """Piecewise constant deflation vectors given by a label per unknown."""
         return Subdomains(labels, count, dtype)
 

@@ -39,3 +39,14 @@ def runs(items_per_run: int) -> str:
     if items_per_run == 1:
         return read("runs")
     return fill("runs_shared", items_per_run=items_per_run, half=items_per_run // 2)
+
+
+def box_sums(items_per_box: int) -> str:
+    """coarse[part] = the sum of w over each part of a box; a power of two of work-items share a box."""
+    shared = items_per_box > 1
+    return fill(
+        "box_sums",
+        items_per_box=items_per_box,
+        room="SHARED(W, room, GROUP);" if shared else "",
+        together=fill("box_sums_together", half=items_per_box // 2) if shared else "",
+    )

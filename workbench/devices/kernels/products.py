@@ -12,6 +12,13 @@ ALONG = 4
 """Rows in the direction of the farthest band that a GPU work-item computes."""
 
 
+INVERSE = read("inverse")
+"""inverse = 1/main, entry by entry."""
+
+SCALED_BAND = read("scaled_band")
+"""band[i] = low[i] inverse[i - stride], zero before the first."""
+
+
 def stencil(bands: int, *, constant: bool) -> str:
     """y = A x for a diagonal and lower bands at distances d0 < d1 < ..; rows without all neighbours are separate loops,
     so that the long one has no branch. A constant diagonal is one number."""

@@ -1,0 +1,32 @@
+"""Boxes of a grid, split into parts that are numbered box by box."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Boxes:
+    """Boxes of a grid, each split into parts by phase; box j of n cells on a side with k boxes begins at ceil(j n/k).
+
+    grid, per_side: cells and boxes of each side, slowest first. box, phases: the box and the phase of each part, shape
+    (d,); parts are numbered box by box.
+    """
+
+    grid: tuple[int, ...]
+    per_side: tuple[int, ...]
+    box: np.ndarray
+    phases: np.ndarray
+
+    @property
+    def sides(self) -> tuple[np.ndarray, np.ndarray]:
+        """Cells and boxes of three sides, with leading ones."""
+        lead = (1,) * (3 - len(self.grid))
+        return np.array(lead + tuple(self.grid), np.int64), np.array(lead + tuple(self.per_side), np.int64)
+
+    @property
+    def firsts(self) -> np.ndarray:
+        """The first part of each box, and d."""
+        return np.searchsorted(self.box, np.arange(int(np.prod(self.per_side)) + 1)).astype(np.int64)

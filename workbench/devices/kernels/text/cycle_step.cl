@@ -1,0 +1,8 @@
+KERNEL cycle_step(GLOBAL const W* numerator, GLOBAL const W* denominator, const I64 count,
+    $vectors, const I64 rows)
+{
+    $quotient
+    EACH(i, rows) {
+        $result
+    }
+}
