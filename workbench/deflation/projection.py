@@ -118,9 +118,11 @@ class Projection:
 
     def recover_solution(self, x: DeviceVector, b: DeviceVector) -> None:
         """x = Q b + P^T x^ in place, written as x^ + Q (b - A x^)."""
-        self.bound.apply(x, self._work)
-        self.device.subtract_from(b, self._work)
-        self._z.add(x, self.coarse_solve(self._z.restrict(self._work)))
+        self._z.add(x, self.coarse_solve(self._product.residual(b, x, self._work)))
+
+    def correct(self, u: DeviceVector, r: DeviceVector) -> Dots | None:
+        """The same as `recover_solution`, with (r, u), (u, u) and (r, r) where they cost no pass of their own."""
+        return self._z.add_paired(u, self.coarse_solve(self._product.residual(r, u, self._work)), r)
 
     def drift(self, r: DeviceVector) -> float:
         """||Z^H r|| with the columns of Z normalized; zero for an exact projection.

@@ -168,13 +168,15 @@ class TwoLevel:
             self._projection.project(v)
         self._M.apply(v, u)
         dots = self._dots.apply(r, u) if self._early and wanted else None
-        if self._after and self._correct:
+        if self._after and self._correct and wanted:
+            dots = self._projection.correct(u, r)
+        elif self._after and self._correct:
             self._projection.recover_solution(u, r)
         elif self._after:
             self._projection.project_transposed(u)
         elif self._correct:
             self._projection.add_correction(u, r)
-        return self._dots.apply(r, u) if wanted and not self._early else dots
+        return dots if dots is not None or not wanted else self._dots.apply(r, u)
 
     def block(self, columns: int) -> Any:
         """M1 for block vectors, None where Z is dense."""

@@ -81,6 +81,10 @@ class Restriction(Protocol):
         """x = x + Z a in place."""
         ...
 
+    def add_paired(self, x: DeviceVector, coarse: DeviceVector, r: DeviceVector) -> Dots | None:
+        """x = x + Z a in place, with (r, x), (x, x) and (r, r); None where a pass of their own computes those."""
+        ...
+
     def subtract(self, x: DeviceVector, coarse: DeviceVector, /) -> None:
         """x = x - Z a in place."""
         ...
@@ -114,6 +118,10 @@ class RestrictedProduct(Protocol):
     def saved(self) -> int: ...
 
     def apply(self, x: DeviceVector, out: DeviceVector, *wanted: str) -> tuple[Dots, DeviceVector]: ...
+
+    def residual(self, b: DeviceVector, x: DeviceVector, work: DeviceVector) -> DeviceVector:
+        """Z^H (b - A x), shape (d,). work: a vector that may be overwritten."""
+        ...
 
 
 class PieceVectors(Protocol):

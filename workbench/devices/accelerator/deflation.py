@@ -54,11 +54,37 @@ class Combined:
         return self._coarse
 
 
-class Subdomains:
+class _Labelled:
+    """x + Z a by a label per unknown."""
+
+    def __init__(self, device: Launcher, labels: np.ndarray, dtype: np.dtype) -> None:
+        self._device, self.size = device, labels.size
+        self._labels = device.array(labels, np.int32)
+        self._prolong = device.kernel(texts.PROLONG, "prolong", dtype)
+        self._prolong_dots = device.kernel(texts.PROLONG_DOTS, "prolong_dots", dtype)
+        self._dots = Dots(device, dtype, device.layout.groups_for(self.size))
+
+    def add(self, x: Vector, coarse: Vector, sign: int = 1) -> None:
+        """x = x + sign Z a in place."""
+        signed = self._device.number(sign, coarse.dtype)
+        self._device.launch_over(self._prolong, self.size, x, self._labels, coarse, signed)
+
+    def add_paired(self, x: Vector, coarse: Vector, r: Vector) -> Dots:
+        """x = x + Z a in place, with (r, x), (x, x) and (r, r)."""
+        arguments = (x, self._labels, coarse, r, self._dots.partial)
+        self._device.launch_over(self._prolong_dots, self.size, *arguments)
+        return self._dots
+
+    def subtract(self, x: Vector, coarse: Vector) -> None:
+        """x = x - Z a in place."""
+        self.add(x, coarse, -1)
+
+
+class Subdomains(_Labelled):
     """Z for labels of shape (N,) in 0..d-1: `restrict` is Z^T w, `add` is x + Z a. Stores one label per unknown."""
 
     def __init__(self, device: Launcher, labels: np.ndarray, count: int, dtype: np.dtype) -> None:
-        self._device, self.size = device, labels.size
+        super().__init__(device, labels, dtype)
         cut = np.arange(0, self.size, LONGEST_RUN if device.layout.chunked else LONGEST_SHARED_RUN)
         starts = np.union1d(np.flatnonzero(np.diff(labels, prepend=labels[0] - 1)), cut)
         owners = labels[starts]
@@ -67,27 +93,16 @@ class Subdomains:
         self._runs = starts.size
         index = np.int64 if self.size > np.iinfo(np.int32).max else np.int32
         self._bounds = device.array(np.append(starts, self.size), index)
-        self._labels = device.array(labels, np.int32)
         self._combined = Combined(device, order, ends, dtype)
         items_per_run = items_per_row_for(device, self.size / self._runs)
         self._groups = device.layout.groups_for(self.size if device.layout.chunked else self._runs * items_per_run)
         self._restrict = device.kernel(texts.runs(items_per_run), "runs", dtype, index)
-        self._prolong = device.kernel(texts.PROLONG, "prolong", dtype)
 
     def restrict(self, w: Vector) -> Vector:
         """Z^T w, shape (d,); the next call overwrites it."""
         arguments = (w, self._bounds, self._combined.parts, np.int64(self._runs))
         self._device.launch(self._restrict, self._groups, *arguments)
         return self._combined()
-
-    def add(self, x: Vector, coarse: Vector, sign: int = 1) -> None:
-        """x = x + sign Z a in place."""
-        signed = self._device.number(sign, coarse.dtype)
-        self._device.launch_over(self._prolong, self.size, x, self._labels, coarse, signed)
-
-    def subtract(self, x: Vector, coarse: Vector) -> None:
-        """x = x - Z a in place."""
-        self.add(x, coarse, -1)
 
     @property
     def traffic(self) -> int:
@@ -100,12 +115,11 @@ def small_boxes(boxes: Boxes) -> bool:
     return math.prod(boxes.grid) <= MOST_CELLS_OF_A_BOX * math.prod(boxes.per_side)
 
 
-class BoxSubdomains:
+class BoxSubdomains(_Labelled):
     """Z for parts of boxes: some work-items add the cells of a box, part by part, in a fixed order."""
 
     def __init__(self, device: Launcher, labels: np.ndarray, boxes: Boxes, dtype: np.dtype) -> None:
-        self._device, self.size = device, labels.size
-        self._labels = device.array(labels, np.int32)
+        super().__init__(device, labels, dtype)
         self._coarse = device.zeros(boxes.box.size, device.wide(dtype))
         grid, per_side = boxes.sides
         self._boxes = int(per_side.prod())
@@ -117,22 +131,12 @@ class BoxSubdomains:
         if device.layout.chunked:
             self._groups = device.layout.groups_for(self.size)
         self._restrict = device.kernel(texts.box_sums(self._items), "box_sums", dtype)
-        self._prolong = device.kernel(texts.PROLONG, "prolong", dtype)
 
     def restrict(self, w: Vector) -> Vector:
         """Z^T w, shape (d,); the next call overwrites it."""
         arguments = (w, self._labels, self._firsts, self._coarse, *self._sides, self._most, np.int64(self._boxes))
         self._device.launch(self._restrict, self._groups, *arguments)
         return self._coarse
-
-    def add(self, x: Vector, coarse: Vector, sign: int = 1) -> None:
-        """x = x + sign Z a in place."""
-        signed = self._device.number(sign, coarse.dtype)
-        self._device.launch_over(self._prolong, self.size, x, self._labels, coarse, signed)
-
-    def subtract(self, x: Vector, coarse: Vector) -> None:
-        """x = x - Z a in place."""
-        self.add(x, coarse, -1)
 
     @property
     def traffic(self) -> int:
@@ -165,6 +169,10 @@ class Columns:
         """x = x + sign Z a in place."""
         numbers = (self._device.number(sign, coarse.dtype), np.int64(self._count))
         self._device.launch_over(self._sum, self.size, self._rows, x, coarse, *numbers)
+
+    def add_paired(self, x: Vector, coarse: Vector, r: Vector) -> None:
+        """x = x + Z a in place; dot products need a pass of their own."""
+        self.add(x, coarse)
 
     def subtract(self, w: Vector, coarse: Vector) -> None:
         """w = w - Z a in place."""

@@ -148,7 +148,8 @@ class Operators(Launcher):
 
     def restricted_product(self, bound: Any, z: Any) -> Any:
         """out = A x and Z^H out."""
-        return ProductThenRestriction(bound, z)
+        device: Any = self
+        return ProductThenRestriction(device, bound, z)
 
     def coarse_level(
         self, form: Form | None, solve: Callable[[np.ndarray], np.ndarray], count: int, dtype: np.dtype

@@ -35,6 +35,10 @@ class Columns:
         """x = x + Z a in place."""
         launch(x.size, _add, x, self._rows, coarse.astype(self.coarse.dtype, copy=False), self._sums)
 
+    def add_paired(self, x: np.ndarray, coarse: np.ndarray, r: np.ndarray) -> None:
+        """x = x + Z a in place; dot products need a pass of their own."""
+        self.add(x, coarse)
+
     def subtract(self, w: np.ndarray, coarse: np.ndarray) -> None:
         """w = w - Z a in place."""
         self.add(w, -coarse)

@@ -120,7 +120,9 @@ class Operators(DeviceBase):
 
     def restricted_product(self, bound: Any, z: Any) -> Any:
         """out = A x and Z^H out, in one pass where both kinds allow it."""
-        return FUSED.get((type(bound), type(z)), ProductThenRestriction)(bound, z)
+        fused = FUSED.get((type(bound), type(z)))
+        device: Any = self
+        return fused(bound, z) if fused else ProductThenRestriction(device, bound, z)
 
     def compact_columns(self, az: sparse.csr_array) -> CompactColumns:
         """AZ in compact form."""

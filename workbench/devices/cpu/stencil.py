@@ -14,15 +14,14 @@ import numpy as np
 
 from workbench.devices.cpu import generated
 from workbench.devices.cpu.block_products import BlockStencilProduct
-from workbench.devices.cpu.subdomains import Subdomains
+from workbench.devices.cpu.stencil_residual import RestrictedResidual
+from workbench.devices.cpu.subdomains import SUBDOMAINS, Subdomains
 from workbench.devices.cpu.threads import chunks_of, launch, prepare
 from workbench.devices.traffic import product_flops
 from workbench.lines.types import accumulator
 
 SUMS = ("xy", "yy", "xx")
 """The dot products (x, y), (y, y) and (x, x), as a kernel names and orders them."""
-SUBDOMAINS = "bounds, labels, cuts, groups, sums, coarse"
-"""The arguments of a kernel that restricts its result: the arrays of `Subdomains.stored`."""
 RESTRICT_CHUNK = """
 for run in range(cuts[chunk], cuts[chunk + 1]):
     piece = y[bounds[run]:bounds[run + 1]]
@@ -61,7 +60,8 @@ class StencilProduct:
     def restricted(self, subdomains: Subdomains) -> RestrictedStencilProduct:
         """The product that also computes Z^T out, from each chunk of out while that is in the cache."""
         text = product_text(len(self._lower), self._dtype, constant_main=self._constant, restricted=True)
-        return RestrictedStencilProduct(generated.kernel(text), self._fixed, subdomains)
+        residual = RestrictedResidual(self._fixed[:-2], subdomains)
+        return RestrictedStencilProduct(generated.kernel(text), self._fixed, subdomains, residual)
 
     @property
     def traffic(self) -> int:
@@ -75,8 +75,15 @@ class StencilProduct:
 class RestrictedStencilProduct:
     """out = A x and Z^T out in one pass, for piecewise constant Z: the restriction reads no further memory."""
 
-    def __init__(self, kernel: Callable[..., None], fixed: tuple[np.ndarray, ...], subdomains: Subdomains) -> None:
+    def __init__(
+        self,
+        kernel: Callable[..., None],
+        fixed: tuple[np.ndarray, ...],
+        subdomains: Subdomains,
+        residual: RestrictedResidual,
+    ) -> None:
         self._kernel, self._fixed, self._subdomains = kernel, (*fixed, *subdomains.stored), subdomains
+        self._residual = residual
         self._dots = fixed[-1]
         vector = np.empty(0, fixed[0].dtype)
         prepare(kernel, vector, vector, *self._fixed)
@@ -85,6 +92,10 @@ class RestrictedStencilProduct:
         """The three dot products of the product, and Z^T out; the arrays are reused by the next call."""
         launch(x.size, self._kernel, x, out, *self._fixed)
         return self._dots, self._subdomains.coarse
+
+    def residual(self, b: np.ndarray, x: np.ndarray, work: np.ndarray) -> np.ndarray:
+        """Z^T (b - A x); `work` is not used."""
+        return self._residual.apply(b, x)
 
     @property
     def saved(self) -> int:

@@ -22,6 +22,10 @@ MOST_GROUPS = 16
 """Each group of chunks has d separate sums; more groups would cost more memory than they gain in balance."""
 
 
+SUBDOMAINS = "bounds, labels, cuts, groups, sums, coarse"
+"""The arguments of a kernel that restricts a vector: the arrays of `Subdomains.stored`."""
+
+
 class Subdomains:
     """Z for labels of shape (N,) in 0..d-1, never stored: `restrict` is Z^T w, `add` is x + Z a.
 
@@ -40,7 +44,10 @@ class Subdomains:
         self.stored = (self._bounds, self._labels, self._cuts, shares, self._sums, self.coarse)
         some = np.empty(0, dtype)
         prepare(_restrict, some, *self.stored)
-        prepare(_add, some, self._bounds, self._labels, self._cuts, self.coarse)
+        self._partial, self._dots = (np.zeros(shape, self.coarse.dtype) for shape in ((chunks, 3), 3))
+        runs = (self._bounds, self._labels, self._cuts, self.coarse)
+        prepare(_add, some, *runs)
+        prepare(_add_paired, some, *runs, some, self._partial, self._dots)
 
     def restrict(self, w: np.ndarray) -> np.ndarray:
         """Z^T w, shape (d,), in double precision; the array is reused by the next call. Reads N words."""
@@ -50,6 +57,12 @@ class Subdomains:
     def add(self, x: np.ndarray, coarse: np.ndarray) -> None:
         """x = x + Z a in place."""
         launch(x.size, _add, x, self._bounds, self._labels, self._cuts, coarse)
+
+    def add_paired(self, x: np.ndarray, coarse: np.ndarray, r: np.ndarray) -> np.ndarray:
+        """x = x + Z a in place, with (r, x), (x, x) and (r, r) in the same pass."""
+        arguments = (self._bounds, self._labels, self._cuts, coarse, r, self._partial, self._dots)
+        launch(x.size, _add_paired, x, *arguments)
+        return self._dots
 
     def subtract(self, x: np.ndarray, coarse: np.ndarray) -> None:
         """x = x - Z a in place."""
@@ -162,6 +175,32 @@ def _add(taken, x, bounds, labels, cuts, coarse):  # pragma: no cover
                 value = coarse[labels[run]]
                 for i in range(piece.size):
                     piece[i] += value
+
+
+@kernel(error_model="numpy", fastmath=REORDERED)
+def _add_paired(taken, x, bounds, labels, cuts, coarse, r, partial, dots):  # pragma: no cover
+    wide = dots.dtype.type
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, cuts.size - 1):
+            for run in range(cuts[chunk], cuts[chunk + 1]):
+                piece = x[bounds[run] : bounds[run + 1]]
+                value = coarse[labels[run]]
+                for i in range(piece.size):
+                    piece[i] += value
+            low, high = bounds[cuts[chunk]], bounds[cuts[chunk + 1]]
+            new, other = x[low:high], r[low:high]
+            xy, yy, xx = wide(0), wide(0), wide(0)
+            for i in range(new.size):
+                left, right = wide(other[i]), wide(new[i])
+                xy += np.conj(left) * right
+                yy += np.conj(right) * right
+                xx += np.conj(left) * left
+            partial[chunk, 0], partial[chunk, 1], partial[chunk, 2] = xy, yy, xx
+    for k in range(3):
+        dots[k] = 0
+    for chunk in range(partial.shape[0]):
+        for k in range(3):
+            dots[k] += partial[chunk, k]
 
 
 @kernel(error_model="numpy", fastmath=REORDERED)

@@ -5,7 +5,7 @@ No atomics: every sum has two stages, the second in a fixed order.
 
 from __future__ import annotations
 
-from workbench.devices.kernels.source import fill, read
+from workbench.devices.kernels.source import dots, fill, read
 
 _TREE = read("tree_sum")
 
@@ -14,6 +14,9 @@ COMBINE = fill("combine", tree_sum=_TREE)
 
 PROLONG = read("prolong")
 """x = x + sign Z a for a label per unknown."""
+
+PROLONG_DOTS = fill("prolong_dots", **dots("r[i]"))
+"""x = x + Z a, with partial sums of (r, x), (x, x) and (r, r)."""
 
 COMPACT = read("compact")
 """w = w - AZ a, on the rows of AZ that have entries."""
