@@ -129,10 +129,10 @@ def theirs(cycle: Row, system: LinearSystem, matrix: sparse.csr_array) -> Row:
     ready = time.perf_counter()
     x = solver.solve(np.asarray(system.b, float))
     done = time.perf_counter()
-    iterations = solver.iterations
+    iterations, upload = solver.iterations, solver.upload_seconds
     solver.close()
     residual = float(np.linalg.norm(system.b - matrix @ x) / np.linalg.norm(system.b))
-    return _row(iterations, ready - begun, done - ready, residual)
+    return {**row(iterations, ready - begun, done - ready, residual), "upload_s": upload}
 
 
 def ours(chosen: Any, system: LinearSystem, first: str, second: str, coarse: str) -> Row:
@@ -143,10 +143,10 @@ def ours(chosen: Any, system: LinearSystem, first: str, second: str, coarse: str
     result = run_through(run)
     if not result.converged:
         raise InputError(f"did not converge: {result.summary['reason']}")
-    return _row(result.iterations, result.setup_seconds, result.iteration_seconds, result.true_relative_residual)
+    return row(result.iterations, result.setup_seconds, result.iteration_seconds, result.true_relative_residual)
 
 
-def _row(iterations: int, setup: float, iterating: float, residual: float) -> Row:
+def row(iterations: int, setup: float, iterating: float, residual: float) -> Row:
     return {
         "iterations": iterations,
         "setup_s": setup,

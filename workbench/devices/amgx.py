@@ -14,6 +14,7 @@ import contextlib
 import importlib
 import os
 import threading
+import time
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -181,7 +182,10 @@ class AmgxSolver:
                 self._b = self._keep(pyamgx.Vector().create(resources, mode=MODE))
                 self._x = self._keep(pyamgx.Vector().create(resources, mode=MODE))
                 self._solver = self._keep(pyamgx.Solver().create(resources, settings, mode=MODE))
+                begun = time.perf_counter()
                 self._matrix.upload_CSR(_with_short_indices(matrix))
+                self.upload_seconds = time.perf_counter() - begun
+                """Of the matrix, with the conversion of its indices."""
                 self._solver.setup(self._matrix)
                 # Room for x, which a solve fills.
                 self._x.upload(np.zeros(self.size))

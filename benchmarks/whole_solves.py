@@ -1,0 +1,188 @@
+"""Whole solves, setup included: multilevel deflation beside algebraic multigrid, on the cores or on an NVIDIA GPU.
+
+    python -m benchmarks whole_solves [--quick] [--output FOLDER]
+
+All get the assembled problem (peers its CSR matrix), start from x0 = 0 and end at ||b - A x|| <= 1e-6 ||b||, recomputed
+for all. On a GPU setup includes the copy of A there, which `upload_s` tells apart. Ours is A-DEF2 with neumann:2, boxes
+of four cells per side (eight in 2D) split by phase, and the multilevel coarse solver. On the cores the peers are PyAMG,
+and PETSc's GAMG and hypre's BoomerAMG with one and two MPI ranks; on a GPU AmgX's PCG around its classical and
+aggregation cycles. Rounds are interleaved, the first only warms up, figures are medians.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from benchmarks import amgx as on_gpu
+from benchmarks.amgx import RTOL, Row, solves
+from benchmarks.pipelined import Library
+from workbench import devices
+from workbench.devices import amgx
+from workbench.errors import InputError
+from workbench.preconditioners.amgx import Amgx
+from workbench.problems import LinearSystem
+from workbench.run import Run, Stopping, configure, run_through
+
+SIDE = {"sides": "z-:dirichlet"}
+RANDOM = {"count": 50, "layout": "random", "radius": 0.05, **SIDE}
+MANY = {"count": 500, "layout": "random", "radius": 0.03, **SIDE}
+CASES: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("8 bubbles 64^3", "bubbles-3d", {"n": 64, **SIDE}),
+    ("8 bubbles 128^3", "bubbles-3d", {"n": 128, **SIDE}),
+    ("8 bubbles 192^3", "bubbles-3d", {"n": 192, **SIDE}),
+    ("8 bubbles 256^3", "bubbles-3d", {"n": 256, **SIDE}),
+    ("50 bubbles 128^3", "bubbles-3d", {"n": 128, **RANDOM}),
+    ("50 bubbles 256^3", "bubbles-3d", {"n": 256, **RANDOM}),
+    ("500 bubbles 128^3", "bubbles-3d", {"n": 128, **MANY}),
+    ("500 bubbles 256^3", "bubbles-3d", {"n": 256, **MANY}),
+    ("slabs 128^3", "slabs-3d", {"n": 128}),
+    ("slabs 256^3", "slabs-3d", {"n": 256}),
+    ("two-layer 1024^2", "two-layer", {"n": 1024}),
+    ("two-layer 2048^2", "two-layer", {"n": 2048}),
+    ("two-layer 4096^2", "two-layer", {"n": 4096}),
+)
+QUICK = (("8 bubbles 24^3", "bubbles-3d", {"n": 24, **SIDE}), ("two-layer 64^2", "two-layer", {"n": 64}))
+ROUNDS = 3
+CELLS = {2: 8, 3: 4}
+"""Cells per side of a box, by dimensions."""
+MOST_OF_PYAMG, MOST_OF_PETSC = 3_000_000, 8_000_000
+"""Unknowns up to which these take part on the cores: time and memory of a run stay within minutes and 16 GB."""
+PETSC = Library(
+    "PETSc",
+    "petsc_amg.py",
+    "WORKBENCH_PETSC_PYTHON",
+    "on Debian: apt-get install python3-petsc4py libopenblas0",
+    ranks=True,
+)
+
+
+def figures(quick: bool = False) -> dict[str, Any]:
+    """What `python -m benchmarks` prints."""
+    device = "cpu"
+    if amgx.installed():
+        try:
+            device = devices.device("cuda").name
+        except InputError:
+            device = "cpu"
+    made: dict[str, Any] = {"device": device}
+    for label, name, parameters in QUICK if quick else CASES:
+        made[label] = case(label, name, parameters, device, 1 if quick else ROUNDS)
+        gc.collect()
+    return made
+
+
+def case(label: str, name: str, parameters: dict[str, Any], device: str, rounds: int) -> dict[str, Any]:
+    """All contestants on one problem."""
+    problem = configure(name, parameters).problem
+    system = problem.assemble()
+    size = system.operator.shape[0]
+    runs: dict[str, Callable[[], Row]] = {"ours": lambda: ours(name, parameters, device, system)}
+    peers = gpu_peers if device != "cpu" else cpu_peers
+    with tempfile.TemporaryDirectory() as folder:
+        runs |= dict(peers(system, Path(folder)))
+        rows = solves(label, runs, rounds)
+    for row in rows.values():
+        if "together_s" in row:
+            row["without_upload_s"] = row["together_s"] - row.get("upload_s", 0.0)
+            row["us_per_unknown"] = 1e6 * row["without_upload_s"] / size
+    return {"N": size, "solves": rows}
+
+
+def ours(name: str, parameters: dict[str, Any], device: str, system: LinearSystem) -> Row:
+    """A-DEF2 with the multilevel coarse solver."""
+    grid = system.grid or ()
+    parts = parameters["n"] // CELLS[len(grid)]
+    space = f"levelset:{parts}" if system.phase is not None else f"blocks:{parts}"
+    configuration = configure(
+        name,
+        parameters,
+        preconditioner="neumann:2",
+        deflation=space,
+        coarse="multilevel",
+        variant="a-def2",
+        device=device,
+        x0="zero",
+        stopping=Stopping(rtol=RTOL, maxiter=2000),
+    )
+    result = run_through(Run(configuration, system))
+    if not result.converged:
+        raise InputError(f"did not converge: {result.summary['reason']}")
+    row = on_gpu.row(result.iterations, result.setup_seconds, result.iteration_seconds, result.true_relative_residual)
+    row["vectors"] = result.summary["deflation_vectors"]
+    return row if device == "cpu" else {**row, "upload_s": _upload(device, system)}
+
+
+def _upload(device: str, system: LinearSystem) -> float:
+    """Seconds of a copy of A to the device alone; that of the solve has been dropped."""
+    chosen = devices.device(device)
+    gc.collect()
+    chosen.synchronize()
+    begun = time.perf_counter()
+    bound = system.operator.bind(chosen)
+    chosen.synchronize()
+    seconds = time.perf_counter() - begun
+    del bound
+    return seconds
+
+
+def cpu_peers(system: LinearSystem, folder: Path) -> Iterator[tuple[str, Callable[[], Row]]]:
+    """PyAMG's cycles in this process, those of PETSc in processes of their own."""
+    size = system.operator.shape[0]
+    if size <= MOST_OF_PYAMG:
+        # Imported here: PyAMG need not be installed beside a GPU.
+        theirs = importlib.import_module("benchmarks.two_level").Theirs(system)
+        for label, build in theirs.builders.items():
+            yield label, lambda build=build: _pyamg(theirs, build)
+    python = PETSC.python()
+    if python is None or size > MOST_OF_PETSC:
+        return
+    matrix = system.operator.to_csr()
+    np.savez(folder / "A.npz", data=matrix.data, indices=matrix.indices, indptr=matrix.indptr)
+    b = system.b - system.b.mean() if system.constant_nullspace else system.b
+    np.save(folder / "b.npy", b)
+    for cycle in ("gamg", "hypre"):
+        for ranks in (1, 2):
+            job = {"cycle": cycle, "singular": system.constant_nullspace}
+            yield (
+                f"PETSc {cycle}, ranks: {ranks}",
+                lambda job=job, ranks=ranks: _petsc(python, ranks, job, folder, system),
+            )
+
+
+def _pyamg(theirs: Any, build: Callable[[], Any]) -> Row:
+    found = theirs.solve(build)
+    if not found["converged"]:
+        raise InputError(f"did not converge: true residual {found['true_relative_residual']:.1e}")
+    return on_gpu.row(int(found["iterations"]), found["setup_s"], found["iteration_s"], found["true_relative_residual"])
+
+
+def _petsc(python: str, ranks: int, job: dict[str, Any], folder: Path, system: LinearSystem) -> Row:
+    paths = {"matrix": str(folder / "A.npz"), "b": str(folder / "b.npy"), "answer": str(folder / "x")}
+    reply = PETSC.play(python, ranks, {**job, **paths, "rtol": RTOL})
+    x = np.concatenate([np.load(folder / f"x{rank}.npy") for rank in range(ranks)])
+    b = np.load(folder / "b.npy")
+    residual = float(np.linalg.norm(b - system.operator.to_csr() @ x) / np.linalg.norm(b))
+    return on_gpu.row(reply["iterations"], reply["setup_s"], reply["iterate_s"], residual)
+
+
+def gpu_peers(system: LinearSystem, folder: Path) -> Iterator[tuple[str, Callable[[], Row]]]:
+    """AmgX's own PCG around three of its cycles; classical ones break down on singular systems."""
+    matrix = sparse.csr_array(system.operator.to_csr())
+    aggressive = Amgx("classical").configuration()
+    aggressive["solver"] |= {"aggressive_levels": 2}
+    cycles = {
+        "classical": Amgx("classical").configuration(),
+        "classical, 2 aggressive levels": aggressive,
+        "aggregation": Amgx("aggregation").configuration(),
+    }
+    for label, cycle in cycles.items():
+        yield f"AmgX PCG, {label}", lambda cycle=cycle: on_gpu.theirs(cycle, system, matrix)
