@@ -32,9 +32,7 @@ class Blocks(Deflation):
         labels = self.labels(size, grid, phase)
         if grid is None:
             return labels, None
-        per_side = (self.k,) * len(grid)
-        box = np.arange(self.k ** len(grid))
-        return labels, Boxes(grid, per_side, box, np.zeros_like(box))
+        return labels, Boxes.whole(grid, (self.k,) * len(grid))
 
     def labels(self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None = None) -> np.ndarray:
         sides = grid or (size,)

@@ -6,8 +6,8 @@ import numpy as np
 from scipy import sparse
 
 from workbench.devices.boxes import Boxes
-from workbench.devices.cpu.box_parts import stencil_parts_matrix
 from workbench.devices.cpu.coarse_rows import ROUNDING, label_sums, stencil_az
+from workbench.devices.protocol import Device
 from workbench.operators import Operator, Stencil
 
 
@@ -35,7 +35,7 @@ def galerkin_matrix(az: sparse.csr_array, labels: np.ndarray, count: int) -> spa
     return sparse.csr_array((summed + summed.conj().T) / 2)
 
 
-def matrix_of_boxes(operator: Stencil, labels: np.ndarray, boxes: Boxes) -> sparse.csr_array | None:
+def matrix_of_boxes(operator: Stencil, labels: np.ndarray, boxes: Boxes, device: Device) -> sparse.csr_array | None:
     """E of parts of boxes, without AZ; None where a part is coupled to very many others."""
-    csr = stencil_parts_matrix(operator.main, operator.lower, operator.strides, labels, boxes)
+    csr = device.box_matrix(operator.main, operator.lower, operator.strides, labels, boxes)
     return sparse.csr_array(csr, shape=(boxes.box.size,) * 2) if csr else None

@@ -9,7 +9,7 @@ from workbench.deflation import lapack
 from workbench.deflation.coarse import not_definite
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Level, Levels
-from workbench.devices.cpu.aggregation import Csr, reordered, summed
+from workbench.devices.cpu.aggregation import Csr, reordered, summed, with_unit_diagonal
 from workbench.errors import InputError
 
 NULL_TOLERANCE = 1e-10
@@ -79,15 +79,12 @@ def _nested_orders(parents: list[np.ndarray], last: int) -> list[np.ndarray]:
 def _level(csr: Csr, diagonal: np.ndarray, parent: np.ndarray, starts: np.ndarray, weights: np.ndarray) -> Level:
     """A level with its matrix scaled to unit diagonal, in single precision."""
     data, indices, indptr = csr
-    scale = 1 / np.sqrt(diagonal)
-    rows = np.repeat(np.arange(diagonal.size), np.diff(indptr))
-    scaled = data * scale[rows]
     # Row sums of |D^-1 E| bound its spectrum.
-    bound = max(LEAST_BOUND, float((np.add.reduceat(np.abs(scaled), indptr[:-1]) * scale).max()))
-    scaled *= scale[indices]
+    scaled, sums = with_unit_diagonal(csr, 1 / np.sqrt(diagonal), _single(data.dtype))
+    bound = max(LEAST_BOUND, sums)
     index = np.int64 if data.size > np.iinfo(np.int32).max else np.int32
     return Level(
-        scaled.astype(_single(data.dtype)),
+        scaled,
         indices,
         indptr.astype(index),
         parent.astype(np.int32),

@@ -193,4 +193,5 @@ class Projection:
 
 def _is_singular(matrix: sparse.csr_array) -> bool:
     sums = np.abs(matrix @ np.ones(matrix.shape[0], matrix.dtype))
-    return bool(np.all(sums <= NULL_TOLERANCE * np.asarray(abs(matrix).sum(axis=1)).ravel().max()))
+    absolute = sparse.csr_array((np.abs(matrix.data), matrix.indices, matrix.indptr), shape=matrix.shape)
+    return bool(np.all(sums <= NULL_TOLERANCE * (absolute @ np.ones(matrix.shape[0])).max()))

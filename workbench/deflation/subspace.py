@@ -86,7 +86,7 @@ class PiecewiseConstant(Subspace):
 
     def __init__(self, labels: np.ndarray, boxes: Boxes | None = None) -> None:
         self.labels, self._boxes = labels, boxes
-        self.sizes = np.bincount(labels)
+        self.sizes = np.bincount(labels) if boxes is None else boxes.sizes
         if not self.sizes.all():
             raise InputError(
                 f"deflation subdomain {int(np.argmin(self.sizes))} of {self.sizes.size} holds no unknown; renumber them"
@@ -98,7 +98,7 @@ class PiecewiseConstant(Subspace):
         columns = SparseColumns(operator, self.labels, count)
         matrix = None
         if isinstance(operator, Stencil) and self._boxes and count >= LEAST_WITHOUT_AZ:
-            matrix = matrix_of_boxes(operator, self.labels, self._boxes)
+            matrix = matrix_of_boxes(operator, self.labels, self._boxes, device)
         return BoundSubspace(
             device.subdomains(self.labels, count, operator.dtype, self._boxes),
             lambda: device.compact_columns(columns.az),

@@ -11,14 +11,24 @@ import numpy as np
 class Boxes:
     """Boxes of a grid, each split into parts by phase; box j of n cells on a side with k boxes begins at ceil(j n/k).
 
-    grid, per_side: cells and boxes of each side, slowest first. box, phases: the box and the phase of each part, shape
-    (d,); parts are numbered box by box.
+    grid, per_side: cells and boxes of each side, slowest first. box, phases, sizes: the box, the phase and the number
+    of cells of each part, shape (d,); parts are numbered box by box.
     """
 
     grid: tuple[int, ...]
     per_side: tuple[int, ...]
     box: np.ndarray
     phases: np.ndarray
+    sizes: np.ndarray
+
+    @classmethod
+    def whole(cls, grid: tuple[int, ...], per_side: tuple[int, ...]) -> Boxes:
+        """Boxes that are not split."""
+        sizes = np.ones(1, np.int64)
+        for cells, parts in zip(grid, per_side, strict=True):
+            sizes = np.outer(sizes, np.diff(-(-np.arange(parts + 1) * cells // parts))).ravel()
+        box = np.arange(sizes.size)
+        return cls(grid, per_side, box, np.zeros_like(box), sizes)
 
     @property
     def sides(self) -> tuple[np.ndarray, np.ndarray]:

@@ -58,6 +58,14 @@ class Memory(Protocol):
         """Host values on the device, contiguous, of the same shape; copied only where they must be."""
         ...
 
+    def placed(self, values: np.ndarray) -> DeviceVector:
+        """The device's copy of a host array; the same one for all who ask during a setup, while it is in use."""
+        ...
+
+    def forget_copies(self) -> None:
+        """A setup begins: host arrays may have changed since the last one."""
+        ...
+
     def zeros(self, size: int, dtype: np.dtype) -> DeviceVector:
         """A new vector of zeros, shape (size,)."""
         ...
@@ -288,6 +296,20 @@ class SecondLevel(Protocol):
 
     def subdomains(self, labels: np.ndarray, count: int, dtype: np.dtype, boxes: Boxes | None = None) -> Restriction:
         """Z of piecewise constant vectors, given by the label 0..count-1 of each unknown; boxes: what they number."""
+        ...
+
+    def box_matrix(
+        self,
+        main: np.ndarray,
+        lower: tuple[np.ndarray, ...],
+        strides: tuple[int, ...],
+        labels: np.ndarray,
+        boxes: Boxes,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """E = Z^H A Z of a stencil and parts of boxes, as data, indices and indptr in host memory, rows not sorted.
+
+        None where a part is coupled to more others than the device keeps.
+        """
         ...
 
     def columns(self, rows: np.ndarray) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from workbench.arrays import DTYPES
+from workbench.devices.cpu.counting import nonzeros
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators.base import BoundOperator
@@ -88,7 +89,7 @@ class Stencil:
     @property
     def nnz(self) -> int:
         """Non-zero entries of the assembled matrix."""
-        return int(np.count_nonzero(self.main) + 2 * sum(np.count_nonzero(low) for low in self.lower))
+        return nonzeros(self.main) + 2 * sum(nonzeros(low) for low in self.lower)
 
     @property
     def nbytes(self) -> int:

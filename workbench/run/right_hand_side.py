@@ -47,6 +47,8 @@ def prepare_vectors(
     dtype = system.operator.dtype
     b, exact = right_hand_side(configuration, system, bound, device)
     start = _start(configuration, system, x0)
+    # Held, so that the norm and the solve share one copy.
+    held = device.placed(b)
     exponent = _exponent(b, start, bound, device)
     if exponent:
         b, start = scaled(b, -exponent), scaled(start, -exponent)
@@ -59,7 +61,8 @@ def prepare_vectors(
         start = constant(0, b.size, dtype)
         notes.append("b is zero, so x = 0; give atol above 0 to watch another start converge to it")
     check_stopped(stopped)
-    return Vectors(device.array(b, dtype), device.copy(device.array(start, dtype)), exact, exponent, removed)
+    del held
+    return Vectors(device.placed(b), device.copy(device.array(start, dtype)), exact, exponent, removed)
 
 
 def right_hand_side(
@@ -117,7 +120,7 @@ def _norm(values: np.ndarray, device: Device) -> float:
     """||v||, or a positive lower bound where the squares underflow on the device."""
     if constant_of(values) is not None:
         return max_abs(entries(values)) * math.sqrt(values.size)
-    return device.norm(device.array(values, values.dtype)) or max_abs(values)
+    return device.norm(device.placed(values)) or max_abs(values)
 
 
 def make_consistent(b: np.ndarray, exponent: int, notes: list[str]) -> tuple[np.ndarray, float]:

@@ -176,6 +176,7 @@ def prepare(
     operator = system.operator
     check_symmetry(configuration, operator)
     device.need(operator.dtype)
+    device.forget_copies()
     choice = configuration.solver.select(device, operator, traits, profile)
     solver, device = choice.solver, choice.device
     bound = operator.bind(device)

@@ -59,7 +59,7 @@ class _Labelled:
 
     def __init__(self, device: Launcher, labels: np.ndarray, dtype: np.dtype) -> None:
         self._device, self.size = device, labels.size
-        self._labels = device.array(labels, np.int32)
+        self._labels = device.placed(labels)
         self._prolong = device.kernel(texts.PROLONG, "prolong", dtype)
         self._prolong_dots = device.kernel(texts.PROLONG_DOTS, "prolong_dots", dtype)
         self._dots = Dots(device, dtype, device.layout.groups_for(self.size))
@@ -142,6 +142,36 @@ class BoxSubdomains(_Labelled):
     def traffic(self) -> int:
         """Bytes of the labels and the sums; the vector comes on top."""
         return self._labels.nbytes + self._coarse.nbytes
+
+
+def box_matrix(
+    device: Launcher,
+    main: np.ndarray,
+    lower: tuple[np.ndarray, ...],
+    strides: tuple[int, ...],
+    labels: np.ndarray,
+    boxes: Boxes,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """E of parts of boxes as data, indices and indptr in host memory; None where a row has too many entries.
+
+    The host sees d numbers and the entries of E alone.
+    """
+    parts, dtype = boxes.box.size, main.dtype
+    kernel = device.kernel(texts.box_matrix(len(lower), constant=False), "box_matrix", dtype)
+    bands = [device.placed(main), *(device.placed(band) for band in lower), *(np.int64(step) for step in strides)]
+    grid, per_side = boxes.sides
+    places = [device.placed(labels), device.array(boxes.box, np.int32)]
+    given = (*bands, *places, *(np.int64(side) for side in (*grid, *per_side)))
+    ends = device.zeros(parts, np.int64)
+    nothing = device.empty((1,), np.int32), device.empty((1,), dtype)
+    device.launch_over(kernel, parts, *given, np.int32(0), ends, *nothing)
+    counts = device.to_host(ends)
+    if counts.min() < 0:
+        return None
+    indptr = np.append(0, np.cumsum(counts))
+    indices, data = device.empty((int(indptr[-1]),), np.int32), device.empty((int(indptr[-1]),), dtype)
+    device.launch_over(kernel, parts, *given, np.int32(1), device.array(indptr, np.int64), indices, data)
+    return device.to_host(data), device.to_host(indices), indptr
 
 
 class Columns:

@@ -64,9 +64,9 @@ class Launcher:
         return made
 
     def placed(self, values: np.ndarray) -> Vector:
-        """The device's copy of a host array that does not change: A and M share the bands of a stencil.
+        """The device's copy of a host array; A and M share the bands of a stencil.
 
-        A copy lives as long as somebody uses it.
+        A copy lives as long as somebody uses it, and is shared until the next `forget_copies`.
         """
         kept = self._placed.get(id(values))
         if kept is not None and kept[0]() is values and (found := kept[1]()) is not None:
@@ -74,6 +74,10 @@ class Launcher:
         made = self.array(values, values.dtype)
         self._placed[id(values)] = weakref.ref(values), weakref.ref(made)
         return made
+
+    def forget_copies(self) -> None:
+        """A setup begins: host arrays may have changed since the last one."""
+        self._placed.clear()
 
     def _filled(self, value: complex, shape: tuple[int, ...], dtype: np.dtype) -> Vector:
         made = self.empty(shape, dtype)

@@ -138,6 +138,17 @@ class Operators(Launcher):
             return deflation.BoxSubdomains(self, labels, boxes, dtype)
         return deflation.Subdomains(self, labels, count, dtype)
 
+    def box_matrix(
+        self,
+        main: np.ndarray,
+        lower: tuple[np.ndarray, ...],
+        strides: tuple[int, ...],
+        labels: np.ndarray,
+        boxes: Boxes,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """E of parts of boxes in host memory, summed on the device."""
+        return deflation.box_matrix(self, main, lower, strides, labels, boxes)
+
     def columns(self, rows: np.ndarray) -> Any:
         """A few dense vectors, given as the rows of a matrix."""
         return deflation.Columns(self, rows)

@@ -42,6 +42,28 @@ def summed(matrix: Csr, starts: np.ndarray, parents: np.ndarray) -> Csr:
     return made
 
 
+def with_unit_diagonal(matrix: Csr, scale: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, float]:
+    """The entries of S A S for a diagonal S, in another precision, and the largest row sum of |S^2 A|."""
+    data, indices, indptr = matrix
+    made, sums = np.empty(data.size, dtype), np.empty(scale.size)
+    chunks = max(1, scale.size // GROUPS_PER_CHUNK)
+    launch(data.size, _scale, data, indices, indptr, scale, chunks, made, sums)
+    return made, float(sums.max())
+
+
+@kernel()
+def _scale(taken, data, indices, indptr, scale, chunks, made, sums):  # pragma: no cover
+    size = scale.size
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, chunks):
+            for i in range(size * chunk // chunks, size * (chunk + 1) // chunks):
+                total = 0.0
+                for j in range(indptr[i], indptr[i + 1]):
+                    total += abs(data[j])
+                    made[j] = data[j] * scale[i] * scale[indices[j]]
+                sums[i] = total * scale[i] * scale[i]
+
+
 @kernel()
 def _reorder(taken, data, indices, indptr, order, place, chunks, data_made, indices_made, ends):  # pragma: no cover
     size = order.size

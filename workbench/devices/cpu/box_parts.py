@@ -27,18 +27,20 @@ def numbered_parts(
     Parts are numbered box by box, within a box by phase. None where a box has more than MOST_PHASES phases. Cost: two
     passes over the phases.
     """
-    shape, boxes = Boxes(grid, per_side, np.empty(0), np.empty(0)).sides
+    shape, boxes = Boxes.whole(grid, per_side).sides
     starts = np.zeros(int(boxes.prod()) + 1, np.int64)
     labels = np.empty(phase.size, np.int32)
     nothing = np.empty(0, np.int32)
+    no_sizes = np.empty(0, np.int64)
     phase = np.ascontiguousarray(phase.reshape(-1))
-    launch(phase.size, _number, phase, shape, boxes, False, starts, labels, nothing, nothing)
+    launch(phase.size, _number, phase, shape, boxes, False, starts, labels, nothing, nothing, no_sizes)
     if starts.min() < 0:
         return None
     np.cumsum(starts, out=starts)
     box, kind = (np.empty(starts[-1], np.int32) for _ in range(2))
-    launch(phase.size, _number, phase, shape, boxes, True, starts, labels, box, kind)
-    return labels, Boxes(grid, per_side, box, kind)
+    sizes = np.zeros(starts[-1], np.int64)
+    launch(phase.size, _number, phase, shape, boxes, True, starts, labels, box, kind, sizes)
+    return labels, Boxes(grid, per_side, box, kind, sizes)
 
 
 def stencil_parts_matrix(
@@ -66,7 +68,7 @@ def stencil_parts_matrix(
 
 
 @kernel()
-def _number(taken, phase, shape, boxes, fill, starts, labels, box_of, phase_of):  # pragma: no cover
+def _number(taken, phase, shape, boxes, fill, starts, labels, box_of, phase_of, sizes):  # pragma: no cover
     count = boxes[0] * boxes[1] * boxes[2]
     for thread in threads(taken):
         found = np.empty(MOST_PHASES, np.int64)
@@ -118,6 +120,7 @@ def _number(taken, phase, shape, boxes, fill, starts, labels, box_of, phase_of):
                             while found[at] != kind:
                                 at += 1
                         labels[row + x] = starts[box] + at
+                        sizes[starts[box] + at] += 1
 
 
 @kernel(error_model="numpy")

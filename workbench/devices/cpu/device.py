@@ -64,6 +64,13 @@ class Cpu(StepByStep, Operators):
         """A contiguous vector, copied only where it must be."""
         return np.ascontiguousarray(values, dtype)
 
+    def placed(self, values: np.ndarray) -> np.ndarray:
+        """The array itself."""
+        return np.ascontiguousarray(values)
+
+    def forget_copies(self) -> None:
+        """There are none."""
+
     def copy(self, vector: np.ndarray) -> np.ndarray:
         made = memory.vector(vector.size, vector.dtype)
         made[:] = vector

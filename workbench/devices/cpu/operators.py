@@ -11,7 +11,7 @@ from scipy import sparse
 from workbench.devices.base import DeviceBase
 from workbench.devices.boxes import Boxes
 from workbench.devices.coarse import Form, Levels
-from workbench.devices.cpu import block_algebra, factorization, neumann
+from workbench.devices.cpu import block_algebra, box_parts, factorization, neumann
 from workbench.devices.cpu.box import BoxProduct
 from workbench.devices.cpu.box_sweeps import BoxSweeps
 from workbench.devices.cpu.columns import Columns
@@ -113,6 +113,17 @@ class Operators(DeviceBase):
     def subdomains(self, labels: np.ndarray, count: int, dtype: np.dtype, boxes: Boxes | None = None) -> Subdomains:
         """Piecewise constant deflation vectors given by a label per unknown."""
         return Subdomains(labels, count, dtype)
+
+    def box_matrix(
+        self,
+        main: np.ndarray,
+        lower: tuple[np.ndarray, ...],
+        strides: tuple[int, ...],
+        labels: np.ndarray,
+        boxes: Boxes,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """E of parts of boxes."""
+        return box_parts.stencil_parts_matrix(main, lower, strides, labels, boxes)
 
     def columns(self, rows: np.ndarray) -> Columns:
         """A few dense vectors, given as the rows of a matrix."""

@@ -26,6 +26,8 @@ GROUPS = 2048
 LAYOUT = Layout("cuda", GROUP, FINISH, chunked=False, least=GROUP, groups=GROUPS)
 MOST_GROUPS_PER_MULTIPROCESSOR = 4
 """Of a persistent kernel: enough to saturate memory, few enough for fast barriers."""
+MOST_LAUNCHES = 256
+"""Launches of a recorded graph, unless one iteration has more."""
 PASS_GROUPS_PER_GROUP = 4
 """Groups of a pass per group of a persistent kernel, unless more are needed to fill the chip."""
 COUNTER = 4
@@ -217,6 +219,9 @@ class Cuda:
             repeat = self._iterations(launches, scalars) if fits else None
             if repeat:
                 return repeat
+
+        # Recording takes the host as long as launching; long programs gain nothing from many in one graph.
+        unit = max(1, min(unit, MOST_LAUNCHES // max(1, len(self._collect(work)))))
 
         def some() -> None:
             for _ in range(unit):

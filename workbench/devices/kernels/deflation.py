@@ -8,6 +8,8 @@ from __future__ import annotations
 from workbench.devices.kernels.source import dots, fill, read
 
 _TREE = read("tree_sum")
+MOST_COUPLINGS = 40
+"""Entries of a row of E that a work-item keeps to itself."""
 
 COMBINE = fill("combine", tree_sum=_TREE)
 """coarse[k] = the sum of the parts named by order[starts[k]:starts[k + 1]], one group per k."""
@@ -52,4 +54,21 @@ def box_sums(items_per_box: int) -> str:
         items_per_box=items_per_box,
         room="SHARED(W, room, GROUP);" if shared else "",
         together=fill("box_sums_together", half=items_per_box // 2) if shared else "",
+    )
+
+
+def box_matrix(bands: int, *, constant: bool) -> str:
+    """The rows of E = Z^T A Z for parts of boxes and a stencil with lower bands; constant: of one diagonal entry."""
+    couplings = []
+    for k in range(bands):
+        below = {"inside": f"i >= d{k}", "value": f"low{k}[i]", "neighbour": f"i - d{k}"}
+        above = {"inside": f"i + d{k} < size", "value": f"T_CONJ(low{k}[i + d{k}])", "neighbour": f"i + d{k}"}
+        couplings += [fill("box_coupling", **side, most=MOST_COUPLINGS) for side in (below, above)]
+    names = [f"GLOBAL const T* RESTRICT low{k}" for k in range(bands)] + [f"const I64 d{k}" for k in range(bands)]
+    return fill(
+        "box_matrix",
+        bands=", ".join(names),
+        diagonal="0" if constant else "i",
+        couplings="\n".join(couplings),
+        most=MOST_COUPLINGS,
     )

@@ -1,0 +1,16 @@
+if ($inside && count > 0) {
+    const T value = $value;
+    if (W_ABS(W_OF_T(value)) != 0) {
+        const INDEX name = labels[$neighbour];
+        int at = count - 1;
+        while (at >= 0 && names[at] != name) at--;
+        if (at >= 0)
+            values[at] = T_ADD(values[at], value);
+        else if (count < $most) {
+            names[count] = name;
+            values[count] = value;
+            count++;
+        } else
+            count = -1;
+    }
+}
