@@ -33,6 +33,15 @@ class CoarseSolver(Block):
         """
         raise TypeError(f"coarse solver {self.name} does not implement factor")
 
+    def resolved(
+        self, matrix: sparse.csr_array, parts: Parts | None, *, on_host: bool, exact: bool
+    ) -> tuple[CoarseSolver, str]:
+        """The solver for this E, and why it was chosen; itself, with no reason, unless it leaves the choice open.
+
+        on_host: the solve runs on the cores. exact: E has to be solved with to rounding.
+        """
+        return self, ""
+
 
 class Factor:
     """A factored coarse matrix."""

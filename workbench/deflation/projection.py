@@ -33,7 +33,8 @@ class Projection:
     If A maps the constants to zero, E of piecewise constant vectors is singular. The last vector is then dropped, which
     does not change the span of AZ, unless the coarse solver accepts a singular E.
 
-    uses_az: whether AZ is to be ready; else it is computed when first needed.
+    uses_az: whether AZ is to be ready; else it is computed when first needed. exact: whether E has to be solved with to
+    rounding, for a coarse solver that leaves the choice open.
 
     Raises InputError for a subspace that cannot deflate A, and for an E that is not positive definite.
     """
@@ -47,11 +48,13 @@ class Projection:
         device: Device,
         *,
         uses_az: bool = True,
+        exact: bool = True,
     ) -> None:
         basis = subspace.bind(operator, bound, device)
         matrix = basis.matrix
         self.count = matrix.shape[0]
-        self.notes = list(basis.notes)
+        coarse, reason = coarse.resolved(matrix, basis.parts, on_host=device.name == "cpu", exact=exact)
+        self.notes = [*basis.notes, *([reason] if reason else [])]
         self._rank = self.count
         if subspace.labels is not None and _is_singular(matrix):
             dropped = not coarse.accepts_singular or self.count == 1
@@ -73,9 +76,13 @@ class Projection:
         self.waits = self._coarse.waits or getattr(bound, "waits", False)
         """Whether an application synchronizes with the host."""
         self._work = device.zeros(operator.shape[0], operator.dtype)
-        self._uses_az = uses_az
+        self._uses_az = False
         if uses_az:
-            _ = self._az
+            self.prepare_az()
+
+    def prepare_az(self) -> None:
+        """Compute AZ now, as part of the setup."""
+        self._uses_az = self._az is not None
 
     @functools.cached_property
     def _az(self) -> CoarseUpdate:

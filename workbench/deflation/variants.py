@@ -44,6 +44,10 @@ class Variant(Block):
     accepts_inexact: ClassVar[bool] = False
     """Whether E need not be solved with to rounding: errors of Q then slow the convergence and do not limit it."""
 
+    def resolved(self, exact: bool) -> Variant:
+        """The variant for an E that is solved with to rounding, or not; itself unless it leaves the choice open."""
+        return self
+
     def precondition(self, projection: Projection, M: BoundOperator, device: Device) -> BoundOperator:
         """M1 for the solver, from M^-1 as a bound operator with apply(r, u)."""
         return M
@@ -59,6 +63,21 @@ class Def1(Variant):
     uses_az: ClassVar[bool] = True
     projects_system: ClassVar[bool] = True
     keeps_z_orthogonal: ClassVar[bool] = True
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class Auto(Variant):
+    """DEF1 where E is solved with to rounding, since it has the cheapest iteration; A-DEF2 where it is not."""
+
+    name: ClassVar[str] = "auto"
+    title: ClassVar[str] = "automatic: DEF1, or A-DEF2 where E is solved approximately"
+    projects_system: ClassVar[bool] = True
+    keeps_z_orthogonal: ClassVar[bool] = True
+    accepts_inexact: ClassVar[bool] = True
+
+    def resolved(self, exact: bool) -> Variant:
+        return Def1() if exact else ADef2()
 
 
 @register

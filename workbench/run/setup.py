@@ -146,6 +146,7 @@ class ReleasedOperator:
 class _Levels(NamedTuple):
     """The preconditioner and the deflation, as in SolveSetup."""
 
+    variant: Variant
     first_level: BoundOperator | ElementWise
     M: BoundOperator | ElementWise
     projection: Projection | None
@@ -200,7 +201,6 @@ def prepare(
         solver=solver,
         device=device,
         bound=bound,
-        variant=configuration.variant,
         singular=singular,
         # Counted here, since a report must not delay the end of a run.
         entries=operator.nnz,
@@ -242,15 +242,19 @@ def _levels(
     space = configuration.deflation.space(context)
     check_stopped(stopped)
     if space is None:
-        return _Levels(first_level, first_level, None, None, 0)
-    projection = Projection(operator, bound, space, configuration.coarse, device, uses_az=variant.uses_az)
+        return _Levels(variant, first_level, first_level, None, None, 0)
+    exact = not variant.accepts_inexact or not _takes_any_preconditioner(configuration, device)
+    projection = Projection(operator, bound, space, configuration.coarse, device, uses_az=variant.uses_az, exact=exact)
     check_inexact(variant, projection, configuration.coarse)
+    variant = variant.resolved(projection.exact)
+    if variant.uses_az:
+        projection.prepare_az()
     notes += projection.notes
     if variant.projects_start:
         projection.recover_solution(vectors.x, vectors.b)
     M = _both_levels(variant, projection, first_level, operator, device)
     check_stopped(stopped)
-    return _Levels(first_level, M, projection, space.labels, projection.count)
+    return _Levels(variant, first_level, M, projection, space.labels, projection.count)
 
 
 def _both_levels(
@@ -289,6 +293,15 @@ def _element_wise(configuration: Configuration) -> bool:
     """Whether M, including a second level that wraps it, acts element by element."""
     wrapped = configuration.deflation.name != "none" and not configuration.variant.projects_system
     return configuration.preconditioner.element_wise and not wrapped
+
+
+def _takes_any_preconditioner(configuration: Configuration, device: Device) -> bool:
+    """Whether the method runs with an M that is not element-wise, as that of both levels is."""
+    try:
+        configuration.solver.check(device, MethodTraits(element_wise=False, deflated=True))
+    except InputError:
+        return False
+    return True
 
 
 def _maps_constant_to_zero(operator: Operator, bound: BoundOperator, device: Device) -> bool:

@@ -1,0 +1,78 @@
+"""The choice of a coarse solver by estimated times: band Cholesky, sparse factorization, or multilevel cycles."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+from workbench.deflation.coarse import Cholesky, CoarseSolver, Factor
+from workbench.deflation.coarse_sparse import SparseFactor
+from workbench.deflation.multilevel import Multilevel
+from workbench.deflation.parts import Parts
+from workbench.registry import register
+
+SOLVES = 30
+"""Coarse solves of a run, about as many as iterations with boxes of four cells per side."""
+BAND_FLOPS, BAND_BYTES = 4e9, 8e9
+"""Rates per second at which a band is factored and read, on two cores."""
+SPARSE_SETUP, SPARSE_SOLVE, SPARSE_VECTORS = 2.6, 0.02, 37440
+"""Seconds of a sparse factorization and of a solve with it, measured for so many vectors of boxes in 3D. Nested
+dissection has d^2 flops and d^(4/3) entries there."""
+CYCLE_SETUP, CYCLE_SOLVE = 2e-6, 6e-8
+"""Seconds per vector of the setup of levels and of a solve with them, on two cores."""
+GPU_BAND = 4096
+"""Vectors up to which a GPU has the inverse of a band factor; beyond, a substitution leaves it idle."""
+
+
+@register
+@dataclasses.dataclass(frozen=True)
+class Auto(CoarseSolver):
+    """The coarse solver with the shortest estimated setup and solves, from the number of vectors and the pattern of E.
+
+    Band Cholesky for few vectors and for stripes, multilevel cycles for many boxes, a sparse factorization in between
+    and where the variant needs E solved to rounding. A note of the run says which, and why.
+    """
+
+    name: ClassVar[str] = "auto"
+    title: ClassVar[str] = "automatic (by estimated time)"
+
+    def factor(self, matrix: sparse.csr_array, parts: Parts | None = None) -> Factor:
+        return self.resolved(matrix, parts, on_host=True, exact=True)[0].factor(matrix, parts)
+
+    def resolved(
+        self, matrix: sparse.csr_array, parts: Parts | None, *, on_host: bool, exact: bool
+    ) -> tuple[CoarseSolver, str]:
+        seconds = estimated_seconds(matrix, on_host=on_host)
+        allowed = [name for name in seconds if not (exact and name == Multilevel.name)]
+        chosen = min(allowed, key=lambda name: seconds[name])
+        listed = ", ".join(f"{name} {seconds[name]:.2g} s" for name in sorted(allowed, key=lambda name: seconds[name]))
+        reason = f"coarse auto is {chosen} for {matrix.shape[0]} vectors; estimated setup and solves: {listed}"
+        return {solver.name: solver for solver in (Cholesky(), SparseFactor(), Multilevel())}[chosen], reason
+
+
+def estimated_seconds(matrix: sparse.csr_array, *, on_host: bool) -> dict[str, float]:
+    """Setup and solves of a run, by coarse solver; on_host: on the cores, else on a GPU."""
+    count, width = matrix.shape[0], half_bandwidth(matrix)
+    ratio = count / SPARSE_VECTORS
+    seconds = {
+        "cholesky": count * width**2 / BAND_FLOPS + SOLVES * 16 * count * width / BAND_BYTES,
+        "sparse": SPARSE_SETUP * ratio**2 + SOLVES * SPARSE_SOLVE * ratio ** (4 / 3),
+        "multilevel": 0.01 + CYCLE_SETUP * count + SOLVES * (1e-4 + CYCLE_SOLVE * count),
+    }
+    if not on_host and count > GPU_BAND:
+        # One group substitutes, at the speed of one core.
+        seconds["cholesky"] *= 10
+    return seconds
+
+
+def half_bandwidth(matrix: sparse.csr_array) -> int:
+    """Of E in reverse Cuthill-McKee ordering. Cost: reads the pattern a few times."""
+    order = reverse_cuthill_mckee(sparse.csr_matrix(matrix), symmetric_mode=True)
+    place = np.empty(order.size, np.int64)
+    place[order] = np.arange(order.size)
+    rows = np.repeat(place, np.diff(matrix.indptr))
+    return int(np.abs(rows - place[matrix.indices]).max(initial=0))
