@@ -20,6 +20,8 @@ LEAST_BOUND = 2.0
 """Upper bound of the spectrum of D^-1 E for a matrix with row sums that are not negative."""
 LEAST_REDUCTION = 0.9
 """Vectors of a level over those of the level above, at most; with less reduction the levels end."""
+MOST_IN_SINGLE = 1e5
+"""Ratio of diagonal entries of E, largest to smallest, up to which the levels are in single precision."""
 MOST_DENSE = 8192
 """Vectors of a last level that is inverted, at most."""
 
@@ -27,7 +29,8 @@ MOST_DENSE = 8192
 def hierarchy(
     matrix: sparse.csr_array, parts: Parts | None, bottom: int, scaling: float, steps: tuple[int, int]
 ) -> Levels:
-    """The levels for E, shape (d, d), down to at most `bottom` vectors, in single precision.
+    """The levels for E, shape (d, d), down to at most `bottom` vectors, in single precision where
+    the diagonal of E allows it.
 
     Raises InputError for an E with a diagonal entry that is not positive, and where merging leaves too many vectors.
     """
@@ -49,6 +52,7 @@ def hierarchy(
     csr = reordered(csr, orders[0])
     singular = is_singular(csr)
     levels, diagonal = [], _diagonal(csr)
+    dtype = _precision(matrix.dtype, diagonal)
     scale = 1 / np.sqrt(diagonal)
     for depth, parent in enumerate(parents):
         place = np.empty(orders[depth + 1].size, np.int64)
@@ -58,12 +62,13 @@ def hierarchy(
         below = summed(csr, starts, parent)
         below_diagonal = _diagonal(below)
         weights = np.sqrt(diagonal / below_diagonal[parent])
-        levels.append(_level(csr, diagonal, parent, starts, weights))
+        levels.append(_level(csr, diagonal, parent, starts, weights, dtype))
         csr, diagonal = below, below_diagonal
     inverse = inverse_on_range(_dense(csr))
     roots = np.sqrt(diagonal)
-    scaled = (roots[:, None] * inverse * roots).astype(_single(matrix.dtype))
-    return Levels(tuple(levels), orders[0].astype(np.int32), scale.astype(np.float32), scaled, scaling, steps, singular)
+    scaled = (roots[:, None] * inverse * roots).astype(dtype)
+    real = np.finfo(dtype).dtype
+    return Levels(tuple(levels), orders[0].astype(np.int32), scale.astype(real), scaled, scaling, steps, singular)
 
 
 def _nested_orders(parents: list[np.ndarray], last: int) -> list[np.ndarray]:
@@ -76,11 +81,13 @@ def _nested_orders(parents: list[np.ndarray], last: int) -> list[np.ndarray]:
     return orders
 
 
-def _level(csr: Csr, diagonal: np.ndarray, parent: np.ndarray, starts: np.ndarray, weights: np.ndarray) -> Level:
-    """A level with its matrix scaled to unit diagonal, in single precision."""
+def _level(
+    csr: Csr, diagonal: np.ndarray, parent: np.ndarray, starts: np.ndarray, weights: np.ndarray, dtype: np.dtype
+) -> Level:
+    """A level with its matrix scaled to unit diagonal."""
     data, indices, indptr = csr
     # Row sums of |D^-1 E| bound its spectrum.
-    scaled, sums = with_unit_diagonal(csr, 1 / np.sqrt(diagonal), _single(data.dtype))
+    scaled, sums = with_unit_diagonal(csr, 1 / np.sqrt(diagonal), dtype)
     bound = max(LEAST_BOUND, sums)
     index = np.int64 if data.size > np.iinfo(np.int32).max else np.int32
     return Level(
@@ -89,13 +96,17 @@ def _level(csr: Csr, diagonal: np.ndarray, parent: np.ndarray, starts: np.ndarra
         indptr.astype(index),
         parent.astype(np.int32),
         starts.astype(np.int32),
-        weights.astype(np.float32),
+        weights.astype(np.finfo(dtype).dtype),
         smoother_coefficients(SMOOTHED * bound, bound),
     )
 
 
-def _single(dtype: np.dtype) -> np.dtype:
-    return np.dtype(np.complex64 if dtype.kind == "c" else np.float32)
+def _precision(dtype: np.dtype, diagonal: np.ndarray) -> np.dtype:
+    """Single precision, or double where that would lose the couplings of a stiff phase to its surroundings."""
+    double = diagonal.max() > MOST_IN_SINGLE * diagonal.min()
+    if dtype.kind == "c":
+        return np.dtype(np.complex128 if double else np.complex64)
+    return np.dtype(np.float64 if double else np.float32)
 
 
 def smoother_coefficients(low: float, high: float) -> tuple[float, float]:

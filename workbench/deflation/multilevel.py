@@ -28,7 +28,11 @@ class Multilevel(CoarseSolver):
     that fails for large contrasts. Each level smooths by two Chebyshev steps for D^-1 E on [0.5, 2] before and after,
     its matrix is the Galerkin sum, and corrections are multiplied by `scaling`: E of boxes is q times stiffer than the
     Poisson matrix on its grid, q being cells per side of a box, and each merging doubles that. Vectors without boxes
-    are merged by their numbers, in pairs. The last level is inverted. All in single precision.
+    are merged by their numbers, in pairs. The last level is inverted. All in single
+    precision, except where entries of the diagonal of E differ by more than 1e5.
+
+    The plain V-cycle over-corrects what all levels represent exactly, such as a constant on a bubble, by `scaling` to the
+    power of the levels. Flexible CG around it repairs that; with cycle v convergence is slow for large contrasts.
 
     The residual of E drops to about a hundredth, which A-DEF2, BNN and AD need not see; other variants are refused.
 

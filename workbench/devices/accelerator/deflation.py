@@ -319,7 +319,7 @@ class _FactorProducts(_Coarse):
 
 
 class _CycleSolve(_Coarse):
-    """Cycles over levels, in single precision; about 40 launches a solve with four levels."""
+    """Cycles over levels, in their precision; about 40 launches a solve with four levels."""
 
     def __init__(self, device: Launcher, form: Levels, count: int) -> None:
         super().__init__(device, count, form.bottom.dtype)

@@ -17,7 +17,7 @@ FROM_ZERO, RESIDUAL, SMOOTH, ENERGY = range(4)
 
 
 class CpuLevel:
-    """The operations of `cycles.LevelOperations`, in float32 or complex64 with sums in double precision."""
+    """The operations of `cycles.LevelOperations`, in the precision of the level, with sums in double precision."""
 
     def __init__(self, level: Level, scaling: float) -> None:
         self._matrix = (level.data, as_unsigned(level.indices), as_unsigned(level.indptr))

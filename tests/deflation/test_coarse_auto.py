@@ -1,0 +1,53 @@
+"""The automatic coarse solver and variant."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from workbench.deflation.coarse_auto import estimated_seconds, half_bandwidth
+from workbench.run import Run, configure, run_through
+
+
+def chosen(**choices):
+    configuration = configure("bubbles-3d", coarse="auto", preconditioner="neumann:1", x0="zero", **choices)
+    run = Run(configuration)
+    (reason,) = [note for note in run.setup.notes if note.startswith("coarse auto")]
+    return run, reason
+
+
+def test_few_vectors_get_cholesky_and_def1():
+    run, reason = chosen(n=16, deflation="levelset:4", variant="auto")
+    assert reason.startswith("coarse auto is cholesky for 128 vectors")
+    assert run.setup.variant.name == "def1"
+
+
+def test_many_boxes_get_multilevel_and_a_def2():
+    run, reason = chosen(n=48, deflation="levelset:16", variant="auto")
+    assert reason.startswith("coarse auto is multilevel for")
+    assert run.setup.variant.name == "a-def2"
+    assert run_through(run).converged
+
+
+@pytest.mark.parametrize("choices", [{"variant": "def1"}, {"variant": "auto", "solver": "hybrid2"}])
+def test_what_needs_an_exact_solve_gets_one(choices):
+    configuration = configure(
+        "bubbles-3d", n=32, deflation="levelset:16", coarse="auto", preconditioner="jacobi", device="opencl", **choices
+    )
+    run = Run(configuration)
+    assert run.setup.projection.exact
+    assert run.setup.variant.name == "def1"
+
+
+def test_the_half_bandwidth_is_that_of_the_best_known_order():
+    size = 50
+    shuffled = np.random.default_rng(0).permutation(size)
+    off = np.full(size - 1, -1.0)
+    matrix = sparse.csr_array(sparse.diags_array([off, np.full(size, 2.0), off], offsets=[-1, 0, 1]))
+    assert half_bandwidth(sparse.csr_array(matrix[shuffled][:, shuffled])) == 1
+
+
+def test_a_band_without_width_costs_least():
+    seconds = estimated_seconds(sparse.csr_array(sparse.eye_array(5000)), on_host=True)
+    assert min(seconds, key=lambda name: seconds[name]) == "cholesky"
