@@ -60,6 +60,11 @@ class Factor:
         return np.stack([self.solve(column) for column in right.T], axis=1)
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences for the provenance of a run."""
+        return ()
+
+    @property
     def traffic(self) -> int:
         """Bytes read by one solve."""
         raise TypeError

@@ -31,8 +31,8 @@ class Multilevel(CoarseSolver):
     are merged by their numbers, in pairs. The last level is inverted. All in single
     precision, except where entries of the diagonal of E differ by more than 1e5.
 
-    The plain V-cycle over-corrects what all levels represent exactly, such as a constant on a bubble, by `scaling` to the
-    power of the levels. Flexible CG around it repairs that; with cycle v convergence is slow for large contrasts.
+    The plain V-cycle over-corrects what all levels represent exactly, such as a constant on a bubble, by `scaling` to
+    the power of the levels. Flexible CG around it repairs that; with cycle v convergence is slow for large contrasts.
 
     The residual of E drops to about a hundredth, which A-DEF2, BNN and AD need not see; other variants are refused.
 
@@ -68,22 +68,27 @@ class MultilevelFactor(Factor):
     exact = False
 
     def __init__(self, levels: Levels) -> None:
-        self.form = levels
+        self.form = self._levels = levels
         self._solver: CpuLevels | None = None
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         if self._solver is None:
-            self._solver = CpuLevels(self.form)
+            self._solver = CpuLevels(self._levels)
         return self._solver.solve(right).astype(right.dtype)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        listed = ", ".join(str(size) for size in self.sizes)
+        return (f"coarse solver multilevel has levels of {listed} vectors, in {self._levels.bottom.dtype}",)
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """Vectors of each level, finest first."""
-        return (*(level.size for level in self.form.levels), self.form.bottom.shape[0])
+        return (*(level.size for level in self._levels.levels), self._levels.bottom.shape[0])
 
     @property
     def traffic(self) -> int:
-        return self.form.traffic
+        return self._levels.traffic
 
 
 class _Bottom(Factor):

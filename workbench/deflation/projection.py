@@ -72,7 +72,7 @@ class Projection:
         self._product = device.restricted_product(bound, self._z)
         form = self._factor.form if self._factor else None
         self._coarse = device.coarse_level(form, self._solve_on_host, self.count, operator.dtype)
-        self.notes += self._coarse.notes
+        self.notes += [*(self._factor.notes if self._factor else ()), *self._coarse.notes]
         self.waits = self._coarse.waits or getattr(bound, "waits", False)
         """Whether an application synchronizes with the host."""
         self._work = device.zeros(operator.shape[0], operator.dtype)
