@@ -52,8 +52,8 @@ def assert_same(accelerator, slack=1, **choices):
 
 def assert_levels_are_the_same(accelerator, choices):
     # Without a preconditioner the density contrast of 1000 makes runs twice as long as there are unknowns, so that
-    # rounding decides on their end: up to a fifth of them, more or less.
-    slack = 120 if choices["preconditioner"] == "none" else 1
+    # rounding decides on their end: up to a third of them, more or less, by processor.
+    slack = 200 if choices["preconditioner"] == "none" else 1
     stopping = LOOSE if choices.get("deflation") in ("eigenvectors", "ritz") else TIGHT
     assert_same(accelerator, slack, stopping=stopping, **choices)
 

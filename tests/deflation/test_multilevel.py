@@ -154,6 +154,19 @@ def test_boxes_of_four_cells_need_as_many_iterations_at_any_size(n, most):
     assert 15 <= result.iterations <= most
 
 
+@pytest.mark.parametrize("n", [48, 64])
+def test_five_hundred_bubbles_need_no_more_iterations_than_eight(n):
+    """The K-cycle corrects all bubbles; around the finest level alone, flexible CG corrects a few."""
+    configuration = configure(
+        "bubbles-3d", n=n, sides="z-:dirichlet", layout="random", count=500, radius=0.03, preconditioner="neumann:2",
+        deflation=f"levelset:{n // 4}", coarse="multilevel", variant="a-def2", x0="zero",
+    )  # fmt: skip
+    result = run_through(Run(configuration))
+    assert result.converged
+    assert result.iterations <= 26
+    assert any("takes cycle k" in note for note in result.provenance["notes"])
+
+
 def test_vectors_without_boxes_are_merged_in_pairs():
     size = 1000
     off = np.full(size - 1, -1.0)

@@ -18,8 +18,9 @@ SMOOTHED = 0.25
 """The part of the spectrum of D^-1 E that smoothing treats: from this times its upper bound."""
 LEAST_BOUND = 2.0
 """Upper bound of the spectrum of D^-1 E for a matrix with row sums that are not negative."""
-LEAST_REDUCTION = 0.9
-"""Vectors of a level over those of the level above, at most; with less reduction the levels end."""
+LEAST_REDUCTION = 0.6
+"""Vectors of a level over those of the level above, at most; with less reduction the levels end: boxes that hold whole
+bubbles gain nothing from merging, and each level over-corrects them once more."""
 MOST_IN_SINGLE = 1e5
 """Ratio of diagonal entries of E, largest to smallest, up to which the levels are in single precision."""
 MOST_DENSE = 8192

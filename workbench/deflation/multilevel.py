@@ -18,11 +18,14 @@ from workbench.registry import parameter, register
 STEPS = {"cg": (2, 0), "v": (0, 0), "k": (2, 2)}
 """Steps of flexible CG on the first level and on those below, by the name of the cycle."""
 
+MANY_PHASES = 100
+"""Phases above which cycle auto is the K-cycle."""
+
 
 @register
 @dataclasses.dataclass(frozen=True)
 class Multilevel(CoarseSolver):
-    """E approximately, by two steps of flexible CG around a V-cycle whose levels are nested boxes split by phase.
+    """E approximately, by two steps of flexible CG around a cycle whose levels are nested boxes split by phase.
 
     A part of the next level is what 2 x 2 x 2 boxes (2 x 2 in 2D) hold of one phase; phases are never merged, since
     that fails for large contrasts. Each level smooths by two Chebyshev steps for D^-1 E on [0.5, 2] before and after,
@@ -32,7 +35,8 @@ class Multilevel(CoarseSolver):
     precision, except where entries of the diagonal of E differ by more than 1e5.
 
     The plain V-cycle over-corrects what all levels represent exactly, such as a constant on a bubble, by `scaling` to
-    the power of the levels. Flexible CG around it repairs that; with cycle v convergence is slow for large contrasts.
+    the power of the levels. Flexible CG around it repairs that for some tens of bubbles, around every level (K-cycle)
+    for any number; with cycle v convergence is slow for large contrasts.
 
     The residual of E drops to about a hundredth, which A-DEF2, BNN and AD need not see; other variants are refused.
 
@@ -51,7 +55,10 @@ class Multilevel(CoarseSolver):
     )
 
     cycle: str = parameter(
-        "cg", "cg: two steps of flexible CG around a V-cycle; v: the V-cycle alone; k: K-cycle", choices=tuple(STEPS)
+        "auto",
+        "cg: two steps of flexible CG around a V-cycle; k: around the cycle of every level; v: a V-cycle alone; "
+        "auto: k for many phases, else cg",
+        choices=("auto", *STEPS),
     )
     scaling: float = parameter(1.8, "factor of the corrections from the next level", low=0.5, high=2.0)
     bottom: int = parameter(300, "vectors of the last level, at most", low=1, high=8192, unit="vectors")
@@ -59,7 +66,10 @@ class Multilevel(CoarseSolver):
     def factor(self, matrix: sparse.csr_array, parts: Parts | None = None) -> Factor:
         if matrix.shape[0] <= self.bottom:
             return _Bottom(matrix)
-        return MultilevelFactor(hierarchy(matrix, parts, self.bottom, self.scaling, STEPS[self.cycle]))
+        cycle = self.cycle
+        if cycle == "auto":
+            cycle = "k" if parts is not None and np.unique(parts.phases).size > MANY_PHASES else "cg"
+        return MultilevelFactor(hierarchy(matrix, parts, self.bottom, self.scaling, STEPS[cycle]), cycle)
 
 
 class MultilevelFactor(Factor):
@@ -67,8 +77,9 @@ class MultilevelFactor(Factor):
 
     exact = False
 
-    def __init__(self, levels: Levels) -> None:
+    def __init__(self, levels: Levels, cycle: str) -> None:
         self.form = self._levels = levels
+        self._cycle = cycle
         self._solver: CpuLevels | None = None
 
     def solve(self, right: np.ndarray) -> np.ndarray:
@@ -79,7 +90,10 @@ class MultilevelFactor(Factor):
     @property
     def notes(self) -> tuple[str, ...]:
         listed = ", ".join(str(size) for size in self.sizes)
-        return (f"coarse solver multilevel has levels of {listed} vectors, in {self._levels.bottom.dtype}",)
+        precision = self._levels.bottom.dtype
+        return (
+            f"coarse solver multilevel has levels of {listed} vectors, in {precision}, and takes cycle {self._cycle}",
+        )
 
     @property
     def sizes(self) -> tuple[int, ...]:
