@@ -46,6 +46,9 @@ class Auto(CoarseSolver):
     def resolved(
         self, matrix: sparse.csr_array, parts: Parts | None, *, on_host: bool, exact: bool
     ) -> tuple[CoarseSolver, str]:
+        if not matrix.nnz:
+            # No vector is left.
+            return Cholesky(), ""
         seconds = estimated_seconds(matrix, on_host=on_host)
         allowed = [name for name in seconds if not (exact and name == Multilevel.name)]
         chosen = min(allowed, key=lambda name: seconds[name])
