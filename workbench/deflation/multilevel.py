@@ -17,7 +17,6 @@ from workbench.registry import parameter, register
 
 STEPS = {"cg": (2, 0), "v": (0, 0), "k": (2, 2)}
 """Steps of flexible CG on the first level and on those below, by the name of the cycle."""
-
 MANY_PHASES = 100
 """Phases above which cycle auto is the K-cycle."""
 
@@ -31,8 +30,8 @@ class Multilevel(CoarseSolver):
     that fails for large contrasts. Each level smooths by two Chebyshev steps for D^-1 E on [0.5, 2] before and after,
     its matrix is the Galerkin sum, and corrections are multiplied by `scaling`: E of boxes is q times stiffer than the
     Poisson matrix on its grid, q being cells per side of a box, and each merging doubles that. Vectors without boxes
-    are merged by their numbers, in pairs. The last level is inverted. All in single
-    precision, except where entries of the diagonal of E differ by more than 1e5.
+    are merged by their numbers, in pairs. The last level is inverted. All in single precision, except where entries of
+    the diagonal of E differ by more than 1e5.
 
     The plain V-cycle over-corrects what all levels represent exactly, such as a constant on a bubble, by `scaling` to
     the power of the levels. Flexible CG around it repairs that for some tens of bubbles, around every level (K-cycle)
@@ -42,6 +41,8 @@ class Multilevel(CoarseSolver):
 
     Cost with d vectors: setup about 60 d entries read and written; memory about 120 d bytes; a solve moves about 1.2 kB
     per vector, 11 products with E.
+
+    Raises InputError for an E that is not positive (semi)definite, and where merging leaves more than 8192 vectors.
 
     Source: Tang, Nabben, Vuik, Erlangga 2009 (inexact coarse solves); Vaněk, Mandel, Brezina 1996 (aggregation);
     Notay and Vassilevski 2008 (flexible CG around a cycle).
