@@ -146,7 +146,9 @@ class Operators(Launcher):
         labels: np.ndarray,
         boxes: Boxes,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """E of parts of boxes in host memory, summed on the device."""
+        """E of parts of boxes in host memory, summed on the device; None for boxes of very many cells."""
+        if not deflation.small_boxes(boxes):
+            return None
         return deflation.box_matrix(self, main, lower, strides, labels, boxes)
 
     def columns(self, rows: np.ndarray) -> Any:
