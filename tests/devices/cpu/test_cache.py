@@ -56,7 +56,9 @@ cpu.compact_columns(az).subtract(y, coarse)
 columns = cpu.columns(np.stack([x, y]))
 columns.add(out, columns.restrict(x))
 keep(coarse, y, out)
-keep(*cpu.restricted_product(cpu.stencil(main, (low,), (1,)), subdomains).apply(x, out), out)
+product = cpu.restricted_product(cpu.stencil(main, (low,), (1,)), subdomains)
+keep(*product.apply(x, out), out)
+keep(product.residual(y, x, None), subdomains.add_paired(out, coarse, x), out)
 print(json.dumps({"compiled": len(asked), "digest": digest.hexdigest()}))
 """
 
