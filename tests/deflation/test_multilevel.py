@@ -99,7 +99,7 @@ def test_the_plain_cycle_is_symmetric_and_positive_definite(name):
     assert np.count_nonzero(values < 1e-4) <= 1
 
 
-@pytest.mark.parametrize("cycle", ["cg", "k"])
+@pytest.mark.parametrize("cycle", ["cg", "k3", "k"])
 @pytest.mark.parametrize("name", list(PROBLEMS))
 def test_cycles_reduce_the_energy_norm_of_the_error(name, cycle):
     matrix, parts = coarse_system(name)
@@ -164,7 +164,7 @@ def test_five_hundred_bubbles_need_no_more_iterations_than_eight(n):
     result = run_through(Run(configuration))
     assert result.converged
     assert result.iterations <= 26
-    assert any("takes cycle k" in note for note in result.provenance["notes"])
+    assert any("takes cycle k3" in note for note in result.provenance["notes"])
 
 
 def test_vectors_without_boxes_are_merged_in_pairs():

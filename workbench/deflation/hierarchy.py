@@ -28,7 +28,7 @@ MOST_DENSE = 8192
 
 
 def hierarchy(
-    matrix: sparse.csr_array, parts: Parts | None, bottom: int, scaling: float, steps: tuple[int, int]
+    matrix: sparse.csr_array, parts: Parts | None, bottom: int, scaling: float, steps: tuple[int, ...]
 ) -> Levels:
     """The levels for E, shape (d, d), down to at most `bottom` vectors, in single precision where
     the diagonal of E allows it.

@@ -15,10 +15,10 @@ from workbench.devices.coarse import Dense, Levels
 from workbench.devices.cpu.cycles import CpuLevels
 from workbench.registry import parameter, register
 
-STEPS = {"cg": (2, 0), "v": (0, 0), "k": (2, 2)}
-"""Steps of flexible CG on the first level and on those below, by the name of the cycle."""
+STEPS = {"cg": (2, 0), "k3": (2, 2, 2, 0), "k": (2,), "v": (0,)}
+"""Steps of flexible CG on each level, the last number for all below, by the name of the cycle."""
 MANY_PHASES = 100
-"""Phases above which cycle auto is the K-cycle."""
+"""Phases above which cycle auto is k3."""
 
 
 @register
@@ -34,8 +34,8 @@ class Multilevel(CoarseSolver):
     the diagonal of E differ by more than 1e5.
 
     The plain V-cycle over-corrects what all levels represent exactly, such as a constant on a bubble, by `scaling` to
-    the power of the levels. Flexible CG around it repairs that for some tens of bubbles, around every level (K-cycle)
-    for any number; with cycle v convergence is slow for large contrasts.
+    the power of the levels. Flexible CG around it repairs that for some tens of bubbles, around more levels (K-cycle)
+    for any number, and in 2D, where levels are many; with cycle v convergence is slow for large contrasts.
 
     The residual of E drops to about a hundredth, which A-DEF2, BNN and AD need not see; other variants are refused.
 
@@ -57,8 +57,8 @@ class Multilevel(CoarseSolver):
 
     cycle: str = parameter(
         "auto",
-        "cg: two steps of flexible CG around a V-cycle; k: around the cycle of every level; v: a V-cycle alone; "
-        "auto: k for many phases, else cg",
+        "cg: two steps of flexible CG around a V-cycle; k3: around the cycles of three levels; k: of all levels; "
+        "v: a V-cycle alone; auto: k3 in 2D and for many phases, else cg",
         choices=("auto", *STEPS),
     )
     scaling: float = parameter(1.8, "factor of the corrections from the next level", low=0.5, high=2.0)
@@ -69,8 +69,13 @@ class Multilevel(CoarseSolver):
             return _Bottom(matrix)
         cycle = self.cycle
         if cycle == "auto":
-            cycle = "k" if parts is not None and np.unique(parts.phases).size > MANY_PHASES else "cg"
+            cycle = "cg" if parts is not None and _is_easy(parts) else "k3"
         return MultilevelFactor(hierarchy(matrix, parts, self.bottom, self.scaling, STEPS[cycle]), cycle)
+
+
+def _is_easy(parts: Parts) -> bool:
+    """Whether flexible CG around the first level is enough: in 3D, where levels are few, and for few bubbles."""
+    return parts.boxes.shape[1] > 2 and np.unique(parts.phases).size <= MANY_PHASES
 
 
 class MultilevelFactor(Factor):

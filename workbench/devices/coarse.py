@@ -50,7 +50,8 @@ class Levels:
 
     levels: finest first. order: the unknown of each row of the first, shape (d,). scale: D^-1/2 of the first, in that
     order. bottom: the inverse of the last, scaled as the others. scaling: the factor of corrections. steps: steps of
-    flexible CG on the first level and on those below; 0 is the plain cycle. singular: constants are in the null space.
+    flexible CG, 2 or 1, on each level from the first, 0 for the plain cycle; the last number holds for all levels
+    below. singular: constants are in the null space.
     """
 
     levels: tuple[Level, ...]
@@ -58,18 +59,22 @@ class Levels:
     scale: np.ndarray
     bottom: np.ndarray
     scaling: float
-    steps: tuple[int, int]
+    steps: tuple[int, ...]
     singular: bool
+
+    def steps_at(self, depth: int) -> int:
+        """Steps of flexible CG on a level."""
+        return self.steps[min(depth, len(self.steps) - 1)]
 
     @property
     def traffic(self) -> int:
         """Bytes that one solve reads and writes."""
-        total, visits = 0, max(1, self.steps[0])
+        total, visits = 0, 1
         for depth, level in enumerate(self.levels):
-            item, steps = level.data.itemsize, self.steps[depth > 0]
+            item, steps = level.data.itemsize, self.steps_at(depth)
+            visits *= max(1, steps)
             product = level.data.nbytes + level.indices.nbytes + level.indptr.nbytes + 3 * level.size * item
             total += visits * (4 * product + 6 * level.size * item) + visits * (product if steps else 0)
-            visits *= max(1, self.steps[1])
         return total + visits * self.bottom.nbytes + 4 * self.order.nbytes
 
 

@@ -79,17 +79,17 @@ class Cycles:
     """
 
     def __init__(self, form: Levels, device: LevelDevice, bottom: Any) -> None:
-        self._steps, self._bottom = form.steps, bottom
+        self._bottom = bottom
         self._levels = [device.level(level, form.scaling) for level in form.levels]
         dtype = form.bottom.dtype
         sizes = [level.size for level in form.levels]
         self._residual = [device.vector(size, dtype) for size in sizes]
         self._right = [device.vector(size, dtype) for size in (*sizes, form.bottom.shape[0])]
         self._solution = [device.vector(size, dtype) for size in (*sizes, form.bottom.shape[0])]
-        stepped = [bool(form.steps[depth > 0]) for depth in range(len(sizes))]
+        self._steps = [form.steps_at(depth) for depth in range(len(sizes))]
         self._krylov = [
-            [device.vector(size, dtype) for _ in range(4)] if many else []
-            for size, many in zip(sizes, stepped, strict=True)
+            [device.vector(size, dtype) for _ in range(4)] if steps else []
+            for size, steps in zip(sizes, self._steps, strict=True)
         ]
         self.right, self.solution = self._right[0], self._solution[0]
 
@@ -100,10 +100,10 @@ class Cycles:
     def _solve(self, depth: int, b: DeviceVector, x: DeviceVector) -> None:
         if depth == len(self._levels):
             self._bottom(b, x)
-        elif not self._steps[depth > 0]:
+        elif not self._steps[depth]:
             self._cycle(depth, b, x)
         else:
-            self._flexible(depth, b, x, self._steps[depth > 0])
+            self._flexible(depth, b, x, self._steps[depth])
 
     def _flexible(self, depth: int, b: DeviceVector, x: DeviceVector, steps: int) -> None:
         level, (p, s, z, r) = self._levels[depth], self._krylov[depth]
