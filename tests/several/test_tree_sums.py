@@ -14,10 +14,10 @@ from scipy import sparse
 from workbench import registry
 from workbench.devices.pieces import Pieces
 from workbench.errors import DeviceError, InputError
-from workbench.run import Configuration, Run, Stopping, configure, run_through, solve, start_run
+from workbench.run import Configuration, Run, configure, run_through, solve, start_run
 from workbench.several.local_workers import LocalWorkers
 from workbench.several.part_sums import PartSums, edge_of, part_of
-from workbench.several.tree_node import Neighbour, Peer, Place, Rows, TreeNode, Unreached
+from workbench.several.tree_node import Neighbour, Peer, Place, TreeNode, Unreached
 from workbench.several.tree_sums import TreeSums
 
 distributed = pytest.importorskip("distributed")
@@ -276,19 +276,3 @@ def test_sums_that_workers_cannot_compute_are_refused():
         Run(configure("poisson-fd", preconditioner="schwarz:2x2 + coarse:4", cluster="local:2", **chosen))
     with pytest.raises(InputError, match="mpcg with sums=workers needs deflation none"):
         Run(configure("poisson-fd", preconditioner=BOXES, deflation="blocks:4", cluster="local:2", **chosen))
-
-
-def test_a_run_that_is_stopped_early_has_kept_all_terms(scheduler):
-    run = Run(
-        configure(
-            "poisson-fd",
-            n=40,
-            solver=configuration(scheduler).solver,
-            preconditioner=BOXES,
-            cluster=scheduler,
-            stopping=Stopping(maxiter=3),
-        )
-    )
-    run_through(run)
-    assert isinstance(run.setup.first_level.members[0]._sums.columns(run.workspace.operators["D"]._terms), np.ndarray)
-    assert Rows._fields == ("number", "values", "marks")

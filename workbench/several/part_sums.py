@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -34,12 +34,11 @@ class PartSums:
 
     def __init__(self, part: Part, dtype: np.dtype) -> None:
         device = devices.device("cpu")
-        self._matrix = part.matrix
-        rows, columns = part.matrix.shape
+        matrix: Any = part.matrix
+        rows, columns = matrix.shape
         own, near = Pieces(rows, part.own), Pieces(columns, part.near)
-        pattern = sparse.csr_array(
-            (np.ones(part.matrix.nnz, np.int32), part.matrix.indices, part.matrix.indptr), shape=part.matrix.shape
-        )
+        ones = np.ones(matrix.nnz, np.int32)
+        pattern = sparse.csr_array((ones, matrix.indices, matrix.indptr), shape=matrix.shape)
         reach = sparse.csc_array(pattern @ near.pattern)
         panel = colours(reach)
         self._weights = [(panel == colour).astype(float)[None] for colour in range(panel.max() + 1)]
@@ -52,7 +51,7 @@ class PartSums:
         vectors = device.pieces(own, dtype)
         self._panel = vectors.panel(len(self._weights) + 1)
         self._products = vectors.products(couplings)
-        self._x = device.zeros(columns, dtype)
+        self._matrix, self._x = matrix, device.zeros(columns, dtype)
 
     def __call__(self, terms: Sequence[np.ndarray], near: np.ndarray, r: np.ndarray) -> np.ndarray:
         """The results for each pair and all iterations, shape (pairs, iterations), in double precision.

@@ -114,7 +114,7 @@ class TreeNode(BoxHolder):
         below = [asyncio.ensure_future(self._asked(child, "rows", count)) for child in place.children]
         fetched = await asyncio.gather(*(self._asked(found.peer, "edge", place.number) for found in place.neighbours))
         ready = time.perf_counter()
-        found = _failure(fetched)
+        found: Any = _failure(fetched)
         if found is None:
             async with self._computing:
                 found = await asyncio.to_thread(self._own_rows, place, fetched)
@@ -123,7 +123,7 @@ class TreeNode(BoxHolder):
         failed = _failure([found, *joined])
         if failed is not None:
             return failed
-        mine: Any = Rows(place.number, found, (begun, ready, computed, time.perf_counter()))
+        mine = Rows(place.number, found, (begun, ready, computed, time.perf_counter()))
         return [mine, *(rows for child in joined for rows in child)]
 
     def _own_rows(self, place: Place, fetched: Sequence[np.ndarray]) -> np.ndarray | Exception:
