@@ -83,7 +83,10 @@ def test_a_trace_grows_beyond_its_initial_capacity():
 @pytest.mark.parametrize(
     ("event", "sentence"),
     [
-        (Event("A", "gpu", 0, 1), "a lane is one of cpu, accelerator, copy to device, copy to host, got 'gpu'"),
+        (
+            Event("A", "gpu", 0, 1),
+            "a lane is one of cpu, accelerator, copy to device, copy to host, or a worker such as worker 1, got 'gpu'",
+        ),
         (Event("A", "cpu", 1, 0), "event 0 ends at 0 s, before it starts at 1 s"),
         (Event("A", "cpu", 0, float("nan")), "event 0 ends at nan s, before it starts at 0 s"),
         (Event("A", "cpu", 0, 1, after=(0,)), "event 0 can only wait for earlier events, got (0,)"),

@@ -25,6 +25,7 @@ class Recurrence:
 
     def __init__(self, setup: SolveSetup, norm: Norm, check_every: int | None, clock: Clock | None) -> None:
         self.clock = clock
+        self._lanes = setup.workers.lanes if setup.workers else None
         self.workspace: Workspace = setup.device.workspace(
             setup.b.size,
             setup.b.dtype,
@@ -70,3 +71,5 @@ class Recurrence:
         """Complete the trace of a traced run."""
         if self.clock:
             self.clock.resolve()
+        if self._lanes:
+            self._lanes.resolve()

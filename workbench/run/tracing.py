@@ -28,6 +28,8 @@ def start_trace(setup: SolveSetup) -> tuple[Trace, Clock]:
             for part in owner.parts():
                 _time(clock, *part)
     clock.noting = False
+    if setup.workers:
+        trace.notes += setup.workers.start_lanes(clock, trace)
     return trace, clock
 
 

@@ -17,6 +17,7 @@ from workbench.devices.protocol import Device
 from workbench.several.box_holder import Cost, Solved
 from workbench.several.box_method import BoxMethod
 from workbench.several.box_solvers import Box
+from workbench.several.worker_lanes import Exchange, Work
 from workbench.several.workers import Holder, Workers
 
 
@@ -83,6 +84,7 @@ class ClusterSolver:
             replies = self.workers.call(method, [(share.holder, (right[share.part],)) for share in asked])
             lost: list[Share] = []
             spent: list[tuple[float, float]] = []
+            exchanges: list[Exchange] = []
             for share, reply in zip(asked, replies, strict=True):
                 if reply.lost:
                     lost.append(share)
@@ -90,7 +92,10 @@ class ClusterSolver:
                 solved: Solved = reply.value
                 target[share.part] = solved.z
                 spent.append((solved.done - solved.begun, reply.seconds))
+                work = Work("box solves", solved.begun, solved.done, share.cost.traffic, share.cost.flops)
+                exchanges.append(Exchange(share.holder, reply.sent, reply.received, [work]))
             self._record(spent)
+            self.workers.note(exchanges)
             asked = self.move(lost, "application", "and their solves were repeated") if lost else []
         if target is not z:
             self._device.assign(z, self._device.array(target, target.dtype))

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.devices.clock import WAITING
 from workbench.devices.operator_protocols import DeviceVector, PieceVectors
 from workbench.devices.protocol import Device
 from workbench.errors import DeviceError
@@ -28,6 +29,7 @@ from workbench.operators import Operator
 from workbench.several.cluster import ClusterSolver, Share, workers_in_words
 from workbench.several.part_sums import Part, edge_of, part_of
 from workbench.several.tree_node import Neighbour, Place, Rows, Unreached
+from workbench.several.worker_lanes import TRANSFER, Exchange, Work
 
 ATTEMPTS = 2
 """Failures in a row, with all workers there, after which they are said not to reach one another."""
@@ -99,7 +101,20 @@ class TreeSums:
         """The rows of all nodes for so many iterations."""
         addresses = [share.holder.address for share in self._linked]
         (reply,) = self._workers.call("rows", [(self._linked[0].holder, (count,))], through=addresses)
-        return Unreached(addresses[0]) if reply.lost else reply.value
+        if reply.lost:
+            return Unreached(addresses[0])
+        if not isinstance(reply.value, Unreached):
+            self._note(reply.value, reply.sent, reply.received)
+        return reply.value
+
+    def _note(self, found: Sequence[Rows], sent: float, received: float) -> None:
+        """Tell the trace what the nodes did; the root's reply is the one that came here."""
+        exchanges = []
+        for number, _, (begun, ready, computed, joined) in found:
+            parts = [(TRANSFER, begun, ready), ("inner products", ready, computed), (WAITING, computed, joined)]
+            replied = None if number else received
+            exchanges.append(Exchange(self._linked[number].holder, sent, replied, [Work(*part) for part in parts]))
+        self._workers.note(exchanges)
 
     def _joined(self, found: Sequence[Rows], count: int) -> np.ndarray:
         """One matrix of the rows of all nodes, for so many iterations."""

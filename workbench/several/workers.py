@@ -12,6 +12,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from workbench.devices.clock import Clock, Recorder
 from workbench.errors import DeviceError, InputError
 from workbench.machine.packages import DISTRIBUTION
 from workbench.settings import LOCAL
@@ -19,6 +20,7 @@ from workbench.several import quiet
 from workbench.several.box_holder import versions
 from workbench.several.local_workers import LocalWorkers
 from workbench.several.tree_node import Peer, TreeNode
+from workbench.several.worker_lanes import Exchange, WorkerLanes
 
 CONNECT_SECONDS = 10.0
 """Seconds in which a scheduler, or a worker, must answer to be connected to."""
@@ -84,6 +86,9 @@ class Workers:
         self.cluster = cluster
         self.reports: list[Callable[[], Sequence[str]]] = []
         """Functions that return sentences on what was done, for the notes of a result."""
+        self.lanes: WorkerLanes | None = None
+        """Where requests are noted for a trace."""
+        self._met: dict[str, Holder] = {}
         self.lost: set[str] = set()
         """Workers that are used no more."""
         self._distributed = _dask()
@@ -135,6 +140,8 @@ class Workers:
             for future, address in zip(futures, addresses, strict=True):
                 finished = future.status == "finished"
                 found.append(Holder(address, future.result()) if finished else None)
+                if found[-1]:
+                    self._met.setdefault(address, found[-1])
                 self.lost |= set() if finished else {address}
         return found
 
@@ -177,6 +184,18 @@ class Workers:
             if isinstance(reply.value, Exception):
                 raise reply.value
         return replies
+
+    def start_lanes(self, clock: Clock, recorder: Recorder) -> list[str]:
+        """Note requests from now on, for a trace. Returns sentences on its lanes."""
+        self.lanes = WorkerLanes(lambda holder: self.call("clock", [(holder, ())])[0], clock, recorder)
+        for address in sorted(self._met):
+            self.lanes.meet(self._met[address])
+        return self.lanes.notes
+
+    def note(self, exchanges: Sequence[Exchange]) -> None:
+        """Requests that were sent together, for the trace if there is one."""
+        if self.lanes:
+            self.lanes.note(exchanges)
 
     def close(self) -> None:
         """Disconnect, and end the workers that were started here."""
