@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.clock import WAITING, rank
+from workbench.devices.clock import WAITING, is_worker, rank
 from workbench.figures.style import COLOURS
 from workbench.live.modelled import Beside
 from workbench.recording import Trace
@@ -127,7 +127,7 @@ class Shown:
         style = self._styles.setdefault(kernel.name, len(self._styles))
         colour, hatch = COLOURS[style % len(COLOURS)], style // len(COLOURS) % HATCHES
         looks = {"rank": rank(kernel.lane), "style": style, "colour": colour, "hatch": hatch}
-        looks["idle"] = kernel.name == WAITING
+        looks |= {"worker": is_worker(kernel.lane), "idle": kernel.name == WAITING}
         group = int(self.beside is not None and place >= self.beside.own)
         return {**dataclasses.asdict(kernel), **looks, "group": group}
 
