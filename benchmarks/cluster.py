@@ -6,8 +6,8 @@ One application of the box solves of `schwarz:2x2,overlap=4` on poisson-fd: here
 on workers, one box each. Rounds are interleaved, figures are medians. Workers share the cores of this machine, so that
 the difference is what the cluster costs: messages through the loopback device, Dask, and more processes than cores.
 
-`sums` are the inner products of an iteration of `mpcg` with the same boxes and workers, computed here, and by the workers
-in a tree.
+`sums` are the inner products of an iteration of `mpcg` with the same boxes and workers, computed here and by workers in
+a tree.
 
 `modelled` is not measured: 100 machines with a box each and one network link to the first, by `modelled_seconds`.
 """

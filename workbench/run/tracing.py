@@ -33,6 +33,13 @@ def start_trace(setup: SolveSetup) -> tuple[Trace, Clock]:
     return trace, clock
 
 
+def resolve(clock: Clock, setup: SolveSetup) -> None:
+    """Complete the trace with what the device and the workers of a cluster have done."""
+    clock.resolve()
+    if setup.workers:
+        setup.workers.resolve()
+
+
 @contextlib.contextmanager
 def noting(clock: Clock | None) -> Iterator[None]:
     """Record the kernels that run in this context; only these belong to the trace of the solve.

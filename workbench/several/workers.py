@@ -197,6 +197,11 @@ class Workers:
         if self.lanes:
             self.lanes.note(exchanges)
 
+    def resolve(self) -> None:
+        """Add what was noted to the trace, if there is one."""
+        if self.lanes:
+            self.lanes.resolve()
+
     def close(self) -> None:
         """Disconnect, and end the workers that were started here."""
         self._finalize()
