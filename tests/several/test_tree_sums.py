@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import subprocess
+import threading
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from workbench import registry
 from workbench.devices.pieces import Pieces
 from workbench.errors import DeviceError, InputError
 from workbench.run import Configuration, Run, configure, run_through, solve, start_run
+from workbench.several import workers
 from workbench.several.local_workers import LocalWorkers
 from workbench.several.part_sums import PartSums, edge_of, part_of
 from workbench.several.tree_node import Neighbour, Peer, Place, TreeNode, Unreached
@@ -204,10 +206,10 @@ def test_a_worker_that_is_lost_during_a_request_changes_nothing(method, root, mo
     run = Run(configuration("local:3"))
     for _ in range(4):
         run.step()
-    workers = run.setup.workers
+    connected = run.setup.workers
     holder = run.setup.first_level.members[0].solver.shares[0 if root else 2].holder
-    pid = workers._client.run(os.getpid)[holder.address]
-    kill_during(workers, method, pid, monkeypatch)
+    pid = connected._client.run(os.getpid)[holder.address]
+    kill_during(connected, method, pid, monkeypatch)
     result = run_through(run)
     assert_same(result, expected)
     (note,) = lost(result)
@@ -217,9 +219,9 @@ def test_a_worker_that_is_lost_during_a_request_changes_nothing(method, root, mo
     )
 
 
-def kill_during(workers, method, pid, monkeypatch) -> None:
+def kill_during(connected, method, pid, monkeypatch) -> None:
     """Kill the worker once a request of that method is under way: it is suspended, so that it cannot reply before."""
-    call = workers.call
+    call = connected.call
 
     def killing(name, calls, **more):
         if name != method:
@@ -231,7 +233,36 @@ def kill_during(workers, method, pid, monkeypatch) -> None:
         killer.wait()
         return replies
 
-    monkeypatch.setattr(workers, "call", killing)
+    monkeypatch.setattr(connected, "call", killing)
+
+
+def test_a_node_that_hangs_is_lost_once_the_scheduler_misses_it(monkeypatch):
+    """The root does not hang, but waits for it."""
+    monkeypatch.setattr(workers, "PRESENCE_SECONDS", 0.1)
+    made: list[LocalWorkers] = []
+    start = LocalWorkers.__init__
+    monkeypatch.setattr(LocalWorkers, "__init__", lambda self, *values: (made.append(self), start(self, *values))[1])
+    expected = run_through(start_run(configuration(None)))
+    run = Run(configuration("local:3"))
+    run.step()
+    connected, cluster = run.setup.workers, made[0]._cluster
+    holder = run.setup.first_level.members[0].solver.shares[2].holder
+    pid = connected._client.run(os.getpid)[holder.address]
+    call, timers = connected.call, []
+
+    def hanging(name, calls, **more):
+        if name == "rows" and not timers:
+            os.kill(pid, signal.SIGSTOP)
+            removed = {"address": holder.address, "stimulus_id": "test"}
+            timers.append(threading.Timer(0.5, cluster.sync, [cluster.scheduler.remove_worker], removed))
+            timers[0].start()
+        return call(name, calls, **more)
+
+    monkeypatch.setattr(connected, "call", hanging)
+    result = run_through(run)
+    timers[0].join()
+    assert_same(result, expected)
+    assert lost(result)[0].startswith(f"worker {holder.address} was lost in the inner products after application ")
 
 
 def test_two_of_three_workers_lost_one_after_the_other():
