@@ -6,6 +6,9 @@ One application of the box solves of `schwarz:2x2,overlap=4` on poisson-fd: here
 on workers, one box each. Rounds are interleaved, figures are medians. Workers share the cores of this machine, so that
 the difference is what the cluster costs: messages through the loopback device, Dask, and more processes than cores.
 
+`sums` are the inner products of an iteration of `mpcg` with the same boxes and workers, computed here and by workers in
+a tree.
+
 `modelled` is not measured: 100 machines with a box each and one network link to the first, by `modelled_seconds`.
 """
 
@@ -21,9 +24,12 @@ from benchmarks.common import attempts, interleaved
 from workbench import devices, registry
 from workbench.run import configure
 from workbench.several.workers import Workers
+from workbench.solvers.multi.inner_products import InnerProducts
 
 WORKERS = 4
 OVERLAP = 4
+TERMS = 20
+"""Iterations whose terms are kept."""
 SIZES = (200, 400, 600, 800, 1000)
 COEFFICIENTS = {"eigenvectors": "1", "sparse factors": "1 + x*y"}
 """By how boxes are solved: with these coefficients a box is a Kronecker sum, or is not."""
@@ -53,6 +59,7 @@ def figures(*, quick: bool = False) -> dict[str, Any]:
             for n in sizes
         }
         found = attempts(cases)
+        found["sums"] = attempts({f"n={n}": partial(sums, workers, n, rounds) for n in sizes})
     finally:
         workers.close()
     smallest, largest = (found[f"eigenvectors, n={n}"] for n in (sizes[0], sizes[-1]))
@@ -95,6 +102,33 @@ def application(workers: Workers, n: int, a: str, rounds: int) -> dict[str, floa
         "messages per worker, ms": 1e3 * transfer,
         "waiting per worker, ms": 1e3 * waiting,
     }
+
+
+def sums(workers: Workers, n: int, rounds: int) -> dict[str, float]:
+    """Milliseconds of the inner products of an iteration, here and on workers, with TERMS terms of each box."""
+    system = configure("poisson-fd", n=n).problem.assemble()
+    device, operator = devices.device("cpu"), system.operator
+    M: Any = registry.find("preconditioner", f"schwarz:2x2,overlap={OVERLAP}")
+    several = M.setup_of(system, device, workers)
+    products = {
+        "here": InnerProducts(several, operator.bind(device), device, operator.dtype),
+        "workers": several.members[0].sums_on_workers(),
+    }
+    rng, kept = np.random.default_rng(0), []
+    r = np.zeros(operator.shape[0])
+    for _ in range(TERMS):
+        r[:] = rng.standard_normal(r.size)
+        kept.append(several.zeros())
+        products["workers"].terms(r, kept[-1])
+        columns = products["workers"].columns(kept)
+
+    def computed(name: str) -> np.ndarray:
+        products[name].multiply(kept[-1], r)
+        return products[name].columns(kept)
+
+    assert np.allclose(computed("here"), columns, rtol=1e-9, atol=1e-12 * np.abs(columns).max())
+    seconds = interleaved({name: partial(computed, name) for name in products}, rounds)
+    return {f"{name}, ms": 1e3 * statistics.median(seconds[name]) for name in products}
 
 
 def modelled(n: int, network: Network) -> dict[str, float]:

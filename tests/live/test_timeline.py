@@ -169,6 +169,19 @@ def test_lanes_have_their_order_and_kernels_one_style_by_name(view, page_of, eve
     assert len(set(looks.values())) == 28
 
 
+def test_lanes_of_workers_are_below_the_others_in_the_order_of_their_numbers(view, page_of, eventually):
+    trace = Trace()
+    for name, lane in (("waiting", "worker 10"), ("box solves", "worker 2"), ("M", "cpu"), ("transfer", "worker 1")):
+        trace.append(Event(name, lane, 0, 1))
+    page = page_of(view)
+    view.show(trace)
+    eventually(lambda: count(page) == trace.count)
+    kernels = sorted(arrived(page)[1], key=lambda kernel: kernel["rank"])
+    assert [kernel["lane"] for kernel in kernels] == ["cpu", "worker 1", "worker 2", "worker 10"]
+    assert [kernel["idle"] for kernel in kernels] == [False, False, False, True]
+    assert [kernel["worker"] for kernel in kernels] == [False, True, True, True]
+
+
 def test_nothing_to_show_is_a_sentence(view, page_of, eventually):
     page = page_of(view)
     eventually(lambda: page.messages)

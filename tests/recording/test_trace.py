@@ -51,6 +51,18 @@ def test_rescheduling_respects_lanes_and_dependencies(trace, length):
     assert [(e.name, e.lane, e.bytes, e.after) for e in events] == [(e.name, e.lane, e.bytes, e.after) for e in trace]
 
 
+def test_lanes_of_workers_have_numbers_and_do_not_count_waiting_as_busy():
+    trace = Trace()
+    for name, lane, end in (("M", "cpu", 8), ("A", "worker 10", 2), ("waiting", "worker 10", 5), ("A", "worker 2", 3)):
+        trace.append(Event(name, lane, 0, end))
+    assert trace.busy() == {"cpu": 8, "worker 2": 3, "worker 10": 2}
+    assert list(trace.busy()) == ["cpu", "worker 2", "worker 10"]
+    assert [event.end for event in trace.rescheduled(lambda event: event.seconds, "", "modelled")] == [8, 2, 7, 3]
+    for lane in ("worker", "worker 0", "worker 01", "worker 10000", "worker -1", "worker 1 ", "Worker 1"):
+        with pytest.raises(InputError, match="a lane is one of"):
+            trace.append(Event("A", lane, 0, 1))
+
+
 def test_rescheduling_two_dependent_lanes_by_hand():
     # cpu:          a 0-2            c 5-7 (after b)
     # accelerator:        b 2-5 (after a)   d 5-6
@@ -83,7 +95,10 @@ def test_a_trace_grows_beyond_its_initial_capacity():
 @pytest.mark.parametrize(
     ("event", "sentence"),
     [
-        (Event("A", "gpu", 0, 1), "a lane is one of cpu, accelerator, copy to device, copy to host, got 'gpu'"),
+        (
+            Event("A", "gpu", 0, 1),
+            "a lane is one of cpu, accelerator, copy to device, copy to host, or a worker such as worker 1, got 'gpu'",
+        ),
         (Event("A", "cpu", 1, 0), "event 0 ends at 0 s, before it starts at 1 s"),
         (Event("A", "cpu", 0, float("nan")), "event 0 ends at nan s, before it starts at 0 s"),
         (Event("A", "cpu", 0, 1, after=(0,)), "event 0 can only wait for earlier events, got (0,)"),

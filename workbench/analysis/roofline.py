@@ -10,7 +10,7 @@ import dataclasses
 
 import numpy as np
 
-from workbench.devices.clock import LANES
+from workbench.devices.clock import rank
 from workbench.errors import InputError
 from workbench.recording import Trace
 
@@ -61,8 +61,7 @@ def roofline_points(trace: Trace, lane: str = "cpu") -> list[RooflinePoint]:
 
     Raises InputError for an unknown lane, for a lane without events, and for a trace without times (a dry run).
     """
-    if lane not in LANES:
-        raise InputError(f"a lane is one of {', '.join(LANES)}, got {lane!r}")
+    rank(lane)
     events, kernels = trace.rows, list(trace.kernels)
     calls = np.bincount(events["kernel"], minlength=len(kernels))
     seconds = np.bincount(events["kernel"], events["end"] - events["start"], minlength=len(kernels))

@@ -6,14 +6,43 @@ are over. A run that is not traced has no clock.
 
 from __future__ import annotations
 
+import collections
+import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
+from workbench.errors import InputError
+
 Returned = TypeVar("Returned")
 
 CPU, ACCELERATOR, TO_DEVICE, TO_HOST = LANES = ("cpu", "accelerator", "copy to device", "copy to host")
-"""Lanes of a trace: the cores, the accelerator, and a copy engine in each direction, which work concurrently."""
+"""Lanes of a trace: the cores, the accelerator, and a copy engine in each direction, which work concurrently. On a
+cluster each worker has one more, `worker 1`, `worker 2`, ..."""
+WORKER = "worker "
+"""Before the number of a worker, from 1 to 9999."""
+WAITING = "waiting"
+"""The name of events in which a worker does nothing."""
+
+
+def worker_lane(number: int) -> str:
+    """The lane of a worker, the first being 1."""
+    return f"{WORKER}{number}"
+
+
+def is_worker(lane: str) -> bool:
+    """Whether a lane is a worker's."""
+    return re.fullmatch(rf"{WORKER}[1-9]\d{{0,3}}", lane) is not None
+
+
+def rank(lane: str) -> int:
+    """The place of a lane from top to bottom, from 0. Raises InputError for what is no lane."""
+    if lane in LANES:
+        return LANES.index(lane)
+    if is_worker(lane):
+        return len(LANES) - 1 + int(lane.removeprefix(WORKER))
+    raise InputError(f"a lane is one of {', '.join(LANES)}, or a worker such as {worker_lane(1)}, got {lane!r}")
+
 
 Work = Callable[[], tuple[int, int]]
 """Bytes moved and floating-point operations of one call; evaluated once, after the first call."""
@@ -24,7 +53,7 @@ def earliest(events: Iterable[tuple[str, float, Sequence[int]]]) -> list[tuple[f
 
     events: lane, seconds, and the places of the earlier events that it waits for.
     """
-    free: dict[str, float] = dict.fromkeys(LANES, 0.0)
+    free: dict[str, float] = collections.defaultdict(float)
     spans: list[tuple[float, float]] = []
     for lane, seconds, after in events:
         start = max([free[lane], *(spans[place][1] for place in after)])

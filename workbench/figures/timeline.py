@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from workbench.devices.clock import LANES
+from workbench.devices.clock import WAITING, rank
 from workbench.errors import InputError
 from workbench.figures.style import COLOURS, new_figure
 from workbench.recording import Event, Trace
@@ -37,7 +37,7 @@ def timeline(
     """
     first, last = iterations or _middle(trace)
     shown = _events_of(trace, first, last)
-    lanes = [lane for lane in LANES if any(event.lane == lane for event in shown)]
+    lanes = sorted({event.lane for event in shown}, key=rank)
     styles = _styles(trace, shown)
     figure = new_figure(width, height or 1.5 + 0.5 * len(lanes) + 0.21 * len(styles))
     axes = figure.add_subplot()
@@ -143,15 +143,15 @@ def _mark_iterations(axes: Axes, shown: Sequence[Event], origin: float, scale: f
 
 
 def _legend(figure: Figure, styles: dict[str, tuple[str, str]], shown: Sequence[Event]) -> None:
-    """Add a legend: kernel, share of the busy time shown, and bandwidth."""
-    total = sum(event.seconds for event in shown) or 1.0
+    """Add a legend: kernel, share of the busy time shown, and bandwidth; a worker that waits is not busy."""
+    total = sum(event.seconds for event in shown if event.name != WAITING) or 1.0
     handles = []
     for name, (colour, hatch) in styles.items():
         mine = [event for event in shown if event.name == name]
         seconds, moved = sum(event.seconds for event in mine), sum(event.bytes for event in mine)
         rate = f", {moved / seconds / 1e9:.1f} GB/s" if moved and seconds > 0 else ""
         short = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
-        label = f"{short}: {seconds / total:.0%}{rate}"
+        label = short if name == WAITING else f"{short}: {seconds / total:.0%}{rate}"
         handles.append(Patch(facecolor=colour, hatch=hatch, edgecolor="white", label=label))
     figure.legend(
         handles=handles,

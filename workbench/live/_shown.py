@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.clock import LANES
+from workbench.devices.clock import WAITING, is_worker, rank
 from workbench.figures.style import COLOURS
 from workbench.live.modelled import Beside
 from workbench.recording import Trace
@@ -126,7 +126,8 @@ class Shown:
         """A kernel with its style. One name looks the same on every lane, for every size and on every machine."""
         style = self._styles.setdefault(kernel.name, len(self._styles))
         colour, hatch = COLOURS[style % len(COLOURS)], style // len(COLOURS) % HATCHES
-        looks = {"rank": LANES.index(kernel.lane), "style": style, "colour": colour, "hatch": hatch}
+        looks = {"rank": rank(kernel.lane), "style": style, "colour": colour, "hatch": hatch}
+        looks |= {"worker": is_worker(kernel.lane), "idle": kernel.name == WAITING}
         group = int(self.beside is not None and place >= self.beside.own)
         return {**dataclasses.asdict(kernel), **looks, "group": group}
 

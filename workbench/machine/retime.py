@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
-from workbench.devices.clock import ACCELERATOR, LANES, TO_DEVICE, TO_HOST
+from workbench.devices.clock import ACCELERATOR, TO_DEVICE, TO_HOST, is_worker
 from workbench.errors import InputError
 from workbench.machine.profile import Number, Profile
 
@@ -36,8 +36,8 @@ def retime(trace: Trace[Rescheduled], profile: Profile, accelerator: Profile | N
     """The trace as modelled on a machine, where an event takes latency + max(bytes/bandwidth, flops/peak).
 
     profile: for events on the cores, and for all events without `accelerator`. accelerator: for events on the
-    accelerator and for copies. Events without bytes and operations keep their measured time. The notes of the returned
-    trace list what the model does not cover.
+    accelerator and for copies. Events without bytes and operations, and those of workers, keep their measured time. The
+    notes of the returned trace list what the model does not cover.
 
     Raises InputError if a profile lacks a required bandwidth, and for a trace that is modelled itself.
     """
@@ -46,7 +46,7 @@ def retime(trace: Trace[Rescheduled], profile: Profile, accelerator: Profile | N
     model = _Model(profile, accelerator or profile)
     used = {kernel.lane for kernel in trace.kernels}
     title = profile.title
-    if accelerator and used - {LANES[0]}:
+    if accelerator and used & {ACCELERATOR, *COPIES}:
         title = f"{profile.title} with {accelerator.title}"
     return trace.rescheduled(model.seconds, title, MODELLED, model.notes(trace))
 
@@ -69,10 +69,14 @@ class _Model:
     """Durations of events on one or two profiles."""
 
     def __init__(self, profile: Profile, accelerator: Profile) -> None:
-        self._of = {lane: accelerator if lane in (ACCELERATOR, *COPIES) else profile for lane in LANES}
+        self._profile, self._accelerator = profile, accelerator
+
+    def _of(self, lane: str) -> Profile:
+        """The machine of a lane."""
+        return self._accelerator if lane in (ACCELERATOR, *COPIES) else self._profile
 
     def seconds(self, event: Any) -> float:
-        if not event.bytes and not event.flops:
+        if is_worker(event.lane) or (not event.bytes and not event.flops):
             return event.seconds
         bandwidth, latency, peak = self._numbers(event.lane)
         transfer = event.bytes / bandwidth.value
@@ -84,14 +88,16 @@ class _Model:
         is_dry_run = trace.label == REHEARSED
         notes: dict[str, None] = dict.fromkeys(trace.notes if is_dry_run else ())
         for kernel in trace.kernels:
-            if kernel.bytes or kernel.flops:
+            if is_worker(kernel.lane):
+                notes[f"workers are not modelled: what they did keeps its {trace.label} time"] = None
+            elif kernel.bytes or kernel.flops:
                 notes |= dict.fromkeys(self._notes_on(kernel))
             elif not is_dry_run:
                 notes[f"{kernel.name} states no bytes: it keeps its {trace.label} time"] = None
         return list(notes)
 
     def _notes_on(self, kernel: Any) -> Iterator[str]:
-        profile, is_copy = self._of[kernel.lane], kernel.lane in COPIES
+        profile, is_copy = self._of(kernel.lane), kernel.lane in COPIES
         name = profile.name
         bandwidth, latency, _ = self._numbers(kernel.lane)
         if profile.cache_bytes and not is_copy and kernel.bytes < TIMES_CACHE * profile.cache_bytes.value:
@@ -107,7 +113,7 @@ class _Model:
 
     def _numbers(self, lane: str) -> tuple[Number, Number | None, Number | None]:
         """Bandwidth, latency and peak operation rate for a lane."""
-        profile = self._of[lane]
+        profile = self._of(lane)
         if lane not in COPIES:
             return profile.bandwidth, profile.launch_latency, profile.flops
         if profile.kind == "cpu":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from workbench.devices.clock import TO_DEVICE, TO_HOST
+from workbench.devices.clock import ACCELERATOR, CPU, TO_DEVICE, TO_HOST
 from workbench.recording.trace import Trace
 
 COPIES = (TO_DEVICE, TO_HOST)
@@ -13,7 +13,7 @@ COPIES = (TO_DEVICE, TO_HOST)
 def hidden_fraction(trace: Trace) -> float | None:
     """The fraction of the total copy time that overlaps with computation; None without copies."""
     events = list(trace)
-    computing = _merged((event.start, event.end) for event in events if event.lane not in COPIES)
+    computing = _merged((event.start, event.end) for event in events if event.lane in (CPU, ACCELERATOR))
     copying = [(event.start, event.end) for event in events if event.lane in COPIES]
     total = sum(end - start for start, end in copying)
     if total <= 0:

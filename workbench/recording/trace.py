@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.devices.clock import LANES, earliest
+from workbench.devices.clock import WAITING, earliest, rank
 from workbench.errors import InputError
 from workbench.recording.typed import read
 
@@ -77,8 +77,7 @@ class Trace:
 
     def kernel(self, name: str, lane: str, bytes_moved: int = 0, flops: int = 0) -> int:
         """The number of a kernel, for `add`. Raises InputError for an unknown lane."""
-        if lane not in LANES:
-            raise InputError(f"a lane is one of {', '.join(LANES)}, got {lane!r}")
+        rank(lane)
         kernel = Kernel(name, lane, int(bytes_moved), int(flops))
         number = self._numbers.setdefault(kernel, len(self.kernels))
         if number == len(self.kernels):
@@ -141,12 +140,15 @@ class Trace:
         return float(rows["end"].max() - rows["start"].min()) if rows.size else 0.0
 
     def busy(self) -> dict[str, float]:
-        """Busy seconds by lane, for lanes with events."""
-        rows = self.rows
-        lane_of = np.array([LANES.index(kernel.lane) for kernel in self.kernels], dtype=int)
-        lanes = lane_of[rows["kernel"]]
-        sums = np.bincount(lanes, rows["end"] - rows["start"], minlength=len(LANES))
-        return {LANES[lane]: float(sums[lane]) for lane in np.unique(lanes)}
+        """Busy seconds by lane, for lanes with events; a worker that waits is not busy."""
+        rows, kernels = self.rows, self.kernels
+        seconds = np.bincount(rows["kernel"], rows["end"] - rows["start"], minlength=len(kernels))
+        used = {kernels[number].lane for number in np.unique(rows["kernel"])}
+        busy = dict.fromkeys(sorted(used, key=rank), 0.0)
+        for kernel, spent in zip(kernels, seconds.tolist(), strict=False):
+            if kernel.lane in busy and kernel.name != WAITING:
+                busy[kernel.lane] += spent
+        return busy
 
     def rescheduled(
         self, seconds: Callable[[Event], float], machine: str, label: str, notes: Sequence[str] = ()

@@ -9,6 +9,7 @@ from workbench.errors import InputError
 from workbench.operators import ComplexSymmetricMatrix, LinearOperatorAdapter, Operator
 from workbench.problems import Problem
 from workbench.run.configuration import Configuration
+from workbench.solvers.mpcg import HERE
 
 COMPLEX_SYMMETRIC_M = ("none", "jacobi", "given")
 """Preconditioners that are complex symmetric where A is."""
@@ -27,11 +28,23 @@ def unmet(problem: type[Problem] | Problem, deflation: type[Deflation] | Deflati
 
 
 def check_cluster(configuration: Configuration) -> None:
-    """Raise InputError for a cluster where there is nothing for its workers to do."""
+    """Raise InputError for a cluster where there is nothing for its workers to do, and for sums that they cannot do."""
     if configuration.cluster and not configuration.preconditioner.on_workers:
         raise InputError(
             f"cluster {configuration.cluster} solves the boxes of preconditioner schwarz, and "
             f"{configuration.preconditioner.name} has none; choose schwarz:3x3, or leave the cluster out"
+        )
+    if getattr(configuration.solver, "sums", HERE) == HERE:
+        return
+    if not configuration.cluster or configuration.preconditioner.name != "schwarz":
+        raise InputError(
+            f"{configuration.solver.name} with sums=workers needs preconditioner schwarz alone, and a cluster that "
+            "solves its boxes, such as local:4; choose both, or sums=here"
+        )
+    if configuration.deflation.name != "none":
+        raise InputError(
+            f"{configuration.solver.name} with sums=workers needs deflation none, since workers have A alone; choose "
+            "that, or sums=here"
         )
 
 

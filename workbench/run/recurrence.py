@@ -11,6 +11,7 @@ from workbench.devices.operator_protocols import Watch
 from workbench.devices.rows import Rows
 from workbench.run.setup import SolveSetup
 from workbench.run.stopping import Norm
+from workbench.run.tracing import resolve
 
 SQUARES = {Norm.RESIDUAL: "rr", Norm.PRECONDITIONED: "uu", Norm.NATURAL: "gamma"}
 """The scalar that is the square of each norm."""
@@ -25,6 +26,7 @@ class Recurrence:
 
     def __init__(self, setup: SolveSetup, norm: Norm, check_every: int | None, clock: Clock | None) -> None:
         self.clock = clock
+        self._setup = setup
         self.workspace: Workspace = setup.device.workspace(
             setup.b.size,
             setup.b.dtype,
@@ -69,4 +71,4 @@ class Recurrence:
     def resolve(self) -> None:
         """Complete the trace of a traced run."""
         if self.clock:
-            self.clock.resolve()
+            resolve(self.clock, self._setup)

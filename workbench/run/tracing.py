@@ -28,7 +28,16 @@ def start_trace(setup: SolveSetup) -> tuple[Trace, Clock]:
             for part in owner.parts():
                 _time(clock, *part)
     clock.noting = False
+    if setup.workers:
+        trace.notes += setup.workers.start_lanes(clock, trace)
     return trace, clock
+
+
+def resolve(clock: Clock, setup: SolveSetup) -> None:
+    """Complete the trace with what the device and the workers of a cluster have done."""
+    clock.resolve()
+    if setup.workers:
+        setup.workers.resolve()
 
 
 @contextlib.contextmanager

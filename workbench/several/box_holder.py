@@ -16,10 +16,12 @@ from workbench.several.box_solvers import Box
 
 
 class Solved(NamedTuple):
-    """The solutions of a worker's boxes, one after the other, and the seconds that they took."""
+    """The solutions of a worker's boxes, one after the other, and when they were begun and done by the worker's
+    clock."""
 
     z: np.ndarray
-    seconds: float
+    begun: float
+    done: float
 
 
 class Cost(NamedTuple):
@@ -37,7 +39,7 @@ class BoxHolder:
 
     def __init__(self) -> None:
         self._solvers: list[tuple[slice, Any]] = []
-        self._z = np.zeros(0)
+        self._size, self._dtype = 0, np.dtype(float)
 
     def factorize(self, method: BoxMethod, boxes: Sequence[Box]) -> Cost | Exception:
         """Set up the solvers of these boxes."""
@@ -46,7 +48,7 @@ class BoxHolder:
             # Solvers that join boxes get one each, so that results do not depend on how boxes are spread over workers.
             groups = [[box] for box in boxes] if method.joins_boxes else [list(boxes)]
             ends = np.cumsum([0, *(sum(box.matrix.shape[0] for box in group) for group in groups)])
-            self._z = np.zeros(ends[-1], method.dtype)
+            self._size, self._dtype = int(ends[-1]), method.dtype
             parts = [slice(ends[place], ends[place + 1]) for place in range(len(groups))]
             self._solvers = [(part, method.solver_of(group, device)) for part, group in zip(parts, groups, strict=True)]
         except Exception as error:
@@ -59,12 +61,16 @@ class BoxHolder:
         begun = time.perf_counter()
         try:
             # What arrives cannot be written to, and kernels are compiled for arrays that can.
-            right = np.array(r)
+            right, z = np.array(r), np.zeros(self._size, self._dtype)
             for part, solver in self._solvers:
-                solver.apply(right[part], self._z[part])
+                solver.apply(right[part], z[part])
         except Exception as error:
             return error
-        return Solved(self._z, time.perf_counter() - begun)
+        return Solved(z, begun, time.perf_counter())
+
+    async def clock(self) -> float:
+        """The worker's clock. It is answered by the thread that receives messages, without another one."""
+        return time.perf_counter()
 
 
 def versions() -> dict[str, str]:

@@ -17,6 +17,7 @@ from workbench.devices.protocol import Device
 from workbench.several.box_holder import Cost, Solved
 from workbench.several.box_method import BoxMethod
 from workbench.several.box_solvers import Box
+from workbench.several.worker_lanes import Exchange, Work
 from workbench.several.workers import Holder, Workers
 
 
@@ -52,38 +53,50 @@ class ClusterSolver:
     def __init__(
         self, workers: Workers, method: BoxMethod, boxes: Sequence[Box], device: Device, dtype: np.dtype
     ) -> None:
-        self._workers, self._method, self._boxes, self._device = workers, method, boxes, device
+        self.workers, self._method, self._boxes, self._device = workers, method, boxes, device
         self._ends = np.cumsum([0, *(box.matrix.shape[0] for box in boxes)])
         self._result = np.zeros(self._ends[-1], dtype)
         self.times: list[Times] = []
         """Of every application."""
         self._losses: list[str] = []
         self.shares = self._placed([range(len(boxes))], [])
-        count = len({share.holder.address for share in self.shares})
         solved = "1 box is" if len(boxes) == 1 else f"{len(boxes)} boxes are"
         page = f", whose dashboard is {workers.dashboard}" if workers.dashboard else ""
-        self.notes = (f"schwarz: {solved} solved by {_workers(count)} of cluster {workers.cluster}{page}",)
+        self.notes = (
+            f"schwarz: {solved} solved by {workers_in_words(self.shares)} of cluster {workers.cluster}{page}",
+        )
         self.waits = device.name != "cpu"
         workers.reports.append(self.report)
 
     def apply(self, r: DeviceVector, z: DeviceVector) -> None:
         """z = the solutions for r, box by box."""
+        self._apply("solve", r, z)
+
+    def apply_and_keep(self, r: DeviceVector, z: DeviceVector) -> None:
+        """The same; the workers keep z as their newest terms."""
+        self._apply("solve_and_keep", r, z)
+
+    def _apply(self, method: str, r: DeviceVector, z: DeviceVector) -> None:
         right = self._device.to_host(r)
         target = z if isinstance(z, np.ndarray) else self._result
         asked = self.shares
         while asked:
-            replies = self._workers.call("solve", [(share.holder, (right[share.part],)) for share in asked])
+            replies = self.workers.call(method, [(share.holder, (right[share.part],)) for share in asked])
             lost: list[Share] = []
             spent: list[tuple[float, float]] = []
+            exchanges: list[Exchange] = []
             for share, reply in zip(asked, replies, strict=True):
                 if reply.lost:
                     lost.append(share)
                     continue
                 solved: Solved = reply.value
                 target[share.part] = solved.z
-                spent.append((solved.seconds, reply.seconds))
+                spent.append((solved.done - solved.begun, reply.seconds))
+                work = Work("box solves", solved.begun, solved.done, share.cost.traffic, share.cost.flops)
+                exchanges.append(Exchange(share.holder, reply.sent, reply.received, [work]))
             self._record(spent)
-            asked = self._moved(lost) if lost else []
+            self.workers.note(exchanges)
+            asked = self.move(lost, "application", "and their solves were repeated") if lost else []
         if target is not z:
             self._device.assign(z, self._device.array(target, target.dtype))
 
@@ -103,7 +116,7 @@ class ClusterSolver:
         compute, transfer, waiting = (1e3 * statistics.median(column) for column in zip(*self.times, strict=True))
         return [
             *self._losses,
-            f"cluster {self._workers.cluster}: in the median of {len(self.times)} applications a worker computed for "
+            f"cluster {self.workers.cluster}: in the median of {len(self.times)} applications a worker computed for "
             f"{compute:.3g} ms, its messages took {transfer:.3g} ms, and it waited {waiting:.3g} ms for the slowest",
         ]
 
@@ -115,16 +128,16 @@ class ClusterSolver:
                 Times(compute.mean(), (whole - compute).mean(), (whole.max() - whole).mean()),
             )
 
-    def _moved(self, lost: Sequence[Share]) -> list[Share]:
-        """Set up the boxes of lost workers on others; returns their new shares."""
+    def move(self, lost: Sequence[Share], where: str, then: str) -> list[Share]:
+        """Set up the boxes of lost workers on others; returns their new shares. where, then: words of a note."""
         kept = [share for share in self.shares if share not in lost]
         new = self._placed([share.boxes for share in lost], kept)
         self.shares = kept + new
         number = len(self.times)
         for share in lost:
             self._losses.append(
-                f"worker {share.holder.address} was lost in application {number} of schwarz: {_boxes(share.boxes)} "
-                "moved to other workers, and their solves were repeated"
+                f"worker {share.holder.address} was lost in {where} {number} of schwarz: {_boxes(share.boxes)} "
+                f"moved to other workers, {then}"
             )
         return new
 
@@ -133,10 +146,10 @@ class ClusterSolver:
         done: list[Share] = []
         while waiting:
             chosen = self._assigned(waiting, [*kept, *done])
-            holders = self._workers.holders([address for _, address in chosen])
+            holders = self.workers.holders([address for _, address in chosen])
             calls = [(boxes, holder) for (boxes, _), holder in zip(chosen, holders, strict=True) if holder]
             waiting = [boxes for (boxes, _), holder in zip(chosen, holders, strict=True) if not holder]
-            replies = self._workers.call(
+            replies = self.workers.call(
                 "factorize", [(holder, (self._method, [self._boxes[k] for k in boxes])) for boxes, holder in calls]
             )
             for (boxes, holder), reply in zip(calls, replies, strict=True):
@@ -149,7 +162,7 @@ class ClusterSolver:
 
     def _assigned(self, waiting: Sequence[range], present: Sequence[Share]) -> list[tuple[range, str]]:
         """Parts of these ranges, and a worker for each: those with the fewest boxes first."""
-        load = dict.fromkeys(self._workers.addresses(), 0)
+        load = dict.fromkeys(self.workers.addresses(), 0)
         for share in present:
             if share.holder.address in load:
                 load[share.holder.address] += len(share.boxes)
@@ -162,7 +175,9 @@ class ClusterSolver:
         return assigned
 
 
-def _workers(count: int) -> str:
+def workers_in_words(shares: Sequence[Share]) -> str:
+    """How many workers have these shares."""
+    count = len({share.holder.address for share in shares})
     return "1 worker" if count == 1 else f"{count} workers"
 
 

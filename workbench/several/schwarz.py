@@ -21,6 +21,7 @@ from workbench.several.box_method import EXACT, SWEEPS, BoxMethod
 from workbench.several.box_solvers import Box
 from workbench.several.cluster import ClusterSolver
 from workbench.several.several import Several
+from workbench.several.tree_sums import TreeSums
 from workbench.several.workers import Workers
 
 PASSES = 5
@@ -108,6 +109,7 @@ class Boxes:
         self.solver: Any = (
             method.solver_of(made, device) if workers is None else ClusterSolver(workers, method, made, device, dtype)
         )
+        self._sums = None if workers is None else TreeSums(self.solver, self.vectors, operator, device)
         self.notes = tuple(getattr(self.solver, "notes", ()))
         self.waits = getattr(self.solver, "waits", False)
 
@@ -115,6 +117,13 @@ class Boxes:
         """local = A_i^-1 R_i r of all boxes i."""
         self.vectors.gather(r, self._local)
         self.solver.apply(self._local, local)
+
+    def sums_on_workers(self) -> TreeSums:
+        """The terms and their inner products on the workers, of a method that begins. Raises InputError without any."""
+        if self._sums is None:
+            raise InputError("sums=workers needs a cluster, such as local:4; choose one, or sums=here")
+        self._sums.begin()
+        return self._sums
 
     @property
     def traffic(self) -> int:

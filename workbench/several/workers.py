@@ -12,12 +12,15 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from workbench.devices.clock import Clock, Recorder
 from workbench.errors import DeviceError, InputError
 from workbench.machine.packages import DISTRIBUTION
 from workbench.settings import LOCAL
 from workbench.several import quiet
-from workbench.several.box_holder import BoxHolder, versions
+from workbench.several.box_holder import versions
 from workbench.several.local_workers import LocalWorkers
+from workbench.several.tree_node import Peer, TreeNode
+from workbench.several.worker_lanes import Exchange, WorkerLanes
 
 CONNECT_SECONDS = 10.0
 """Seconds in which a scheduler, or a worker, must answer to be connected to."""
@@ -26,18 +29,50 @@ PRESENCE_SECONDS = 5.0
 
 
 class Holder(NamedTuple):
-    """A `BoxHolder` on a worker: its address, and a Dask actor, whose methods are called there."""
+    """A `Node` on a worker: its address, and a Dask actor, whose methods are called there."""
 
     address: str
     actor: Any
 
+    @property
+    def peer(self) -> Peer:
+        """The same for other workers. An actor would connect each of them to the scheduler once more."""
+        return Peer(self.address, self.actor.key)
+
+
+class Node(TreeNode):
+    """What the actors are."""
+
+    async def ask(self, peer: Peer, method: str, *arguments: Any) -> Any:
+        """Call a method of a node on another worker. Raises errors of many types where that is lost."""
+        distributed = _dask()
+        reply = (
+            await distributed.get_worker()
+            .rpc(peer.address)
+            .actor_execute(
+                actor=peer.key,
+                function=method,
+                args=[distributed.protocol.to_serialize(argument) for argument in arguments],
+                kwargs={},
+            )
+        )
+        if reply["status"] != "OK":
+            raise reply["exception"]
+        return reply["result"]
+
 
 class Reply(NamedTuple):
-    """What a call returned, and its seconds from the request to the reply. lost: the worker was lost instead."""
+    """What a call returned, and when it was sent and its reply received, by the clock `time.perf_counter`. lost: the
+    worker was lost instead."""
 
     value: Any
-    seconds: float
+    sent: float
+    received: float
     lost: bool = False
+
+    @property
+    def seconds(self) -> float:
+        return self.received - self.sent
 
 
 class Workers:
@@ -51,6 +86,9 @@ class Workers:
         self.cluster = cluster
         self.reports: list[Callable[[], Sequence[str]]] = []
         """Functions that return sentences on what was done, for the notes of a result."""
+        self.lanes: WorkerLanes | None = None
+        """Where requests are noted for a trace."""
+        self._met: dict[str, Holder] = {}
         self.lost: set[str] = set()
         """Workers that are used no more."""
         self._distributed = _dask()
@@ -88,8 +126,8 @@ class Workers:
         return usable
 
     def holders(self, addresses: Sequence[str]) -> list[Holder | None]:
-        """A new `BoxHolder` on each of these workers; None where the worker is lost."""
-        futures = [self._client.submit(BoxHolder, actor=True, workers=[address], pure=False) for address in addresses]
+        """A new `Node` on each of these workers; None where the worker is lost."""
+        futures = [self._client.submit(Node, actor=True, workers=[address], pure=False) for address in addresses]
         while any(future.status == "pending" for future in futures):
             # A request for a worker that has left is never served.
             present = self._present()
@@ -102,11 +140,18 @@ class Workers:
             for future, address in zip(futures, addresses, strict=True):
                 finished = future.status == "finished"
                 found.append(Holder(address, future.result()) if finished else None)
+                if found[-1]:
+                    self._met.setdefault(address, found[-1])
                 self.lost |= set() if finished else {address}
         return found
 
-    def call(self, method: str, calls: Sequence[tuple[Holder, tuple[Any, ...]]]) -> list[Reply]:
-        """The replies of a method of several holders, all called at once. Raises what a method returns as an error."""
+    def call(
+        self, method: str, calls: Sequence[tuple[Holder, tuple[Any, ...]]], through: Sequence[str] = ()
+    ) -> list[Reply]:
+        """The replies of a method of several holders, all called at once. Raises what a method returns as an error.
+
+        through: workers that holders ask in turn. A call is lost with any of them, and which one it was is not known.
+        """
 
         async def one(holder: Holder, arguments: tuple[Any, ...]) -> Reply:
             begun = time.perf_counter()
@@ -114,8 +159,8 @@ class Workers:
                 value = await getattr(holder.actor, method)(*arguments)
             # Whatever is raised here is the loss of the worker: methods return their own errors.
             except (Exception, asyncio.CancelledError):
-                return Reply(None, time.perf_counter() - begun, lost=True)
-            return Reply(value, time.perf_counter() - begun)
+                return Reply(None, begun, time.perf_counter(), lost=True)
+            return Reply(value, begun, time.perf_counter())
 
         async def every() -> list[Reply]:
             tasks = [asyncio.ensure_future(one(*call)) for call in calls]
@@ -123,7 +168,7 @@ class Workers:
                 # A machine that hangs keeps its connection open; the scheduler misses its heartbeats.
                 present = set(await self._client.scheduler.ncores())
                 for task, (holder, _) in zip(tasks, calls, strict=True):
-                    if not task.done() and holder.address not in present:
+                    if not task.done() and not {holder.address, *through} <= present:
                         task.cancel()
             return [task.result() for task in tasks]
 
@@ -134,11 +179,28 @@ class Workers:
         except (OSError, RuntimeError) as error:
             raise DeviceError(f"the connection to cluster {self.cluster} was closed: {error}") from None
         for (holder, _), reply in zip(calls, replies, strict=True):
-            if reply.lost:
+            if reply.lost and not through:
                 self.lost.add(holder.address)
             if isinstance(reply.value, Exception):
                 raise reply.value
         return replies
+
+    def start_lanes(self, clock: Clock, recorder: Recorder) -> list[str]:
+        """Note requests from now on, for a trace. Returns sentences on its lanes."""
+        self.lanes = WorkerLanes(lambda holder: self.call("clock", [(holder, ())])[0], clock, recorder)
+        for address in sorted(self._met):
+            self.lanes.meet(self._met[address])
+        return self.lanes.notes
+
+    def note(self, exchanges: Sequence[Exchange]) -> None:
+        """Requests that were sent together, for the trace if there is one."""
+        if self.lanes:
+            self.lanes.note(exchanges)
+
+    def resolve(self) -> None:
+        """Add what was noted to the trace, if there is one."""
+        if self.lanes:
+            self.lanes.resolve()
 
     def close(self) -> None:
         """Disconnect, and end the workers that were started here."""

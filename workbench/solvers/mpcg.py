@@ -11,7 +11,12 @@ from workbench.registry import parameter, register
 from workbench.solvers.base import Solver
 from workbench.solvers.multi.basis import Limits
 from workbench.solvers.multi.directions import Directions, Terms
+from workbench.solvers.multi.inner_products import InnerProducts
 from workbench.solvers.multi.members import as_members
+
+HERE, WORKERS = "here", "workers"
+"""Where the inner products of the terms are computed."""
+SUMS = "who computes the inner products of terms: here, this process, or the workers of a cluster, for schwarz"
 
 
 class MultipreconditionedCG(Solver):
@@ -20,6 +25,7 @@ class MultipreconditionedCG(Solver):
     uniform_iterations: ClassVar[bool] = False
     in_family: ClassVar[bool] = False
     direction: ClassVar[str] = "d"
+    sums: str
 
     start: ClassVar[str] = """
         s = A(x)
@@ -68,8 +74,13 @@ class MultipreconditionedCG(Solver):
     def iterates(self, workspace: Any) -> Iterator[None]:
         device, operators = workspace.device, workspace.operators
         several = as_members(operators["M"], device, workspace.size, workspace.dtype)
-        terms = Terms(several, device, workspace.dtype)
-        directions = Directions(terms, operators["A"], device, self.limits, device.room(0), workspace.notes)
+        products = (
+            several.members[0].sums_on_workers()
+            if self.sums == WORKERS
+            else InnerProducts(several, operators["A"], device, workspace.dtype)
+        )
+        terms = Terms(several, products, device, workspace.dtype)
+        directions = Directions(terms, device, self.limits, device.room(0), workspace.notes)
         operators["M"], operators["D"] = terms, directions
         alone = directions.count == 1
         start, iterate = workspace.lines(self.start, self.single if alone else self.iterate)
@@ -101,6 +112,9 @@ class MPCG(MultipreconditionedCG):
     over all stored terms. Memory: the terms of all iterations, each on its own unknowns: N words and the overlaps per
     iteration for boxes, k N for preconditioners of all unknowns.
 
+    sums: with `workers` those of a cluster keep the terms of their boxes and compute the inner products (see
+    `several.tree_sums`); this process does the rest, and keeps the terms too.
+
     Source: Bridson and Greif 2006; Chen, Algorithm 3.
     """
 
@@ -109,6 +123,7 @@ class MPCG(MultipreconditionedCG):
 
     keep: int = parameter(0, "blocks that a new one is made orthogonal to; 0 for all", low=0, high=10**6)
     restart: int = parameter(0, "iterations after which all blocks are dropped; 0 for never", low=0, high=10**6)
+    sums: str = parameter(HERE, SUMS, choices=(HERE, WORKERS))
 
     @property
     def spec(self) -> str:
@@ -137,6 +152,7 @@ class AdaptiveMPCG(MultipreconditionedCG):
     title: ClassVar[str] = "multipreconditioned CG, adaptive"
 
     tau: float = parameter(10.0, "all directions are taken where the test is below it", low=0.0, high=1e9)
+    sums: str = parameter(HERE, SUMS, choices=(HERE, WORKERS))
 
     @property
     def limits(self) -> Limits:

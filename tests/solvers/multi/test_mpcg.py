@@ -13,6 +13,7 @@ from workbench.several import Several, boxes
 from workbench.several.several import Whole
 from workbench.solvers.multi.basis import Limits, orthonormal
 from workbench.solvers.multi.directions import Directions, Terms
+from workbench.solvers.multi.inner_products import InnerProducts
 
 
 def iterations(problem, M, solver, rtol=1e-6, device="cpu", **more):
@@ -167,9 +168,10 @@ def test_a_preconditioner_that_is_not_definite_is_named():
 
     cpu = devices.device("cpu")
     members = [Whole(name, Scaled(f), cpu, 36, operator.dtype) for name, f in (("good", 1.0), ("bad", -2.0))]
-    source = Terms(Several(members, cpu, 36, operator.dtype, ()), cpu, operator.dtype)
+    several = Several(members, cpu, 36, operator.dtype, ())
+    source = Terms(several, InnerProducts(several, operator.bind(cpu), cpu, operator.dtype), cpu, operator.dtype)
     notes = []
-    directions = Directions(source, operator.bind(cpu), cpu, Limits(), None, notes)
+    directions = Directions(source, cpu, Limits(), None, notes)
     r, d = np.ones(36), np.zeros(36)
     source.apply(r, d)
     directions.apply(r, d)

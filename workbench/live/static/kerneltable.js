@@ -28,8 +28,8 @@ export function kernelTable() {
     root,
     // kernels as the timeline has them; totals: calls, seconds and bytes per style.
     show(kernels, totals, colours) {
-      const sum = totals.reduce((all, { seconds }) => all + seconds, 0);
       const rows = totals.map((total, style) => [total, kernels.filter((kernel) => kernel.style === style)]);
+      const sum = rows.reduce((all, [{ seconds }, [kernel]]) => all + (kernel?.idle ? 0 : seconds), 0);
       const there = rows.filter(([{ calls }]) => calls > 0).sort(([one], [other]) => other.seconds - one.seconds);
       root.hidden = there.length === 0;
       body.replaceChildren(...there.map(([total, same]) => row(total, same, sum, patchOf(same[0], colours))));
@@ -52,7 +52,7 @@ function row({ calls, seconds, bytes }, same, sum, swatch) {
   const name = element("td", "");
   name.append(swatch, same[0].name);
   const lanes = [...new Set(same.map(({ lane }) => lane))].join(", ");
-  const share = `${((100 * seconds) / sum || 0).toFixed(1)}\u2009%`;
+  const share = same[0].idle ? "–" : `${((100 * seconds) / sum || 0).toFixed(1)}\u2009%`;
   made.append(name, element("td", "", lanes));
   for (const text of [grouped(calls), duration(seconds), share, duration(seconds / calls), rate(bytes, seconds) || "–"]) {
     made.append(element("td", "wb-number", text));

@@ -24,7 +24,7 @@ export function paintLane(context, lane, kernels, fills, span, band) {
     const place = stride === 1 ? k : Math.min(end - 1, k + jitter(k, stride));
     const left = Math.max(0, (lane.start[place] - span.from) * scale);
     const right = Math.min(band.width, (lane.end[place] - span.from) * scale);
-    busy += (right - left) * stride;
+    if (!kernels[lane.kernel[place]].idle) busy += (right - left) * stride;
     if (right - left >= NARROW && stride === 1) boxes.push([place, left, right]);
     else columns.add(left, right, kernels[lane.kernel[place]].style, stride);
   }

@@ -126,8 +126,9 @@ function render({ model, el }) {
   }
 
   function fitHeight() {
-    const lanes = new Set(kernels.map(({ lane, group }) => `${lane} ${group}`)).size;
-    const height = heightOf(lanes, model.get("height"), told.groups.length);
+    const count = (some) => new Set(some.map(({ lane, group }) => `${lane} ${group}`)).size;
+    const workers = count(kernels.filter(({ worker }) => worker));
+    const height = heightOf(count(kernels), model.get("height"), told.groups.length, workers);
     canvas.style.height = `${height}px`;
     return height;
   }

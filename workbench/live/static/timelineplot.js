@@ -20,10 +20,13 @@ const NEAR = 3;
 // Pixels for the number of an iteration.
 const WORD = 60;
 
-// As high as so many lanes need, and no higher than asked for; two sets of lanes may be half as high again.
-export function heightOf(lanes, most, groups = 0) {
-  const above = groups ? groups * HEAD.height : MARGIN.top;
-  return Math.min(groups ? 1.5 * most : most, above + MARGIN.bottom + Math.max(1, lanes) * (BAND.most + BAND.apart));
+// As high as so many lanes need, and no higher than asked for; two sets of lanes may be half as high again, and where there
+// are workers, every lane can be told from the next.
+export function heightOf(lanes, most, groups = 0, workers = 0) {
+  const above = (groups ? groups * HEAD.height : MARGIN.top) + MARGIN.bottom;
+  const wanted = above + Math.max(1, lanes) * (BAND.most + BAND.apart);
+  const least = workers ? above + lanes * (BAND.least + BAND.apart) : 0;
+  return Math.max(least, Math.min(groups ? 1.5 * most : most, wanted));
 }
 
 export class TimelinePlot extends Stage {

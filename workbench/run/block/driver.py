@@ -28,7 +28,7 @@ from workbench.run.right_hand_side import Vectors
 from workbench.run.run_state import RunState
 from workbench.run.setup import SolveSetup, prepare
 from workbench.run.stopping import Norm, Reason
-from workbench.run.tracing import noting, start_trace
+from workbench.run.tracing import noting, resolve, start_trace
 from workbench.solvers.block.base import BlockSolver
 
 ENDS_ALL = {Reason.INDEFINITE, Reason.INDEFINITE_M, Reason.TIME, Reason.CANCELLED, Reason.DEVICE_LOST}
@@ -169,7 +169,7 @@ class BlockRun:
         if ending:
             self._end_chunk(ending)
         if self._clock:
-            self._clock.resolve()
+            resolve(self._clock, self.setup)
 
     def _note_dependencies(self, rank: int) -> None:
         """Say which columns of the present chunk depend on others, where its start found some."""

@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from workbench.devices.cpu.blas import on_one_thread
 from workbench.devices.operator_protocols import DeviceVector, Dots
-from workbench.devices.pieces import ROWS_AT_ONCE, Couplings, colours
+from workbench.devices.pieces import ROWS_AT_ONCE
 from workbench.errors import InputError
 from workbench.solvers.multi.basis import Basis, Limits, Step
+from workbench.solvers.multi.inner_products import Products
 
 MOST_COLUMNS = 4096
 """Columns of all terms; their Gram matrix then takes 134 MB."""
@@ -35,8 +35,8 @@ class Terms:
 
     waits = True
 
-    def __init__(self, several: Any, device: Any, dtype: np.dtype) -> None:
-        self.several, self.dtype = several, np.dtype(dtype)
+    def __init__(self, several: Any, products: Products, device: Any, dtype: np.dtype) -> None:
+        self.several, self.products, self.dtype = several, products, np.dtype(dtype)
         self.traffic, self.flops = several.traffic, several.flops
         self._latest = several.zeros()
         self._dots = device.dots(dtype)
@@ -46,7 +46,7 @@ class Terms:
     def apply(self, r: DeviceVector, u: DeviceVector, /, *wanted: str) -> Dots:
         """u = S_1 r + .. + S_k r, and dot products of r and u."""
         begun = time.perf_counter()
-        self.several.terms(r, self._latest)
+        self.products.terms(r, self._latest)
         self.seconds = time.perf_counter() - begun
         self.several.sum(self._latest, u)
         return self._dots.apply(r, u) if wanted else None
@@ -60,20 +60,18 @@ class Terms:
 class Directions:
     """The step d of x as an operator on r: d = sum over all blocks of P_j (P_j^H r), after a block for r was added.
 
-    source: the preconditioners, with their terms for the present r. product: A on the device. room: bytes that terms
-    may take, None for no bound; when they are used up, or there are `MOST_COLUMNS`, all blocks are dropped. notes:
-    gains sentences on that and on what else was not as expected.
+    source: the preconditioners, with their terms for the present r, and who computes inner products. room: bytes that
+    terms may take, None for no bound; when they are used up, or there are `MOST_COLUMNS`, all blocks are dropped.
+    notes: gains sentences on that and on what else was not as expected.
 
     Raises InputError where the memory does not hold the terms of one iteration.
     """
 
     waits = True
 
-    def __init__(
-        self, source: Terms, product: Any, device: Any, limits: Limits, room: int | None, notes: list[str]
-    ) -> None:
+    def __init__(self, source: Terms, device: Any, limits: Limits, room: int | None, notes: list[str]) -> None:
         several, dtype = source.several, source.dtype
-        self._source, self._product, self._device, self._limits = source, product, device, limits
+        self._source, self._products, self._device, self._limits = source, source.products, device, limits
         self._several, self._notes = several, notes
         self.steps: list[Step] = []
         """What each iteration did."""
@@ -83,16 +81,7 @@ class Directions:
         """The number of preconditioners."""
         self._begins = np.cumsum([0, *counts])
         self._most = self._iterations_that_fit(room)
-        size = members[0].vectors.pieces.size
-        reach = _reach(members, size, getattr(product, "local", True))
-        panel = colours(reach)
-        self._colours = [np.flatnonzero(panel == colour) for colour in range(panel.max() + 1)]
-        self._panel = members[0].vectors.panel(len(self._colours) + 1)
-        self._couplings = [Couplings(member.vectors.pieces, reach, panel) for member in members]
-        self._products = [
-            member.vectors.products(found) for member, found in zip(members, self._couplings, strict=True)
-        ]
-        self._work = device.zeros(size, dtype)
+        self._work = device.zeros(members[0].vectors.pieces.size, dtype)
         self._dots = device.dots(dtype)
         self._wide = np.result_type(dtype, np.float64)
         self._restart()
@@ -133,9 +122,9 @@ class Directions:
             self._say(f"the directions of {self._most} iterations fit the memory; they are dropped after as many")
         self._terms.append(self._source.take())
         marks = [time.perf_counter()]
-        self._multiply(r)
+        self._products.multiply(self._terms[-1], r)
         marks.append(time.perf_counter())
-        columns = self._inner_products()
+        columns = self._products.columns(self._terms)
         marks.append(time.perf_counter())
         with on_one_thread():
             weights, step = self._next_step(columns)
@@ -148,7 +137,7 @@ class Directions:
 
     def _next_step(self, columns: np.ndarray) -> tuple[np.ndarray, Step]:
         """The weights of all terms in the step, after a block of the newest, and what was done. columns: as
-        `_inner_products` returns."""
+        `Products.columns` returns."""
         inner, newest = columns[:, -1], slice(-self.count, None)
         self._basis.grow(columns[:, :-1])
         self._check_signs(inner[newest])
@@ -169,13 +158,14 @@ class Directions:
     @property
     def traffic(self) -> int:
         """Bytes of one application, with the terms that there are now; those of A are not counted."""
-        vectors = (2 * len(self._colours) + 3) * self._work.nbytes
-        return 2 * max(1, len(self._terms)) * self._several.local_bytes + vectors
+        count = max(1, len(self._terms))
+        return count * self._several.local_bytes + self._work.nbytes + self._products.traffic(count)
 
     @property
     def flops(self) -> int:
+        count = max(1, len(self._terms))
         words = self._several.local_bytes // self._source.dtype.itemsize
-        return 6 * max(1, len(self._terms)) * words + len(self._colours) * self._product.flops
+        return 2 * count * words + self._products.flops(count)
 
     def latest_block(self) -> np.ndarray:
         """The directions P of the latest iteration in host memory, shape (N, columns)."""
@@ -196,27 +186,6 @@ class Directions:
     def names(self) -> tuple[str, ...]:
         """The name of each term."""
         return tuple(self._several.names)
-
-    def _inner_products(self) -> np.ndarray:
-        """(z, A z') of all terms z with the newest ones z', and (z, r) in the last column, shape (m, count + 1)."""
-        found = np.zeros((len(self._terms) * self.count, self.count + 1), self._wide)
-        for place, couplings in enumerate(self._couplings):
-            rows = self._begins[place] + couplings.pairs[:, 0]
-            for first in range(0, len(self._terms), ROWS_AT_ONCE):
-                group = self._terms[first : first + ROWS_AT_ONCE]
-                values = self._products[place]([terms[place] for terms in group], self._panel)
-                for k in range(len(group)):
-                    found[(first + k) * self.count + rows, couplings.pairs[:, 1]] = values[:, k]
-        return found
-
-    def _multiply(self, r: DeviceVector) -> None:
-        """Fill the panel: A times the newest terms, those that do not overlap in one vector, and r behind them."""
-        for colour, columns in enumerate(self._colours):
-            weights = np.zeros((1, self.count))
-            weights[:, columns] = 1
-            self._sum(self._terms[-1:], weights, self._work)
-            self._product.apply(self._work, self._panel[colour])
-        self._device.assign(self._panel[-1], r)
 
     def _check_signs(self, newest: np.ndarray) -> None:
         """Note preconditioners that are not positive definite. newest: (z, r) of the newest terms."""
@@ -239,17 +208,3 @@ class Directions:
         for place, member in enumerate(self._several.members):
             own = weights[:, self._begins[place] : self._begins[place + 1]]
             member.vectors.combine([each[place] for each in terms], own, target, add=add or place > 0)
-
-
-def _reach(members: Sequence[Any], size: int, local: bool) -> sparse.csc_array:
-    """Where A times each term may be nonzero, an N x k matrix of ones. local: A couples neighbours alone."""
-    parts = [
-        sparse.csc_array(np.ones((size, member.vectors.pieces.count), np.int32))
-        if member.reach is None or not local
-        else member.reach
-        for member in members
-    ]
-    joined = sparse.csc_array(sparse.hstack(parts, format="csc"))
-    joined.data[:] = 1
-    joined.sort_indices()
-    return joined
