@@ -1,4 +1,4 @@
-"""Multipreconditioned CG in real JupyterLab: run, choose figures."""
+"""Multipreconditioned CG in real JupyterLab: run, choose figures, and watch them follow a run."""
 
 from __future__ import annotations
 
@@ -27,4 +27,35 @@ def test_run_and_every_figure(page, lab_url, lab_folder, shoot):
         page.locator(".widget-image").scroll_into_view_if_needed()
         assert page.locator(PLOT).is_hidden()
         shoot(f"mpcg_view_{figure.replace(' ', '_')}")
+    lab.shut(page)
+
+
+HELD = """
+import time
+session = view.run()
+session.pause()
+for _ in range(4):
+    session.step()
+    while session.run is None or session.state.value != "paused":
+        time.sleep(0.05)
+"""
+
+
+def test_a_figure_of_a_run_that_goes_on(page, lab_url, lab_folder, shoot):
+    first = "from workbench.live import MPCGView\nview = MPCGView(n=300)\nview"
+    lab.open_cells(page, lab_url, lab_folder, "held_boxes.ipynb", first, HELD)
+    lab.run_all(page)
+    page.locator("[role=status]", has_text="paused, iteration 3").wait_for()
+    picture, shown = page.locator(".widget-image"), []
+    for figure in ("directions", "weights of terms"):
+        page.get_by_label("figure", exact=True).select_option(figure)
+        picture.wait_for()
+        page.wait_for_function("old => !old.includes(document.querySelector('.widget-image').src)", arg=shown)
+        shown.append(picture.evaluate("image => image.src"))
+        shoot(f"mpcg_view_held_{figure.replace(' ', '_')}")
+    assert page.get_by_role("button", name="Save figures").is_enabled()
+    page.get_by_role("button", name="Stop", exact=True).click()
+    page.locator("td", has_text="mpcg").first.wait_for()
+    assert picture.is_visible()
+    shoot("mpcg_view_stopped")
     lab.shut(page)

@@ -6,7 +6,7 @@ from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.figures import read_provenance
 from workbench.live import MPCGView
-from workbench.run import Reason
+from workbench.run import Reason, State
 
 
 @pytest.fixture
@@ -39,6 +39,47 @@ def test_run_solves_with_three_methods_and_figures_need_no_new_run(view_of, even
     view.iteration.value = 1
     eventually(lambda: view.picture.value not in (b"", *pictures))
     assert view.result is result
+
+
+def stepped(session, eventually):
+    """One iteration more of a session that is held."""
+    session.step()
+    eventually(lambda: session.run is not None and session.state is State.PAUSED and not session.slot.held)
+
+
+def test_figures_follow_a_run_that_goes_on(view_of, eventually, tmp_path):
+    view = view_of(n=300, folder=tmp_path)
+    view.view.value = "directions"
+    session = view.run()
+    session.pause()
+    # The start, before the first iteration.
+    stepped(session, eventually)
+    pictures = [b""]
+    for figure in view.view.options[1:]:
+        view.view.value = figure
+        stepped(session, eventually)
+        eventually(lambda: view.picture.layout.display is None and view.picture.value not in pictures)
+        pictures.append(view.picture.value)
+    assert view.result is None
+    done = session.run.iterations
+    eventually(lambda: view.iteration.max == view.iteration.value == done)
+    eventually(lambda: not view.save_bar.press.disabled)
+    (path,) = view.save_bar.save("svg")
+    assert read_provenance(path)["configuration"]["solver"]["name"] == "mpcg"
+    view.view.value, view.iteration.value = "weights of terms", 1
+    eventually(lambda: view.picture.value not in pictures)
+    session.resume()
+    result = session.wait(LIMIT)
+    # The chosen iteration stays.
+    assert (view.iteration.value, view.iteration.max) == (1, result.iterations)
+    assert view.figure().axes[0].get_title() == "iteration 1"
+
+
+def test_the_residuals_alone_need_no_look_at_the_run(view_of):
+    view = view_of(n=64, boxes="2x2")
+    session = view.run()
+    session.wait(LIMIT)
+    assert session.run.snapshots.count == 0
 
 
 def test_the_choices_are_those_of_the_run(view_of):

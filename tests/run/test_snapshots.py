@@ -122,6 +122,21 @@ def test_the_solver_thread_takes_the_snapshot_of_a_session(paused):
     session.wait(30)
 
 
+def test_a_look_returns_what_it_took():
+    run = stepped(3)
+    look = run.snapshots.look(lambda: run.iterations * 10)
+    run.serve_snapshots()
+    assert (look.done, look.iteration, look.value, look.words) == (True, 2, 20, "")
+
+
+def test_a_look_that_fails_does_not_end_the_run(caplog):
+    run = stepped(3)
+    look = run.snapshots.look(lambda: 1 / 0)
+    run.serve_snapshots()
+    assert (look.done, look.value, look.words) == (True, None, "the snapshot failed: division by zero")
+    assert run.step()
+
+
 @pytest.mark.parametrize("work", [Run.step, Run.result])
 def test_a_request_made_during_a_step_is_served(work):
     """The requesting thread cannot serve it then, not even at the very end of the step."""

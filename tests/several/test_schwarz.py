@@ -75,6 +75,33 @@ def test_a_cube_of_constant_coefficients_too():
     np.testing.assert_allclose(columns_of(M, 125, np.float64), dense_schwarz(operator, parts), atol=1e-13)
 
 
+@pytest.mark.parametrize(("problem", "counts"), [("poisson5", (3, 2)), ("poisson7", (2, 1, 3))])
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_an_accelerator_solves_kronecker_sums_as_the_cores_do(accelerator, problem, counts, precision):
+    operator = registry.find("problem", problem, n=10).assemble(0).operator
+    text = f"schwarz:{'x'.join(map(str, counts))},overlap=1,precision={precision}"
+    found = []
+    for device in (CPU, accelerator):
+        M = registry.find("preconditioner", text).setup(operator, device)
+        assert not M.waits
+        assert "host" not in M.notes[0]
+        r, terms = np.random.default_rng(3).standard_normal(operator.shape[0]), M.zeros()
+        M.terms(device.array(r, r.dtype), terms)
+        found.append(np.array(device.to_host(terms[0])))
+    largest = np.abs(found[0]).max()
+    np.testing.assert_allclose(found[1], found[0], atol=20 * np.finfo(precision).eps * largest)
+
+
+def test_an_accelerator_leaves_sparse_factors_to_the_host(accelerator):
+    operator = box_stencil((7, 6))
+    M = registry.find("preconditioner", "schwarz:2x2,overlap=1").setup(operator, accelerator)
+    assert M.waits
+    assert M.notes[0].endswith("4 different factors, on the host")
+    parts = [boxes.unknowns((7, 6), box) for box in boxes.of_grid((7, 6), (2, 2), 1)]
+    found = columns_of(M, 42, np.float64, accelerator)
+    np.testing.assert_allclose(found, dense_schwarz(operator, parts), atol=1e-12)
+
+
 def test_single_precision_in_boxes():
     operator = box_stencil((8, 9))
     exact, rounded = (

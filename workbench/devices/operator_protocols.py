@@ -151,6 +151,23 @@ class PieceVectors(Protocol):
         ...
 
 
+class BoxSolves(Protocol):
+    """Solves in boxes. waits: every one waits for the host."""
+
+    @property
+    def waits(self) -> bool: ...
+
+    @property
+    def traffic(self) -> int: ...
+
+    @property
+    def flops(self) -> int: ...
+
+    def apply(self, r: DeviceVector, z: DeviceVector, /) -> None:
+        """z = the solutions for r, boxes one after the other."""
+        ...
+
+
 class BlockAlgebra(Protocol):
     """Operations of block vectors (N, s) with small matrices, which are in host memory and in double precision.
 

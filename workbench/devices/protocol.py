@@ -16,11 +16,13 @@ from scipy import sparse
 from workbench.devices.boxes import Boxes
 from workbench.devices.clock import Clock, Recorder
 from workbench.devices.coarse import Form
+from workbench.devices.fast_diagonalization import Diagonalized
 from workbench.devices.lines.function import Lines
 from workbench.devices.lines.program_device import ProgramDevice
 from workbench.devices.lines.workspace import Workspace
 from workbench.devices.operator_protocols import (
     BlockAlgebra,
+    BoxSolves,
     ChebyshevStep,
     CoarseLevel,
     CoarseUpdate,
@@ -288,6 +290,15 @@ class SeveralDirections(Protocol):
 
     def pieces(self, pieces: Pieces, dtype: np.dtype) -> PieceVectors:
         """What copies vectors to local ones, sums those, and multiplies them."""
+        ...
+
+    def fast_diagonalization(
+        self, boxes: Sequence[Diagonalized], dtype: np.dtype, precision: np.dtype
+    ) -> BoxSolves | None:
+        """z = A_i^-1 r for Kronecker sums on boxes of as many axes each, one after the other in local vectors.
+
+        precision: dtype of the factors and products. None where NumPy does it in the host's memory.
+        """
         ...
 
 

@@ -51,10 +51,11 @@ def boxes_over_field(
     return figure
 
 
-def directions_on_grid(block: np.ndarray, grid: tuple[int, ...], *, width: float = 5.5) -> Figure:
+def directions_on_grid(block: np.ndarray, grid: tuple[int, ...], *, title: str = "", width: float = 5.5) -> Figure:
     """The directions of an iteration as small pictures, at most 16, each scaled by its largest value. Size in inches.
 
-    block: shape (N, k). Raises InputError for a grid that is not in 2D, and for no direction.
+    block: shape (N, k). title: above them, none if empty. Raises InputError for a grid that is not in 2D, and for
+    no direction.
     """
     _check(grid)
     count = min(MOST, block.shape[1])
@@ -71,6 +72,8 @@ def directions_on_grid(block: np.ndarray, grid: tuple[int, ...], *, width: float
             largest = np.abs(direction).max() or 1.0
             axes.imshow(direction.reshape(grid) / largest, origin="lower", cmap="RdBu_r", norm=scale)
             axes.set_title(f"p{place}", fontsize="small")
+    if title:
+        figure.suptitle(title)
     figure.colorbar(ScalarMappable(scale, "RdBu_r"), ax=every, label="direction / its largest value (1)", shrink=0.6)
     return figure
 

@@ -30,6 +30,8 @@ def term_weights(steps: Sequence[Step], *, iteration: int = -1, width: float = 5
     axes.bar(np.arange(values.size), values, color=curve_style(0).colour)
     axes.axhline(0, color="#666666", linewidth=0.8)
     axes.set(xlabel="term", ylabel="weight in the step (1)", title=f"iteration {number}")
+    # No ticks where there are no terms.
+    axes.set_xlim(-0.6, values.size - 0.4)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=MOST_BARS, integer=True))
     return figure
 
@@ -75,10 +77,14 @@ def time_split(steps: Sequence[Step], *, width: float = 5.5, height: float = 3.2
     for row, label, colour in zip(rows, labels, colours, strict=True):
         axes.bar(iterations, row, bottom=bottom, width=1.0, label=label, color=colour)
         bottom += row
-    axes.set(xlabel="iteration k", ylabel="time (ms)", title=f"{total:.3g} ms in all")
+    axes.set(xlabel="iteration k", ylabel="time (ms)", title=f"{_duration(total)} in all")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     figure.legend(loc="outside lower center", ncols=2, fontsize="small")
     return figure
+
+
+def _duration(milliseconds: float) -> str:
+    return f"{milliseconds / 1e3:.3g} s" if milliseconds >= 1e3 else f"{milliseconds:.3g} ms"
 
 
 def _step(steps: Sequence[Step], iteration: int) -> Step:

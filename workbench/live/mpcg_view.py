@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import html
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
-import numpy as np
 from matplotlib.figure import Figure
 
 from workbench.errors import InputError
 from workbench.figures import block_conditioning, boxes_over_field, directions_on_grid, term_weights, time_split
 from workbench.live._closing import close_all
+from workbench.live._mpcg_inside import Follower, Inside, Part, inside
 from workbench.live._stream import SOON, Again, Publisher
 from workbench.live._watching import Watched, paint, picture
 from workbench.live.controls import button
@@ -22,14 +24,17 @@ from workbench.live.going import Going
 from workbench.live.save_bar import SaveBar
 from workbench.live.status import StatusLine
 from workbench.run import Configuration, Result, Session, State, configure
-from workbench.solvers.multi.directions import Directions
 
 PROBLEMS = ("poisson-fd", "two-layer")
-SIZES = (64, 128, 200, 300)
+SIZES = (64, 128, 200, 300, 500, 1000)
 BOXES = ("1x1", "2x2", "2x3", "3x3", "3x4", "4x4")
 SOLVERS = {"exact": "exact", "exact, float32": "exact,precision=float32", "chebyshev:8": "chebyshev:8", "ic": "ic"}
 KEPT = {"all": 0, "the last": 1, "the last 2": 2, "the last 5": 5}
+FOLLOWED = 0.1
+"""Seconds between two looks for something new to draw."""
 VIEWS = ("residuals", "boxes over the residual", "directions", "weights of terms", "conditioning", "time of parts")
+PARTS = {VIEWS[1]: Part.RESIDUAL, VIEWS[2]: Part.BLOCK}
+"""What a figure needs beside the numbers of the iterations."""
 STYLE = {"description_width": "110px"}
 LAYOUT = {"width": "340px"}
 
@@ -37,8 +42,9 @@ LAYOUT = {"width": "340px"}
 class MPCGView:
     """Choose a problem and boxes; Run solves in the background with `mpcg`, then with `sum-cg` and with `cg` (Jacobi).
 
-    The curves are live. The other figures show the run of `mpcg` once it has ended, those of one iteration for the
-    chosen one; another figure needs no new run. folder: where figures go, by default exports/ next to the notebook.
+    The curves are live. The other figures follow the run of `mpcg`, at most three pictures a second, and then show its
+    end; another figure needs no new run. The weights are those of the chosen iteration, the latest unless another is
+    chosen. folder: where figures go, by default exports/ next to the notebook.
 
     result: of the last run of `mpcg`, None before the first has ended. `figure()` is the picture, for `figures.save`.
     Raises InputError for what is not on offer.
@@ -65,12 +71,16 @@ class MPCGView:
         self.convergence = ConvergenceView(publisher=self.publisher, movable=False)
         self.save_bar = SaveBar(
             lambda: {str(self.view.value): self.figure()},
-            provenance=lambda: self.result.provenance if self.result else {},
-            about=lambda: Watched(self.result).file_title if self.result else "",
+            provenance=lambda: self._shown.watched.provenance if self._shown else {},
+            about=lambda: self._shown.watched.file_title if self._shown else "",
             folder=folder,
         )
         self.result: Result | None = None
-        self._inside: _Inside | None = None
+        self._last: Inside | None = None
+        self._follower: Follower | None = None
+        # The end of a run and a look at it, in different threads, both say how many iterations there are.
+        self._looking = threading.RLock()
+        self._anew = True
         self._going: list[Going] = []
         self._drawn: tuple[object, ...] | None = None
         buttons = widgets.HBox([self.go, self.halt]).add_class("wb-buttons")
@@ -110,6 +120,7 @@ class MPCGView:
             session = Session(configuration, on_end=on_end)
             self.convergence.watch(session, name)
             self._going.append(Going(number, session, Curve(0, name, 0, session)))
+        self._follower, self._anew = Follower(self._going[0].session), True
         for going in self._going:
             going.session.start()
         self.publisher.wake()
@@ -122,20 +133,23 @@ class MPCGView:
         self.publisher.wake()
 
     def figure(self) -> Figure:
-        """The chosen figure of the last run of mpcg. Raises InputError before the first has ended, and for residuals,
-        which are live."""
-        if self._inside is None:
-            raise InputError("there is no run to draw yet; press Run")
-        inside, steps = self._inside, self._inside.steps
-        if self.view.value == VIEWS[1]:
-            return boxes_over_field(inside.residual, inside.grid, inside.pieces, label="|b − A x|, last (1)")
-        if self.view.value == VIEWS[2]:
-            return directions_on_grid(inside.block, inside.grid)
-        if self.view.value == VIEWS[3]:
-            return term_weights(steps, iteration=self.iteration.value - 1)
-        if self.view.value == VIEWS[4]:
+        """The chosen figure, of the run of mpcg that goes on or of the last. Raises InputError before the first
+        iteration, and for residuals, which are live."""
+        shown, view = self._shown, self.view.value
+        if shown is None or not shown.has(PARTS.get(str(view))):
+            raise InputError("there is nothing to draw yet; press Run, or wait for an iteration")
+        steps, count = shown.steps, len(shown.steps)
+        if view == VIEWS[1] and shown.residual is not None:
+            when = "last" if shown is self._last else f"iteration {count}"
+            return boxes_over_field(shown.residual, shown.grid, shown.pieces, label=f"|b − A x|, {when} (1)")
+        if view == VIEWS[2] and shown.block is not None:
+            title = "" if shown is self._last else f"iteration {count}"
+            return directions_on_grid(shown.block, shown.grid, title=title)
+        if view == VIEWS[3]:
+            return term_weights(steps, iteration=min(self.iteration.value, count) - 1)
+        if view == VIEWS[4]:
             return block_conditioning(steps)
-        if self.view.value == VIEWS[5]:
+        if view == VIEWS[5]:
             return time_split(steps)
         raise InputError("the curves of residuals are live; choose another figure to save it")
 
@@ -145,13 +159,43 @@ class MPCGView:
         self.publisher.close()
         close_all(self.box)
 
+    @property
+    def _shown(self) -> Inside | None:
+        """The latest look at the run that goes on, else the end of the last run."""
+        follower = self._follower
+        return follower.seen if follower and follower.seen else self._last
+
     def _ended(self, session: Session) -> None:
         """Runs in the solver thread, so that `result` is there when `session.wait` returns."""
-        if session.result is not None and session.run is not None:
-            self.result, self._inside = session.result, _Inside(session.run)
-            steps = len(self._inside.steps)
-            self.iteration.max, self.iteration.value = max(1, steps), max(1, steps)
+        with self._looking:
+            if session.result is not None and session.run is not None:
+                self.result = session.result
+                self._last = inside(session.run, Watched(session.result), *Part)
+                self._lengthen(len(self._last.steps))
+            # A run that was stopped may end after the next has begun.
+            if self._follower and self._follower.session is session:
+                self._follower = None
         self.publisher.wake()
+
+    def _look(self, part: Part | None) -> bool:
+        """Look at the run that goes on, for a figure; whether there may be more to see."""
+        with self._looking:
+            follower = self._follower
+            if follower is None or self.view.value == VIEWS[0]:
+                return False
+            follower.poll(part)
+            if follower.seen:
+                self._lengthen(len(follower.seen.steps))
+            return not follower.ended
+
+    def _lengthen(self, count: int) -> None:
+        """Let so many iterations be chosen; the latest of another run, and where it was the latest, is chosen."""
+        slider = self.iteration
+        follows = self._anew or slider.value == slider.max
+        self._anew = False
+        slider.max = max(1, count)
+        if follows:
+            slider.value = slider.max
 
     def _publish(self) -> Again:
         alive = any(going.session.alive for going in self._going)
@@ -161,13 +205,16 @@ class MPCGView:
         state = shown.session.state if shown else State.IDLE
         self.status.say(*sentence(shown, state), state.value)
         self.go.disabled, self.halt.disabled = alive, not alive
-        self.save_bar.press.disabled = self._inside is None or self.view.value == VIEWS[0]
-        self.iteration.disabled = self._inside is None or self.view.value != VIEWS[3]
+        part = PARTS.get(str(self.view.value))
+        follows = self._look(part)
+        drawn = self._shown
+        self.save_bar.press.disabled = drawn is None or not drawn.has(part) or self.view.value == VIEWS[0]
+        self.iteration.disabled = drawn is None or self.view.value != VIEWS[3]
         self.about.value = self._about()
         self._show()
         if any(going.session.ending for going in self._going):
             return SOON
-        return alive and 0.5
+        return FOLLOWED if follows else alive and 0.5
 
     def _about(self) -> str:
         """Iterations and seconds of the methods that have ended, as a table."""
@@ -185,31 +232,26 @@ class MPCGView:
         return f"<table class='wb-table'><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
 
     def _show(self) -> None:
-        """The curves, which are live, or the figure of the last run."""
-        chosen = self.view.value, self.iteration.value, self.result
+        """The curves, which are live, or the figure of the run."""
+        shown, part = self._shown, PARTS.get(str(self.view.value))
+        chosen = self.view.value, self.iteration.value, shown
         if chosen == self._drawn:
             return
+        live, other = self.view.value == VIEWS[0], self._drawn is None or self.view.value != self._drawn[0]
         self._drawn = chosen
-        live = self.view.value == VIEWS[0]
         self.convergence.layout.display = None if live else "none"
         self.convergence.link.hidden = not live
-        self.picture.layout.display = "none"
-        if not live and self._inside is not None:
-            paint(self.picture, self.figure())
+        if other:
+            self.picture.layout.display = "none"
+        if live or shown is None or not shown.has(part):
+            return
+        begun = time.monotonic()
+        paint(self.picture, self.figure())
+        if follower := self._follower:
+            follower.drawn(time.monotonic() - begun)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return self.box._repr_mimebundle_(**options)
-
-
-class _Inside:
-    """What the figures show of a run of mpcg that has ended, copied to host memory."""
-
-    def __init__(self, run: Any) -> None:
-        directions: Directions = run.workspace.operators["D"]
-        self.grid: tuple[int, ...] = run.setup.system.grid
-        self.steps, self.pieces = list(directions.steps), directions.pieces
-        self.block = directions.latest_block() if directions.steps else np.zeros((run.x.size, 0))
-        self.residual = np.abs(run.setup.device.to_host(run.true_residual()))
 
 
 def _dropdown(description: str, options: Any, value: Any) -> widgets.Dropdown:

@@ -28,7 +28,7 @@ from workbench.run.recycling import RitzKeeper
 from workbench.run.result import Column, Result
 from workbench.run.run_queue import MACHINE, QueueSlot, RunQueue
 from workbench.run.session import Session
-from workbench.run.snapshots import Quantity, Snapshot, SnapshotRequests
+from workbench.run.snapshots import Look, Quantity, Snapshot, SnapshotRequests
 from workbench.run.start import start_run
 from workbench.run.stopping import Norm, Reason, Stopping
 from workbench.run.sweeping import Sweep, sweep
@@ -41,6 +41,7 @@ __all__ = [
     "Column",
     "Configuration",
     "Job",
+    "Look",
     "Norm",
     "Quantity",
     "QueueSlot",

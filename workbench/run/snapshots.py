@@ -7,10 +7,12 @@ one test of an empty queue.
 from __future__ import annotations
 
 import collections
+import contextlib
 import enum
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -24,6 +26,8 @@ from workbench.run.run_state import RunState
 from workbench.run.setup import on_cores
 from workbench.run.stopping import Reason
 from workbench.scaling import scaled
+
+T = TypeVar("T")
 
 UNKNOWN = "the exact solution is unknown; the right-hand side ones-scaled has a known one"
 RECOMPUTED = "b − A x, recomputed"
@@ -62,19 +66,13 @@ class Snapshot:
 
         Errors are reported in `words`. Raises DeviceError.
         """
-        self.iteration = iteration
-        try:
+        with _reported(self, iteration):
             vector, self.words = found()
             self.values = None if vector is None else self._cut(vector, device)
-        except DeviceError as lost:
-            self.words = str(lost)
-            raise
-        # An error in a picture must not end the run.
-        except Exception as error:
-            logging.getLogger(__name__).exception("a snapshot of a run failed")
-            self.words = f"the snapshot failed: {error}"
-        finally:
-            self.done = True
+
+    def serve(self, state: RunState) -> None:
+        """Take it of a run."""
+        self.take(state.iterations, lambda: _vector(state, self.quantity), state.setup.device)
 
     def _cut(self, vector: DeviceVector, device: Device | None) -> np.ndarray:
         if isinstance(vector, np.ndarray):
@@ -82,6 +80,42 @@ class Snapshot:
         assert device is not None
         part: PlaneSlice | None = getattr(self.cut, "plane_slice", None)
         return self.cut(device.to_host(vector)) if part is None else device.plane(vector, part)
+
+
+class Look(Generic[T]):
+    """A requested look at a run, by the thread that iterates. Once it is `done`, the rest is valid.
+
+    value: what `take` returned, None after an error, which is reported in `words`.
+    """
+
+    def __init__(self, take: Callable[[], T]) -> None:
+        self._take = take
+        self.iteration = 0
+        self.value: T | None = None
+        self.words = ""
+        self.done = False
+
+    def serve(self, state: RunState) -> None:
+        """Look. Raises DeviceError."""
+        with _reported(self, state.iterations):
+            self.value = self._take()
+
+
+@contextlib.contextmanager
+def _reported(request: Snapshot | Look[Any], iteration: int) -> Iterator[None]:
+    """A request is done in the block; errors are reported in its words. Raises DeviceError."""
+    request.iteration = iteration
+    try:
+        yield
+    except DeviceError as lost:
+        request.words = str(lost)
+        raise
+    # An error in a picture must not end the run.
+    except Exception as error:
+        logging.getLogger(__name__).exception("a snapshot of a run failed")
+        request.words = f"the snapshot failed: {error}"
+    finally:
+        request.done = True
 
 
 class SnapshotRequests:
@@ -93,7 +127,7 @@ class SnapshotRequests:
     def __init__(self) -> None:
         self.seconds = 0.0
         self.count = 0
-        self._pending: collections.deque[Snapshot] = collections.deque()
+        self._pending: collections.deque[Snapshot | Look[Any]] = collections.deque()
 
     def __bool__(self) -> bool:
         return bool(self._pending)
@@ -104,12 +138,17 @@ class SnapshotRequests:
         self._pending.append(snapshot)
         return snapshot
 
+    def look(self, take: Callable[[], T]) -> Look[T]:
+        """Request a look at what is no vector of the system; as `request`. take: copies what it returns."""
+        look = Look(take)
+        self._pending.append(look)
+        return look
+
     def serve(self, state: RunState) -> None:
         """Take all pending snapshots. For the solver thread, or one that holds the run's lock."""
         begun = time.perf_counter()
         while self._pending:
-            snapshot = self._pending.popleft()
-            snapshot.take(state.iterations, lambda wanted=snapshot.quantity: _vector(state, wanted), state.setup.device)
+            self._pending.popleft().serve(state)
             self.count += 1
         self.seconds += time.perf_counter() - begun
 

@@ -11,8 +11,8 @@ import numpy as np
 
 import workbench
 from workbench import devices
+from workbench.several.box_factors import Box
 from workbench.several.box_method import BoxMethod
-from workbench.several.box_solvers import Box
 
 
 class Solved(NamedTuple):

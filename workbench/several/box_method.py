@@ -12,7 +12,8 @@ from workbench.devices.protocol import Device
 from workbench.operators import Matrix
 from workbench.preconditioners import ElementWise
 from workbench.registry import as_block
-from workbench.several.box_solvers import Box, ExactSolver, sweep_solver
+from workbench.several.box_factors import Box
+from workbench.several.box_solvers import ExactSolver, sweep_solver
 
 EXACT, SWEEPS = "exact", "sweeps"
 

@@ -14,9 +14,9 @@ import numpy as np
 
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.protocol import Device
+from workbench.several.box_factors import Box
 from workbench.several.box_holder import Cost, Solved
 from workbench.several.box_method import BoxMethod
-from workbench.several.box_solvers import Box
 from workbench.several.worker_lanes import Exchange, Work
 from workbench.several.workers import Holder, Workers
 

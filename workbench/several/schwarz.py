@@ -17,8 +17,8 @@ from workbench.operators import Operator, Stencil
 from workbench.preconditioners import Preconditioner
 from workbench.registry import as_block, parameter, register
 from workbench.several import boxes
+from workbench.several.box_factors import Box
 from workbench.several.box_method import EXACT, SWEEPS, BoxMethod
-from workbench.several.box_solvers import Box
 from workbench.several.cluster import ClusterSolver
 from workbench.several.several import Several
 from workbench.several.tree_sums import TreeSums

@@ -13,6 +13,7 @@ from workbench.devices.accelerator.block_algebra import BlockAlgebra
 from workbench.devices.accelerator.box import box_product
 from workbench.devices.accelerator.box_sweeps import BoxSweeps
 from workbench.devices.accelerator.dots import AppliedElementWise
+from workbench.devices.accelerator.fast_diagonalization import FastDiagonalization
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.pieces import PieceVectors
 from workbench.devices.accelerator.runtime import Vector
@@ -20,6 +21,7 @@ from workbench.devices.boxes import Boxes
 from workbench.devices.coarse import Form
 from workbench.devices.cpu import factorization
 from workbench.devices.cpu.sparse_inverse import inverse_factor
+from workbench.devices.fast_diagonalization import Diagonalized
 from workbench.devices.jacobi_boxes import JacobiBoxes
 from workbench.devices.pieces import Pieces
 from workbench.devices.restricted_product import ProductThenRestriction
@@ -131,6 +133,12 @@ class Operators(Launcher):
     def pieces(self, pieces: Pieces, dtype: np.dtype) -> PieceVectors:
         """Local vectors of pieces."""
         return PieceVectors(self, pieces, dtype)
+
+    def fast_diagonalization(
+        self, boxes: Sequence[Diagonalized], dtype: np.dtype, precision: np.dtype
+    ) -> FastDiagonalization:
+        """z = A_i^-1 r for Kronecker sums on boxes."""
+        return FastDiagonalization(self, boxes, dtype, precision)
 
     def subdomains(self, labels: np.ndarray, count: int, dtype: np.dtype, boxes: Boxes | None = None) -> Any:
         """Piecewise constant deflation vectors given by a label per unknown."""

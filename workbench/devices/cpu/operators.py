@@ -29,6 +29,7 @@ from workbench.devices.cpu.unfused import (
     CoarseLevel,
     DotProducts,
 )
+from workbench.devices.fast_diagonalization import Diagonalized
 from workbench.devices.jacobi_boxes import JacobiBoxes
 from workbench.devices.operator_protocols import BlockAlgebra
 from workbench.devices.pieces import Pieces
@@ -109,6 +110,9 @@ class Operators(DeviceBase):
     def pieces(self, pieces: Pieces, dtype: np.dtype) -> PieceVectors:
         """Local vectors of pieces."""
         return PieceVectors(pieces, dtype)
+
+    def fast_diagonalization(self, boxes: Sequence[Diagonalized], dtype: np.dtype, precision: np.dtype) -> None:
+        """None: NumPy multiplies by the eigenvectors, box by box on all cores."""
 
     def subdomains(self, labels: np.ndarray, count: int, dtype: np.dtype, boxes: Boxes | None = None) -> Subdomains:
         """Piecewise constant deflation vectors given by a label per unknown."""

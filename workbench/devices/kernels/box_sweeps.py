@@ -56,13 +56,13 @@ def begin(*, constant: bool, mixed: bool) -> str:
         value="r[i]/scale" if mixed else "r[i]",
         store=store,
         coefficients="numbers" if constant else "inverse",
-        **_scaled(mixed=mixed),
+        **scaled(mixed=mixed),
     )
 
 
 def end(*, mixed: bool) -> str:
     """out = z, scaled back."""
-    return fill("box_end", value="(W)z[i]*scale" if mixed else "z[i]", **_scaled(mixed=mixed))
+    return fill("box_end", value="(W)z[i]*scale" if mixed else "z[i]", **scaled(mixed=mixed))
 
 
 def plain(*, constant: bool) -> str:
@@ -115,7 +115,8 @@ def _formula(constant: bool) -> str:
     return "inverse[i]*fma(-low_y[i + width], n, fma(-low_y[i], s, fma(-low_x[i + 1], e, fma(-low_x[i], w, rhs))))"
 
 
-def _scaled(*, mixed: bool) -> dict[str, object]:
+def scaled(*, mixed: bool) -> dict[str, object]:
+    """The pieces of a kernel that knows the largest magnitude of r in its box, `scale`, if mixed."""
     return {
         "parts": PARTS,
         "outer": "W" if mixed else "T",
