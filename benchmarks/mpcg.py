@@ -1,10 +1,11 @@
-"""Multipreconditioned CG: whole solves beside other methods on the same problem, and its passes over stored terms.
+"""Multipreconditioned CG: whole solves of other methods too on the same problem, and its passes over stored terms.
 
     python -m benchmarks mpcg [--output FOLDER] [--quick]
 
-Whole solves to ||r|| <= 1e-6 ||b||, setup included; medians of interleaved rounds after one that compiles. Passes over
-terms, inner products and sums, are beside the memory bandwidth in the same rounds; bytes are counted with each stored
-term once per pass, and with the vectors that it meets once per group of terms.
+Whole solves to ||r|| <= 1e-6 ||b||, setup included; medians of interleaved rounds after one that compiles. Where there
+is a GPU, `boxes` are whole solves there and on the cores. Passes over terms, inner products and sums, are compared with
+the memory bandwidth in the same rounds; bytes are counted with each stored term once per pass, and with the vectors
+that it meets once per group of terms.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ METHODS: dict[str, dict[str, str]] = {
     "CG, amg": {"preconditioner": "amg:sa"},
 }
 TERMS = 24
+BOXES = ((500, "3x3"), (500, "8x8"), (1000, "4x4"), (1000, "8x8"), (2000, "8x8"))
+"""Points per side of poisson-fd, and boxes."""
 
 
 def figures(*, quick: bool = False) -> dict[str, Any]:
@@ -41,15 +44,35 @@ def figures(*, quick: bool = False) -> dict[str, Any]:
         f"two-layer n={n}": partial(solves, "two-layer", n, rounds),
         "passes over terms": partial(passes, n, 3 * rounds),
     }
+    if "cuda" in devices.names():
+        for points, boxes in BOXES[: 1 if quick else None]:
+            jobs[f"boxes on cuda, n={points}, {boxes}"] = partial(on_gpu, points, boxes, min(rounds, 3))
     return attempts(jobs)
 
 
 def solves(problem: str, n: int, rounds: int) -> dict[str, Any]:
     """Iterations, seconds of setup and iterations, and the whole over that of mpcg, for each method."""
-    taken: dict[str, list[tuple[float, float]]] = {name: [] for name in METHODS}
+    return compared(problem, n, METHODS, rounds)
+
+
+def on_gpu(n: int, boxes: str, rounds: int) -> dict[str, Any]:
+    """The same for both methods with boxes, on the GPU and on the cores."""
+    M = f"schwarz:{boxes},overlap=4"
+    methods = {
+        f"{solver}, {device}": {"solver": solver, "preconditioner": M, "device": device}
+        for solver in ("mpcg", "sum-cg")
+        for device in ("cuda", "cpu")
+    }
+    return compared("poisson-fd", n, methods, rounds)
+
+
+def compared(problem: str, n: int, methods: dict[str, dict[str, str]], rounds: int) -> dict[str, Any]:
+    """Iterations, seconds of setup and iterations, and the whole over that of the first, for each method."""
+    first = next(iter(methods))
+    taken: dict[str, list[tuple[float, float]]] = {name: [] for name in methods}
     made: dict[str, dict[str, Any]] = {}
     for count in range(rounds + 1):
-        for name, chosen in METHODS.items():
+        for name, chosen in methods.items():
             begun = time.perf_counter()
             run = Run(configure(problem, n=n, stopping=Stopping(rtol=1e-6), **chosen))
             setup = time.perf_counter() - begun
@@ -62,7 +85,7 @@ def solves(problem: str, n: int, rounds: int) -> dict[str, Any]:
         made[name] |= {
             "setup_s": statistics.median(setup for setup, _ in pairs),
             "iterating_s": statistics.median(seconds for _, seconds in pairs),
-            "whole / mpcg": median_ratio(whole[name], whole["mpcg"]),
+            f"whole / {first}": median_ratio(whole[name], whole[first]),
         }
     return made
 
