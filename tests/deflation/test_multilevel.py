@@ -9,8 +9,9 @@ from scipy import sparse
 
 from tests.all_pairs import on_accelerators, pairwise
 from workbench import devices, registry
+from workbench.deflation.dense_inverse import inverse_on_range
 from workbench.deflation.galerkin import matrix_of_boxes
-from workbench.deflation.hierarchy import hierarchy, inverse_on_range, smoother_coefficients
+from workbench.deflation.hierarchy import hierarchy, smoother_coefficients
 from workbench.deflation.multilevel import STEPS
 from workbench.deflation.parts import Parts
 from workbench.devices.cpu.cycles import CpuLevels

@@ -110,7 +110,10 @@ class Inverse(CoarseSolver):
                 f"the explicit inverse of {count} deflation vectors takes {8e-9 * count**2:.1f} GB and is limited to "
                 f"{self.largest} vectors; use coarse solver cholesky"
             )
-        return DenseInverse(matrix)
+        try:
+            return DenseFactor(lapack.inverse(matrix.toarray()))
+        except linalg.LinAlgError as error:
+            raise not_definite(str(error)) from None
 
 
 class BandCholesky(Factor):
@@ -142,15 +145,12 @@ class BandCholesky(Factor):
         return 2 * self._band.nbytes
 
 
-class DenseInverse(Factor):
-    """E^-1 as a dense matrix, from the Cholesky factorization of E."""
+class DenseFactor(Factor):
+    """E^-1, or what stands for it where E is singular, as a dense matrix."""
 
-    def __init__(self, matrix: sparse.csr_array) -> None:
-        try:
-            self._inverse = lapack.inverse(matrix.toarray())
-        except linalg.LinAlgError as error:
-            raise not_definite(str(error)) from None
-        self.form = Dense(self._inverse)
+    def __init__(self, inverse: np.ndarray) -> None:
+        self._inverse = inverse
+        self.form = Dense(inverse)
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         return self._inverse @ right

@@ -13,6 +13,7 @@ from workbench.deflation.coarse import Cholesky, CoarseSolver, Factor
 from workbench.deflation.coarse_sparse import SparseFactor
 from workbench.deflation.multilevel import Multilevel
 from workbench.deflation.parts import Parts
+from workbench.devices.cpu.aggregation import places
 from workbench.registry import register
 
 SOLVES = 30
@@ -76,7 +77,6 @@ def estimated_seconds(matrix: sparse.csr_array, *, on_host: bool) -> dict[str, f
 def half_bandwidth(matrix: sparse.csr_array) -> int:
     """Of E in reverse Cuthill-McKee ordering. Cost: reads the pattern a few times."""
     order = reverse_cuthill_mckee(sparse.csr_matrix(matrix), symmetric_mode=True)
-    place = np.empty(order.size, np.int64)
-    place[order] = np.arange(order.size)
+    place = places(order).astype(np.int64)
     rows = np.repeat(place, np.diff(matrix.indptr))
     return int(np.abs(rows - place[matrix.indices]).max(initial=0))

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from workbench.deflation.coarse import CoarseSolver, Factor, not_definite
+from workbench.deflation.coarse import CoarseSolver, DenseFactor, Factor, not_definite
+from workbench.deflation.dense_inverse import pseudo_inverse
 from workbench.deflation.parts import Parts
-from workbench.devices.coarse import Dense
 from workbench.errors import InputError
 from workbench.registry import parameter, register
 
@@ -41,28 +41,7 @@ class PseudoInverse(CoarseSolver):
                 f"the pseudo-inverse of {count} deflation vectors is limited to {self.largest} vectors; "
                 "use coarse solver cholesky"
             )
-        return _PseudoInverse(matrix)
-
-
-class _PseudoInverse(Factor):
-    def __init__(self, matrix: sparse.csr_array) -> None:
-        # NumPy's eigh releases the GIL; SciPy's holds it and would block every other thread.
-        values, vectors = np.linalg.eigh(matrix.toarray())
-        cutoff = values[-1] * max(1e-12, values.size * np.finfo(float).eps)
-        if values[0] < -cutoff:
-            raise not_definite(f"its smallest eigenvalue is {values[0]:.3g}")
-        nonzero = values > cutoff
-        self._inverse = (vectors[:, nonzero] / values[nonzero]) @ vectors[:, nonzero].conj().T
-        self.form = Dense(self._inverse)
-
-    def solve(self, right: np.ndarray) -> np.ndarray:
-        return self._inverse @ right
-
-    solve_columns = solve
-
-    @property
-    def traffic(self) -> int:
-        return self._inverse.nbytes
+        return DenseFactor(pseudo_inverse(matrix.toarray()))
 
 
 @register

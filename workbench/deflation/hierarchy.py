@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 
-from workbench.deflation import lapack
 from workbench.deflation.coarse import not_definite
+from workbench.deflation.dense_inverse import inverse_on_range
+from workbench.deflation.null_space import holds_constants
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Level, Levels
-from workbench.devices.cpu.aggregation import Csr, reordered, summed, with_unit_diagonal
+from workbench.devices.cpu.aggregation import Csr, places, reordered, summed, with_unit_diagonal
 from workbench.errors import InputError
 
-NULL_TOLERANCE = 1e-10
-"""A matrix with unit diagonal counts as singular if its product with the null vector of E is at most this."""
 SMOOTHED = 0.25
 """The part of the spectrum of D^-1 E that smoothing treats: from this times its upper bound."""
 LEAST_BOUND = 2.0
@@ -30,10 +29,10 @@ MOST_DENSE = 8192
 def hierarchy(
     matrix: sparse.csr_array, parts: Parts | None, bottom: int, scaling: float, steps: tuple[int, ...]
 ) -> Levels:
-    """The levels for E, shape (d, d), down to at most `bottom` vectors, in single precision where
-    the diagonal of E allows it.
+    """The levels for E, shape (d, d), down to at most `bottom` vectors; in single precision if its diagonal allows it.
 
-    Raises InputError for an E with a diagonal entry that is not positive, and where merging leaves too many vectors.
+    steps: of flexible CG on each level. Raises InputError for an E with a diagonal entry that is not positive, and
+    where merging leaves too many vectors.
     """
     parts = parts or Parts.in_order(matrix.shape[0])
     parents = []
@@ -49,17 +48,13 @@ def hierarchy(
             f"have {MOST_DENSE}; use coarse solver sparse"
         )
     orders = _nested_orders(parents, parts.phases.size)
-    csr = (matrix.data, matrix.indices, matrix.indptr.astype(np.int64))
-    csr = reordered(csr, orders[0])
-    singular = is_singular(csr)
+    csr = reordered((matrix.data, matrix.indices, matrix.indptr.astype(np.int64)), orders[0])
     levels, diagonal = [], _diagonal(csr)
     dtype = _precision(matrix.dtype, diagonal)
     scale = 1 / np.sqrt(diagonal)
     for depth, parent in enumerate(parents):
-        place = np.empty(orders[depth + 1].size, np.int64)
-        place[orders[depth + 1]] = np.arange(place.size)
-        parent = place[parent[orders[depth]]]
-        starts = np.searchsorted(parent, np.arange(place.size + 1))
+        parent = places(orders[depth + 1])[parent[orders[depth]]]
+        starts = np.searchsorted(parent, np.arange(orders[depth + 1].size + 1))
         below = summed(csr, starts, parent)
         below_diagonal = _diagonal(below)
         weights = np.sqrt(diagonal / below_diagonal[parent])
@@ -69,16 +64,15 @@ def hierarchy(
     roots = np.sqrt(diagonal)
     scaled = (roots[:, None] * inverse * roots).astype(dtype)
     real = np.finfo(dtype).dtype
-    return Levels(tuple(levels), orders[0].astype(np.int32), scale.astype(real), scaled, scaling, steps, singular)
+    order = orders[0].astype(np.int32)
+    return Levels(tuple(levels), order, scale.astype(real), scaled, scaling, steps, holds_constants(matrix))
 
 
 def _nested_orders(parents: list[np.ndarray], last: int) -> list[np.ndarray]:
     """For each level the part at each row, such that the parts of a parent are consecutive on every level."""
     orders = [np.arange(last)]
     for parent in reversed(parents):
-        place = np.empty(orders[0].size, np.int64)
-        place[orders[0]] = np.arange(place.size)
-        orders.insert(0, np.argsort(place[parent], kind="stable"))
+        orders.insert(0, np.argsort(places(orders[0])[parent], kind="stable"))
     return orders
 
 
@@ -115,43 +109,6 @@ def smoother_coefficients(low: float, high: float) -> tuple[float, float]:
     middle, half = (high + low) / 2, (high - low) / 2
     at_zero = 2 * (middle / half) ** 2 - 1
     return 4 * middle / half**2 / at_zero, 2 / half**2 / at_zero
-
-
-def is_singular(csr: Csr) -> bool:
-    """Whether the matrix maps the constants to zero, up to rounding."""
-    data, _, indptr = csr
-    sums = np.add.reduceat(data, indptr[:-1])
-    return bool(np.abs(sums).max() <= NULL_TOLERANCE * np.add.reduceat(np.abs(data), indptr[:-1]).max())
-
-
-def inverse_on_range(matrix: np.ndarray) -> np.ndarray:
-    """The inverse of a dense positive definite matrix, or, for a semidefinite one, its inverse on the complement of its
-    null space. Raises InputError for any other."""
-    diagonal = np.real(np.diagonal(matrix))
-    if matrix.shape == (1, 1) and diagonal[0] == 0:
-        return np.zeros_like(matrix)
-    if not np.all(diagonal > 0):
-        raise not_definite(f"its diagonal entry {int(np.argmin(diagonal))} is {diagonal.min():.3g}")
-    scale = 1 / np.sqrt(diagonal)
-    scaled = scale[:, None] * matrix * scale
-    null = np.sqrt(diagonal) / np.linalg.norm(np.sqrt(diagonal))
-    try:
-        if np.abs(scaled @ null).max() > NULL_TOLERANCE:
-            inverse = lapack.inverse(scaled.copy())
-        else:
-            inverse = lapack.inverse(scaled + np.outer(null, null)) - np.outer(null, null)
-    except linalg.LinAlgError:
-        inverse = _pseudo_inverse(scaled)
-    return scale[:, None] * inverse * scale
-
-
-def _pseudo_inverse(matrix: np.ndarray) -> np.ndarray:
-    values, vectors = np.linalg.eigh(matrix)
-    cutoff = values[-1] * max(1e-12, values.size * np.finfo(matrix.dtype).eps)
-    if values[0] < -cutoff:
-        raise not_definite(f"its smallest eigenvalue is {values[0]:.3g}")
-    kept = values > cutoff
-    return (vectors[:, kept] / values[kept]) @ vectors[:, kept].conj().T
 
 
 def _dense(csr: Csr) -> np.ndarray:

@@ -8,10 +8,11 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from workbench.deflation.coarse import CoarseSolver, Factor
-from workbench.deflation.hierarchy import hierarchy, inverse_on_range
+from workbench.deflation.coarse import CoarseSolver, DenseFactor, Factor
+from workbench.deflation.dense_inverse import inverse_on_range
+from workbench.deflation.hierarchy import hierarchy
 from workbench.deflation.parts import Parts
-from workbench.devices.coarse import Dense, Levels
+from workbench.devices.coarse import Levels
 from workbench.devices.cpu.cycles import CpuLevels
 from workbench.registry import parameter, register
 
@@ -66,7 +67,7 @@ class Multilevel(CoarseSolver):
 
     def factor(self, matrix: sparse.csr_array, parts: Parts | None = None) -> Factor:
         if matrix.shape[0] <= self.bottom:
-            return _Bottom(matrix)
+            return DenseFactor(inverse_on_range(matrix.toarray()))
         cycle = self.cycle
         if cycle == "auto":
             cycle = "cg" if parts is not None and _is_easy(parts) else "k3"
@@ -109,20 +110,3 @@ class MultilevelFactor(Factor):
     @property
     def traffic(self) -> int:
         return self._levels.traffic
-
-
-class _Bottom(Factor):
-    """The pseudo-inverse of an E that is small enough to be the last level."""
-
-    def __init__(self, matrix: sparse.csr_array) -> None:
-        self._inverse = inverse_on_range(matrix.toarray())
-        self.form = Dense(self._inverse)
-
-    def solve(self, right: np.ndarray) -> np.ndarray:
-        return self._inverse @ right
-
-    solve_columns = solve
-
-    @property
-    def traffic(self) -> int:
-        return self._inverse.nbytes

@@ -16,6 +16,7 @@ from scipy import sparse
 
 from workbench.deflation.block_projection import BlockProjection
 from workbench.deflation.coarse import CoarseSolver
+from workbench.deflation.null_space import holds_constants
 from workbench.deflation.subspace import Subspace
 from workbench.devices.operator_protocols import CoarseUpdate, DeviceVector, Dots
 from workbench.devices.protocol import Device
@@ -23,8 +24,6 @@ from workbench.operators import BoundOperator, Operator
 
 Parts = Iterator[tuple[Any, str, str, int, int]]
 """Traced calls: object, name of its method, name in the trace, bytes and flops per call."""
-NULL_TOLERANCE = 1e-10
-"""E counts as singular if |E 1| is at most this times the largest row sum of |E|."""
 
 
 class Projection:
@@ -56,7 +55,7 @@ class Projection:
         coarse, reason = coarse.resolved(matrix, basis.parts, on_host=device.name == "cpu", exact=exact)
         self.notes = [*basis.notes, *([reason] if reason else [])]
         self._rank = self.count
-        if subspace.labels is not None and _is_singular(matrix):
+        if subspace.labels is not None and holds_constants(matrix):
             dropped = not coarse.accepts_singular or self.count == 1
             self._rank -= dropped
             action = "the last deflation vector was dropped" if dropped else "no deflation vector was dropped"
@@ -196,9 +195,3 @@ class Projection:
     @property
     def flops(self) -> int:
         return self.bound.flops + self._work.size + self.solve_traffic // 4 + 2 * self._az.entries
-
-
-def _is_singular(matrix: sparse.csr_array) -> bool:
-    sums = np.abs(matrix @ np.ones(matrix.shape[0], matrix.dtype))
-    absolute = sparse.csr_array((np.abs(matrix.data), matrix.indices, matrix.indptr), shape=matrix.shape)
-    return bool(np.all(sums <= NULL_TOLERANCE * (absolute @ np.ones(matrix.shape[0])).max()))

@@ -33,10 +33,15 @@ class Boxes:
     @property
     def sides(self) -> tuple[np.ndarray, np.ndarray]:
         """Cells and boxes of three sides, with leading ones."""
-        lead = (1,) * (3 - len(self.grid))
-        return np.array(lead + tuple(self.grid), np.int64), np.array(lead + tuple(self.per_side), np.int64)
+        return sides(self.grid, self.per_side)
 
     @property
     def firsts(self) -> np.ndarray:
         """The first part of each box, and d."""
         return np.searchsorted(self.box, np.arange(int(np.prod(self.per_side)) + 1)).astype(np.int64)
+
+
+def sides(grid: tuple[int, ...], per_side: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Cells and boxes of three sides, with leading ones."""
+    lead = (1,) * (3 - len(grid))
+    return np.array(lead + tuple(grid), np.int64), np.array(lead + tuple(per_side), np.int64)

@@ -66,7 +66,7 @@ class Launcher:
     def placed(self, values: np.ndarray) -> Vector:
         """The device's copy of a host array; A and M share the bands of a stencil.
 
-        A copy lives as long as somebody uses it, and is shared until the next `forget_copies`.
+        A copy lives as long as it is in use, and is shared until the next `forget_copies`.
         """
         kept = self._placed.get(id(values))
         if kept is not None and kept[0]() is values and (found := kept[1]()) is not None:

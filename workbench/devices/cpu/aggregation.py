@@ -13,11 +13,17 @@ Csr = tuple[np.ndarray, np.ndarray, np.ndarray]
 GROUPS_PER_CHUNK = 1024
 
 
+def places(order: np.ndarray) -> np.ndarray:
+    """The inverse of a permutation: where each number is in it."""
+    found = np.empty(order.size, np.int32)
+    found[order] = np.arange(order.size, dtype=np.int32)
+    return found
+
+
 def reordered(matrix: Csr, order: np.ndarray) -> Csr:
     """The matrix with row and column order[i] at place i. Cost: reads and writes the matrix once."""
     data, indices, indptr = matrix
-    place = np.empty(order.size, np.int32)
-    place[order] = np.arange(order.size, dtype=np.int32)
+    place = places(order)
     ends = np.append(0, np.cumsum(np.diff(indptr)[order]))
     chunks = max(1, order.size // GROUPS_PER_CHUNK)
     made = np.empty_like(data), np.empty(indices.size, np.int32), ends

@@ -7,8 +7,9 @@ short list, which is searched from its end, where a run of cells finds what it a
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
-from workbench.devices.boxes import Boxes
+from workbench.devices.boxes import Boxes, sides
 from workbench.devices.cpu.compiled import kernel
 from workbench.devices.cpu.threads import launch
 from workbench.devices.cpu.work_stealing import shared, threads
@@ -17,6 +18,8 @@ MOST_COUPLINGS = 128
 """Couplings of a part to parts of other numbers, at most."""
 MOST_PHASES = 256
 """Phases in one box, at most."""
+REFUSED = -(1 << 40)
+"""Written in place of a number of phases or couplings that is too large, so that sums of such numbers are negative."""
 
 
 def numbered_parts(
@@ -27,7 +30,7 @@ def numbered_parts(
     Parts are numbered box by box, within a box by phase. None where a box has more than MOST_PHASES phases. Cost: two
     passes over the phases.
     """
-    shape, boxes = Boxes.whole(grid, per_side).sides
+    shape, boxes = sides(grid, per_side)
     starts = np.zeros(int(boxes.prod()) + 1, np.int64)
     labels = np.empty(phase.size, np.int32)
     nothing = np.empty(0, np.int32)
@@ -57,14 +60,49 @@ def stencil_parts_matrix(
     """
     indptr = np.zeros(boxes.box.size + 1, np.int64)
     nothing = np.empty(0, np.int32), np.empty(0, main.dtype)
-    given = (main, lower, np.array(strides), labels, *boxes.sides, boxes.firsts)
-    launch(main.size, _couple, *given, False, indptr, *nothing)
+    stencil = (main, lower, np.array(strides), labels, *boxes.sides, boxes.firsts)
+    launch(main.size, _couple, *stencil, False, indptr, *nothing)
     if indptr.min() < 0:
         return None
     np.cumsum(indptr, out=indptr)
     indices, data = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], main.dtype)
-    launch(main.size, _couple, *given, True, indptr, indices, data)
+    launch(main.size, _couple, *stencil, True, indptr, indices, data)
     return data, indices, indptr
+
+
+@njit(nogil=True)
+def _bounds(box, shape, boxes):  # pragma: no cover
+    """The first cell of a box along each side, and the one behind its last."""
+    bz, by, bx = box // (boxes[1] * boxes[2]), box // boxes[2] % boxes[1], box % boxes[2]
+    z0, z1 = -(-bz * shape[0] // boxes[0]), -(-(bz + 1) * shape[0] // boxes[0])
+    y0, y1 = -(-by * shape[1] // boxes[1]), -(-(by + 1) * shape[1] // boxes[1])
+    x0, x1 = -(-bx * shape[2] // boxes[2]), -(-(bx + 1) * shape[2] // boxes[2])
+    return z0, z1, y0, y1, x0, x1
+
+
+@njit(nogil=True)
+def _phases(phase, shape, z0, z1, y0, y1, x0, x1, found):  # pragma: no cover
+    """The number of phases in a box, left in `found` in ascending order; the search ends where they do not fit."""
+    count, latest = 0, np.int64(-1)
+    for z in range(z0, z1):
+        for y in range(y0, y1):
+            row = (z * shape[1] + y) * shape[2]
+            for x in range(x0, x1):
+                kind = np.int64(phase[row + x])
+                if kind == latest:
+                    continue
+                latest, at = kind, 0
+                while at < count and found[at] < kind:
+                    at += 1
+                if at < count and found[at] == kind:
+                    continue
+                if count == found.size:
+                    return count + 1
+                for later in range(count, at, -1):
+                    found[later] = found[later - 1]
+                found[at] = kind
+                count += 1
+    return count
 
 
 @kernel()
@@ -73,39 +111,10 @@ def _number(taken, phase, shape, boxes, fill, starts, labels, box_of, phase_of, 
     for thread in threads(taken):
         found = np.empty(MOST_PHASES, np.int64)
         for box in shared(taken, thread, count):
-            place = np.int64(box)
-            bz, by, bx = place // (boxes[1] * boxes[2]), place // boxes[2] % boxes[1], place % boxes[2]
-            z0, z1 = -(-bz * shape[0] // boxes[0]), -(-(bz + 1) * shape[0] // boxes[0])
-            y0, y1 = -(-by * shape[1] // boxes[1]), -(-(by + 1) * shape[1] // boxes[1])
-            x0, x1 = -(-bx * shape[2] // boxes[2]), -(-(bx + 1) * shape[2] // boxes[2])
-            kinds = 0
-            latest = np.int64(-1)
-            for z in range(z0, z1):
-                for y in range(y0, y1):
-                    row = (z * shape[1] + y) * shape[2]
-                    for x in range(x0, x1):
-                        kind = np.int64(phase[row + x])
-                        if kind == latest:
-                            continue
-                        latest = kind
-                        at = 0
-                        while at < kinds and found[at] < kind:
-                            at += 1
-                        if at < kinds and found[at] == kind:
-                            continue
-                        if kinds == MOST_PHASES:
-                            kinds = MOST_PHASES + 1
-                            break
-                        for later in range(kinds, at, -1):
-                            found[later] = found[later - 1]
-                        found[at] = kind
-                        kinds += 1
-                    if kinds > MOST_PHASES:
-                        break
-                if kinds > MOST_PHASES:
-                    break
+            z0, z1, y0, y1, x0, x1 = _bounds(np.int64(box), shape, boxes)
+            kinds = _phases(phase, shape, z0, z1, y0, y1, x0, x1, found)
             if not fill:
-                starts[box + 1] = kinds if kinds <= MOST_PHASES else -(1 << 40)
+                starts[box + 1] = kinds if kinds <= MOST_PHASES else REFUSED
                 continue
             for at in range(kinds):
                 box_of[starts[box] + at], phase_of[starts[box] + at] = box, found[at]
@@ -139,11 +148,7 @@ def _couple(taken, main, lower, strides, labels, shape, boxes, first, fill, indp
                 lengths = np.zeros(2 * parts, np.int64)
             for part in range(parts):
                 names[part, 0], values[part, 0], lengths[part] = first[box] + part, 0, 1
-            place = np.int64(box)
-            bz, by, bx = place // (boxes[1] * boxes[2]), place // boxes[2] % boxes[1], place % boxes[2]
-            z0, z1 = -(-bz * shape[0] // boxes[0]), -(-(bz + 1) * shape[0] // boxes[0])
-            y0, y1 = -(-by * shape[1] // boxes[1]), -(-(by + 1) * shape[1] // boxes[1])
-            x0, x1 = -(-bx * shape[2] // boxes[2]), -(-(bx + 1) * shape[2] // boxes[2])
+            z0, z1, y0, y1, x0, x1 = _bounds(np.int64(box), shape, boxes)
             for z in range(z0, z1):
                 for y in range(y0, y1):
                     row = (z * shape[1] + y) * shape[2]
@@ -168,7 +173,7 @@ def _couple(taken, main, lower, strides, labels, shape, boxes, first, fill, indp
                                 names[part, lengths[part]], values[part, lengths[part]] = name, value
                                 lengths[part] += 1
                             else:
-                                indptr[first[box] + part + 1] = -(1 << 40)
+                                indptr[first[box] + part + 1] = REFUSED
             for part in range(parts):
                 p = first[box] + part
                 if not fill:

@@ -30,6 +30,7 @@ from workbench.devices import compiling
 from workbench.devices.cpu import (
     cache_lines,
     compiler,
+    dot_sums,
     objects,
     outlining,
     portable,
@@ -247,8 +248,8 @@ def _text_of(module: str) -> str:
 def _environment() -> tuple[str, ...]:
     """Everything that machine code depends on in addition to its text and types: versions, processor, options."""
     codegen = portable.context().codegen()
-    modules = (work_stealing, tiles, cache_lines, thread_pool, objects, outlining, portable, sys.modules[__name__])
-    texts = [inspect.getsource(module) for module in modules]
+    support = (work_stealing, tiles, cache_lines, dot_sums, thread_pool, objects, outlining, portable)
+    texts = [inspect.getsource(module) for module in (*support, sys.modules[__name__])]
     versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.version, repr(codegen.magic_tuple()))
     # Options of numba that shape code, such as NUMBA_OPT or NUMBA_BOUNDSCHECK.
     dull = ("NUMBA_NUM_THREADS", "NUMBA_CACHE_DIR", "NUMBA_THREADING_LAYER", "NUMBA_THREADING_LAYER_PRIORITY")

@@ -6,10 +6,10 @@ Indices are viewed as unsigned, which spares numba the test for negative ones in
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from workbench.devices.cpu.block_products import BlockCsrProduct
 from workbench.devices.cpu.compiled import REORDERED, kernel
+from workbench.devices.cpu.dot_sums import total
 from workbench.devices.cpu.threads import launch, prepare
 from workbench.devices.cpu.work_stealing import shared, threads
 from workbench.devices.traffic import csr_bytes, product_bytes, product_flops, term_bytes, term_flops
@@ -134,7 +134,7 @@ def _product(taken, data, indices, indptr, x, y, bounds, partial, dots):  # prag
                 yy += np.conj(right) * right
                 xx += np.conj(left) * left
             partial[chunk, 0], partial[chunk, 1], partial[chunk, 2] = xy, yy, xx
-    _total(partial, dots)
+    total(partial, dots)
 
 
 @kernel(error_model="numpy", fastmath=REORDERED)
@@ -155,13 +155,4 @@ def _term(taken, data, indices, indptr, base, x, y, paired, scale, bounds, parti
                 yy += np.conj(right) * right
                 xx += np.conj(left) * left
             partial[chunk, 0], partial[chunk, 1], partial[chunk, 2] = xy, yy, xx
-    _total(partial, dots)
-
-
-@njit(nogil=True)
-def _total(partial, dots):  # pragma: no cover
-    for k in range(3):
-        dots[k] = 0
-    for chunk in range(partial.shape[0]):
-        for k in range(3):
-            dots[k] += partial[chunk, k]
+    total(partial, dots)

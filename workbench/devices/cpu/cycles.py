@@ -8,10 +8,12 @@ from workbench.devices import cycles
 from workbench.devices.coarse import Level, Levels
 from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.csr import as_unsigned
+from workbench.devices.cpu.dot_sums import total
 from workbench.devices.cpu.threads import launch, prepare
 from workbench.devices.cpu.work_stealing import shared, threads
 
 ROWS_PER_CHUNK = 8192
+PARENTS_PER_CHUNK = 1024
 FROM_ZERO, RESIDUAL, SMOOTH, ENERGY = range(4)
 """What a pass over the matrix computes."""
 
@@ -123,11 +125,11 @@ def _pass(taken, what, data, indices, indptr, source, other, target, smoother, p
                 product = data.dtype.type(0)
                 for j in range(indptr[i], indptr[i + 1]):
                     product += data[j] * source[indices[j]]
-                if what == 0:
+                if what == FROM_ZERO:
                     target[i] = one * source[i] - two * product
-                elif what == 1:
+                elif what == RESIDUAL:
                     target[i] = other[i] - product
-                elif what == 2:
+                elif what == SMOOTH:
                     target[i] += one * source[i] - two * product
                 else:
                     target[i] = product
@@ -135,28 +137,25 @@ def _pass(taken, what, data, indices, indptr, source, other, target, smoother, p
                     pr += left * wide(other[i])
                     ps += left * wide(product)
             partial[chunk, 0], partial[chunk, 1] = pr, ps
-    if what == 3:
-        dots[0], dots[1] = 0, 0
-        for chunk in range(chunks):
-            dots[0] += partial[chunk, 0]
-            dots[1] += partial[chunk, 1]
+    if what == ENERGY:
+        total(partial, dots)
 
 
 @kernel()
 def _restrict(taken, starts, weights, r, below):  # pragma: no cover
-    chunks = max(1, below.size // 1024)
+    chunks = max(1, below.size // PARENTS_PER_CHUNK)
     for thread in threads(taken):
         for chunk in shared(taken, thread, chunks):
             for parent in range(below.size * chunk // chunks, below.size * (chunk + 1) // chunks):
-                total = r.dtype.type(0)
+                weighted = r.dtype.type(0)
                 for i in range(starts[parent], starts[parent + 1]):
-                    total += weights[i] * r[i]
-                below[parent] = total
+                    weighted += weights[i] * r[i]
+                below[parent] = weighted
 
 
 @kernel()
 def _correct(taken, parents, weights, below, x):  # pragma: no cover
-    chunks = max(1, x.size // 8192)
+    chunks = max(1, x.size // ROWS_PER_CHUNK)
     for thread in threads(taken):
         for chunk in shared(taken, thread, chunks):
             for i in range(x.size * chunk // chunks, x.size * (chunk + 1) // chunks):
@@ -167,7 +166,7 @@ def _correct(taken, parents, weights, below, x):  # pragma: no cover
 def _first_step(taken, dots, p, s, b, x, r):  # pragma: no cover
     # Without curvature b is zero, or lies in the null space.
     alpha = p.dtype.type(dots[0] / dots[1] if dots[1].real > 0 else dots[0] * 0)
-    chunks = max(1, x.size // 8192)
+    chunks = max(1, x.size // ROWS_PER_CHUNK)
     for thread in threads(taken):
         for chunk in shared(taken, thread, chunks):
             for i in range(x.size * chunk // chunks, x.size * (chunk + 1) // chunks):
@@ -185,10 +184,11 @@ def _orthogonalize(taken, dots, partial, z, s, p):  # pragma: no cover
             for i in range(p.size * chunk // chunks, p.size * (chunk + 1) // chunks):
                 sz += np.conj(wide(s[i])) * wide(z[i])
             partial[chunk, 0] = sz
-    total = wide(0)
+    sz = wide(0)
     for chunk in range(chunks):
-        total += partial[chunk, 0]
-    beta = p.dtype.type(total / dots[1] if dots[1].real > 0 else total * 0)
+        sz += partial[chunk, 0]
+    beta = p.dtype.type(sz / dots[1] if dots[1].real > 0 else sz * 0)
+    # On one thread: three vectors are little next to a product with E, and another launch would take longer.
     for i in range(p.size):
         p[i] = z[i] - beta * p[i]
 
@@ -196,7 +196,7 @@ def _orthogonalize(taken, dots, partial, z, s, p):  # pragma: no cover
 @kernel(error_model="numpy")
 def _last_step(taken, dots, p, x):  # pragma: no cover
     alpha = p.dtype.type(dots[0] / dots[1] if dots[1].real > 0 else dots[0] * 0)
-    chunks = max(1, x.size // 8192)
+    chunks = max(1, x.size // ROWS_PER_CHUNK)
     for thread in threads(taken):
         for chunk in shared(taken, thread, chunks):
             for i in range(x.size * chunk // chunks, x.size * (chunk + 1) // chunks):
@@ -205,6 +205,7 @@ def _last_step(taken, dots, p, x):  # pragma: no cover
 
 @kernel()
 def _enter(taken, order, scale, right, mean, b):  # pragma: no cover
+    # On one thread, as `_leave`: twice in a solve.
     for i in range(b.size):
         b[i] = scale[i] * (right[order[i]] - mean)
 

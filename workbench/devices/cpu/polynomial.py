@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.devices.cpu.compiled import REORDERED, kernel
+from workbench.devices.cpu.dot_sums import total
 from workbench.devices.cpu.threads import chunks_of, launch, prepare
 from workbench.devices.cpu.work_stealing import shared, threads
 from workbench.lines.types import accumulator
@@ -65,8 +66,4 @@ def _step(taken, inverse, r, s, p, u, a, b, first, partial, dots):  # pragma: no
                 uu += np.conj(right) * right
                 rr += np.conj(left) * left
             partial[chunk, 0], partial[chunk, 1], partial[chunk, 2] = ru, uu, rr
-    for k in range(3):
-        dots[k] = 0
-    for chunk in range(chunks):
-        for k in range(3):
-            dots[k] += partial[chunk, k]
+    total(partial, dots)

@@ -7,6 +7,7 @@ from scipy import sparse
 
 from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.csr import CsrProduct, as_unsigned
+from workbench.devices.cpu.dot_sums import total
 from workbench.devices.cpu.threads import chunks_of, launch, prepare
 from workbench.devices.cpu.work_stealing import shared, threads
 from workbench.lines.types import accumulator
@@ -123,8 +124,4 @@ def _paired_product(taken, data, indices, indptr, r, u, x, partial, dots):  # pr
                 uu += np.conj(right) * right
                 rr += np.conj(left) * left
             partial[chunk, 0], partial[chunk, 1], partial[chunk, 2] = ru, uu, rr
-    for k in range(3):
-        dots[k] = 0
-    for chunk in range(chunks):
-        for k in range(3):
-            dots[k] += partial[chunk, k]
+    total(partial, dots)

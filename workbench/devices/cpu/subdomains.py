@@ -12,6 +12,7 @@ from scipy import sparse
 from workbench.devices.cpu.coarse_rows import alike, by_column
 from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.csr import as_unsigned
+from workbench.devices.cpu.dot_sums import total
 from workbench.devices.cpu.threads import CHUNK, chunks_of, launch, prepare
 from workbench.devices.cpu.work_stealing import shared, threads
 from workbench.lines.types import accumulator
@@ -154,10 +155,10 @@ def _restrict(taken, w, bounds, labels, cuts, groups, sums, coarse):  # pragma: 
                 mine[k] = 0
             for run in range(cuts[groups[group]], cuts[groups[group + 1]]):
                 piece = w[bounds[run] : bounds[run + 1]]
-                total = coarse.dtype.type(0)
+                part = coarse.dtype.type(0)
                 for i in range(piece.size):
-                    total += piece[i]
-                mine[labels[run]] += total
+                    part += piece[i]
+                mine[labels[run]] += part
     # Plain loops: numba would start its threads for an expression over arrays.
     for k in range(coarse.size):
         coarse[k] = 0
@@ -196,11 +197,7 @@ def _add_paired(taken, x, bounds, labels, cuts, coarse, r, partial, dots):  # pr
                 yy += np.conj(right) * right
                 xx += np.conj(left) * left
             partial[chunk, 0], partial[chunk, 1], partial[chunk, 2] = xy, yy, xx
-    for k in range(3):
-        dots[k] = 0
-    for chunk in range(partial.shape[0]):
-        for k in range(3):
-            dots[k] += partial[chunk, k]
+    total(partial, dots)
 
 
 @kernel(error_model="numpy", fastmath=REORDERED)

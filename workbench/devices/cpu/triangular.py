@@ -19,6 +19,7 @@ from scipy import sparse
 
 from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.csr import as_unsigned
+from workbench.devices.cpu.dot_sums import total
 from workbench.devices.cpu.threads import cores, launch, prepare
 from workbench.devices.cpu.work_stealing import shared, threads
 from workbench.devices.traffic import product_flops
@@ -153,11 +154,7 @@ def _solve_stencil(
             _backward(
                 r, u, low0, low1, low2, inverse, width, far1, far2, unit, block_rows, first, last, mine, partial[task]
             )
-    for k in range(3):
-        dots[k] = 0
-    for task in range(partial.shape[0]):
-        for k in range(3):
-            dots[k] += partial[task, k]
+    total(partial, dots)
 
 
 @njit(nogil=True, error_model="numpy", fastmath=REORDERED)
@@ -371,8 +368,4 @@ def _solve_csr(
                 uu += np.conj(right) * right
                 rr += np.conj(left) * left
             partial[task, 0], partial[task, 1], partial[task, 2] = ru, uu, rr
-    for k in range(3):
-        dots[k] = 0
-    for task in range(partial.shape[0]):
-        for k in range(3):
-            dots[k] += partial[task, k]
+    total(partial, dots)
