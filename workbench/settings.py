@@ -119,15 +119,19 @@ def _by_name(*declared: Parameter) -> Mapping[str, Parameter]:
     return {parameter.name: parameter for parameter in declared}
 
 
+AUTO = "auto"
+"""The choice that a run makes by itself."""
+
 BLOCKS = _by_name(
     Parameter("solver", str, "cg", "iterative method, such as cg, pipecg or hybrid3"),
     Parameter("preconditioner", str, "jacobi", "first level, such as neumann:2"),
     Parameter("deflation", str, "none", "second level, such as stripes or blocks:6"),
-    Parameter("coarse", str, "cholesky", "solver of the coarse system, such as inverse"),
-    Parameter("variant", str, "def1", "combination of the two levels, such as a-def2"),
+    Parameter("coarse", str, AUTO, "solver of the coarse system, such as inverse; auto estimates the fastest"),
+    Parameter(
+        "variant", str, AUTO, "combination of the two levels, such as a-def2; auto is def1 for exact coarse solves"
+    ),
 )
-"""The kinds of registered block that make up a method. Share links leave defaults out: another default here needs
-another version of links."""
+"""The kinds of registered block that make up a method."""
 
 RUN = _by_name(
     Parameter("device", str, "cpu", "device: cpu, opencl, opencl:<number or name>, cuda, cuda:<number> or auto"),

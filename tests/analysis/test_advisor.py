@@ -30,7 +30,7 @@ def test_second_levels_depend_on_grid_and_phases():
     cube = dict(second_levels(problem("poisson7", n=64).assemble()))
     assert {"planes", "stripes", "blocks:16"} <= set(cube)
     assert not any(name.startswith("levelset") for name in cube)
-    assert (cube["blocks:8"], cube["blocks:16"]) == ("cholesky", "sparse")
+    assert (cube["blocks:8"], cube["blocks:16"]) == ("cholesky", "multilevel")
 
 
 def test_pairs_keep_the_cells_per_subdomain_on_coarser_grids():

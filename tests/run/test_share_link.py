@@ -134,11 +134,19 @@ def test_the_texts_are_those_one_would_type():
 
 def test_a_link_is_short_and_says_only_what_differs():
     link = to_link(configure("two-layer", n=64))
-    assert len(link) < 70
+    assert len(link) < 100
     body = link.partition(".")[2]
     assert json.loads(zlib.decompress(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))) == {
-        "problem": ["two-layer", {"n": 64}]
+        "problem": ["two-layer", {"n": 64}],
+        "coarse": "auto",
+        "variant": "auto",
     }
+
+
+def test_a_link_of_an_earlier_workbench_keeps_its_meaning():
+    """Its defaults were others."""
+    chosen = from_link(packed({"problem": ["two-layer", {"n": 64}], "deflation": "stripes"}))
+    assert chosen == configure("two-layer", n=64, deflation="stripes", coarse="cholesky", variant="def1")
 
 
 def test_what_is_given_besides_a_link_replaces_what_it_says():

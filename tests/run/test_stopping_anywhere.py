@@ -210,7 +210,9 @@ def test_a_session_stops_in_the_middle_of_a_factorization(monkeypatch):
     monkeypatch.setattr(lapack, "band_cholesky", watched)
 
     def attempt():
-        session = Session(configure("poisson7", n=48, preconditioner="jacobi", deflation="blocks:24"))
+        session = Session(
+            configure("poisson7", n=48, preconditioner="jacobi", deflation="blocks:24", coarse="cholesky")
+        )
         session.start()
         until(inside.is_set)
         took = seconds_until(lambda: session.state is State.DONE, session.stop)

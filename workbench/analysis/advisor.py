@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from workbench.analysis.candidates import LevelPair, coarsened, level_pairs
+from workbench.analysis.candidates import MULTILEVEL, LevelPair, coarsened, level_pairs
 from workbench.errors import InputError
 from workbench.problems import LinearSystem, Problem
 from workbench.run import Configuration, Result, Run, Stopping, configure
@@ -210,9 +210,10 @@ class _Search:
         iterations = needed * ratio**growth
         cells = self.unknowns / run.setup.operator.shape[0]
         per_iteration = run.iteration_seconds / max(1, run.iterations)
-        # The fill-in of a factor of E grows faster than the grid.
+        # The fill-in of a factor of E grows faster than the grid; levels do not.
+        fill = 1 if pair.coarse == MULTILEVEL else ratio
         coarse_solve = min(per_iteration, _coarse_solve_seconds(run))
-        seconds = iterations * cells * (per_iteration - coarse_solve + coarse_solve * ratio)
+        seconds = iterations * cells * (per_iteration - coarse_solve + coarse_solve * fill)
         return Estimate(pair, iterations, run.setup_seconds * cells, seconds, False, grid_n, growth)
 
     def measure(self, candidates: list[LevelPair]) -> None:

@@ -24,11 +24,13 @@ FIRST_LEVELS = (
     "amgx",
 )
 """First-level candidates; names that are not registered are skipped."""
-MAX_VECTORS = 20_000
+MAX_VECTORS = {1: 20_000, 2: 20_000, 3: 300_000}
+"""Subdomains of a candidate, by dimensions."""
 MIN_CELLS = 4
 """Cells per side of the smallest subdomain considered."""
 MAX_BAND_VECTORS = 1000
-"""In three dimensions, E is factored as a band matrix up to this size; beyond, a sparse factor is smaller."""
+"""In three dimensions, E is factored as a band matrix up to this size; beyond, cycles on its levels are faster."""
+MULTILEVEL = "multilevel"
 
 
 @dataclasses.dataclass(frozen=True, order=True)
@@ -79,8 +81,8 @@ def second_levels(system: LinearSystem) -> list[tuple[str, str]]:
         found += [("stripes", "cholesky")]
         found += [("planes", "cholesky")] if len(grid) == 3 else []
     parts = 8 if grid is not None else 16
-    while parts * MIN_CELLS <= min(sides) and parts ** len(sides) <= MAX_VECTORS:
-        coarse = "cholesky" if len(sides) < 3 or parts ** len(sides) <= MAX_BAND_VECTORS else "sparse"
+    while parts * MIN_CELLS <= min(sides) and parts ** len(sides) <= MAX_VECTORS[len(sides)]:
+        coarse = "cholesky" if len(sides) < 3 or parts ** len(sides) <= MAX_BAND_VECTORS else MULTILEVEL
         found.append((f"blocks:{parts}", coarse))
         if system.phase is not None and grid is not None:
             found.append((f"levelset:{parts}", coarse))

@@ -14,6 +14,7 @@ from workbench.problems import LinearSystem
 from workbench.registry import find
 from workbench.run import Configuration
 from workbench.run.setup import SolveSetup, prepare
+from workbench.settings import AUTO
 
 LARGEST = 4096
 
@@ -24,8 +25,10 @@ def spectrum(configuration: Configuration, system: LinearSystem | None = None) -
     Deflation gives one zero per deflation vector. system: used instead of assembling the problem.
 
     Cost: 10 N^3 flops and 24 N^2 bytes. Raises InputError for more than 4096 unknowns and for variants other than def1,
-    whose preconditioners are not Hermitian.
+    whose preconditioners are not Hermitian; auto is def1 here.
     """
+    if configuration.variant.name == AUTO:
+        configuration = dataclasses.replace(configuration, variant="def1")
     if configuration.deflation.name != "none" and configuration.variant.name != "def1":
         raise InputError(f"spectra are not available for variant {configuration.variant.name}; use def1")
     setup = prepare(configuration, system)

@@ -54,6 +54,8 @@ class Projection:
         self.count = matrix.shape[0]
         coarse, reason = coarse.resolved(matrix, basis.parts, on_host=device.name == "cpu", exact=exact)
         self.notes = [*basis.notes, *([reason] if reason else [])]
+        self.advice = coarse.advice
+        """Advice for a run that fails, possibly by the limited accuracy of the coarse solver."""
         self._rank = self.count
         if subspace.labels is not None and holds_constants(matrix):
             dropped = not coarse.accepts_singular or self.count == 1

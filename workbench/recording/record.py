@@ -18,6 +18,7 @@ from workbench.recording.history import COLUMNS, History
 from workbench.recording.trace import Trace
 from workbench.recording.typed import read, read_json
 from workbench.registry import from_dict
+from workbench.settings import AUTO
 
 FORMAT = "cg-workbench run"
 VERSION = 1
@@ -49,9 +50,8 @@ class Record:
     def label(self) -> str:
         """The names of the blocks, without the problem, for legends."""
         parts = [self.summary[kind] for kind in ("solver", "preconditioner", "deflation")]
-        parts += [self.summary["coarse"] or "none"]
-        parts += [self.summary["variant"]] if self.summary.get("variant") not in (None, "def1") else []
-        return " + ".join(part for part in parts if part != "none")
+        parts += [self.summary["coarse"], self.summary.get("variant")]
+        return " + ".join(part for part in parts if part not in (None, "none", AUTO))
 
     @property
     def problem_label(self) -> str:

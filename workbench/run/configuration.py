@@ -15,7 +15,7 @@ from workbench.problems import Problem
 from workbench.problems.files import problem_from_text
 from workbench.run.link_codec import is_shared, read_shared
 from workbench.run.stopping import Stopping
-from workbench.settings import BLOCKS, RUN, check_settings, settings_of
+from workbench.settings import AUTO, BLOCKS, RUN, check_settings, settings_of
 from workbench.solvers import Solver
 
 
@@ -57,8 +57,8 @@ class Configuration:
         """A short name for legends: the blocks without the problem."""
         parts = [self.solver.name, self.preconditioner.spec]
         if self.deflation.name != "none":
-            parts += [self.deflation.spec, self.coarse.name]
-            parts += [self.variant.name] if self.variant.name != BLOCKS["variant"].default else []
+            parts += [self.deflation.spec]
+            parts += [block.name for block in (self.coarse, self.variant) if block.name != AUTO]
         return " + ".join(part for part in parts if part != "none")
 
     def to_dict(self) -> dict[str, Any]:

@@ -56,7 +56,8 @@ class Judge:
     def __init__(
         self, configuration: Configuration, setup: SolveSetup, measures: Measures, history: History, limit: int
     ) -> None:
-        self._stopping, self._advice = configuration.stopping, configuration.coarse.advice
+        self._stopping = configuration.stopping
+        self._advice = setup.projection.advice if setup.projection else ""
         self._setup, self._history, self._limit = setup, history, limit
         self._measures = measures
         self._norm = Norm(self._stopping.norm)

@@ -1,4 +1,4 @@
-"""Encoding of configurations as share links, which hold only what differs from the defaults; reading of saved files."""
+"""Encoding of configurations as share links, which leave out what most runs have in common; reading of saved files."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ LONGEST = 1 << 16
 MOST_BYTES = 1 << 18
 """Largest size of an unpacked link and of a saved file; a thousand bubbles need a tenth of it."""
 ENDING = ".cg.json"
+LEFT_OUT = {"solver": "cg", "preconditioner": "jacobi", "deflation": "none", "coarse": "cholesky", "variant": "def1"}
+"""Blocks that a link leaves out. They were the defaults of the first version, and are the meaning of its links."""
 AGAIN = "copy the whole text again"
 
 
@@ -60,13 +62,13 @@ def pack(plain: Mapping[str, Any]) -> str:
 
 
 def shorten(plain: Mapping[str, Any]) -> dict[str, Any]:
-    """The entries that differ from the defaults: a block is its name, or its name and the parameters that differ."""
+    """The entries that a link has to name; a block is its name, or its name and the parameters that differ."""
     short: dict[str, Any] = {}
     for kind in ("problem", *BLOCKS):
         name, values = plain[kind]["name"], plain[kind]["parameters"]
         defaults = {declared.name: declared.default for declared in lookup(kind, name).parameters()}
         changed = {key: value for key, value in values.items() if value != defaults[key]}
-        if changed or name != _default_block(kind):
+        if changed or name != LEFT_OUT.get(kind):
             short[kind] = [name, changed] if changed else name
     short |= differing(plain, RUN)
     stopping = differing(plain["stopping"], STOPPING)
@@ -79,17 +81,12 @@ def expand(short: Mapping[str, Any]) -> dict[str, Any]:
     for name in short:
         if name not in known:
             raise InputError(unknown_name("entry", name, known))
-    blocks = {kind: _expanded_block(kind, short.get(kind, _default_block(kind))) for kind in ("problem", *BLOCKS)}
+    blocks = {kind: _expanded_block(kind, short.get(kind, LEFT_OUT.get(kind))) for kind in ("problem", *BLOCKS)}
     settings = {name: short.get(name, declared.default) for name, declared in RUN.items()}
     criteria = short.get("stopping", {})
     defaults = {name: declared.default for name, declared in STOPPING.items()}
     stopping = {**defaults, **criteria} if isinstance(criteria, dict) else criteria
     return {**blocks, **settings, "stopping": stopping}
-
-
-def _default_block(kind: str) -> str | None:
-    """The name of the default block; a problem has none."""
-    return BLOCKS[kind].default if kind in BLOCKS else None
 
 
 def _expanded_block(kind: str, entry: Any) -> dict[str, Any]:

@@ -43,7 +43,7 @@ def to_command(configuration: Configuration) -> str:
 
 
 def to_link(configuration: Configuration) -> str:
-    """A share link: `cgw1.`, then letters, digits, - and _ that encode all that differs from the defaults.
+    """A share link: `cgw1.`, then letters, digits, - and _ that encode the configuration.
 
     Raises InputError for in-memory blocks, and for links of more than 65536 characters.
     """
