@@ -154,7 +154,7 @@ def cpu_peers(system: LinearSystem, folder: Path) -> Iterator[tuple[str, Callabl
     """PyAMG's cycles in this process, those of PETSc in processes of their own."""
     size = system.operator.shape[0]
     if size <= MOST_OF_PYAMG:
-        # Imported here: PyAMG need not be installed beside a GPU.
+        # Imported here: PyAMG need not be installed where there is a GPU.
         theirs = importlib.import_module("benchmarks.two_level").Theirs(system)
         for label, build in theirs.builders.items():
             yield label, lambda build=build: _pyamg(theirs, build)

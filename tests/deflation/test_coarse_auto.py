@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from workbench.deflation.coarse_auto import estimated_seconds, half_bandwidth
+from workbench import devices
+from workbench.deflation.coarse_auto import estimated_seconds, half_bandwidth, width_of_boxes
+from workbench.deflation.galerkin import matrix_of_boxes
+from workbench.deflation.levelset import LevelSet
+from workbench.deflation.parts import Parts
 from workbench.run import Run, configure, run_through
 
 
@@ -46,6 +50,14 @@ def test_the_half_bandwidth_is_that_of_the_best_known_order():
     off = np.full(size - 1, -1.0)
     matrix = sparse.csr_array(sparse.diags_array([off, np.full(size, 2.0), off], offsets=[-1, 0, 1]))
     assert half_bandwidth(sparse.csr_array(matrix[shuffled][:, shuffled])) == 1
+
+
+@pytest.mark.parametrize(("name", "n", "k"), [("bubbles-3d", 40, 10), ("two-layer", 120, 30), ("slabs-3d", 24, 6)])
+def test_boxes_have_about_the_width_of_a_layer(name, n, k):
+    system = configure(name, n=n).problem.assemble()
+    labels, boxes = LevelSet(k).labels_and_boxes(system.operator.shape[0], system.grid, system.phase)
+    matrix = matrix_of_boxes(system.operator, labels, boxes, devices.device("cpu"))
+    assert width_of_boxes(Parts.of(boxes)) == pytest.approx(half_bandwidth(matrix), rel=0.5)
 
 
 def test_a_band_without_width_costs_least():

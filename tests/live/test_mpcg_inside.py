@@ -1,4 +1,4 @@
-"""Looks at a run of mpcg that goes on: what they hold, and when the next is asked for."""
+"""Looks at a running mpcg: what they hold, and when the next is asked for."""
 
 from types import SimpleNamespace
 

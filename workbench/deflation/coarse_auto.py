@@ -51,7 +51,7 @@ class Auto(CoarseSolver):
         if not matrix.nnz:
             # No vector is left.
             return Cholesky(), ""
-        seconds = estimated_seconds(matrix, on_host=on_host)
+        seconds = estimated_seconds(matrix, parts, on_host=on_host)
         allowed = [name for name in seconds if not (exact and name == Multilevel.name)]
         chosen = min(allowed, key=lambda name: seconds[name])
         listed = ", ".join(f"{name} {seconds[name]:.2g} s" for name in sorted(allowed, key=lambda name: seconds[name]))
@@ -59,9 +59,9 @@ class Auto(CoarseSolver):
         return {solver.name: solver for solver in (Cholesky(), SparseFactor(), Multilevel())}[chosen], reason
 
 
-def estimated_seconds(matrix: sparse.csr_array, *, on_host: bool) -> dict[str, float]:
+def estimated_seconds(matrix: sparse.csr_array, parts: Parts | None = None, *, on_host: bool) -> dict[str, float]:
     """Setup and solves of a run, by coarse solver; on_host: on the cores, else on a GPU."""
-    count, width = matrix.shape[0], half_bandwidth(matrix)
+    count, width = matrix.shape[0], half_bandwidth(matrix) if parts is None else width_of_boxes(parts)
     ratio = count / SPARSE_VECTORS
     seconds = {
         "cholesky": count * width**2 / BAND_FLOPS + SOLVES * 16 * count * width / BAND_BYTES,
@@ -72,6 +72,11 @@ def estimated_seconds(matrix: sparse.csr_array, *, on_host: bool) -> dict[str, f
         # One group substitutes, at the speed of one core.
         seconds["cholesky"] *= 10
     return seconds
+
+
+def width_of_boxes(parts: Parts) -> int:
+    """About the half-bandwidth of E with boxes ordered along their longest side: the vectors of a layer across it."""
+    return -(-parts.phases.size // (int(parts.boxes.max(initial=0)) + 1))
 
 
 def half_bandwidth(matrix: sparse.csr_array) -> int:

@@ -49,6 +49,5 @@ class LevelSet(Deflation):
             numbered = numbered_parts(phase, grid, per_side)
             if numbered:
                 return numbered
-        blocks = blocks.labels(size, grid).astype(np.int64)
-        both = blocks * (int(phase.max()) + 1) + phase
+        both = blocks.labels(size, grid).astype(np.int64) * (int(phase.max()) + 1) + phase
         return np.unique(both, return_inverse=True)[1].astype(np.int32), None

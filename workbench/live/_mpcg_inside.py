@@ -1,4 +1,4 @@
-"""What the figures of a run of `mpcg` show: taken while it goes on, as often as it may be drawn, and at its end."""
+"""What the figures of a run of `mpcg` show: taken while it runs, as often as it may be drawn, and at its end."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from workbench.solvers.multi.basis import Step
 from workbench.solvers.multi.directions import Directions
 
 PERIOD = 0.3
-"""Seconds between two pictures of a run that goes on, at least."""
+"""Seconds between two pictures during a run, at least."""
 SHARE = 0.25
-"""Of the time while a run goes on that painting may take: Matplotlib keeps Python's lock, which products and solves in
+"""Of the time of a run that painting may take: Matplotlib keeps Python's lock, which products and solves in
 boxes do not need."""
 
 
@@ -63,7 +63,7 @@ def inside(run: Run, watched: Watched, *parts: Part) -> Inside:
 
 
 class Follower:
-    """Follows a session that goes on. seen: the latest look, None before the first.
+    """Follows a running session. seen: the latest look, None before the first.
 
     A running session is looked at again once the last picture was `drawn` and its pause is over; a session that is
     held, and another part that is wanted, at once.

@@ -1,4 +1,4 @@
-"""Multipreconditioned CG beside CG with the sum, its controls and what its directions are."""
+"""Multipreconditioned CG and CG with the sum: controls, curves and what its directions are."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FOLLOWED = 0.1
 """Seconds between two looks for something new to draw."""
 VIEWS = ("residuals", "boxes over the residual", "directions", "weights of terms", "conditioning", "time of parts")
 PARTS = {VIEWS[1]: Part.RESIDUAL, VIEWS[2]: Part.BLOCK}
-"""What a figure needs beside the numbers of the iterations."""
+"""What a figure needs in addition to the numbers of the iterations."""
 STYLE = {"description_width": "110px"}
 LAYOUT = {"width": "340px"}
 
@@ -133,7 +133,7 @@ class MPCGView:
         self.publisher.wake()
 
     def figure(self) -> Figure:
-        """The chosen figure, of the run of mpcg that goes on or of the last. Raises InputError before the first
+        """The chosen figure, of the running mpcg or of the last. Raises InputError before the first
         iteration, and for residuals, which are live."""
         shown, view = self._shown, self.view.value
         if shown is None or not shown.has(PARTS.get(str(view))):
@@ -161,7 +161,7 @@ class MPCGView:
 
     @property
     def _shown(self) -> Inside | None:
-        """The latest look at the run that goes on, else the end of the last run."""
+        """The latest look at the running session, else the end of the last run."""
         follower = self._follower
         return follower.seen if follower and follower.seen else self._last
 
@@ -178,7 +178,7 @@ class MPCGView:
         self.publisher.wake()
 
     def _look(self, part: Part | None) -> bool:
-        """Look at the run that goes on, for a figure; whether there may be more to see."""
+        """Look at the running session, for a figure; whether there may be more to see."""
         with self._looking:
             follower = self._follower
             if follower is None or self.view.value == VIEWS[0]:

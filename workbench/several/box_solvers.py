@@ -90,10 +90,8 @@ def sweep_solver(boxes: Sequence[Box], device: Device, sweeps: int, precision: n
     Boxes of a real 5-point operator have kernels of their own; others take a pass over memory per product.
     Source: Chen, section 3 (5 M N sweeps).
     """
-    dtype, shapes = (
-        boxes[0].matrix.dtype,
-        [(box.grid[0], box.grid[1]) for box in boxes if box.grid and len(box.grid) == 2],
-    )
+    dtype = boxes[0].matrix.dtype
+    shapes = [(box.grid[0], box.grid[1]) for box in boxes if box.grid and len(box.grid) == 2]
     if dtype.kind == "c" or len(shapes) < len(boxes):
         joined = sparse.csr_array(sparse.block_diag([box.matrix for box in boxes], format="csr"))
         return SweepSolver(Matrix(joined), device, sweeps)

@@ -8,6 +8,7 @@ behind the other.
 
 from __future__ import annotations
 
+import abc
 import asyncio
 import time
 from collections.abc import Sequence
@@ -60,7 +61,7 @@ class Unreached(NamedTuple):
     address: str
 
 
-class TreeNode(BoxHolder):
+class TreeNode(BoxHolder, abc.ABC):
     """The solvers of some boxes, and the inner products of their terms with those of all boxes."""
 
     def __init__(self) -> None:
@@ -144,9 +145,9 @@ class TreeNode(BoxHolder):
         except Exception:
             return Unreached(peer.address)
 
+    @abc.abstractmethod
     async def ask(self, peer: Peer, method: str, *arguments: Any) -> Any:
-        """Call a method of another node."""
-        raise NotImplementedError
+        """Call a method of another node. Raises errors of many types where that is lost."""
 
 
 def _failure(results: Sequence[Any]) -> Unreached | Exception | None:

@@ -161,16 +161,16 @@ def box_matrix(
     bands = [device.placed(main), *(device.placed(band) for band in lower), *(np.int64(step) for step in strides)]
     grid, per_side = boxes.sides
     places = [device.placed(labels), device.array(boxes.box, np.int32)]
-    given = (*bands, *places, *(np.int64(side) for side in (*grid, *per_side)))
+    stencil = (*bands, *places, *(np.int64(side) for side in (*grid, *per_side)))
     ends = device.zeros(parts, np.int64)
     nothing = device.empty((1,), np.int32), device.empty((1,), dtype)
-    device.launch_over(kernel, parts, *given, np.int32(0), ends, *nothing)
+    device.launch_over(kernel, parts, *stencil, np.int32(0), ends, *nothing)
     counts = device.to_host(ends)
     if counts.min() < 0:
         return None
     indptr = np.append(0, np.cumsum(counts))
     indices, data = device.empty((int(indptr[-1]),), np.int32), device.empty((int(indptr[-1]),), dtype)
-    device.launch_over(kernel, parts, *given, np.int32(1), device.array(indptr, np.int64), indices, data)
+    device.launch_over(kernel, parts, *stencil, np.int32(1), device.array(indptr, np.int64), indices, data)
     return device.to_host(data), device.to_host(indices), indptr
 
 

@@ -7,6 +7,7 @@ and a run is a plain sum or a plain fill that vectorizes.
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 from scipy import sparse
 
 from workbench.devices.cpu.coarse_rows import alike, by_column
@@ -167,15 +168,20 @@ def _restrict(taken, w, bounds, labels, cuts, groups, sums, coarse):  # pragma: 
             coarse[k] += sums[group, k]
 
 
+@njit(nogil=True)
+def _add_runs(x, bounds, labels, first, last, coarse):  # pragma: no cover
+    for run in range(first, last):
+        piece = x[bounds[run] : bounds[run + 1]]
+        value = coarse[labels[run]]
+        for i in range(piece.size):
+            piece[i] += value
+
+
 @kernel()
 def _add(taken, x, bounds, labels, cuts, coarse):  # pragma: no cover
     for thread in threads(taken):
         for chunk in shared(taken, thread, cuts.size - 1):
-            for run in range(cuts[chunk], cuts[chunk + 1]):
-                piece = x[bounds[run] : bounds[run + 1]]
-                value = coarse[labels[run]]
-                for i in range(piece.size):
-                    piece[i] += value
+            _add_runs(x, bounds, labels, cuts[chunk], cuts[chunk + 1], coarse)
 
 
 @kernel(error_model="numpy", fastmath=REORDERED)
@@ -183,11 +189,7 @@ def _add_paired(taken, x, bounds, labels, cuts, coarse, r, partial, dots):  # pr
     wide = dots.dtype.type
     for thread in threads(taken):
         for chunk in shared(taken, thread, cuts.size - 1):
-            for run in range(cuts[chunk], cuts[chunk + 1]):
-                piece = x[bounds[run] : bounds[run + 1]]
-                value = coarse[labels[run]]
-                for i in range(piece.size):
-                    piece[i] += value
+            _add_runs(x, bounds, labels, cuts[chunk], cuts[chunk + 1], coarse)
             low, high = bounds[cuts[chunk]], bounds[cuts[chunk + 1]]
             new, other = x[low:high], r[low:high]
             xy, yy, xx = wide(0), wide(0), wide(0)
