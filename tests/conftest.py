@@ -11,7 +11,7 @@ from scipy import sparse
 
 from workbench import devices
 from workbench.errors import InputError
-from workbench.operators import Matrix, Stencil
+from workbench.operators import BandStencil, Matrix, Stencil
 
 
 @pytest.fixture(scope="session")
@@ -67,7 +67,7 @@ def box_stencil(grid: tuple[int, ...], dtype: type = np.float64, seed: int = 0, 
         stride = int(np.prod(sizes[:axis]))
         main += np.abs(low)
         main[: main.size - stride] += np.abs(low[stride:])
-    return Stencil(grid, main.astype(dtype), tuple(lower))
+    return BandStencil(grid, main.astype(dtype), tuple(lower))
 
 
 def random_matrix(size: int, dtype: type = np.float64, seed: int = 0) -> Matrix:

@@ -6,7 +6,7 @@ import pytest
 import workbench.preconditioners  # noqa: F401
 from tests.conftest import box_stencil, random_matrix
 from workbench import devices, registry
-from workbench.operators import Box, Stencil
+from workbench.operators import BandStencil, Box
 from workbench.run import solve
 
 # AmgX has tests of its own: it needs a GPU.
@@ -76,7 +76,7 @@ def test_cg_with_it_finds_the_dense_solution(name, case):
 
 
 def test_jacobi_of_a_constant_diagonal_is_one_number():
-    operator = Stencil((5,), np.full(5, 4.0), (np.array([0.0, -1, -1, -1, -1]),))
+    operator = BandStencil((5,), np.full(5, 4.0), (np.array([0.0, -1, -1, -1, -1]),))
     M = registry.find("preconditioner", "jacobi").setup(operator, devices.device("cpu"))
     assert not M.factors
     np.testing.assert_array_equal(applied(M, np.arange(5.0))[0], np.arange(5.0) / 4)

@@ -13,7 +13,7 @@ from workbench.deflation.levelset import LevelSet
 from workbench.devices.boxes import Boxes
 from workbench.devices.cpu.box_parts import numbered_parts
 from workbench.devices.cpu.counting import nonzeros
-from workbench.operators import Stencil
+from workbench.operators import BandStencil
 
 
 def random_stencil(grid, rng):
@@ -24,7 +24,7 @@ def random_stencil(grid, rng):
         low = -rng.random(grid)
         np.moveaxis(low, axis, 0)[0] = 0
         lower.append(low.ravel())
-    return Stencil(tuple(grid), 7 + rng.random(size), tuple(lower))
+    return BandStencil(tuple(grid), 7 + rng.random(size), tuple(lower))
 
 
 @st.composite

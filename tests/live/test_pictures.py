@@ -71,7 +71,7 @@ def test_a_cube_is_cut_where_asked(normal, across, up):
 
 def test_a_large_field_is_thinned_to_what_a_page_can_show():
     n = 2 * MOST_PIXELS + 2
-    system = LinearSystem(as_operator(sparse.eye_array(4)), np.ones(4), grid=(n, n), coefficient=np.ones(n * n))
+    system = LinearSystem(as_operator(sparse.eye_array(4)), np.ones(4), grid=(n, n), coefficients=np.ones(n * n))
     message, buffer = picture(scene("large", system), "y", 0)
     assert max(message["width"], message["height"]) <= MOST_PIXELS
     assert split(message, buffer)[0].max() == 0

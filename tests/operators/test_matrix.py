@@ -9,7 +9,7 @@ from scipy.sparse import linalg
 
 from workbench.devices.cpu import Cpu
 from workbench.errors import InputError
-from workbench.operators import LinearOperatorAdapter, Matrix, Operator, Stencil, as_operator
+from workbench.operators import BandStencil, LinearOperatorAdapter, Matrix, Operator, as_operator
 
 SMALL = np.array([[4.0, -1, 0], [-1, 4, -2], [0, -2, 5]])
 HERMITIAN = np.array([[4, 1j, 0], [-1j, 4, -2], [0, -2, 5]])
@@ -59,7 +59,7 @@ def test_a_dense_array_and_a_numpy_matrix_are_accepted():
 
 
 def test_an_operator_is_returned_unchanged():
-    for operator in (Matrix(sparse.csr_array(SMALL)), Stencil((2,), np.ones(2), (np.zeros(2),))):
+    for operator in (Matrix(sparse.csr_array(SMALL)), BandStencil((2,), np.ones(2), (np.zeros(2),))):
         assert as_operator(operator) is operator
 
 

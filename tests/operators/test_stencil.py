@@ -10,7 +10,7 @@ import pytest
 
 from workbench.devices.cpu import Cpu
 from workbench.errors import InputError
-from workbench.operators import Operator, Stencil
+from workbench.operators import BandStencil, Operator
 
 GRIDS = [(1,), (2,), (9,), (1, 1), (1, 6), (6, 1), (4, 5), (1, 1, 4), (1, 4, 1), (4, 1, 1), (1, 3, 4), (3, 4, 5)]
 DTYPES = ("float32", "float64", "complex64", "complex128")
@@ -26,7 +26,7 @@ def random_stencil(grid, dtype=float, zeros=0.2, seed=0):
             low = low * np.exp(1j * rng.uniform(0, 6, grid))
         np.moveaxis(low, -1 - k, 0)[0] = 0
         lower.append(low.ravel().astype(dtype))
-    return Stencil(grid, rng.uniform(1, 2, int(np.prod(grid))).astype(dtype), tuple(lower))
+    return BandStencil(grid, rng.uniform(1, 2, int(np.prod(grid))).astype(dtype), tuple(lower))
 
 
 def dense(stencil):
@@ -51,7 +51,7 @@ def arrays(grid=(3, 4), dtype=float):
 
 def refusal(grid, main, lower):
     with pytest.raises(InputError) as caught:
-        Stencil(grid, main, tuple(lower))
+        BandStencil(grid, main, tuple(lower))
     return str(caught.value)
 
 
@@ -69,7 +69,7 @@ def test_the_assembled_matrix_agrees_with_the_definition(grid, dtype):
 
 
 def test_a_zero_diagonal_entry_is_not_stored():
-    stencil = Stencil((3,), np.array([1.0, 0.0, 1.0]), (np.array([0.0, 0.5, 0.0]),))
+    stencil = BandStencil((3,), np.array([1.0, 0.0, 1.0]), (np.array([0.0, 0.5, 0.0]),))
     assert stencil.nnz == stencil.to_csr().nnz == 4
 
 

@@ -13,7 +13,7 @@ from workbench import devices, registry
 from workbench.devices.cpu import threads
 from workbench.devices.cpu.work_stealing import counters
 from workbench.errors import InputError
-from workbench.operators import Matrix, Stencil, as_operator
+from workbench.operators import BandStencil, Matrix, as_operator
 from workbench.preconditioners.factorized import incomplete_cholesky
 from workbench.run import Run, configure, run_through, solve
 
@@ -65,14 +65,14 @@ def poisson(*grid):
     """-1 between neighbours, twice the number of dimensions on the diagonal: Dirichlet on all sides."""
     operator = box_stencil(grid)
     lower = tuple(-(low != 0).astype(float) for low in operator.lower)
-    return Stencil(grid, np.full(operator.shape[0], 2.0 * len(grid)), lower)
+    return BandStencil(grid, np.full(operator.shape[0], 2.0 * len(grid)), lower)
 
 
 def neumann_sides(*grid):
     """Row sums zero: constants are the null space."""
     inner = poisson(*grid)
     coupled = -(inner.to_csr() - sparse.diags_array(inner.main)).sum(axis=1)
-    return Stencil(grid, np.asarray(coupled).ravel(), inner.lower)
+    return BandStencil(grid, np.asarray(coupled).ravel(), inner.lower)
 
 
 def test_the_pivots_of_four_cells_by_hand():
@@ -190,7 +190,7 @@ KERSHAW = np.array([[3.0, -2, 0, 2], [-2, 3, -2, 0], [0, -2, 3, -2], [2, 0, -2, 
 
 def kershaw_on_a_grid():
     lower = (np.array([0, -2.0, 0, -2]), np.array([0, 0, -2.0, 2]))
-    return Stencil((2, 2), np.full(4, 3.0), lower)
+    return BandStencil((2, 2), np.full(4, 3.0), lower)
 
 
 @pytest.mark.parametrize("operator", [as_operator(KERSHAW), kershaw_on_a_grid()])
@@ -207,7 +207,7 @@ def test_a_breakdown_is_shifted_and_noted(operator):
 
 
 def test_a_breakdown_despite_the_largest_shift_is_refused():
-    operator = Stencil((3,), np.array([1.0, -1, 1]), (np.array([0, -1.0, -1]),))
+    operator = BandStencil((3,), np.array([1.0, -1, 1]), (np.array([0, -1.0, -1]),))
     with pytest.raises(InputError, match="ic finds no positive pivot in row 1, .* by 1050; use jacobi"):
         set_up("ic", operator)
 

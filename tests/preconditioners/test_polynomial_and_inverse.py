@@ -11,7 +11,7 @@ from scipy.sparse.linalg import aslinearoperator
 from tests.conftest import box_stencil, random_matrix
 from workbench import devices, registry
 from workbench.errors import InputError
-from workbench.operators import Matrix, Stencil, as_operator
+from workbench.operators import BandStencil, Matrix, as_operator
 from workbench.run import Run, configure, run_through, solve
 
 CPU = devices.device("cpu")
@@ -30,7 +30,7 @@ def path(cells):
     low[0] = 0
     main = np.full(cells, 2.0)
     main[[0, -1]] = 1
-    return Stencil((cells,), main, (low,))
+    return BandStencil((cells,), main, (low,))
 
 
 def set_up(spec, operator, **values):

@@ -37,5 +37,5 @@ def galerkin_matrix(az: sparse.csr_array, labels: np.ndarray, count: int) -> spa
 
 def matrix_of_boxes(operator: Stencil, labels: np.ndarray, boxes: Boxes, device: Device) -> sparse.csr_array | None:
     """E of parts of boxes, without AZ; None where a part is coupled to very many others."""
-    csr = device.box_matrix(operator.main, operator.lower, operator.strides, labels, boxes)
+    csr = operator.box_matrix(device, labels, boxes)
     return sparse.csr_array(csr, shape=(boxes.box.size,) * 2) if csr else None

@@ -16,6 +16,7 @@ from scipy import sparse
 from workbench.devices.boxes import Boxes
 from workbench.devices.clock import Clock, Recorder
 from workbench.devices.coarse import Form
+from workbench.devices.face_codes import FaceCodes
 from workbench.devices.fast_diagonalization import Diagonalized
 from workbench.devices.lines.function import Lines
 from workbench.devices.lines.program_device import ProgramDevice
@@ -186,6 +187,10 @@ class Operators(Protocol):
         """The product with a symmetric stencil."""
         ...
 
+    def faces(self, faces: FaceCodes, dtype: np.dtype) -> DeviceOperator:
+        """The product with codes of faces, for vectors of that dtype; arithmetic is in double precision."""
+        ...
+
     def box(
         self, grid: tuple[int, int, int], reach: int, diagonal: float, coupling: float, dtype: np.dtype
     ) -> DeviceOperator:
@@ -227,6 +232,10 @@ class Operators(Protocol):
         self, bands: tuple[DeviceVector, ...], strides: tuple[int, ...], inverse_diagonal: DeviceVector, order: int
     ) -> DeviceOperator:
         """K^H D^-1 K for the strictly lower bands of L D^-1, K the Neumann series of that order."""
+        ...
+
+    def face_series(self, faces: FaceCodes, dtype: np.dtype, order: int) -> DeviceOperator:
+        """The same for codes of faces, for vectors of that dtype."""
         ...
 
     def csr_terms(self, lower: sparse.csr_array, scale: DeviceVector) -> tuple[SeriesTerm, SeriesTerm, SeriesTerm]:
@@ -321,6 +330,12 @@ class SecondLevel(Protocol):
 
         None where a part is coupled to more others than the device keeps.
         """
+        ...
+
+    def face_box_matrix(
+        self, faces: FaceCodes, labels: np.ndarray, boxes: Boxes
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """The same for codes of faces."""
         ...
 
     def columns(self, rows: np.ndarray) -> Any:

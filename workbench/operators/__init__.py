@@ -3,9 +3,11 @@
 from workbench.operators.base import BoundOperator, Operator, Size, stored_bytes
 from workbench.operators.box import Box
 from workbench.operators.matrix import ComplexSymmetricMatrix, LinearOperatorAdapter, Matrix, as_operator
-from workbench.operators.stencil import Stencil
+from workbench.operators.stencil import BandStencil, Stencil
+from workbench.operators.two_phase import TwoPhaseStencil
 
 __all__ = [
+    "BandStencil",
     "BoundOperator",
     "Box",
     "ComplexSymmetricMatrix",
@@ -14,6 +16,7 @@ __all__ = [
     "Operator",
     "Size",
     "Stencil",
+    "TwoPhaseStencil",
     "as_operator",
     "stored_bytes",
 ]

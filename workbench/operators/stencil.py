@@ -1,7 +1,8 @@
-"""Matrix-free Hermitian nearest-neighbour stencils on a box grid, stored as diagonal and lower bands."""
+"""Matrix-free Hermitian nearest-neighbour stencils on a box grid."""
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 import math
 
@@ -9,15 +10,71 @@ import numpy as np
 from scipy import sparse
 
 from workbench.arrays import DTYPES
+from workbench.devices.boxes import Boxes
 from workbench.devices.cpu.counting import nonzeros
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators.base import BoundOperator
 
 
+class Stencil(abc.ABC):
+    """A 3-, 5- or 7-point operator on a grid of cells in 1, 2 or 3 dimensions, however its entries are stored."""
+
+    grid: tuple[int, ...]
+    """Cells per side, (nx,), (ny, nx) or (nz, ny, nx); unknown i = x + nx*(y + ny*z)."""
+    main: np.ndarray
+    """The diagonal, shape (N,)."""
+    lower: tuple[np.ndarray, ...]
+    """One band of shape (N,) per dimension, x first: lower[k][i] = A[i, i - stride_k]."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        size = math.prod(self.grid)
+        return size, size
+
+    @property
+    @abc.abstractmethod
+    def dtype(self) -> np.dtype: ...
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Index distance to the neighbour in x, y and z."""
+        sizes = self.grid[::-1]
+        return tuple(math.prod(sizes[:k]) for k in range(len(sizes)))
+
+    def diagonal(self) -> np.ndarray:
+        return self.main
+
+    def to_csr(self) -> sparse.csr_array:
+        main, lower = self.main, self.lower
+        coupled = [np.flatnonzero(low) for low in lower]
+        rows = [np.flatnonzero(main), *coupled]
+        columns = [rows[0], *(row - stride for row, stride in zip(coupled, self.strides, strict=True))]
+        values = [band[row] for band, row in zip((main, *lower), rows, strict=True)]
+        places = (np.concatenate(rows), np.concatenate(columns))
+        below = sparse.coo_array((np.concatenate(values), places), shape=self.shape).tocsr()
+        return sparse.csr_array(below + sparse.tril(below, k=-1).conj().T)
+
+    def astype(self, dtype: np.dtype) -> BandStencil:
+        return BandStencil(self.grid, self.main.astype(dtype), tuple(low.astype(dtype) for low in self.lower))
+
+    @abc.abstractmethod
+    def bind(self, device: Device) -> BoundOperator: ...
+
+    @abc.abstractmethod
+    def neumann(self, device: Device, order: int) -> BoundOperator:
+        """K^H D^-1 K on a device, K being the truncated Neumann series of that order for L D^-1."""
+
+    @abc.abstractmethod
+    def box_matrix(
+        self, device: Device, labels: np.ndarray, boxes: Boxes
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """E of parts of boxes as data, indices and indptr, rows not sorted; None where a row has too many entries."""
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
-class Stencil:
-    """A 3-, 5- or 7-point operator on a grid of cells in 1, 2 or 3 dimensions.
+class BandStencil(Stencil):
+    """A stencil stored as its diagonal and lower bands.
 
     grid: cells per side, (nx,), (ny, nx) or (nz, ny, nx); unknown i = x + nx*(y + ny*z).
     main: the diagonal, shape (N,).
@@ -73,18 +130,8 @@ class Stencil:
                 )
 
     @property
-    def shape(self) -> tuple[int, int]:
-        return self.main.size, self.main.size
-
-    @property
     def dtype(self) -> np.dtype:
         return self.main.dtype
-
-    @property
-    def strides(self) -> tuple[int, ...]:
-        """Index distance to the neighbour in x, y and z."""
-        sizes = self.grid[::-1]
-        return tuple(math.prod(sizes[:k]) for k in range(len(sizes)))
 
     @property
     def nnz(self) -> int:
@@ -97,23 +144,17 @@ class Stencil:
         constant = bool(np.all(self.main == self.main[0]))
         return sum(low.nbytes for low in self.lower) + (0 if constant else self.main.nbytes)
 
-    def diagonal(self) -> np.ndarray:
-        return self.main
-
-    def to_csr(self) -> sparse.csr_array:
-        coupled = [np.flatnonzero(low) for low in self.lower]
-        rows = [np.flatnonzero(self.main), *coupled]
-        columns = [rows[0], *(row - stride for row, stride in zip(coupled, self.strides, strict=True))]
-        values = [band[row] for band, row in zip((self.main, *self.lower), rows, strict=True)]
-        places = (np.concatenate(rows), np.concatenate(columns))
-        below = sparse.coo_array((np.concatenate(values), places), shape=self.shape).tocsr()
-        return sparse.csr_array(below + sparse.tril(below, k=-1).conj().T)
-
-    def astype(self, dtype: np.dtype) -> Stencil:
-        return Stencil(self.grid, self.main.astype(dtype), tuple(low.astype(dtype) for low in self.lower))
-
     def bind(self, device: Device) -> BoundOperator:
         return device.stencil(self.main, self.lower, self.strides)
+
+    def neumann(self, device: Device, order: int) -> BoundOperator:
+        bands, inverse_diagonal = device.scaled_bands(self.main, self.lower, self.strides)
+        return device.stencil_series(bands, self.strides, inverse_diagonal, order)
+
+    def box_matrix(
+        self, device: Device, labels: np.ndarray, boxes: Boxes
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        return device.box_matrix(self.main, self.lower, self.strides, labels, boxes)
 
 
 def _first_nonfinite(values: np.ndarray) -> int:

@@ -41,8 +41,7 @@ class Neumann(Preconditioner):
 
     def setup(self, operator: Operator, device: Device) -> BoundOperator:
         if isinstance(operator, Stencil):
-            bands, inverse_diagonal = device.scaled_bands(operator.main, operator.lower, operator.strides)
-            return device.stencil_series(bands, operator.strides, inverse_diagonal, self.order)
+            return operator.neumann(device, self.order)
         inverse_diagonal = device.array(1 / operator.diagonal(), operator.dtype)
         lower = sparse.tril(operator.to_csr(), k=-1, format="csr") @ sparse.diags_array(1 / operator.diagonal())
         terms = device.csr_terms(sparse.csr_array(lower), inverse_diagonal)

@@ -22,7 +22,8 @@ class LinearSystem:
     operator: A, N x N.
     b: the problem's default right-hand side, shape (N,); consistent if A is singular.
     grid: cells per side, (ny, nx) or (nz, ny, nx); None for a matrix from a file.
-    coefficient: 1/rho per cell, or that of the problem's formulas, shape (N,); None without a coefficient.
+    coefficients: 1/rho per cell, or that of the problem's formulas, shape (N,), or its values in phase 0 and in the
+        others; None without a coefficient.
     coefficient_name: label in figures; empty for 1/rho.
     phase: 0 for the surrounding phase, 1, 2, ... for bubbles or slabs, integer, shape (N,); None without phases.
     constant_nullspace: A times the constant vector is zero (all-Neumann), so x is defined up to a constant.
@@ -33,12 +34,21 @@ class LinearSystem:
     operator: Operator
     b: np.ndarray
     grid: tuple[int, ...] | None = None
-    coefficient: np.ndarray | None = None
+    coefficients: np.ndarray | tuple[float, float] | None = None
     coefficient_name: str = ""
     phase: np.ndarray | None = None
     constant_nullspace: bool = False
     random_start: bool = False
     notes: tuple[str, ...] = ()
+
+    @property
+    def coefficient(self) -> np.ndarray | None:
+        """The coefficient of each cell, shape (N,); None without one."""
+        if not isinstance(self.coefficients, tuple):
+            return self.coefficients
+        assert self.phase is not None
+        outside, inside = self.coefficients
+        return np.where(self.phase > 0, inside, outside)
 
 
 @dataclasses.dataclass(frozen=True)

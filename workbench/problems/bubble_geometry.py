@@ -72,12 +72,14 @@ class Geometry:
             )
 
     def paint(self, n: int) -> np.ndarray:
-        """The phase of each cell, int32, shape (n, ..., n): the number 1..k of the bubble with the cell centre, else 0.
+        """The phase of each cell, shape (n, ..., n): the number 1..k of the bubble with the cell centre, else 0.
+
+        uint8 for up to 255 bubbles, else uint16.
 
         Raises InputError for a bubble that contains no cell centre. Cost: the bubbles' bounding boxes.
         """
         self.check_cells(n)
-        phase = np.zeros((n,) * self.centres.shape[1], dtype=np.int32)
+        phase = np.zeros((n,) * self.centres.shape[1], dtype=np.uint8 if self.radii.size < 256 else np.uint16)
         for k, (centre, radius) in enumerate(zip(self.centres * n - 0.5, self.radii * n, strict=True), start=1):
             first = np.maximum(np.ceil(centre - radius - ROUNDING * n).astype(int), 0)
             last = np.minimum(np.floor(centre + radius + ROUNDING * n).astype(int), n - 1)

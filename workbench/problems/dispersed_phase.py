@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.problems.base import LinearSystem
-from workbench.problems.diffusion import assemble_diffusion, without_mean
+from workbench.problems.diffusion import assemble_two_phases, without_mean
 from workbench.problems.sides import is_closed
 
 
@@ -21,8 +21,7 @@ def dispersed_phase_system(phase: np.ndarray, contrast: float, sides: str, seed:
     ||r0|| = 7.4e4 ||b|| and takes 308 iterations with Neu2 alone; densities contrast and 1 would give 7.4e7 and 398.
     """
     n = phase.shape[0]
-    coefficient = np.where(phase > 0, 1.0, contrast)
-    operator = assemble_diffusion(coefficient, sides, scale=float(n) ** 2)
+    operator = assemble_two_phases(phase, (contrast, 1.0), sides, scale=float(n) ** 2)
     closed = is_closed(sides, phase.ndim)
     # A separate random stream, since a random x0 drawn from default_rng(seed) must differ from b.
     b = np.random.default_rng([seed, 1]).random(phase.size)
@@ -30,7 +29,7 @@ def dispersed_phase_system(phase: np.ndarray, contrast: float, sides: str, seed:
         operator,
         without_mean(b) if closed else b,
         grid=phase.shape,
-        coefficient=coefficient.reshape(-1),
+        coefficients=(contrast, 1.0),
         phase=phase.reshape(-1),
         constant_nullspace=closed,
         random_start=True,

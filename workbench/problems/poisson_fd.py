@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.operators import Size, Stencil
+from workbench.operators import BandStencil, Size
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.formula import Formula
 from workbench.problems.memory import LARGEST_SQUARE, check_memory
@@ -73,7 +73,7 @@ class PoissonFD(Problem):
             notes = () if (scale == 1).all() else ("rows were scaled, which makes the printed operator symmetric",)
             main, west, south = 2 * scale * (a + b), -scale * a, -scale * b
         west[:, 0] = south[0] = 0
-        operator = Stencil((side, side), main.ravel(), (west.ravel(), south.ravel()))
+        operator = BandStencil((side, side), main.ravel(), (west.ravel(), south.ravel()))
         return LinearSystem(operator, (scale * right).ravel(), grid=(side, side), notes=notes)
 
     def _formula(self, name: str) -> Formula:

@@ -107,7 +107,7 @@ class PoissonFormulas(Problem):
             assemble_diffusion(per_axis, self.sides, scale=float(n) ** 2),
             without_mean(b) if closed else b,
             grid=right.shape,
-            coefficient=per_axis[0].reshape(-1),
+            coefficients=per_axis[0].reshape(-1),
             coefficient_name="coefficient a",
             constant_nullspace=closed,
         )

@@ -53,5 +53,5 @@ class Slabs(Problem):
                 f"a slab of thickness {self.thickness:g} fills the cube of {self.n} cells per side; "
                 f"use a thickness of at most {1 - 1 / self.n:g}"
             )
-        phase = np.broadcast_to(middle.astype(np.int32), (self.n,) * 3).copy()
+        phase = np.broadcast_to(middle.astype(np.uint8), (self.n,) * 3).copy()
         return dispersed_phase_system(phase, self.contrast, "neumann", seed)

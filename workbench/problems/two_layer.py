@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.operators import Size
 from workbench.problems.base import LinearSystem, Problem
-from workbench.problems.diffusion import assemble_diffusion
+from workbench.problems.diffusion import assemble_two_phases
 from workbench.problems.memory import LARGEST_SQUARE, check_grid
 from workbench.registry import parameter, register
 
@@ -43,13 +43,13 @@ class TwoLayer(Problem):
     def assemble(self, seed: int = 0) -> LinearSystem:
         check_grid(self.n, 2, self.spec)
         upper = 2 * np.arange(self.n) + 1 >= self.n
-        phase = np.repeat(upper.astype(np.int32), self.n).reshape(self.n, self.n)
-        coefficient = np.where(phase > 0, 1.0 / self.contrast, 1.0)
+        phase = np.repeat(upper.astype(np.uint8), self.n).reshape(self.n, self.n)
+        coefficients = (1.0, 1.0 / self.contrast)
         return LinearSystem(
-            assemble_diffusion(coefficient, "y-:dirichlet", dirichlet_distance=1.0),
+            assemble_two_phases(phase, coefficients, "y-:dirichlet", dirichlet_distance=1.0),
             np.ones(phase.size),
             grid=phase.shape,
-            coefficient=coefficient.reshape(-1),
+            coefficients=coefficients,
             phase=phase.reshape(-1),
             random_start=True,
         )

@@ -14,7 +14,7 @@ from tests.conftest import box_stencil, random_matrix
 from workbench import devices
 from workbench.devices.series import TermByTerm
 from workbench.lines.types import accumulator
-from workbench.operators import Box, Stencil
+from workbench.operators import BandStencil, Box
 from workbench.preconditioners.base import ElementWise
 
 DTYPES = ("float32", "float64", "complex64", "complex128")
@@ -51,7 +51,7 @@ def test_stencils(accelerator, case):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_a_stencil_with_a_constant_diagonal(accelerator, dtype):
     lower = box_stencil((12, 31), dtype).lower
-    operator, x = Stencil((12, 31), np.full(12 * 31, 5, dtype), lower), numbers(12 * 31, dtype)
+    operator, x = BandStencil((12, 31), np.full(12 * 31, 5, dtype), lower), numbers(12 * 31, dtype)
     same(accelerator, operator.bind(accelerator), operator.to_csr() @ x, x)
 
 

@@ -12,7 +12,7 @@ from workbench.devices.cpu.coarse_rows import alike
 from workbench.devices.cpu.subdomains import LONGEST_SEGMENT
 from workbench.devices.cpu.threads import CHUNK, WORTH_SHARING
 from workbench.lines.types import accumulator
-from workbench.operators import Matrix, Stencil
+from workbench.operators import BandStencil, Matrix
 
 CPU = Cpu()
 DTYPES = ("float32", "float64", "complex64", "complex128")
@@ -141,7 +141,7 @@ def diffusion(grid, dtype=float):
         np.moveaxis(main, axis, 0)[:-1] -= np.moveaxis(low, axis, 0)[1:]
         lower.append(low.ravel().astype(dtype))
     np.moveaxis(main, -1, 0)[0] += 1
-    return Stencil(grid, main.ravel().astype(dtype), tuple(lower))
+    return BandStencil(grid, main.ravel().astype(dtype), tuple(lower))
 
 
 def check_columns(operator, labels):
@@ -181,7 +181,7 @@ def test_compact_columns_of_a_stencil(grid, count):
 def test_compact_columns_of_a_hermitian_stencil():
     stencil = diffusion((6, 7), complex)
     turned = tuple((low * np.exp(0.7j)) for low in stencil.lower)
-    check_columns(Stencil((6, 7), stencil.main, turned), rng_labels(42, 5))
+    check_columns(BandStencil((6, 7), stencil.main, turned), rng_labels(42, 5))
 
 
 def test_only_rows_at_interfaces_are_stored():

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 
 from workbench.devices.cpu import generated, neumann_text
 from workbench.devices.cpu.compiled import kernel
+from workbench.devices.cpu.face_codes import inverse_diagonal
 from workbench.devices.cpu.memory import vector
-from workbench.devices.cpu.neumann_text import ALIGNED, BLOCK
+from workbench.devices.cpu.neumann_text import ALIGNED, BLOCK, Coefficients, FaceSeries, ScaledBands
 from workbench.devices.cpu.threads import CHUNK, cores, launch, prepare
 from workbench.devices.cpu.work_stealing import shared, threads
+from workbench.devices.face_codes import FaceCodes
 from workbench.devices.traffic import product_flops
 from workbench.lines.types import accumulator
 
@@ -30,8 +33,21 @@ def stencil_series(
     bands: entries (i, i - stride) at i, each of shape (N,); inverse_diagonal: shape (N,); order: terms after the
     identity.
     """
-    kind = OnePassSeries if order <= MOST_LEVELS else SeveralPassSeries
-    return kind(bands, strides, inverse_diagonal, order)
+    dtype = inverse_diagonal.dtype
+    arrays = (*bands, inverse_diagonal, np.array(strides))
+    return _series(Stored(ScaledBands(len(bands), dtype), arrays, strides[-1], len(bands) + 1), order)
+
+
+def face_series(faces: FaceCodes, dtype: np.dtype, order: int) -> OnePassSeries | SeveralPassSeries:
+    """The same for codes of faces, on vectors of that dtype. Stores D^-1."""
+    scale = inverse_diagonal(faces, dtype)
+    arrays = (faces.codes, faces.values, faces.walls, scale, np.array(faces.strides))
+    words = 1 + faces.codes.itemsize / scale.itemsize
+    return _series(Stored(FaceSeries(faces.directions, scale.dtype), arrays, faces.strides[-1], words), order)
+
+
+def _series(stored: Stored, order: int) -> OnePassSeries | SeveralPassSeries:
+    return (OnePassSeries if order <= MOST_LEVELS else SeveralPassSeries)(stored, order)
 
 
 def scaled_bands(
@@ -46,15 +62,27 @@ def scaled_bands(
     return bands, inverse
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class Stored:
+    """What a series reads: the text of its coefficients, their arrays, the largest stride, and words per row."""
+
+    of: Coefficients
+    arrays: tuple[np.ndarray, ...]
+    far: int
+    words: float
+
+    @property
+    def size(self) -> int:
+        """N."""
+        return self.arrays[0].size
+
+
 class _Series:
     """Base of both: the arrays of the series, the sums, and the cost."""
 
-    def __init__(
-        self, bands: tuple[np.ndarray, ...], strides: tuple[int, ...], inverse_diagonal: np.ndarray, order: int
-    ) -> None:
-        self._bands, self._order = bands, order
-        self._size, self._dtype = inverse_diagonal.size, inverse_diagonal.dtype
-        self._arrays = (*bands, inverse_diagonal, np.array(strides))
+    def __init__(self, stored: Stored, order: int) -> None:
+        self._stored, self._order = stored, order
+        self._size, self._dtype = stored.size, stored.of.dtype
         self._dots = np.zeros(3, accumulator(self._dtype))
 
     def _chunks(self, reach: int) -> int:
@@ -68,23 +96,22 @@ class _Series:
 
     @property
     def flops(self) -> int:
-        return product_flops(2 * self._order * len(self._bands) * self._size, self._dtype) + self._size
+        return product_flops(2 * self._order * self._stored.of.bands * self._size, self._dtype) + self._size
 
 
 class OnePassSeries(_Series):
-    """Both factors in one pass. Reads r, the bands and D^-1 and writes u once: bands + 3 words per row. Intermediate
-    vectors stay in the cache and are recomputed where chunks meet; work space: 2*order - 1 chunks per core."""
+    """Both factors in one pass. Reads r, the coefficients and D^-1 and writes u once. Intermediate vectors stay in the
+    cache and are recomputed where chunks meet; work space: 2*order - 1 chunks per core."""
 
-    def __init__(
-        self, bands: tuple[np.ndarray, ...], strides: tuple[int, ...], inverse_diagonal: np.ndarray, order: int
-    ) -> None:
-        super().__init__(bands, strides, inverse_diagonal, order)
-        reach = order * strides[-1]
+    def __init__(self, stored: Stored, order: int) -> None:
+        super().__init__(stored, order)
+        reach = order * stored.far
         chunks = self._chunks(reach)
         scratch = self._scratch(2 * order - 1, chunks, 2 * reach)
-        self._fixed = (*self._arrays, scratch, np.zeros((chunks, 3), self._dots.dtype), self._dots)
-        self._kernel = generated.kernel(neumann_text.both(len(bands), self._dtype, order))
-        prepare(self._kernel, inverse_diagonal, inverse_diagonal, *self._fixed)
+        self._fixed = (*stored.arrays, scratch, np.zeros((chunks, 3), self._dots.dtype), self._dots)
+        self._kernel = generated.kernel(neumann_text.both(stored.of, order))
+        some = np.empty(0, self._dtype)
+        prepare(self._kernel, some, some, *self._fixed)
 
     def apply(self, r: np.ndarray, u: np.ndarray, *_: str) -> np.ndarray:
         """u = M^-1 r; computes all three dot products. The two may not be the same vector."""
@@ -93,32 +120,28 @@ class OnePassSeries(_Series):
 
     @property
     def traffic(self) -> int:
-        return (len(self._bands) + 3) * self._size * self._dtype.itemsize
+        return int((self._stored.words + 2) * self._size * self._dtype.itemsize)
 
 
 class SeveralPassSeries(_Series):
-    """One pass for up to three terms of a factor, of bands + 3 words per row. Work space: two vectors and a few chunks
-    per core."""
+    """One pass for up to three terms of a factor, which reads the coefficients, D^-1 and two vectors and writes one.
+    Work space: two vectors and a few chunks per core."""
 
-    def __init__(
-        self, bands: tuple[np.ndarray, ...], strides: tuple[int, ...], inverse_diagonal: np.ndarray, order: int
-    ) -> None:
-        super().__init__(bands, strides, inverse_diagonal, order)
+    def __init__(self, stored: Stored, order: int) -> None:
+        super().__init__(stored, order)
         self._levels = [min(MOST_LEVELS, order - done) for done in range(0, order, MOST_LEVELS)]
         self._middle = vector(self._size, self._dtype)
         self._spare = vector(self._size, self._dtype)
-        reach = strides[-1] * (self._levels[0] - 1)
+        reach = stored.far * (self._levels[0] - 1)
         chunks = self._chunks(reach)
         scratch = self._scratch(self._levels[0] - 1, chunks, reach)
-        self._fixed = (*self._arrays, scratch, np.zeros((chunks, 3), self._dots.dtype), self._dots)
+        self._fixed = (*stored.arrays, scratch, np.zeros((chunks, 3), self._dots.dtype), self._dots)
         last = len(self._levels) - 1
         self._lower = [
-            generated.kernel(neumann_text.lower_pass(len(bands), self._dtype, levels, scaled=k == last))
+            generated.kernel(neumann_text.lower_pass(stored.of, levels, first=k == 0, last=k == last))
             for k, levels in enumerate(self._levels)
         ]
-        self._upper = [
-            generated.kernel(neumann_text.upper_pass(len(bands), self._dtype, levels)) for levels in self._levels
-        ]
+        self._upper = [generated.kernel(neumann_text.upper_pass(stored.of, levels)) for levels in self._levels]
         for text in (*self._lower, *self._upper):
             prepare(text, *[self._middle] * 4, *self._fixed)
 
@@ -139,7 +162,7 @@ class SeveralPassSeries(_Series):
     @property
     def traffic(self) -> int:
         passes = len(self._levels)
-        return (2 * passes * (len(self._bands) + 3) + passes - 1) * self._middle.nbytes
+        return int((2 * passes * (self._stored.words + 2) + passes - 1) * self._middle.nbytes)
 
 
 @kernel(error_model="numpy")

@@ -20,7 +20,7 @@ from workbench.devices.cpu.cycles import CpuLevels
 from workbench.devices.cpu.pieces import PieceVectors
 from workbench.devices.cpu.polynomial import ChebyshevStep
 from workbench.devices.cpu.sparse_inverse import FactorizedInverse, inverse_factor
-from workbench.devices.cpu.stencil import StencilProduct
+from workbench.devices.cpu.stencil import FaceProduct, StencilProduct
 from workbench.devices.cpu.subdomains import CompactColumns, Subdomains
 from workbench.devices.cpu.triangular import CsrFactor, StencilFactor
 from workbench.devices.cpu.unfused import (
@@ -29,13 +29,17 @@ from workbench.devices.cpu.unfused import (
     CoarseLevel,
     DotProducts,
 )
+from workbench.devices.face_codes import FaceCodes
 from workbench.devices.fast_diagonalization import Diagonalized
 from workbench.devices.jacobi_boxes import JacobiBoxes
 from workbench.devices.operator_protocols import BlockAlgebra
 from workbench.devices.pieces import Pieces
 from workbench.devices.restricted_product import ProductThenRestriction
 
-FUSED: dict[tuple[type, type], Callable[[Any, Any], Any]] = {(StencilProduct, Subdomains): StencilProduct.restricted}
+FUSED: dict[tuple[type, type], Callable[[Any, Any], Any]] = {
+    (StencilProduct, Subdomains): StencilProduct.restricted,
+    (FaceProduct, Subdomains): FaceProduct.restricted,
+}
 """Products that restrict their result in the same pass, by the types of A and Z."""
 
 
@@ -48,6 +52,10 @@ class Operators(DeviceBase):
     def stencil(self, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]) -> StencilProduct:
         """The matrix-vector product of a symmetric stencil."""
         return StencilProduct(main, lower, strides)
+
+    def faces(self, faces: FaceCodes, dtype: np.dtype) -> FaceProduct:
+        """The product with codes of faces."""
+        return FaceProduct(faces, dtype)
 
     def box(
         self, grid: tuple[int, int, int], reach: int, diagonal: float, coupling: float, dtype: np.dtype
@@ -87,6 +95,12 @@ class Operators(DeviceBase):
     ) -> neumann.OnePassSeries | neumann.SeveralPassSeries:
         """K^H D^-1 K for the strictly lower bands of L D^-1, K the Neumann series of that order."""
         return neumann.stencil_series(bands, strides, inverse_diagonal, order)
+
+    def face_series(
+        self, faces: FaceCodes, dtype: np.dtype, order: int
+    ) -> neumann.OnePassSeries | neumann.SeveralPassSeries:
+        """K^H D^-1 K for codes of faces, K the Neumann series of that order."""
+        return neumann.face_series(faces, dtype, order)
 
     def csr_terms(self, lower: sparse.csr_array, scale: np.ndarray) -> tuple[CsrTerm, CsrTerm, CsrTerm]:
         """base - L x, (base - L x)*scale and base - L^H x for a strictly lower triangle in CSR form."""
@@ -128,6 +142,12 @@ class Operators(DeviceBase):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         """E of parts of boxes."""
         return box_parts.stencil_parts_matrix(main, lower, strides, labels, boxes)
+
+    def face_box_matrix(
+        self, faces: FaceCodes, labels: np.ndarray, boxes: Boxes
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """E of parts of boxes from codes of faces."""
+        return box_parts.face_parts_matrix(faces, labels, boxes)
 
     def columns(self, rows: np.ndarray) -> Columns:
         """A few dense vectors, given as the rows of a matrix."""

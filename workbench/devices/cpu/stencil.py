@@ -1,22 +1,25 @@
-"""Matrix-vector products with Hermitian stencils on the cores, as kernels generated for 1, 2 or 3 lower bands.
+"""Matrix-vector products with Hermitian stencils on the cores, as kernels generated for 1, 2 or 3 directions.
 
 The matrix is a diagonal and lower bands at distances d0 < d1 < ..; row i of A x is main[i] x[i] + sum_k low_k[i] x[i -
 d_k] + conj(low_k[i + d_k]) x[i + d_k]. Indices beyond the vector occur only in the first and the last d_max rows, which
 have separate loops, so the long loop has no branch; it runs over slices, so that it vectorizes. At all other walls of
-the grid the bands are zero.
+the grid the bands are zero. With codes of faces the same entries come from a byte per row (see `face_codes`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from workbench.devices.cpu import generated
+from workbench.devices.cpu import face_codes, generated, stencil_entries
 from workbench.devices.cpu.block_products import BlockStencilProduct
+from workbench.devices.cpu.stencil_entries import Bands, Entries, Faces, distances
 from workbench.devices.cpu.stencil_residual import RestrictedResidual
 from workbench.devices.cpu.subdomains import SUBDOMAINS, Subdomains
 from workbench.devices.cpu.threads import chunks_of, launch, prepare
+from workbench.devices.face_codes import FaceCodes
 from workbench.devices.traffic import product_flops
 from workbench.lines.types import accumulator
 
@@ -33,35 +36,45 @@ for run in range(cuts[chunk], cuts[chunk + 1]):
 """Add the sum of each run of equal labels in a chunk of y to the coarse vector of the group."""
 
 
-class StencilProduct:
-    """out = A x for a Hermitian stencil, with (x, out), (out, out) and (x, x) in the same pass."""
+class _Product:
+    """out = A x with (x, out), (out, out) and (x, x) in the same pass.
 
-    def __init__(self, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]) -> None:
-        self._size, self._dtype, self._lower = main.size, main.dtype, lower
-        # A constant diagonal, as in Poisson problems, is stored as one number, which saves reading a vector.
-        self._constant = bool(np.all(main == main[0]))
-        self._kernel = generated.kernel(product_text(len(lower), main.dtype, constant_main=self._constant))
-        self._dots = np.zeros(3, accumulator(main.dtype))
-        partial = np.zeros((chunks_of(main.size), 3), self._dots.dtype)
-        diagonal = main[:1].copy() if self._constant else main
-        self._fixed = (diagonal, *lower, np.array(strides, dtype=np.int64), partial, self._dots)
-        vector = np.empty(0, main.dtype)
+    entries: the text of a row. arrays: those that it names, the last being the strides. size: N. dtype: of the vectors.
+    """
+
+    def __init__(self, entries: Entries, arrays: tuple[np.ndarray, ...], size: int, dtype: np.dtype) -> None:
+        self._entries, self._arrays, self._size, self._dtype = entries, arrays, size, dtype
+        self._kernel = generated.kernel(product_text(entries, dtype))
+        self._dots = np.zeros(3, accumulator(dtype))
+        partial = np.zeros((chunks_of(size), 3), self._dots.dtype)
+        self._fixed = (*arrays, partial, self._dots)
+        vector = np.empty(0, dtype)
         prepare(self._kernel, vector, vector, *self._fixed)
 
     def apply(self, x: np.ndarray, out: np.ndarray, *_: str) -> np.ndarray:
         launch(x.size, self._kernel, x, out, *self._fixed)
         return self._dots
 
-    def block(self, columns: int) -> BlockStencilProduct:
-        """The product with N x columns block vectors."""
-        main, *lower, strides, _, _ = self._fixed
-        return BlockStencilProduct(self._size, main, lower, strides, columns)
-
     def restricted(self, subdomains: Subdomains) -> RestrictedStencilProduct:
         """The product that also computes Z^T out, from each chunk of out while that is in the cache."""
-        text = product_text(len(self._lower), self._dtype, constant_main=self._constant, restricted=True)
-        residual = RestrictedResidual(self._fixed[:-2], subdomains)
-        return RestrictedStencilProduct(generated.kernel(text), self._fixed, subdomains, residual)
+        text = product_text(self._entries, self._dtype, restricted=True)
+        residual = RestrictedResidual(self._entries, self._arrays, self._dtype, subdomains)
+        return RestrictedStencilProduct(generated.kernel(text), self._fixed, self._dtype, subdomains, residual)
+
+
+class StencilProduct(_Product):
+    """The product with a diagonal and lower bands."""
+
+    def __init__(self, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]) -> None:
+        # A constant diagonal, as in Poisson problems, is stored as one number, which saves reading a vector.
+        self._constant = bool(np.all(main == main[0]))
+        self._lower = lower
+        arrays = (main[:1].copy() if self._constant else main, *lower, np.array(strides, dtype=np.int64))
+        super().__init__(Bands(len(lower), main.dtype, self._constant), arrays, main.size, main.dtype)
+
+    def block(self, columns: int) -> BlockStencilProduct:
+        """The product with N x columns block vectors."""
+        return BlockStencilProduct(self._size, self._arrays[0], self._lower, self._arrays[-1], columns)
 
     @property
     def traffic(self) -> int:
@@ -72,20 +85,47 @@ class StencilProduct:
         return product_flops((2 * len(self._lower) + 1) * self._size, self._dtype)
 
 
+class FaceProduct(_Product):
+    """The product with codes of faces, a byte per row. dtype: of the vectors; arithmetic is in double precision."""
+
+    def __init__(self, faces: FaceCodes, dtype: np.dtype) -> None:
+        self._faces = faces
+        super().__init__(Faces(faces.directions, faces.walled), face_arrays(faces), faces.size, np.dtype(dtype))
+
+    def block(self, columns: int) -> BlockStencilProduct:
+        """The product with N x columns block vectors, by bands, which cost little for several columns."""
+        lower = tuple(face_codes.band(self._faces, direction) for direction in range(self._faces.directions))
+        main = face_codes.diagonal(self._faces)
+        return BlockStencilProduct(self._size, main, lower, self._arrays[-1], columns)
+
+    @property
+    def traffic(self) -> int:
+        return (1 + 2 * self._dtype.itemsize) * self._size
+
+    @property
+    def flops(self) -> int:
+        return self._faces.flops
+
+
+def face_arrays(faces: FaceCodes) -> tuple[np.ndarray, ...]:
+    """The arrays that the text of `Faces` names."""
+    return faces.codes, faces.values, faces.walls, np.array(faces.strides, np.int64)
+
+
 class RestrictedStencilProduct:
     """out = A x and Z^T out in one pass, for piecewise constant Z: the restriction reads no further memory."""
 
     def __init__(
         self,
         kernel: Callable[..., None],
-        fixed: tuple[np.ndarray, ...],
+        fixed: tuple[Any, ...],
+        dtype: np.dtype,
         subdomains: Subdomains,
         residual: RestrictedResidual,
     ) -> None:
         self._kernel, self._fixed, self._subdomains = kernel, (*fixed, *subdomains.stored), subdomains
-        self._residual = residual
-        self._dots = fixed[-1]
-        vector = np.empty(0, fixed[0].dtype)
+        self._residual, self._dots, self._itemsize = residual, fixed[-1], dtype.itemsize
+        vector = np.empty(0, dtype)
         prepare(kernel, vector, vector, *self._fixed)
 
     def apply(self, x: np.ndarray, out: np.ndarray, *_: str) -> tuple[np.ndarray, np.ndarray]:
@@ -100,24 +140,19 @@ class RestrictedStencilProduct:
     @property
     def saved(self) -> int:
         """Bytes saved compared with a separate restriction."""
-        return self._subdomains.size * self._fixed[0].itemsize
+        return self._subdomains.size * self._itemsize
 
 
-def product_text(bands: int, dtype: np.dtype, *, constant_main: bool = False, restricted: bool = False) -> str:
+def product_text(entries: Entries, dtype: np.dtype, *, restricted: bool = False) -> str:
     """Python source of the kernel of the product: a branch-free loop for the middle, and one for each end.
 
     restricted: chunks come in groups, each with separate sums for the coarse vector.
     """
-    dtype, wide = np.dtype(dtype), accumulator(dtype)
-    zero = "0j" if wide.kind == "c" else "0.0"
-    lows = [f"low{k}" for k in range(bands)]
     more = f", {SUBDOMAINS}" if restricted else ""
-    text = [f"def kernel(taken, x, y, main, {', '.join(lows)}, strides, partial, dots{more}):", "    n = x.size"]
-    text += [f"    d{k} = strides[{k}]" for k in range(bands)]
-    text += [f"    first = min(n, d{bands - 1})", f"    last = max(first, n - d{bands - 1})"]
-    text += ["    constant = main[0]"] if constant_main else []
+    text = [f"def kernel(taken, x, y, {entries.arguments}, partial, dots{more}):", "    n = x.size"]
+    text += [f"    {line}" for line in (*distances(entries.bands), *entries.head())]
     text += ["    chunks = partial.shape[0]"]
-    body = _chunk(lows, dtype, constant_main)
+    body = _chunk(entries, np.dtype(dtype))
     if restricted:
         whole = ["mine = sums[group]", "for k in range(mine.size):", "    mine[k] = 0"]
         whole += ["for chunk in range(groups[group], groups[group + 1]):"]
@@ -130,41 +165,28 @@ def product_text(bands: int, dtype: np.dtype, *, constant_main: bool = False, re
     else:
         text += [f"    {line}" for line in generated.over("chunks", body)]
     for k in range(len(SUMS)):
-        text += ["    total = " + zero, "    for chunk in range(chunks):", f"        total += partial[chunk, {k}]"]
+        text += [
+            f"    total = {_zero(dtype)}",
+            "    for chunk in range(chunks):",
+            f"        total += partial[chunk, {k}]",
+        ]
         text += [f"    dots[{k}] = total"]
     return "\n".join(text) + "\n"
 
 
-def _chunk(lows: list[str], dtype: np.dtype, constant_main: bool) -> list[str]:
+def _chunk(entries: Entries, dtype: np.dtype) -> list[str]:
     """Lines for the product on one chunk, with its part of the dot products."""
-    wide = accumulator(dtype)
-    zero = "0j" if wide.kind == "c" else "0.0"
-    inner = "constant*s_x[i]" if constant_main else "s_main[i]*s_x[i]"
-    views = {"s_x": "x[a:b]", "s_y": "y[a:b]"} | ({} if constant_main else {"s_main": "main[a:b]"})
-    edge = ["v = constant*x[i]" if constant_main else "v = main[i]*x[i]"]
-    for k, low in enumerate(lows):
-        views |= {f"s_{low}": f"{low}[a:b]", f"s_{low}_up": f"{low}[a + d{k}:b + d{k}]"}
-        views |= {f"s_below{k}": f"x[a - d{k}:b - d{k}]", f"s_above{k}": f"x[a + d{k}:b + d{k}]"}
-        inner += f" + s_{low}[i]*s_below{k}[i] + {_conj(f's_{low}_up[i]', dtype)}*s_above{k}[i]"
-        edge += [f"if i >= d{k}:", f"    v += {low}[i]*x[i - d{k}]"]
-        edge += [f"if i + d{k} < n:", f"    v += {_conj(f'{low}[i + d{k}]', dtype)}*x[i + d{k}]"]
-    text = ["low = n*chunk//chunks", "high = n*(chunk + 1)//chunks", *(f"{name} = {zero}" for name in SUMS)]
+    text = ["low = n*chunk//chunks", "high = n*(chunk + 1)//chunks", *(f"{name} = {_zero(dtype)}" for name in SUMS)]
     text += ["a = max(low, first)", "b = max(a, min(high, last))"]
-    text += [f"{name} = {view}" for name, view in views.items()]
-    text += ["for i in range(b - a):", f"    v = np.{dtype.name}({inner})", "    s_y[i] = v"]
-    text += [f"    {line}" for line in _sums("s_x[i]", wide)]
+    text += [f"{name} = {view}" for name, view in {**entries.views("a", "b"), "s_y": "y[a:b]"}.items()]
+    text += ["for i in range(b - a):"]
+    inside = [*entries.row(), f"v = np.{dtype.name}(v)", "s_y[i] = v", *stencil_entries.sums("s_x[i]", dtype)]
+    text += [f"    {line}" for line in inside]
+    edge = [*entries.edge_row(), f"v = np.{dtype.name}(v)", "y[i] = v", *stencil_entries.sums("x[i]", dtype)]
     for start, stop in (("low", "min(high, first)"), ("max(low, last)", "high")):
         text += [f"for i in range({start}, {stop}):", *(f"    {line}" for line in edge)]
-        text += ["    y[i] = v", *(f"    {line}" for line in _sums("x[i]", wide))]
     return [*text, *(f"partial[chunk, {k}] = {name}" for k, name in enumerate(SUMS))]
 
 
-def _conj(text: str, dtype: np.dtype) -> str:
-    return f"np.conj({text})" if dtype.kind == "c" else text
-
-
-def _sums(x: str, wide: np.dtype) -> list[str]:
-    """Lines that add the terms of a row, y being `v`, to the dot products, in double precision."""
-    x, y = f"np.{wide.name}({x})", f"np.{wide.name}(v)"
-    pairs = ((x, y), (y, y), (x, x))
-    return [f"{name} += {_conj(left, wide)}*{right}" for name, (left, right) in zip(SUMS, pairs, strict=True)]
+def _zero(dtype: np.dtype) -> str:
+    return "0j" if accumulator(dtype).kind == "c" else "0.0"
