@@ -44,5 +44,5 @@ class Neumann(Preconditioner):
             return operator.neumann(device, self.order)
         inverse_diagonal = device.array(1 / operator.diagonal(), operator.dtype)
         lower = sparse.tril(operator.to_csr(), k=-1, format="csr") @ sparse.diags_array(1 / operator.diagonal())
-        terms = device.csr_terms(sparse.csr_array(lower), inverse_diagonal)
-        return TermByTerm(self.order, terms, device.zeros, inverse_diagonal)
+        term, scaled, upper = device.csr_terms(sparse.csr_array(lower), inverse_diagonal)
+        return TermByTerm([term] * (self.order - 1) + [scaled], upper, device.zeros, inverse_diagonal)

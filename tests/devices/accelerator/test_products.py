@@ -107,7 +107,8 @@ def test_neumann_series_of_matrices(accelerator, dtype):
     lower = sparse.csr_array(sparse.tril(matrix, k=-1, format="csr") * 0.01).astype(dtype)
     inverse = (1 / matrix.diagonal()).astype(dtype)
     placed = accelerator.array(inverse, inverse.dtype)
-    bound = TermByTerm(3, accelerator.csr_terms(lower, placed), accelerator.zeros, placed)
+    term, scaled, upper = accelerator.csr_terms(lower, placed)
+    bound = TermByTerm([term, term, scaled], upper, accelerator.zeros, placed)
     same(accelerator, bound, series(lower, inverse, 3, r), r, eps=400)
 
 

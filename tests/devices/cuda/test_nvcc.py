@@ -16,7 +16,7 @@ from workbench import registry
 from workbench.devices.accelerator import Accelerator
 from workbench.devices.cuda.persistent import Launch, barriers, fit_together, shared_bytes, source
 from workbench.devices.cuda.runtime import LAYOUT
-from workbench.devices.kernels import box, deflation, passes, plane_slice, products, scalars, tiles, wavefront
+from workbench.devices.kernels import box, deflation, faces, passes, plane_slice, products, scalars, tiles, wavefront
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.prelude import prelude
 from workbench.lines.parse import parse
@@ -36,12 +36,26 @@ SCALARS = "e = sqrt(1 + abs(g))/h if h >= 0 else -conj(c)\nc = e*e - 1"
 SLOTS = {"c": 0, "b": 1, "g": 2, "h": 3, "e": 4}
 
 
+def _of_faces(directions, dtype):
+    """Those on codes of faces, for real numbers."""
+    if dtype.kind == "c":
+        return
+    for walled in (False, True):
+        yield faces.product(directions, walled=walled)
+        yield from (faces.product_columns(directions, walled=walled) for _ in range(directions > 1))
+        yield faces.inverse_diagonal(directions, walled=walled)
+        yield faces.box_matrix(directions, walled=walled, most=deflation.MOST_COUPLINGS)
+    yield from (faces.term(directions, upper=upper) for upper in (False, True))
+    yield faces.term(directions, upper=False, raw=True)
+
+
 def kernels(dtype):
     """The text of every kernel that there is, in all its forms."""
     for bands in (1, 2, 3):
         yield from (products.stencil(bands, constant=constant) for constant in (True, False))
         yield from (products.stencil_columns(bands, constant=constant) for constant in (True, False) if bands > 1)
         yield products.stencil_term(bands, upper=True)
+        yield from _of_faces(bands, dtype)
         yield from (products.stencil_term(bands, upper=False, scaled=scaled) for scaled in (True, False))
     for form in ({}, {"based": True, "summed": False}, {"based": True, "scaled": True, "summed": False}):
         yield tiles.csr_tiles(**form)

@@ -11,14 +11,17 @@ from scipy import linalg, sparse
 
 from workbench.devices.accelerator.cycles import LevelsOnDevice
 from workbench.devices.accelerator.dots import Dots
+from workbench.devices.accelerator.faces import arguments as face_arguments
 from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.products import items_per_row_for
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.boxes import Boxes
 from workbench.devices.coarse import Banded, Dense, Form, Levels
 from workbench.devices.cycles import Cycles
+from workbench.devices.face_codes import FaceCodes
 from workbench.devices.kernels import cycles as cycle_texts
 from workbench.devices.kernels import deflation as texts
+from workbench.devices.kernels import faces as face_texts
 
 LONGEST_RUN = 2048
 """Unknowns of a run of equal labels; longer runs are cut, for load balance."""
@@ -156,12 +159,26 @@ def box_matrix(
 
     The host sees d numbers and the entries of E alone.
     """
-    parts, dtype = boxes.box.size, main.dtype
-    kernel = device.kernel(texts.box_matrix(len(lower), constant=False), "box_matrix", dtype)
     bands = [device.placed(main), *(device.placed(band) for band in lower), *(np.int64(step) for step in strides)]
+    return _rows_of_boxes(device, texts.box_matrix(len(lower), constant=False), bands, main.dtype, labels, boxes)
+
+
+def face_box_matrix(
+    device: Launcher, faces: FaceCodes, labels: np.ndarray, boxes: Boxes
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """The same for codes of faces, in double precision where the device has it."""
+    dtype = device.wide(np.dtype(np.float64))
+    text = face_texts.box_matrix(faces.directions, walled=faces.walled, most=texts.MOST_COUPLINGS)
+    return _rows_of_boxes(device, text, face_arguments(device, faces, dtype), dtype, labels, boxes)
+
+
+def _rows_of_boxes(
+    device: Launcher, text: str, operator: list[Any], dtype: np.dtype, labels: np.ndarray, boxes: Boxes
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    parts, kernel = boxes.box.size, device.kernel(text, "box_matrix", dtype)
     grid, per_side = boxes.sides
     places = [device.placed(labels), device.array(boxes.box, np.int32)]
-    stencil = (*bands, *places, *(np.int64(side) for side in (*grid, *per_side)))
+    stencil = (*operator, *places, *(np.int64(side) for side in (*grid, *per_side)))
     ends = device.zeros(parts, np.int64)
     nothing = device.empty((1,), np.int32), device.empty((1,), dtype)
     device.launch_over(kernel, parts, *stencil, np.int32(0), ends, *nothing)

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from workbench.devices.accelerator import deflation, factors, host, products
+from workbench.devices.accelerator import faces as face_operators
 from workbench.devices.accelerator.block_algebra import BlockAlgebra
 from workbench.devices.accelerator.box import box_product
 from workbench.devices.accelerator.box_sweeps import BoxSweeps
@@ -21,6 +22,7 @@ from workbench.devices.boxes import Boxes
 from workbench.devices.coarse import Form
 from workbench.devices.cpu import factorization
 from workbench.devices.cpu.sparse_inverse import inverse_factor
+from workbench.devices.face_codes import FaceCodes
 from workbench.devices.fast_diagonalization import Diagonalized
 from workbench.devices.jacobi_boxes import JacobiBoxes
 from workbench.devices.pieces import Pieces
@@ -37,6 +39,10 @@ class Operators(Launcher):
     def stencil(self, main: np.ndarray, lower: tuple[np.ndarray, ...], strides: tuple[int, ...]) -> Any:
         """The matrix-vector product of a symmetric stencil."""
         return products.StencilProduct(self, main, lower, strides)
+
+    def faces(self, faces: FaceCodes, dtype: np.dtype) -> Any:
+        """The matrix-vector product with codes of faces."""
+        return face_operators.FaceProduct(self, faces, dtype)
 
     def box(self, grid: tuple[int, int, int], reach: int, diagonal: float, coupling: float, dtype: np.dtype) -> Any:
         """The matrix-vector product of a box operator on a grid (nz, ny, nx)."""
@@ -76,8 +82,12 @@ class Operators(Launcher):
         self, bands: tuple[Vector, ...], strides: tuple[int, ...], inverse_diagonal: Any, order: int
     ) -> Any:
         """K^H D^-1 K for the strictly lower bands of L D^-1, K the Neumann series of that order, term by term."""
-        terms = products.stencil_terms(self, bands, strides, inverse_diagonal)
-        return TermByTerm(order, terms, self.zeros, inverse_diagonal)
+        lower, scaled, upper = products.stencil_terms(self, bands, strides, inverse_diagonal)
+        return TermByTerm([lower] * (order - 1) + [scaled], upper, self.zeros, inverse_diagonal)
+
+    def face_series(self, faces: FaceCodes, dtype: np.dtype, order: int) -> TermByTerm:
+        """K^H D^-1 K for codes of faces, term by term."""
+        return face_operators.face_series(self, faces, dtype, order)
 
     def csr_terms(self, lower: sparse.csr_array, scale: Any) -> tuple[Any, Any, Any]:
         """base - L x, (base - L x)*scale and base - L^H x for a strictly lower triangle in CSR form."""
@@ -158,6 +168,12 @@ class Operators(Launcher):
         if not deflation.small_boxes(boxes):
             return None
         return deflation.box_matrix(self, main, lower, strides, labels, boxes)
+
+    def face_box_matrix(
+        self, faces: FaceCodes, labels: np.ndarray, boxes: Boxes
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """The same for codes of faces."""
+        return deflation.face_box_matrix(self, faces, labels, boxes) if deflation.small_boxes(boxes) else None
 
     def columns(self, rows: np.ndarray) -> Any:
         """A few dense vectors, given as the rows of a matrix."""

@@ -64,11 +64,12 @@ def box_matrix(bands: int, *, constant: bool) -> str:
         below = {"inside": f"i >= d{k}", "value": f"low{k}[i]", "neighbour": f"i - d{k}"}
         above = {"inside": f"i + d{k} < size", "value": f"T_CONJ(low{k}[i + d{k}])", "neighbour": f"i + d{k}"}
         couplings += [fill("box_coupling", **side, most=MOST_COUPLINGS) for side in (below, above)]
-    names = [f"GLOBAL const T* RESTRICT low{k}" for k in range(bands)] + [f"const I64 d{k}" for k in range(bands)]
+    names = ["GLOBAL const T* RESTRICT diagonal", *(f"GLOBAL const T* RESTRICT low{k}" for k in range(bands))]
+    names += [f"const I64 d{k}" for k in range(bands)]
     return fill(
         "box_matrix",
-        bands=", ".join(names),
-        diagonal="0" if constant else "i",
+        operator=", ".join(names),
+        own=f"values[0] = T_ADD(values[0], diagonal[{'0' if constant else 'i'}]);",
         couplings="\n".join(couplings),
         most=MOST_COUPLINGS,
     )

@@ -1,4 +1,4 @@
-KERNEL box_matrix(GLOBAL const T* RESTRICT diagonal, $bands, GLOBAL const INDEX* RESTRICT labels,
+KERNEL box_matrix($operator, GLOBAL const INDEX* RESTRICT labels,
     GLOBAL const INDEX* RESTRICT box_of, const I64 nz, const I64 ny, const I64 nx, const I64 kz, const I64 ky,
     const I64 kx, const int fill, GLOBAL I64* ends, GLOBAL INDEX* indices, GLOBAL T* data, const I64 parts)
 {
@@ -17,7 +17,7 @@ KERNEL box_matrix(GLOBAL const T* RESTRICT diagonal, $bands, GLOBAL const INDEX*
             for (I64 y = (by*ny + ky - 1)/ky; y < y1; y++)
                 for (I64 i = (z*ny + y)*nx + (bx*nx + kx - 1)/kx; i < (z*ny + y)*nx + x1; i++) {
                     if (labels[i] != part) continue;
-                    values[0] = T_ADD(values[0], diagonal[$diagonal]);
+                    $own
                     $couplings
                 }
         if (!fill)
