@@ -119,6 +119,8 @@ def _by_name(*declared: Parameter) -> Mapping[str, Parameter]:
     return {parameter.name: parameter for parameter in declared}
 
 
+MIXED = "mixed"
+"""The precision that stores vectors in single precision."""
 AUTO = "auto"
 """The choice that a run makes by itself."""
 
@@ -169,6 +171,14 @@ RUN = _by_name(
         choices=("problem", "zero", "random"),
     ),
     Parameter("seed", int, 0, "seed of all random numbers: problem, right-hand side, initial guess", low=0),
+    Parameter(
+        "precision",
+        str,
+        "float64",
+        "how vectors are stored; mixed keeps all but x and b in single precision, with arithmetic in double precision "
+        "and r = b - A x every ten iterations",
+        choices=("float64", MIXED),
+    ),
 )
 """The other settings of a configuration, besides its stopping criteria."""
 

@@ -33,6 +33,8 @@ class DeviceBase(LinesDevice):
         operators: Mapping[str, Any] | None = None,
         fuse: bool = True,
         clock: Clock | None = None,
+        stored: np.dtype | None = None,
     ) -> Workspace:
         """The named vectors and scalars of one solve."""
-        return self.Space(self, size, dtype, vectors=vectors, operators=operators, fuse=fuse, clock=clock)
+        more = {"fuse": fuse, "clock": clock} | ({} if stored is None else {"stored": stored})
+        return self.Space(self, size, dtype, vectors=vectors, operators=operators, **more)

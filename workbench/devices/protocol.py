@@ -167,8 +167,9 @@ class Programs(ProgramDevice, Protocol):
         operators: Mapping[str, Any] | None = None,
         fuse: bool = True,
         clock: Clock | None = None,
+        stored: np.dtype | None = None,
     ) -> Workspace:
-        """The named vectors and scalars of one solve."""
+        """The named vectors and scalars of one solve; stored: see `Workspace`."""
         ...
 
     def watch(self, workspace: Workspace, every: int | None) -> Watch:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from workbench.lines.schedule import Pass
@@ -12,9 +14,9 @@ COST = {"+": (1, 2), "-": (1, 2), "*": (1, 6), "/": (1, 11)}
 """Real operations of one real and of one complex operation."""
 
 
-def bytes_of(step: Pass, shapes: Shapes, size: int, dtype: np.dtype) -> int:
-    """Bytes that a pass over `size` rows reads and writes, each vector once."""
-    return sum(shapes[name].words for name in (*step.loads, *step.stores)) * size * dtype.itemsize
+def bytes_of(step: Pass, shapes: Shapes, size: int, itemsize: Callable[[str], int]) -> int:
+    """Bytes that a pass over `size` rows reads and writes, each vector once. itemsize: of an entry of a vector."""
+    return size * sum(shapes[name].words * itemsize(name) for name in (*step.loads, *step.stores))
 
 
 def flops_of(step: Pass, shapes: Shapes, size: int, dtype: np.dtype) -> int:

@@ -21,20 +21,26 @@ class TwoPhaseStencil(Stencil):
     and a vector and writes a vector. Bands are made only where a preconditioner asks for them, and then kept.
     """
 
-    def __init__(self, grid: tuple[int, ...], faces: FaceCodes) -> None:
-        self.grid, self.faces = grid, faces
+    def __init__(self, grid: tuple[int, ...], faces: FaceCodes, dtype: np.dtype = DOUBLE) -> None:
+        self.grid, self.faces, self._dtype = grid, faces, np.dtype(dtype)
 
     @property
     def dtype(self) -> np.dtype:
-        return DOUBLE
+        return self._dtype
+
+    def on(self, dtype: np.dtype) -> TwoPhaseStencil:
+        """The same operator on vectors that are stored in another real precision. Products are computed in double
+        precision; bands, which serve preconditioners alone, are rounded."""
+        return TwoPhaseStencil(self.grid, self.faces, dtype)
 
     @functools.cached_property
     def main(self) -> np.ndarray:
-        return face_codes.diagonal(self.faces)
+        return self.diagonal()
 
     @functools.cached_property
     def lower(self) -> tuple[np.ndarray, ...]:
-        return tuple(face_codes.band(self.faces, direction) for direction in range(len(self.grid)))
+        bands = (face_codes.band(self.faces, direction) for direction in range(len(self.grid)))
+        return tuple(band.astype(self.dtype, copy=False) for band in bands)
 
     @functools.cached_property
     def nnz(self) -> int:
@@ -43,7 +49,7 @@ class TwoPhaseStencil(Stencil):
         return self.shape[0] * (1 + 2 * len(self.grid)) - 2 * outside
 
     def diagonal(self) -> np.ndarray:
-        return face_codes.diagonal(self.faces)
+        return face_codes.diagonal(self.faces).astype(self.dtype, copy=False)
 
     @property
     def nbytes(self) -> int:

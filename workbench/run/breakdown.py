@@ -131,8 +131,9 @@ def _vectors_of(setup: SolveSetup, workspace: Workspace, solver: Solver) -> Work
     if not _names(residual) & set(vectors):
         return None
     scalars = [name for name in names if workspace.has_scalar(name)]
-    operators = {"A": setup.bound, "M": setup.M, "F": setup.first_level}
-    space = Workspace(setup.device, setup.b.size, setup.b.dtype, vectors=vectors, scalars=scalars, operators=operators)
+    operators = {"A": setup.product, "M": setup.M, "F": setup.first_level}
+    about = {"vectors": vectors, "scalars": scalars, "operators": operators, "stored": setup.stored}
+    space = Workspace(setup.device, setup.b.size, setup.b.dtype, **about)
     for name in scalars:
         space.set_scalar(name, workspace.scalar(name))
     made = "g = M(e)\nu = g\n" if "u" in names - set(vectors) else ""
@@ -150,8 +151,8 @@ def _curvature_of_a(setup: SolveSetup, space: Workspace) -> Curvature | None:
         device = setup.device
         d = device.copy(space.vector("d"))
         setup.projection.project_transposed(d)
-        t = device.zeros(setup.b.size, setup.b.dtype)
-        setup.bound.apply(d, t)
+        t = device.zeros(setup.b.size, setup.stored)
+        setup.product.apply(d, t)
         found.append((float(np.real(device.vdot(d, t))), device.norm(d) ** 2, device.norm(t) ** 2))
     # Before the first step p = u, so that a direction declared as p - u is zero.
     known = [Curvature(value, _error_of_product(setup.operator, dd, tt)) for value, dd, tt in found if dd > 0]
@@ -161,7 +162,7 @@ def _curvature_of_a(setup: SolveSetup, space: Workspace) -> Curvature | None:
 def _curvature_of_m(setup: SolveSetup, space: Workspace) -> Curvature:
     value, ee, ff = (float(np.real(space.scalar(name))) for name in ("ef", "ee", "ff"))
     # M may be applied inexactly: assume half of the digits.
-    return Curvature(value, float(np.sqrt(np.finfo(setup.b.dtype).eps * ee * ff)))
+    return Curvature(value, float(np.sqrt(np.finfo(setup.stored).eps * ee * ff)))
 
 
 def _error_of_product(operator: Operator, dd: float, tt: float) -> float:

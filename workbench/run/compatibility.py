@@ -6,9 +6,11 @@ import numpy as np
 
 from workbench.deflation import CoarseSolver, Deflation, Projection, Variant
 from workbench.errors import InputError
-from workbench.operators import ComplexSymmetricMatrix, LinearOperatorAdapter, Operator
+from workbench.operators import ComplexSymmetricMatrix, LinearOperatorAdapter, Operator, TwoPhaseStencil
 from workbench.problems import Problem
 from workbench.run.configuration import Configuration
+from workbench.run.stopping import Norm
+from workbench.settings import MIXED
 from workbench.solvers.mpcg import HERE
 
 COMPLEX_SYMMETRIC_M = ("none", "jacobi", "given")
@@ -74,4 +76,29 @@ def check_inexact(variant: Variant, projection: Projection, coarse: CoarseSolver
             f"variant {variant.name} needs E solved to rounding, and coarse solver {coarse.name} reduces its residual "
             f"to about 1e-2 of {projection.count} vectors: the true residual would stop at 10 to 40 times that; use "
             "variant a-def2 or bnn, or coarse solver sparse"
+        )
+
+
+def check_precision(configuration: Configuration, operator: Operator) -> None:
+    """Raise InputError for a run that precision mixed cannot serve."""
+    if configuration.precision != MIXED:
+        return
+    if not isinstance(operator, TwoPhaseStencil):
+        raise InputError(
+            "precision mixed needs a problem of two phases (bubbles, slabs, two layers), whose coefficients come from "
+            "a byte per cell: with entries of A in single precision the true residual would stop at 1e-5 to 1e-2; use "
+            "precision float64"
+        )
+    solver = configuration.solver
+    if not solver.from_residual:
+        raise InputError(f"precision mixed replaces r, which solver {solver.name} does not allow; use solver cg")
+    if configuration.variant.projects_system and configuration.variant.name != "auto":
+        raise InputError(
+            f"variant {configuration.variant.name} needs P r and E^-1 to more digits than vectors in single precision "
+            "have; use variant a-def2, or precision float64"
+        )
+    if configuration.stopping.norm != Norm.RESIDUAL:
+        raise InputError(
+            f"precision mixed stops by the norm of the residual, got norm {configuration.stopping.norm}; choose norm "
+            "residual, or precision float64"
         )

@@ -25,9 +25,10 @@ class Configuration:
 
     Blocks may be given by name. rhs: `problem` is the problem's own b, `ones` is b = 1, `ones-scaled` is b = A x* with
     x* = 1/sqrt(N), `random` is uniform in [0, 1). x0: `problem` is the problem's own initial guess, `zero` is 0,
-    `random` is uniform in [0, 1). seed: determines all random numbers. cluster: where boxes of a Schwarz method are
-    solved, `local:<processes>` or the address of a Dask scheduler, None for here. memory_limit: bytes of device memory
-    that the run may use, None for all. Raises InputError for unknown names and for values out of the bounds in
+    `random` is uniform in [0, 1). seed: determines all random numbers. precision: `float64`, or `mixed`, which stores
+    vectors in single precision (see `workbench.run.mixed`). cluster: where boxes of a Schwarz method are solved,
+    `local:<processes>` or the address of a Dask scheduler, None for here. memory_limit: bytes of device memory that the
+    run may use, None for all. Raises InputError for unknown names and for values out of the bounds in
     `workbench.settings`.
     """
 
@@ -44,6 +45,7 @@ class Configuration:
     rhs: str = RUN["rhs"].default
     x0: str = RUN["x0"].default
     seed: int = RUN["seed"].default
+    precision: str = RUN["precision"].default
 
     def __post_init__(self) -> None:
         check_settings(self, RUN)
@@ -89,6 +91,7 @@ def configure(
     rhs: str | None = None,
     x0: str | None = None,
     seed: int | None = None,
+    precision: str | None = None,
     stopping: Stopping | Mapping[str, Any] | None = None,
     **more: Any,
 ) -> Configuration:
@@ -112,6 +115,7 @@ def configure(
         "rhs": rhs,
         "x0": x0,
         "seed": seed,
+        "precision": precision,
         "stopping": base.stopping.changed(stopping) if isinstance(stopping, Mapping) else stopping,
     }
     chosen: dict[str, Any] = {name: value for name, value in arguments.items() if value is not None}

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from workbench import devices
+from workbench.devices.clock import Clock
 from workbench.devices.lines.workspace import Workspace
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.rows import Rows
@@ -23,6 +24,7 @@ from workbench.run.configuration import Configuration
 from workbench.run.history_writer import HistoryWriter
 from workbench.run.judge import Ending, Judge
 from workbench.run.measures import Measures
+from workbench.run.mixed import MixedRecurrence
 from workbench.run.recurrence import Recurrence
 from workbench.run.report import result_of
 from workbench.run.result import Result
@@ -31,6 +33,7 @@ from workbench.run.setup import SolveSetup, prepare
 from workbench.run.snapshots import SnapshotRequests
 from workbench.run.stopping import Norm, Reason
 from workbench.run.tracing import noting, start_trace
+from workbench.settings import MIXED
 
 
 class Run:
@@ -79,7 +82,7 @@ class Run:
         """Snapshot requests, served between two steps."""
         self._at_work = threading.Lock()
         self.trace, clock = start_trace(self.setup) if trace else (None, None)
-        self._recurrence: Recurrence | None = Recurrence(self.setup, Norm(stopping.norm), stopping.check_every, clock)
+        self._recurrence: Recurrence | None = self._made_recurrence(clock)
 
     @property
     def iterations(self) -> int:
@@ -242,14 +245,21 @@ class Run:
     def _restart(self) -> None:
         """Restart the recurrence from the present x. The run ends where the device has no room for that."""
         self._judge.restart_is_due = False
-        stopping, clock = self.configuration.stopping, self._recurrence.clock if self._recurrence else None
+        clock = self._recurrence.clock if self._recurrence else None
         # Its vectors are freed first: there may be no room for two recurrences.
         self._recurrence = None
         try:
-            self._recurrence = Recurrence(self.setup, Norm(stopping.norm), stopping.check_every, clock)
+            self._recurrence = self._made_recurrence(clock)
             self._recurrence.start()
         except InputError as error:
             self.ending = Ending(Reason.INACCURATE, f"at iteration {self.iterations}, without a restart: {error}")
+
+    def _made_recurrence(self, clock: Clock | None) -> Recurrence:
+        stopping = self.configuration.stopping
+        about = self.setup, Norm(stopping.norm), stopping.check_every, clock
+        if self.configuration.precision == MIXED:
+            return MixedRecurrence(*about, self._measures)
+        return Recurrence(*about)
 
     def _lose(self, lost: DeviceError) -> None:
         """End with the device, and release the run's memory there; the next run opens the device again."""

@@ -27,14 +27,8 @@ class Recurrence:
     def __init__(self, setup: SolveSetup, norm: Norm, check_every: int | None, clock: Clock | None) -> None:
         self.clock = clock
         self._setup = setup
-        self.workspace: Workspace = setup.device.workspace(
-            setup.b.size,
-            setup.b.dtype,
-            vectors={"b": setup.solver_b, "x": setup.x},
-            operators={"A": setup.A, "M": setup.M},
-            clock=clock,
-        )
-        self._generator: Iterator[None] = setup.solver.iterates(self.workspace)
+        self.workspace: Workspace = self._made_workspace(clock)
+        self._generator: Iterator[None] = self._iterates()
         self._square, self._alike = SQUARES.get(norm, ""), setup.solver.uniform_iterations
         # The A-norm of the error needs a product with x after every iteration. A solver that takes decisions would take
         # one more after the device has stopped.
@@ -42,6 +36,25 @@ class Recurrence:
         self.watch: Watch = setup.device.watch(self.workspace, 1 if single else check_every)
         self.watch.prepare(self._square, alike=self._alike)
         self._rows: Callable[[], Rows] = clock.reading(self.watch.rows) if clock else self.watch.rows
+
+    def _made_workspace(self, clock: Clock | None) -> Workspace:
+        setup = self._setup
+        return setup.device.workspace(
+            setup.b.size,
+            setup.b.dtype,
+            vectors={"b": setup.solver_b, "x": setup.x},
+            operators={"A": setup.A, "M": setup.M},
+            clock=clock,
+        )
+
+    def _iterates(self) -> Iterator[None]:
+        return self._setup.solver.iterates(self.workspace)
+
+    def _before(self) -> None:
+        """What precedes the iterations of an interval, and counts as their time."""
+
+    def _after(self, count: int) -> None:
+        """What follows `count` iterations."""
 
     @property
     def longest_interval(self) -> int:
@@ -59,6 +72,7 @@ class Recurrence:
         """
         self.watch.arm(self._square, below, above)
         begun = time.perf_counter()
+        self._before()
         if self.clock:
             for ahead in range(count):
                 self.clock.iteration = iteration + ahead
@@ -66,6 +80,7 @@ class Recurrence:
         else:
             self.watch.make(self._generator, count, alike=self._alike)
         rows = self._rows()
+        self._after(rows.count)
         return rows, (time.perf_counter() - begun) / rows.count
 
     def resolve(self) -> None:

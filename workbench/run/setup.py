@@ -17,20 +17,22 @@ from workbench.devices.pair import Split
 from workbench.devices.protocol import Device
 from workbench.errors import DeviceError, InputError
 from workbench.machine.profile import profile
-from workbench.operators import BoundOperator, Operator
+from workbench.operators import BoundOperator, Operator, TwoPhaseStencil
 from workbench.preconditioners import ElementWise
 from workbench.problems import LinearSystem
 from workbench.run.cancellation import check_stopped
-from workbench.run.compatibility import check_cluster, check_inexact, check_symmetry
+from workbench.run.compatibility import check_cluster, check_inexact, check_precision, check_symmetry
 from workbench.run.configuration import Configuration
 from workbench.run.in_memory import InMemoryPreconditioner
 from workbench.run.right_hand_side import Vectors, make_consistent, prepare_vectors, right_hand_side
 from workbench.scaling import scaled_scalar
+from workbench.settings import MIXED
 from workbench.several.workers import Workers
 from workbench.solvers import MethodTraits, Solver
 
 NULL_TOLERANCE = 1e-12
 """A is taken to map the constant vector to zero if no entry of A 1 exceeds this times the largest diagonal entry."""
+SINGLE = np.dtype(np.float32)
 SAFETY = 2.0
 """Safety factor of the test ||A 1|| > sqrt(N) tolerance, for rounding in any precision."""
 
@@ -40,8 +42,9 @@ class SolveSetup:
     """Everything that a solver's workspace is made of.
 
     solver: the method that runs; it differs from the configuration's where that one selects another. A: the solver's
-    operator (P A under deflation); solver_b: its right-hand side (P b). bound, b: the system itself. M: both levels of
-    the preconditioner; first_level: the first alone. b, x and exact, the solution if it is known, are vectors on the
+    operator (P A under deflation); solver_b: its right-hand side (P b). bound, b: the system itself. product: A on
+    vectors as the solver stores them, bound itself but for precision mixed. M: both levels of the preconditioner;
+    first_level: the first alone. b, x and exact, the solution if it is known, are vectors on the
     device, those of the system times 2^-exponent. removed: the norm of the component removed from b, as scaled, to make
     a singular system consistent. entries: stored entries of A, None if unknown. deflation_vectors: their number, 0
     without deflation. notes: sentences on what was changed or chosen, for the provenance.
@@ -52,6 +55,7 @@ class SolveSetup:
     solver: Solver
     device: Device
     bound: BoundOperator
+    product: BoundOperator
     first_level: BoundOperator | ElementWise
     M: BoundOperator | ElementWise
     b: DeviceVector
@@ -81,7 +85,12 @@ class SolveSetup:
     @property
     def A(self) -> BoundOperator:
         """The operator that the solver applies."""
-        return self.projection if self.projection and self.variant.projects_system else self.bound
+        return self.projection if self.projection and self.variant.projects_system else self.product
+
+    @property
+    def stored(self) -> np.dtype:
+        """The dtype in which the solver stores its vectors."""
+        return SINGLE if self.product is not self.bound else np.dtype(self.b.dtype)
 
     @property
     def solver_b(self) -> DeviceVector:
@@ -119,7 +128,7 @@ class SolveSetup:
 
     def release(self) -> None:
         """Drop all references to memory of the device."""
-        self.bound = self.M = self.first_level = ReleasedOperator()
+        self.bound = self.product = self.M = self.first_level = ReleasedOperator()
         self.b = self.x = self.exact = self.projection = None
         if isinstance(self.device, Split):
             self.device.release()
@@ -176,6 +185,7 @@ def prepare(
     check_stopped(stopped)
     operator = system.operator
     check_symmetry(configuration, operator)
+    check_precision(configuration, operator)
     device.need(operator.dtype)
     device.forget_copies()
     choice = configuration.solver.select(device, operator, traits, profile)
@@ -191,7 +201,12 @@ def prepare(
         configuration.preconditioner.check_symmetric(operator.shape[0], operator.dtype)
     workers = Workers(configuration.cluster) if configuration.cluster else None
     try:
-        levels = _levels(configuration, system, bound, device, vectors, singular, notes, stopped, workers)
+        inner, product = system, bound
+        if configuration.precision == MIXED:
+            assert isinstance(operator, TwoPhaseStencil)
+            inner = dataclasses.replace(system, operator=operator.on(SINGLE))
+            product = inner.operator.bind(device)
+        levels = _levels(configuration, inner, product, device, vectors, singular, notes, stopped, workers)
     except BaseException:
         if workers:
             workers.close()
@@ -201,6 +216,7 @@ def prepare(
         solver=solver,
         device=device,
         bound=bound,
+        product=product,
         singular=singular,
         # Counted here, since a report must not delay the end of a run.
         entries=operator.nnz,
@@ -243,14 +259,16 @@ def _levels(
     check_stopped(stopped)
     if space is None:
         return _Levels(variant, first_level, first_level, None, None, 0)
+    mixed = configuration.precision == MIXED
     exact = not variant.accepts_inexact or not _takes_any_preconditioner(configuration, device)
     projection = Projection(operator, bound, space, configuration.coarse, device, uses_az=variant.uses_az, exact=exact)
     check_inexact(variant, projection, configuration.coarse)
-    variant = variant.resolved(projection.exact)
+    # DEF1 needs more digits than vectors in single precision have.
+    variant = variant.resolved(projection.exact and not mixed)
     if variant.uses_az:
         projection.prepare_az()
     notes += projection.notes
-    if variant.projects_start:
+    if variant.projects_start and not mixed:
         projection.recover_solution(vectors.x, vectors.b)
     M = _both_levels(variant, projection, first_level, operator, device)
     check_stopped(stopped)

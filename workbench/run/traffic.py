@@ -11,8 +11,11 @@ from workbench.solvers.block.base import BlockSolver
 
 def planning_workspace(setup: SolveSetup) -> Workspace:
     """A workspace for the system of a run that plans programs and counts their vectors and bytes, but runs nothing."""
-    vectors, operators = {"b": setup.solver_b, "x": setup.x}, {"A": setup.A, "M": setup.M}
-    return Workspace(CountingDevice(), setup.b.size, setup.b.dtype, vectors=vectors, operators=operators)
+    operators = {"A": setup.A, "M": setup.M}
+    vectors = {"b": setup.solver_b, "x": setup.x}
+    return Workspace(
+        CountingDevice(), setup.b.size, setup.b.dtype, vectors=vectors, operators=operators, stored=setup.stored
+    )
 
 
 def iteration_bytes(setup: SolveSetup) -> int | None:

@@ -46,6 +46,8 @@ class Solver(Block):
     """Paper lines of the initialization."""
     iterate: ClassVar[str] = ""
     """Paper lines of one iteration."""
+    from_residual: ClassVar[str] = ""
+    """Paper lines of the initialization from x and r = b - A x; empty for a method whose r cannot be replaced."""
     identities: ClassVar[Mapping[str, str]] = {}
     """What holds in exact arithmetic after every iteration, such as u = M(r). Where M acts element by element, it
     replaces the recurrence of that vector in `iterate`."""
@@ -118,13 +120,16 @@ class Solver(Block):
 
         workspace: a `Workspace`; a solver that selects its device may require the class which that device makes.
         """
-        start, iterate = workspace.lines(*self.texts(workspace))
+        return self.recurrence(*workspace.lines(*self.texts(workspace)))
 
-        def recurrence() -> Iterator[None]:
-            start()
+    @staticmethod
+    def recurrence(
+        start: Callable[[], None], iterate: Callable[[], None], before: Callable[[], None] = lambda: None
+    ) -> Iterator[None]:
+        """A yield after the start, and one after each iteration. before: precedes the start."""
+        before()
+        start()
+        yield
+        while True:
+            iterate()
             yield
-            while True:
-                iterate()
-                yield
-
-        return recurrence()

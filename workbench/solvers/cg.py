@@ -8,6 +8,14 @@ from typing import ClassVar
 from workbench.registry import register
 from workbench.solvers.base import Solver
 
+_FROM_RESIDUAL = """
+    u = M(r)
+    gamma = (r, u)
+    uu = (u, u)
+    rr = (r, r)
+    p = u
+"""
+
 
 @register
 @dataclasses.dataclass(frozen=True)
@@ -27,15 +35,12 @@ class CG(Solver):
     # alpha = 0 gives beta = 1, so after a breakdown the direction of delta is p - u.
     direction: ClassVar[str] = "p - u"
 
-    start: ClassVar[str] = """
-        s = A(x)
-        r = b - s
-        u = M(r)
-        gamma = (r, u)
-        uu = (u, u)
-        rr = (r, r)
-        p = u
-    """
+    from_residual: ClassVar[str] = _FROM_RESIDUAL
+    start: ClassVar[str] = f"""
+    s = A(x)
+    r = b - s
+    {_FROM_RESIDUAL.strip()}
+"""
     # Skip the step if (p, A p) <= 0, so that x is the last valid iterate after a breakdown.
     iterate: ClassVar[str] = """
         s = A(p)

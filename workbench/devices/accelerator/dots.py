@@ -73,8 +73,8 @@ class OnePass:
 
     def work(self, size: int, dtype: np.dtype) -> tuple[int, int]:
         """Bytes and flops of one application to vectors of shape (size,)."""
-        planned = self._step, self._shapes, size, np.dtype(dtype)
-        return count.bytes_of(*planned), count.flops_of(*planned)
+        planned, dtype = (self._step, self._shapes, size), np.dtype(dtype)
+        return count.bytes_of(*planned, lambda _: dtype.itemsize), count.flops_of(*planned, dtype)
 
     def prepare(self, dtype: np.dtype) -> None:
         """Compile for vectors of this dtype, ahead of the first application."""

@@ -132,11 +132,12 @@ def _pass(
     place: int,
     finish: Any,
 ) -> Callable[[], None]:
+    arrays = {name: workspace.vector(name) for name in passes.arrays_of(step)}
     if place not in kernels:
-        text = passes.body(step, shapes, workspace.slots, workspace.dtype)
+        single = [name for name, vector in arrays.items() if vector.dtype != workspace.dtype]
+        text = passes.body(step, shapes, workspace.slots, workspace.dtype, single)
         kernels[place] = device.kernel(text, "body", workspace.dtype)
     kernel, size, scalars = kernels[place], workspace.size, workspace.scalars
-    arrays = [workspace.vector(name) for name in passes.arrays_of(step)]
     if not step.dots:
         after = _launch(device, finish, scalars, scalars, 0)
         partial = ()
@@ -147,7 +148,7 @@ def _pass(
         partial = (room,)
 
     def run() -> None:
-        device.launch_over(kernel, size, *arrays, scalars, *partial)
+        device.launch_over(kernel, size, *arrays.values(), scalars, *partial)
         after()
 
     return run

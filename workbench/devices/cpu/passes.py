@@ -119,7 +119,10 @@ def _assigned(line: Formula, shapes: Shapes, dialect: Numba, dtype: np.dtype) ->
 def _loop(step: Pass, arrays: list[str], shapes: Shapes, dtype: np.dtype, wide: np.dtype) -> list[str]:
     dialect = Numba(dtype, tall_names(shapes), "c")
     loop = [
-        f"{variable('v', element)} = {_element(element)}" for name in step.loads for element in elements(name, shapes)
+        # Vectors may be stored in less precision than that of the arithmetic.
+        f"{variable('v', element)} = np.{dtype.name}({_element(element)})"
+        for name in step.loads
+        for element in elements(name, shapes)
     ]
     place = 0
     for line in step.body:

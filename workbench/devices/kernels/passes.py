@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -26,12 +26,18 @@ def sums_of(step: Pass, shapes: Shapes) -> list[Sum]:
     return [element for element in of_lines(step.dots, shapes) if isinstance(element, Sum)]
 
 
-def body(step: Pass, shapes: Shapes, slots: Mapping[str, int], dtype: np.dtype) -> KernelText:
+def body(
+    step: Pass, shapes: Shapes, slots: Mapping[str, int], dtype: np.dtype, single: Collection[str] = ()
+) -> KernelText:
     """The loop `body`; its arguments are the arrays, the scalars, partial sums where there are dot products, and n.
 
+    single: vectors of real numbers that are stored in single precision, whatever dtype is.
     partial[k*groups + group] is the partial sum of dot product k over a group. A stopped run changes no vector.
     """
-    arguments = [f"GLOBAL {'T*' if name in step.stores else 'const T*'} RESTRICT a_{name}" for name in arrays_of(step)]
+    arguments = [
+        f"GLOBAL {'' if name in step.stores else 'const '}{'float' if name in single else 'T'}* RESTRICT a_{name}"
+        for name in arrays_of(step)
+    ]
     arguments += ["GLOBAL const W* scalars", *(["GLOBAL W* partial"] if step.dots else []), "const I64 n"]
     used = {name for line in step.body if isinstance(line, Formula) for name in line.reads if not shapes[name].tall}
     numbers = [element for name in sorted(used) for element in elements(name, shapes)]

@@ -75,8 +75,9 @@ class Compiled:
         step, space = self.steps[place], self._workspace
         if isinstance(step, Pass):
             if place not in self._works:
-                given = step, self._shapes, space.size, space.dtype
-                self._works[place] = count.bytes_of(*given), count.flops_of(*given)
+                given = step, self._shapes, space.size
+                bytes_moved = count.bytes_of(*given, space.itemsize)
+                self._works[place] = bytes_moved, count.flops_of(*given, space.dtype)
             return self._works[place]
         operator = space.operator(step)
         return operator.traffic, operator.flops

@@ -41,8 +41,9 @@ class Workspace:
     """The named vectors and scalars of one solve on one device.
 
     vectors: the arrays given, by name, of shape (size,), or (size, s) for block vectors, and of one dtype; programs add
-    theirs as they need them. operators: what a program may apply, by name: bound operators, or element-by-element ones
-    that join a pass. clock: put around every step of the programs, while a run is traced.
+    theirs as they need them. stored: the dtype of those that programs add, where it is not that of the arithmetic; the
+    arrays given have one of the two. operators: what a program may apply, by name: bound operators, or
+    element-by-element ones that join a pass. clock: put around every step of the programs, while a run is traced.
 
     Scalars and small matrices lie on the device as well, in one array; `scalar(name)` reads one of either.
     """
@@ -58,11 +59,13 @@ class Workspace:
         scalars: Iterable[str] = (),
         fuse: bool = True,
         clock: Clock | None = None,
+        stored: np.dtype | None = None,
     ) -> None:
         self.device = device
         self.clock = clock
         self.size = size
         self.dtype = np.dtype(dtype)
+        self.stored = np.dtype(stored or dtype)
         if str(self.dtype) not in DTYPES:
             raise LinesError(f"vectors of dtype {self.dtype} cannot be used; convert them to one of {DTYPES}")
         self.fuse = fuse
@@ -160,9 +163,9 @@ class Workspace:
         if name not in self.vectors:
             shape = self._shapes.get(name, VECTOR)
             self.vectors[name] = (
-                self.device.zeros(self.size, self.dtype)
+                self.device.zeros(self.size, self.stored)
                 if shape == VECTOR
-                else self.device.zero_block(self.size, shape.columns, self.dtype)
+                else self.device.zero_block(self.size, shape.columns, self.stored)
             )
             self.added.append(name)
         return self.vectors[name]
@@ -181,6 +184,10 @@ class Workspace:
                 else ColumnByColumn(self.device, operator, self.size, shape.columns, self.dtype)
             )
         return self._blocks[key]
+
+    def itemsize(self, name: str) -> int:
+        """Bytes of an entry of a vector, allocated or not."""
+        return self.vectors[name].dtype.itemsize if name in self.vectors else self.stored.itemsize
 
     def gathered(self, name: str) -> Any:
         """The whole vector of that name for a snapshot, None where there is none."""
@@ -212,7 +219,7 @@ class Workspace:
             raise LinesError(f"{name} has shape {vector.shape}, and had {before} when the lines were compiled")
         if len(vector.shape) == 2 and not getattr(getattr(vector, "flags", None), "c_contiguous", True):
             raise LinesError(f"block vector {name} is not row-major; pass numpy.ascontiguousarray({name})")
-        if vector.dtype != self.dtype:
+        if vector.dtype not in (self.dtype, self.stored):
             raise LinesError(f"vector {name} has dtype {vector.dtype}, the others {self.dtype}; all must be equal")
 
     def _make_slots(self, shapes: Mapping[str, Shape]) -> None:

@@ -1,0 +1,91 @@
+"""Precision mixed: a recurrence whose vectors are stored in single precision, with x and all arithmetic in double.
+
+A recurrence in single precision drifts from b - A x, so r is replaced by b - A x in double precision at intervals and
+keeps its direction: the coefficients of A are exact, the replacement costs one product in ten, and the true residual
+reaches what double precision reaches, while w, p, q and r take half of the memory traffic.
+
+Source: van der Vorst and Ye 2000 (residual replacement).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from workbench.devices.clock import Clock
+from workbench.devices.lines.workspace import Workspace
+from workbench.run.measures import Measures
+from workbench.run.recurrence import Recurrence
+from workbench.run.setup import SolveSetup
+from workbench.run.stopping import Norm
+
+INTERVAL = 10
+"""Iterations between two replacements of r."""
+REPLACE = "r = w"
+"""w is b - A x."""
+CORRECT = "x = x + u"
+"""u is Q r."""
+
+
+class MixedRecurrence(Recurrence):
+    """The recurrence with vectors in single precision. measures: where b - A x is computed, in double precision."""
+
+    def __init__(self, setup: SolveSetup, norm: Norm, check_every: int | None, clock: Clock | None, measures: Measures):
+        self._measures = measures
+        self._since = 0
+        super().__init__(setup, norm, check_every, clock)
+
+    @property
+    def longest_interval(self) -> int:
+        """The iterations until the next replacement, at most."""
+        return min(super().longest_interval, INTERVAL - self._since)
+
+    def _made_workspace(self, clock: Clock | None) -> Workspace:
+        return mixed_workspace(self._setup, self._measures.residual, clock)
+
+    def _iterates(self) -> Iterator[None]:
+        space, solver = self.workspace, self._setup.solver
+        # The lines of an iteration come last: a watch repeats the last program.
+        (self._take,) = space.lines(REPLACE)
+        correction = space.lines(CORRECT)[0] if _corrects(self._setup) else None
+        lines = solver.from_residual, solver.iterate
+
+        def start() -> None:
+            self._replace()
+            if correction:
+                assert self._setup.projection is not None
+                self._setup.projection.add_correction(space.vector("u"), space.vector("r"))
+                correction()
+                self._replace()
+
+        return solver.recurrence(*space.lines(*lines), before=start)
+
+    def _before(self) -> None:
+        if self._since >= INTERVAL:
+            self._replace()
+            self._since = 0
+
+    def _after(self, count: int) -> None:
+        self._since += count
+
+    def _replace(self) -> None:
+        """r = b - A x."""
+        self._measures.true_residual()
+        self._take()
+
+
+def mixed_workspace(setup: SolveSetup, residual: Any, clock: Clock | None = None) -> Workspace:
+    """A workspace for a setup in precision mixed. residual: b - A x in double precision."""
+    device, size = setup.device, setup.b.size
+    vectors = {"x": setup.x, "w": residual, "r": device.zeros(size, setup.stored)}
+    vectors |= {"u": device.zeros(size, setup.stored)} if _corrects(setup) else {}
+    operators = {"A": setup.A, "M": setup.M}
+    dtype = np.dtype(setup.b.dtype)
+    return device.workspace(size, dtype, vectors=vectors, operators=operators, clock=clock, stored=setup.stored)
+
+
+def _corrects(setup: SolveSetup) -> bool:
+    """Whether the variant starts from x + Q (b - A x)."""
+    return setup.projection is not None and setup.variant.projects_start
