@@ -282,8 +282,8 @@ def test_bytes_are_those_of_the_plan_and_unknown_for_functions():
     race = Race([entry_of(), entry_of(preconditioner="none")])
     race.wait(60)
     jacobi, plain = (entry.iteration_bytes for entry in race.entries)
-    # Sixteen words an unknown with Jacobi on seven points; the 5-point stencil has one band less to read.
-    assert jacobi == 15 * 8 * 24 * 24
+    # Twelve words an unknown with Jacobi, and a byte for the coefficients of A.
+    assert jacobi == (12 * 8 + 1) * 24 * 24
     assert plain < jacobi
 
 

@@ -17,7 +17,7 @@ from workbench.lines.dependence import waiting
 from workbench.lines.parse import parse
 from workbench.lines.shapes import infer_vectors
 from workbench.lines.types import Application, Binary, Formula, walk
-from workbench.operators import BandStencil, Stencil, as_operator
+from workbench.operators import Stencil, as_operator
 from workbench.problems import LinearSystem
 from workbench.registry import unknown_name
 from workbench.run import configure
@@ -127,7 +127,8 @@ def _computes(line: Formula) -> bool:
 
 def _in_precision(system: LinearSystem, dtype: np.dtype) -> LinearSystem:
     operator = system.operator
+    if operator.dtype == dtype:
+        return system
     if isinstance(operator, Stencil):
-        lower = tuple(band.astype(dtype) for band in operator.lower)
-        return dataclasses.replace(system, operator=BandStencil(operator.grid, operator.main.astype(dtype), lower))
+        return dataclasses.replace(system, operator=operator.astype(dtype))
     return dataclasses.replace(system, operator=as_operator(operator.to_csr().astype(dtype)))

@@ -18,6 +18,7 @@ def sparse_az(operator: Operator, labels: np.ndarray, count: int) -> sparse.csr_
     """
     shape = (labels.size, count)
     if isinstance(operator, Stencil):
+        operator = operator.exact
         return sparse.csr_array(stencil_az(operator.main, operator.lower, operator.strides, labels), shape=shape)
     entries = operator.to_csr().tocoo()
     rows, columns = entries.coords[0], labels[entries.coords[1]]

@@ -101,7 +101,7 @@ class PiecewiseConstant(Subspace):
             matrix = matrix_of_boxes(operator, self.labels, self._boxes, device)
         return BoundSubspace(
             device.subdomains(self.labels, count, operator.dtype, self._boxes),
-            lambda: device.compact_columns(columns.az),
+            lambda: device.compact_columns(columns.az.astype(operator.dtype, copy=False)),
             galerkin_matrix(columns.az, self.labels, count) if matrix is None else matrix,
             np.sqrt(self.sizes),
             sparse=columns,

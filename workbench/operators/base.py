@@ -33,9 +33,15 @@ class Size:
 
     @classmethod
     def of_stencil(cls, grid: tuple[int, ...]) -> Size:
-        """Of a `Stencil` in float64. The diagonal is not counted, since it may be constant."""
+        """Of a `BandStencil` in float64. The diagonal is not counted, since it may be constant."""
         unknowns = math.prod(grid)
         return cls(unknowns, 8 * len(grid) * unknowns)
+
+    @classmethod
+    def of_two_phases(cls, grid: tuple[int, ...]) -> Size:
+        """Of a `TwoPhaseStencil`."""
+        unknowns = math.prod(grid)
+        return cls(unknowns, unknowns)
 
     @classmethod
     def of_rows(cls, unknowns: int, entries: int) -> Size:

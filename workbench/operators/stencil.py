@@ -55,6 +55,11 @@ class Stencil(abc.ABC):
         below = sparse.coo_array((np.concatenate(values), places), shape=self.shape).tocsr()
         return sparse.csr_array(below + sparse.tril(below, k=-1).conj().T)
 
+    @property
+    def exact(self) -> Stencil:
+        """The operator with entries that are not rounded to the precision of its vectors."""
+        return self
+
     def astype(self, dtype: np.dtype) -> BandStencil:
         return BandStencil(self.grid, self.main.astype(dtype), tuple(low.astype(dtype) for low in self.lower))
 

@@ -33,6 +33,10 @@ class TwoPhaseStencil(Stencil):
         precision; bands, which serve preconditioners alone, are rounded."""
         return TwoPhaseStencil(self.grid, self.faces, dtype)
 
+    @property
+    def exact(self) -> TwoPhaseStencil:
+        return self if self.dtype == DOUBLE else self.on(DOUBLE)
+
     @functools.cached_property
     def main(self) -> np.ndarray:
         return self.diagonal()

@@ -88,7 +88,7 @@ class Bubbles(Problem):
 
     @property
     def known_size(self) -> Size:
-        return Size.of_stencil((self.n,) * self.dimensions)
+        return Size.of_two_phases((self.n,) * self.dimensions)
 
     def assemble(self, seed: int = 0) -> LinearSystem:
         check_grid(self.n, self.dimensions, self.spec)

@@ -38,7 +38,7 @@ class Slabs(Problem):
 
     @property
     def known_size(self) -> Size:
-        return Size.of_stencil((self.n,) * 3)
+        return Size.of_two_phases((self.n,) * 3)
 
     def assemble(self, seed: int = 0) -> LinearSystem:
         check_grid(self.n, 3, self.spec)

@@ -38,7 +38,7 @@ class TwoLayer(Problem):
 
     @property
     def known_size(self) -> Size:
-        return Size.of_stencil((self.n,) * 2)
+        return Size.of_two_phases((self.n,) * 2)
 
     def assemble(self, seed: int = 0) -> LinearSystem:
         check_grid(self.n, 2, self.spec)

@@ -92,10 +92,10 @@ def check_precision(configuration: Configuration, operator: Operator) -> None:
     solver = configuration.solver
     if not solver.from_residual:
         raise InputError(f"precision mixed replaces r, which solver {solver.name} does not allow; use solver cg")
-    if configuration.variant.projects_system and configuration.variant.name != "auto":
+    if configuration.variant.name in ("def1", "def2") and configuration.deflation.name != "none":
         raise InputError(
-            f"variant {configuration.variant.name} needs P r and E^-1 to more digits than vectors in single precision "
-            "have; use variant a-def2, or precision float64"
+            f"variant {configuration.variant.name} relies on Z^T r = 0, which vectors in single precision do not keep, "
+            "and would stagnate; use variant a-def2, or precision float64"
         )
     if configuration.stopping.norm != Norm.RESIDUAL:
         raise InputError(

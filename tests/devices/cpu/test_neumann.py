@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from workbench.devices.cpu import memory, threads
-from workbench.devices.cpu.neumann import OnePassSeries, SeveralPassSeries, stencil_series
+from workbench.devices.cpu.neumann import OnePassSeries, SeveralPassSeries, bands_of_series, stencil_series
 from workbench.devices.cpu.neumann_text import BLOCK
 from workbench.lines.types import accumulator
 
@@ -63,7 +63,7 @@ def series(lower, r, order):
 def check(kind, grid, order, dtype):
     bands, strides, inverse_diagonal = random_bands(grid, dtype)
     lower = triangle(bands, strides)
-    neumann = kind(bands, strides, inverse_diagonal, order)
+    neumann = kind(bands_of_series(bands, strides, inverse_diagonal), order)
     for seed in (1, 2):
         r = random_bands(grid, dtype, seed)[2]
         kept, u = r.copy(), np.full_like(r, np.nan)

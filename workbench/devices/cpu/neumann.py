@@ -33,9 +33,13 @@ def stencil_series(
     bands: entries (i, i - stride) at i, each of shape (N,); inverse_diagonal: shape (N,); order: terms after the
     identity.
     """
-    dtype = inverse_diagonal.dtype
+    return _series(bands_of_series(bands, strides, inverse_diagonal), order)
+
+
+def bands_of_series(bands: tuple[np.ndarray, ...], strides: tuple[int, ...], inverse_diagonal: np.ndarray) -> Stored:
+    """What a series reads, from bands."""
     arrays = (*bands, inverse_diagonal, np.array(strides))
-    return _series(Stored(ScaledBands(len(bands), dtype), arrays, strides[-1], len(bands) + 1), order)
+    return Stored(ScaledBands(len(bands), inverse_diagonal.dtype), arrays, strides[-1], len(bands) + 1)
 
 
 def face_series(faces: FaceCodes, dtype: np.dtype, order: int) -> OnePassSeries | SeveralPassSeries:
