@@ -64,12 +64,22 @@ def finite_array(array_like: Any, name: str) -> np.ndarray:
     except Exception as error:
         raise InputError(f"{name} is not an array of numbers: {error}") from None
     values = to_working_dtype(values, name)
+    if _square_is_finite(values):
+        return values
     finite = np.isfinite(values)
     if not finite.all():
         place = np.unravel_index(int(np.flatnonzero(~finite)[0]), values.shape)
         where = ", ".join(str(int(index)) for index in place)
         raise InputError(f"{name} holds {values[place]} at entry {where}; entries must be finite")
     return values
+
+
+def _square_is_finite(values: np.ndarray) -> bool:
+    """Whether the sum of squares is finite, and with it every entry: a single read, in which nothing is stored."""
+    if values.ndim != 1 or values.dtype.kind == "c" or not values.flags.c_contiguous:
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(np.dot(values, values)))
 
 
 def finite_vector(array_like: Any, name: str, size: int) -> np.ndarray:

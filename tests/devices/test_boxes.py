@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -116,3 +117,21 @@ def test_a_setup_shares_copies_of_arrays_and_the_next_does_not():
     values[0] = 9
     device.forget_copies()
     assert device.to_host(device.placed(values))[0] == 9
+
+
+@pytest.mark.parametrize(("grid", "per_side"), [((7,), (3,)), ((12, 11), (4, 3)), ((9, 8, 10), (3, 4, 2))])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int32, np.int64])
+def test_parts_numbered_on_an_accelerator_are_those_of_the_cores(accelerator, grid, per_side, dtype):
+    phase = np.random.default_rng(0).integers(0, 4, grid).astype(dtype)
+    labels, boxes = numbered_parts(phase, grid, per_side)
+    theirs, found = accelerator.numbered_parts(phase, grid, per_side)
+    np.testing.assert_array_equal(accelerator.to_host(theirs), labels)
+    for name in ("box", "phases", "sizes"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(boxes, name))
+
+
+def test_boxes_of_very_many_phases_are_numbered_on_the_host(accelerator):
+    phase = np.arange(64, dtype=np.uint8).reshape(8, 8)
+    labels, boxes = accelerator.numbered_parts(phase, (8, 8), (1, 1))
+    assert isinstance(labels, np.ndarray)
+    assert boxes.sizes.tolist() == [1] * 64

@@ -10,7 +10,7 @@ from workbench.deflation.dense_inverse import inverse_on_range
 from workbench.deflation.null_space import holds_constants
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Level, Levels
-from workbench.devices.cpu.aggregation import Csr, places, reordered, summed, with_unit_diagonal
+from workbench.devices.cpu.aggregation import Csr, grouped, places, reordered, summed, with_unit_diagonal
 from workbench.errors import InputError
 
 SMOOTHED = 0.25
@@ -54,7 +54,7 @@ def hierarchy(
     scale = 1 / np.sqrt(diagonal)
     for depth, parent in enumerate(parents):
         parent = places(orders[depth + 1])[parent[orders[depth]]]
-        starts = np.searchsorted(parent, np.arange(orders[depth + 1].size + 1))
+        starts = np.append(0, np.cumsum(np.bincount(parent, minlength=orders[depth + 1].size)))
         below = summed(csr, starts, parent)
         below_diagonal = _diagonal(below)
         weights = np.sqrt(diagonal / below_diagonal[parent])
@@ -72,7 +72,7 @@ def _nested_orders(parents: list[np.ndarray], last: int) -> list[np.ndarray]:
     """For each level the part at each row, such that the parts of a parent are consecutive on every level."""
     orders = [np.arange(last)]
     for parent in reversed(parents):
-        orders.insert(0, np.argsort(places(orders[0])[parent], kind="stable"))
+        orders.insert(0, grouped(places(orders[0])[parent], orders[0].size)[0])
     return orders
 
 

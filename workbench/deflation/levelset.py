@@ -7,8 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.deflation.base import Deflation
+from workbench.deflation.base import Deflation, DeflationContext
 from workbench.deflation.blocks import Blocks
+from workbench.deflation.subspace import PiecewiseConstant, Subspace
 from workbench.devices.boxes import Boxes
 from workbench.devices.cpu.box_parts import numbered_parts
 from workbench.errors import InputError
@@ -33,6 +34,15 @@ class LevelSet(Deflation):
     needs_phases: ClassVar[bool] = True
 
     k: int = parameter(8, "blocks per side, split by phase; 0 uses the phases alone", low=0, high=4096)
+
+    def space(self, context: DeflationContext) -> Subspace | None:
+        grid, phase, device = context.grid, context.phase, context.device
+        if phase is not None and grid is not None and self.k:
+            Blocks(self.k).check(grid)
+            numbered = device.numbered_parts(phase, grid, (self.k,) * len(grid))
+            if numbered:
+                return PiecewiseConstant(*numbered, None if isinstance(numbered[0], np.ndarray) else device)
+        return super().space(context)
 
     def labels(self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None = None) -> np.ndarray:
         return self.labels_and_boxes(size, grid, phase)[0]

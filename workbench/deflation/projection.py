@@ -57,7 +57,7 @@ class Projection:
         self.advice = coarse.advice
         """Advice for a run that fails, possibly by the limited accuracy of the coarse solver."""
         self._rank = self.count
-        if subspace.labels is not None and holds_constants(matrix):
+        if subspace.piecewise_constant and holds_constants(matrix):
             dropped = not coarse.accepts_singular or self.count == 1
             self._rank -= dropped
             action = "the last deflation vector was dropped" if dropped else "no deflation vector was dropped"

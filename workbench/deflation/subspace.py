@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -14,7 +14,7 @@ from workbench.arrays import cast, to_working_dtype
 from workbench.deflation.galerkin import galerkin_matrix, matrix_of_boxes, sparse_az
 from workbench.deflation.parts import Parts
 from workbench.devices.boxes import Boxes
-from workbench.devices.operator_protocols import CoarseUpdate, Restriction
+from workbench.devices.operator_protocols import CoarseUpdate, DeviceVector, Restriction
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
 from workbench.operators import BoundOperator, Operator, Stencil
@@ -34,10 +34,15 @@ ROUNDING_FACTOR = 16
 
 
 class SparseColumns:
-    """Piecewise constant Z and its AZ in host memory. labels: shape (N,). count: d."""
+    """Piecewise constant Z and its AZ in host memory. space: holds the labels. count: d."""
 
-    def __init__(self, operator: Operator, labels: np.ndarray, count: int) -> None:
-        self.labels, self.count, self._operator = labels, count, operator
+    def __init__(self, operator: Operator, space: PiecewiseConstant, count: int) -> None:
+        self.count, self._operator, self._space = count, operator, space
+
+    @property
+    def labels(self) -> np.ndarray:
+        """Shape (N,)."""
+        return self._space.labels
 
     @functools.cached_property
     def az(self) -> sparse.csr_array:
@@ -67,9 +72,14 @@ class BoundSubspace:
 
 
 class Subspace:
-    """Base of deflation subspaces; `labels` is None if the vectors are not piecewise constant."""
+    """Base of deflation subspaces."""
 
-    labels: np.ndarray | None = None
+    piecewise_constant: ClassVar[bool] = False
+
+    @property
+    def labels(self) -> np.ndarray | None:
+        """The subdomain of each unknown, in host memory; None if the vectors are not piecewise constant."""
+        return None
 
     def bind(self, operator: Operator, bound: BoundOperator, device: Device) -> BoundSubspace:
         """Copy Z and AZ to the device and compute E. Raises InputError for a Z that cannot deflate A."""
@@ -79,28 +89,34 @@ class Subspace:
 class PiecewiseConstant(Subspace):
     """One indicator vector per subdomain, stored as labels 0..d-1, shape (N,).
 
-    boxes: what the subdomains are, None if they are not boxes of a grid.
+    labels: in host memory, or a vector of `device`. boxes: what the subdomains are, None if they are not boxes of a
+    grid.
 
     Raises InputError for a subdomain without unknowns.
     """
 
-    def __init__(self, labels: np.ndarray, boxes: Boxes | None = None) -> None:
-        self.labels, self._boxes = labels, boxes
+    piecewise_constant: ClassVar[bool] = True
+
+    def __init__(self, labels: DeviceVector, boxes: Boxes | None = None, device: Device | None = None) -> None:
+        self._labels, self._boxes, self._device = labels, boxes, device
         self.sizes = np.bincount(labels) if boxes is None else boxes.sizes
         if not self.sizes.all():
             raise InputError(
                 f"deflation subdomain {int(np.argmin(self.sizes))} of {self.sizes.size} holds no unknown; renumber them"
             )
 
+    @functools.cached_property
+    def labels(self) -> np.ndarray:
+        return self._device.to_host(self._labels) if self._device else self._labels
+
     def bind(self, operator: Operator, bound: BoundOperator, device: Device) -> BoundSubspace:
-        assert self.labels is not None
         count = self.sizes.size
-        columns = SparseColumns(operator, self.labels, count)
+        columns = SparseColumns(operator, self, count)
         matrix = None
         if isinstance(operator, Stencil) and self._boxes and count >= LEAST_WITHOUT_AZ:
-            matrix = matrix_of_boxes(operator, self.labels, self._boxes, device)
+            matrix = matrix_of_boxes(operator, self._labels, self._boxes, device)
         return BoundSubspace(
-            device.subdomains(self.labels, count, operator.dtype, self._boxes),
+            device.subdomains(self._labels, count, operator.dtype, self._boxes),
             lambda: device.compact_columns(columns.az.astype(operator.dtype, copy=False)),
             galerkin_matrix(columns.az, self.labels, count) if matrix is None else matrix,
             np.sqrt(self.sizes),

@@ -319,6 +319,15 @@ class SecondLevel(Protocol):
         """Z of piecewise constant vectors, given by the label 0..count-1 of each unknown; boxes: what they number."""
         ...
 
+    def numbered_parts(
+        self, phase: np.ndarray, grid: tuple[int, ...], per_side: tuple[int, ...]
+    ) -> tuple[DeviceVector, Boxes] | None:
+        """The part of each cell of a grid of boxes split by phase, int32, shape (N,), and the boxes.
+
+        On the device, or in host memory where that is faster; None where a box has very many phases.
+        """
+        ...
+
     def box_matrix(
         self,
         main: np.ndarray,

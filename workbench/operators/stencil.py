@@ -11,6 +11,7 @@ from scipy import sparse
 
 from workbench.arrays import DTYPES
 from workbench.devices.boxes import Boxes
+from workbench.devices.constant import largest
 from workbench.devices.cpu.counting import nonzeros
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
@@ -54,6 +55,11 @@ class Stencil(abc.ABC):
         places = (np.concatenate(rows), np.concatenate(columns))
         below = sparse.coo_array((np.concatenate(values), places), shape=self.shape).tocsr()
         return sparse.csr_array(below + sparse.tril(below, k=-1).conj().T)
+
+    @property
+    def largest_diagonal(self) -> float:
+        """The largest |diagonal entry|, or an upper bound of it that costs less."""
+        return largest(self.main)
 
     @property
     def exact(self) -> Stencil:

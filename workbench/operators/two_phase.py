@@ -46,6 +46,10 @@ class TwoPhaseStencil(Stencil):
         bands = (face_codes.band(self.faces, direction) for direction in range(len(self.grid)))
         return tuple(band.astype(self.dtype, copy=False) for band in bands)
 
+    @property
+    def largest_diagonal(self) -> float:
+        return 2 * len(self.grid) * float(self.faces.values.max()) + float(self.faces.walls.max())
+
     @functools.cached_property
     def nnz(self) -> int:
         """Non-zero entries of the assembled matrix."""

@@ -57,7 +57,7 @@ def prepare_vectors(
     removed = 0.0
     if singular:
         b, removed = make_consistent(b, exponent, notes)
-    if not entries(b).any() and configuration.stopping.atol == 0:
+    if max_abs(entries(b[:1])) == 0 and not entries(b).any() and configuration.stopping.atol == 0:
         start = constant(0, b.size, dtype)
         notes.append("b is zero, so x = 0; give atol above 0 to watch another start converge to it")
     check_stopped(stopped)

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench import devices
-from workbench.deflation import DeflationContext, Projection, Variant
+from workbench.deflation import DeflationContext, Projection, Subspace, Variant
 from workbench.devices.constant import constant, largest
 from workbench.devices.operator_protocols import DeviceVector, Dots
 from workbench.devices.pair import Split
 from workbench.devices.protocol import Device
 from workbench.errors import DeviceError, InputError
 from workbench.machine.profile import profile
-from workbench.operators import BoundOperator, Operator, TwoPhaseStencil
+from workbench.operators import BoundOperator, Operator, Stencil, TwoPhaseStencil
 from workbench.preconditioners import ElementWise
 from workbench.problems import LinearSystem
 from workbench.run.cancellation import check_stopped
@@ -62,7 +62,7 @@ class SolveSetup:
     x: DeviceVector
     exponent: int
     removed: float
-    labels: np.ndarray | None
+    space: Subspace | None
     projection: Projection | None
     variant: Variant
     singular: bool
@@ -76,6 +76,11 @@ class SolveSetup:
     def all_notes(self) -> list[str]:
         """The notes, and what the workers of a cluster report."""
         return [*self.notes, *(self.workers.notes if self.workers else ())]
+
+    @property
+    def labels(self) -> np.ndarray | None:
+        """The deflation subdomain of each unknown, in host memory; None without subdomains."""
+        return self.space.labels if self.space else None
 
     @property
     def operator(self) -> Operator:
@@ -159,7 +164,7 @@ class _Levels(NamedTuple):
     first_level: BoundOperator | ElementWise
     M: BoundOperator | ElementWise
     projection: Projection | None
-    labels: np.ndarray | None
+    space: Subspace | None
     deflation_vectors: int
 
 
@@ -272,7 +277,7 @@ def _levels(
         projection.recover_solution(vectors.x, vectors.b)
     M = _both_levels(variant, projection, first_level, operator, device)
     check_stopped(stopped)
-    return _Levels(variant, first_level, M, projection, space.labels, projection.count)
+    return _Levels(variant, first_level, M, projection, space, projection.count)
 
 
 def _both_levels(
@@ -328,7 +333,8 @@ def _maps_constant_to_zero(operator: Operator, bound: BoundOperator, device: Dev
     product = device.zeros(size, operator.dtype)
     bound.apply(ones, product)
     try:
-        most = NULL_TOLERANCE * largest(operator.diagonal())
+        stencil = isinstance(operator, Stencil)
+        most = NULL_TOLERANCE * (operator.largest_diagonal if stencil else largest(operator.diagonal()))
     except InputError:
         most = NULL_TOLERANCE
     # The root mean square is a lower bound of the largest entry and needs no transfer of the vector.

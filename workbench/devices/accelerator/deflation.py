@@ -115,7 +115,12 @@ class Subdomains(_Labelled):
 
 def small_boxes(boxes: Boxes) -> bool:
     """Whether a box holds few enough cells for the work-items of one group."""
-    return math.prod(boxes.grid) <= MOST_CELLS_OF_A_BOX * math.prod(boxes.per_side)
+    return many_boxes(boxes.grid, boxes.per_side)
+
+
+def many_boxes(grid: tuple[int, ...], per_side: tuple[int, ...]) -> bool:
+    """The same for a grid of cells and the number of boxes per side."""
+    return math.prod(grid) <= MOST_CELLS_OF_A_BOX * math.prod(per_side)
 
 
 class BoxSubdomains(_Labelled):

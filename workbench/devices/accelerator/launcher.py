@@ -63,11 +63,13 @@ class Launcher:
         self.runtime.upload(made.handle, values)
         return made
 
-    def placed(self, values: np.ndarray) -> Vector:
-        """The device's copy of a host array; A and M share the bands of a stencil.
+    def placed(self, values: np.ndarray | Vector) -> Vector:
+        """The device's copy of a host array, or the vector that is there already; A and M share the bands of a stencil.
 
         A copy lives as long as it is in use, and is shared until the next `forget_copies`.
         """
+        if isinstance(values, Vector):
+            return values
         kept = self._placed.get(id(values))
         if kept is not None and kept[0]() is values and (found := kept[1]()) is not None:
             return found

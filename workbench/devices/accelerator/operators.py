@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from workbench.devices.accelerator import deflation, factors, host, products
+from workbench.devices.accelerator import deflation, factors, host, parts, products
 from workbench.devices.accelerator import faces as face_operators
 from workbench.devices.accelerator.block_algebra import BlockAlgebra
 from workbench.devices.accelerator.box import box_product
@@ -20,7 +20,7 @@ from workbench.devices.accelerator.pieces import PieceVectors
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.boxes import Boxes
 from workbench.devices.coarse import Form
-from workbench.devices.cpu import factorization
+from workbench.devices.cpu import box_parts, factorization
 from workbench.devices.cpu.sparse_inverse import inverse_factor
 from workbench.devices.face_codes import FaceCodes
 from workbench.devices.fast_diagonalization import Diagonalized
@@ -155,6 +155,15 @@ class Operators(Launcher):
         if boxes is not None and deflation.small_boxes(boxes):
             return deflation.BoxSubdomains(self, labels, boxes, dtype)
         return deflation.Subdomains(self, labels, count, dtype)
+
+    def numbered_parts(
+        self, phase: np.ndarray, grid: tuple[int, ...], per_side: tuple[int, ...]
+    ) -> tuple[Any, Boxes] | None:
+        """The part of each cell, on the device, and the boxes."""
+        if deflation.many_boxes(grid, per_side) and (found := parts.numbered_parts(self, phase, grid, per_side)):
+            return found
+        # Few work-items would number large boxes.
+        return box_parts.numbered_parts(phase, grid, per_side)
 
     def box_matrix(
         self,

@@ -57,6 +57,52 @@ def with_unit_diagonal(matrix: Csr, scale: np.ndarray, dtype: np.dtype) -> tuple
     return made, float(sums.max())
 
 
+def row_sums(data: np.ndarray, indptr: np.ndarray) -> tuple[float, float]:
+    """The largest |sum of a row|, and the largest sum of the absolute values of a row. Cost: one read."""
+    rows = indptr.size - 1
+    sums, absolute = np.empty(rows), np.empty(rows)
+    launch(data.size, _sum_rows, data, indptr, max(1, rows // GROUPS_PER_CHUNK), sums, absolute)
+    return float(sums.max(initial=0)), float(absolute.max(initial=0))
+
+
+def grouped(parents: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers 0, 1, .. ordered by parent, those of one parent as they were, and the first place of each parent.
+
+    parents: shape (n,), in 0..count-1. Cost: two reads.
+    """
+    starts = np.zeros(count + 1, np.int64)
+    order = np.empty(parents.size, np.int64)
+    launch(0, _group, np.ascontiguousarray(parents, np.int64), starts, order)
+    return order, starts
+
+
+@kernel()
+def _group(taken, parents, starts, order):  # pragma: no cover
+    for i in range(parents.size):
+        starts[parents[i] + 1] += 1
+    for k in range(1, starts.size):
+        starts[k] += starts[k - 1]
+    for i in range(parents.size):
+        order[starts[parents[i]]] = i
+        starts[parents[i]] += 1
+    for k in range(starts.size - 1, 0, -1):
+        starts[k] = starts[k - 1]
+    starts[0] = 0
+
+
+@kernel()
+def _sum_rows(taken, data, indptr, chunks, sums, absolute):  # pragma: no cover
+    rows = sums.size
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, chunks):
+            for i in range(rows * chunk // chunks, rows * (chunk + 1) // chunks):
+                total, size = data.dtype.type(0), 0.0
+                for j in range(indptr[i], indptr[i + 1]):
+                    total += data[j]
+                    size += abs(data[j])
+                sums[i], absolute[i] = abs(total), size
+
+
 @kernel()
 def _scale(taken, data, indices, indptr, scale, chunks, made, sums):  # pragma: no cover
     size = scale.size

@@ -132,6 +132,12 @@ class Operators(DeviceBase):
         """Piecewise constant deflation vectors given by a label per unknown."""
         return Subdomains(labels, count, dtype)
 
+    def numbered_parts(
+        self, phase: np.ndarray, grid: tuple[int, ...], per_side: tuple[int, ...]
+    ) -> tuple[np.ndarray, Boxes] | None:
+        """The part of each cell, and the boxes."""
+        return box_parts.numbered_parts(phase, grid, per_side)
+
     def box_matrix(
         self,
         main: np.ndarray,

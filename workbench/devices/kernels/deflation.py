@@ -10,6 +10,8 @@ from workbench.devices.kernels.source import dots, fill, read
 _TREE = read("tree_sum")
 MOST_COUPLINGS = 40
 """Entries of a row of E that a work-item keeps to itself."""
+MOST_PHASES = 24
+"""Phases of a box that a work-item keeps to itself."""
 
 COMBINE = fill("combine", tree_sum=_TREE)
 """coarse[k] = the sum of the parts named by order[starts[k]:starts[k + 1]], one group per k."""
@@ -55,6 +57,11 @@ def box_sums(items_per_box: int) -> str:
         room="SHARED(W, room, GROUP);" if shared else "",
         together=fill("box_sums_together", half=items_per_box // 2) if shared else "",
     )
+
+
+def number_parts(phase: str) -> str:
+    """The part of each cell, and box, phase and cells of each part. phase: the type of phases."""
+    return fill("number_parts", phase=phase, most=MOST_PHASES)
 
 
 def box_matrix(bands: int, *, constant: bool) -> str:
