@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from tests.conftest import box_stencil
 from workbench.deflation.galerkin import galerkin_matrix, sparse_az
 from workbench.devices.cpu import Cpu
+from workbench.devices.cpu.box_parts import numbered_parts
 from workbench.devices.cpu.coarse_rows import alike
 from workbench.devices.cpu.subdomains import LONGEST_SEGMENT
 from workbench.devices.cpu.threads import CHUNK, WORTH_SHARING
@@ -274,3 +276,43 @@ def test_a_matrix_restricts_after_its_product():
     _, coarse = product.apply(x, out)
     np.testing.assert_allclose(coarse, dense(labels, 7).T @ (matrix.to_csr() @ x), atol=1e-12)
     assert product.saved == 0
+
+
+BOXES = {
+    "whole rows": ((6, 8), (2, 2)),
+    "rows of one cell": ((5, 7), (5, 7)),
+    "one box": ((4, 5, 6), (1, 1, 1)),
+    "several chunks": ((40, 50, 60), (10, 10, 15)),
+    "rows that differ": ((5, 9), (2, 4)),
+}
+
+
+@pytest.mark.parametrize("name", BOXES)
+@pytest.mark.parametrize("phases", [1, 4])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_subdomains_of_boxes_equal_those_of_their_labels(name, phases, dtype):
+    grid, per_side = BOXES[name]
+    phase = np.random.default_rng(0).integers(0, phases, grid)
+    labels, boxes = numbered_parts(phase, grid, per_side)
+    count, size = boxes.box.size, labels.size
+    stencil = box_stencil(grid, np.dtype(dtype)).bind(CPU)
+    with_boxes, plain = (CPU.subdomains(labels, count, np.dtype(dtype), given) for given in (boxes, None))
+    z, w, b = dense(labels, count), numbers(size, dtype), numbers(size, dtype, 1)
+    tolerance = 100 * np.finfo(dtype).eps
+    np.testing.assert_allclose(with_boxes.restrict(w), z.T @ w, rtol=tolerance, atol=tolerance * size**0.5)
+    coarse = numbers(count, accumulator(np.dtype(dtype)), 2)
+    x, expected = w.copy(), w.copy()
+    dots, others = with_boxes.add_paired(x, coarse, b), plain.add_paired(expected, coarse, b)
+    np.testing.assert_allclose(x, expected, rtol=tolerance)
+    np.testing.assert_allclose(dots, others, rtol=tolerance, atol=tolerance * size**0.5)
+    with_boxes.subtract(x, coarse)
+    np.testing.assert_allclose(x, w, rtol=tolerance, atol=2 * tolerance)
+    out, out_plain = np.empty_like(w), np.empty_like(w)
+    found = [
+        np.array(CPU.restricted_product(stencil, z_).apply(w, o)[1])
+        for z_, o in ((with_boxes, out), (plain, out_plain))
+    ]
+    np.testing.assert_array_equal(out, out_plain)
+    np.testing.assert_allclose(found[0], found[1], rtol=tolerance, atol=20 * tolerance * size**0.5)
+    residuals = [np.array(CPU.restricted_product(stencil, z_).residual(b, w, None)) for z_ in (with_boxes, plain)]
+    np.testing.assert_allclose(residuals[0], residuals[1], rtol=tolerance, atol=20 * tolerance * size**0.5)

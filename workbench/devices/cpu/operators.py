@@ -130,7 +130,7 @@ class Operators(DeviceBase):
 
     def subdomains(self, labels: np.ndarray, count: int, dtype: np.dtype, boxes: Boxes | None = None) -> Subdomains:
         """Piecewise constant deflation vectors given by a label per unknown."""
-        return Subdomains(labels, count, dtype)
+        return Subdomains(labels, count, dtype, boxes)
 
     def numbered_parts(
         self, phase: np.ndarray, grid: tuple[int, ...], per_side: tuple[int, ...]

@@ -17,7 +17,8 @@ from workbench.devices.cpu import face_codes, generated, stencil_entries
 from workbench.devices.cpu.block_products import BlockStencilProduct
 from workbench.devices.cpu.stencil_entries import Bands, Entries, Faces, distances
 from workbench.devices.cpu.stencil_residual import RestrictedResidual
-from workbench.devices.cpu.subdomains import SUBDOMAINS, Subdomains
+from workbench.devices.cpu.subdomain_text import GROUPS, Labelling, bounds, over_groups
+from workbench.devices.cpu.subdomains import Subdomains
 from workbench.devices.cpu.threads import chunks_of, launch, prepare
 from workbench.devices.face_codes import FaceCodes
 from workbench.devices.traffic import product_flops
@@ -25,15 +26,6 @@ from workbench.lines.types import accumulator
 
 SUMS = ("xy", "yy", "xx")
 """The dot products (x, y), (y, y) and (x, x), as a kernel names and orders them."""
-RESTRICT_CHUNK = """
-for run in range(cuts[chunk], cuts[chunk + 1]):
-    piece = y[bounds[run]:bounds[run + 1]]
-    run_sum = coarse.dtype.type(0)
-    for i in range(piece.size):
-        run_sum += piece[i]
-    mine[labels[run]] += run_sum
-""".strip().split("\n")
-"""Add the sum of each run of equal labels in a chunk of y to the coarse vector of the group."""
 
 
 class _Product:
@@ -57,7 +49,7 @@ class _Product:
 
     def restricted(self, subdomains: Subdomains) -> RestrictedStencilProduct:
         """The product that also computes Z^T out, from each chunk of out while that is in the cache."""
-        text = product_text(self._entries, self._dtype, restricted=True)
+        text = product_text(self._entries, self._dtype, subdomains.labelling)
         residual = RestrictedResidual(self._entries, self._arrays, self._dtype, subdomains)
         return RestrictedStencilProduct(generated.kernel(text), self._fixed, self._dtype, subdomains, residual)
 
@@ -143,27 +135,19 @@ class RestrictedStencilProduct:
         return self._subdomains.size * self._itemsize
 
 
-def product_text(entries: Entries, dtype: np.dtype, *, restricted: bool = False) -> str:
+def product_text(entries: Entries, dtype: np.dtype, labelling: Labelling | None = None) -> str:
     """Python source of the kernel of the product: a branch-free loop for the middle, and one for each end.
 
-    restricted: chunks come in groups, each with separate sums for the coarse vector.
+    labelling: restrict the result in the same pass; chunks then come in groups, each with separate sums.
     """
-    more = f", {SUBDOMAINS}" if restricted else ""
+    more = f", {labelling.arguments}, {GROUPS}" if labelling else ""
     text = [f"def kernel(taken, x, y, {entries.arguments}, partial, dots{more}):", "    n = x.size"]
     text += [f"    {line}" for line in (*distances(entries.bands), *entries.head())]
-    text += ["    chunks = partial.shape[0]"]
-    body = _chunk(entries, np.dtype(dtype))
-    if restricted:
-        whole = ["mine = sums[group]", "for k in range(mine.size):", "    mine[k] = 0"]
-        whole += ["for chunk in range(groups[group], groups[group + 1]):"]
-        whole += [f"    {line}" for line in (*body, *RESTRICT_CHUNK)]
-        text += [f"    {line}" for line in generated.over("sums.shape[0]", whole, "group")]
-        # Plain loops: numba would start its threads for an expression over arrays.
-        text += ["    for k in range(coarse.size):", "        coarse[k] = 0"]
-        text += ["    for group in range(sums.shape[0]):", "        for k in range(coarse.size):"]
-        text += ["            coarse[k] += sums[group, k]"]
+    body = _chunk(entries, np.dtype(dtype), labelling.align if labelling else 1)
+    if labelling:
+        text += [f"    {line}" for line in over_groups([*body, *labelling.restrict("y", "0")])]
     else:
-        text += [f"    {line}" for line in generated.over("chunks", body)]
+        text += ["    chunks = partial.shape[0]", *(f"    {line}" for line in generated.over("chunks", body))]
     for k in range(len(SUMS)):
         text += [
             f"    total = {_zero(dtype)}",
@@ -174,9 +158,9 @@ def product_text(entries: Entries, dtype: np.dtype, *, restricted: bool = False)
     return "\n".join(text) + "\n"
 
 
-def _chunk(entries: Entries, dtype: np.dtype) -> list[str]:
+def _chunk(entries: Entries, dtype: np.dtype, align: int) -> list[str]:
     """Lines for the product on one chunk, with its part of the dot products."""
-    text = ["low = n*chunk//chunks", "high = n*(chunk + 1)//chunks", *(f"{name} = {_zero(dtype)}" for name in SUMS)]
+    text = [*bounds(align), *(f"{name} = {_zero(dtype)}" for name in SUMS)]
     text += ["a = max(low, first)", "b = max(a, min(high, last))"]
     text += [f"{name} = {view}" for name, view in {**entries.views("a", "b"), "s_y": "y[a:b]"}.items()]
     text += ["for i in range(b - a):"]

@@ -11,7 +11,8 @@ import numpy as np
 
 from workbench.devices.cpu import generated
 from workbench.devices.cpu.stencil_entries import Entries, distances
-from workbench.devices.cpu.subdomains import SUBDOMAINS, Subdomains
+from workbench.devices.cpu.subdomain_text import GROUPS, Labelling, bounds, over_groups
+from workbench.devices.cpu.subdomains import Subdomains
 from workbench.devices.cpu.threads import chunks_of, cores, launch, prepare
 
 
@@ -23,9 +24,9 @@ class RestrictedResidual:
     ) -> None:
         self._subdomains = subdomains
         size = subdomains.size
-        room = np.zeros((cores(), -(-size // chunks_of(size)) + 1), dtype)
+        room = np.zeros((cores(), -(-size // chunks_of(size)) + 1 + subdomains.labelling.align), dtype)
         self._fixed = (*arrays, room, *subdomains.stored)
-        self._kernel: Callable[..., None] = generated.kernel(_text(entries))
+        self._kernel: Callable[..., None] = generated.kernel(_text(entries, subdomains.labelling))
         vector = np.empty(0, dtype)
         prepare(self._kernel, vector, vector, *self._fixed)
 
@@ -35,30 +36,18 @@ class RestrictedResidual:
         return self._subdomains.coarse
 
 
-def _text(entries: Entries) -> str:
+def _text(entries: Entries, labelling: Labelling) -> str:
     """Python source: a loop without branches for the rows that have all neighbours, and one for each end."""
-    text = [f"def kernel(taken, b, x, {entries.arguments}, room, {SUBDOMAINS}):"]
-    text += ["    n, chunks = x.size, cuts.size - 1"]
+    text = [f"def kernel(taken, b, x, {entries.arguments}, room, {labelling.arguments}, {GROUPS}):", "    n = x.size"]
     text += [f"    {line}" for line in (*distances(entries.bands), *entries.head())]
-    whole = ["mine = sums[group]", "for k in range(mine.size):", "    mine[k] = 0", "y = room[thread]"]
-    whole += ["for chunk in range(groups[group], groups[group + 1]):"]
-    whole += [f"    {line}" for line in _chunk(entries)]
-    text += [f"    {line}" for line in generated.over("sums.shape[0]", whole, "group")]
-    # Plain loops: numba would start its threads for an expression over arrays.
-    text += ["    for k in range(coarse.size):", "        coarse[k] = 0"]
-    text += ["    for group in range(sums.shape[0]):", "        for k in range(coarse.size):"]
-    return "\n".join([*text, "            coarse[k] += sums[group, k]"]) + "\n"
+    return "\n".join([*text, *(f"    {line}" for line in over_groups(_chunk(entries, labelling)))]) + "\n"
 
 
-def _chunk(entries: Entries) -> list[str]:
-    views = {
-        **entries.views("low_end", "high_end"),
-        "s_b": "b[low_end:high_end]",
-        "s_y": "y[low_end - low:high_end - low]",
-    }
-    text = ["low = n*chunk//chunks", "high = n*(chunk + 1)//chunks"]
-    text += ["low_end = max(low, first)", "high_end = max(low_end, min(high, last))"]
-    text += [f"{name} = {view}" for name, view in views.items()]
+def _chunk(entries: Entries, labelling: Labelling) -> list[str]:
+    views = entries.views("low_end", "high_end")
+    views |= {"s_b": "b[low_end:high_end]", "s_y": "y[low_end - low:high_end - low]"}
+    text = [*bounds(labelling.align), "low_end = max(low, first)", "high_end = max(low_end, min(high, last))"]
+    text += ["y = room[thread]", *(f"{name} = {view}" for name, view in views.items())]
     text += [
         "for i in range(high_end - low_end):",
         *(f"    {line}" for line in entries.row()),
@@ -67,7 +56,4 @@ def _chunk(entries: Entries) -> list[str]:
     for start, stop in (("low", "min(high, first)"), ("max(low, last)", "high")):
         text += [f"for i in range({start}, {stop}):", *(f"    {line}" for line in entries.edge_row())]
         text += ["    y[i - low] = b[i] - v"]
-    text += ["for run in range(cuts[chunk], cuts[chunk + 1]):"]
-    text += ["    run_sum = coarse.dtype.type(0)"]
-    text += ["    for i in range(np.int64(bounds[run]) - low, np.int64(bounds[run + 1]) - low):"]
-    return [*text, "        run_sum += y[i]", "    mine[labels[run]] += run_sum"]
+    return [*text, *labelling.restrict("y", "low")]

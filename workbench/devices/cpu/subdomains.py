@@ -1,19 +1,20 @@
 """Restriction to and prolongation from piecewise constant subdomains, in one pass each, without atomics.
 
-A subdomain vector is a label per unknown. Labels are kept as runs of equal ones: most labellings are a few long runs,
-and a run is a plain sum or a plain fill that vectorizes.
+A subdomain vector is a label per unknown. Labels are kept as pieces of equal ones: runs, since most labellings are a
+few long runs, and a run is a plain sum or a plain fill that vectorizes; or rows of boxes, which are short.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
+from workbench.devices.boxes import Boxes
+from workbench.devices.cpu import generated, subdomain_text
 from workbench.devices.cpu.coarse_rows import alike, by_column
 from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.csr import as_unsigned
-from workbench.devices.cpu.dot_sums import total
+from workbench.devices.cpu.subdomain_text import Labelling, Rows, Runs
 from workbench.devices.cpu.threads import CHUNK, chunks_of, launch, prepare
 from workbench.devices.cpu.work_stealing import shared, threads
 from workbench.lines.types import accumulator
@@ -24,46 +25,56 @@ MOST_GROUPS = 16
 """Each group of chunks has d separate sums; more groups would cost more memory than they gain in balance."""
 
 
-SUBDOMAINS = "bounds, labels, cuts, groups, sums, coarse"
-"""The arguments of a kernel that restricts a vector: the arrays of `Subdomains.stored`."""
+LONGEST_ROW = 32
+"""Cells of a row of a box, at most, that a kernel has as a constant."""
 
 
 class Subdomains:
     """Z for labels of shape (N,) in 0..d-1, never stored: `restrict` is Z^T w, `add` is x + Z a.
 
-    Runs do not cross chunks, so that chunks can run in parallel and products can restrict their results (see
-    `stencil.py`).
+    boxes: what the labels number, None if they are not boxes of a grid. Pieces of one label do not cross chunks, so
+    that chunks can run in parallel and products can restrict their results (see `stencil.py`).
     """
 
-    def __init__(self, labels: np.ndarray, count: int, dtype: np.dtype) -> None:
+    def __init__(self, labels: np.ndarray, count: int, dtype: np.dtype, boxes: Boxes | None = None) -> None:
         self.size = labels.size
         chunks = chunks_of(self.size)
-        self._bounds, self._labels, self._cuts = _runs(labels, chunks)
         groups = min(MOST_GROUPS, chunks)
         shares = chunks * np.arange(groups + 1) // groups
+        width = _row_width(boxes)
+        self.labelling: Labelling = Rows(width) if width else Runs()
+        self._arrays = _rows(labels, width) if width else _runs(labels, chunks)
+        spans = np.empty((groups, 2), np.int64)
+        launch(self.size, _find_spans, labels, chunks, self.labelling.align, shares, spans)
         self._sums = np.zeros((groups, count), accumulator(dtype))
         self.coarse = np.zeros(count, accumulator(dtype))
-        self.stored = (self._bounds, self._labels, self._cuts, shares, self._sums, self.coarse)
+        self.stored = (*self._arrays, shares, spans, self._sums, self.coarse)
+        """The arrays of a kernel that restricts a vector."""
         some = np.empty(0, dtype)
-        prepare(_restrict, some, *self.stored)
+        wide = self.coarse.dtype.name
+        self._restrict = generated.kernel(subdomain_text.restriction(self.labelling))
+        prepare(self._restrict, some, *self.stored)
+        self._add, self._add_paired = (
+            generated.kernel(subdomain_text.prolongation(self.labelling, paired=paired, wide=wide))
+            for paired in (False, True)
+        )
         self._partial, self._dots = (np.zeros(shape, self.coarse.dtype) for shape in ((chunks, 3), 3))
-        runs = (self._bounds, self._labels, self._cuts, self.coarse)
-        prepare(_add, some, *runs)
-        prepare(_add_paired, some, *runs, some, self._partial, self._dots)
+        self._given = (*self._arrays, shares)
+        prepare(self._add, some, *self._given, self.coarse)
+        prepare(self._add_paired, some, *self._given, self.coarse, some, self._partial, self._dots)
 
     def restrict(self, w: np.ndarray) -> np.ndarray:
         """Z^T w, shape (d,), in double precision; the array is reused by the next call. Reads N words."""
-        launch(w.size, _restrict, w, *self.stored)
+        launch(w.size, self._restrict, w, *self.stored)
         return self.coarse
 
     def add(self, x: np.ndarray, coarse: np.ndarray) -> None:
         """x = x + Z a in place."""
-        launch(x.size, _add, x, self._bounds, self._labels, self._cuts, coarse)
+        launch(x.size, self._add, x, *self._given, coarse)
 
     def add_paired(self, x: np.ndarray, coarse: np.ndarray, r: np.ndarray) -> np.ndarray:
         """x = x + Z a in place, with (r, x), (x, x) and (r, r) in the same pass."""
-        arguments = (self._bounds, self._labels, self._cuts, coarse, r, self._partial, self._dots)
-        launch(x.size, _add_paired, x, *arguments)
+        launch(x.size, self._add_paired, x, *self._given, coarse, r, self._partial, self._dots)
         return self._dots
 
     def subtract(self, x: np.ndarray, coarse: np.ndarray) -> None:
@@ -72,8 +83,8 @@ class Subdomains:
 
     @property
     def traffic(self) -> int:
-        """Bytes of the run lists; the vector comes on top."""
-        return self._bounds.nbytes + self._labels.nbytes + 2 * self._sums.nbytes
+        """Bytes of the labels; the vector comes on top."""
+        return sum(array.nbytes for array in self._arrays[:2]) + 2 * self._sums.nbytes
 
 
 class CompactColumns:
@@ -147,59 +158,63 @@ def _find_runs(taken, labels, chunks, fill, cuts, bounds, owners):  # pragma: no
                 cuts[place + 1] = count
 
 
-@kernel(fastmath=REORDERED)
-def _restrict(taken, w, bounds, labels, cuts, groups, sums, coarse):  # pragma: no cover
-    for thread in threads(taken):
-        for group in shared(taken, thread, sums.shape[0]):
-            mine = sums[group]
-            for k in range(mine.size):
-                mine[k] = 0
-            for run in range(cuts[groups[group]], cuts[groups[group + 1]]):
-                piece = w[bounds[run] : bounds[run + 1]]
-                part = coarse.dtype.type(0)
-                for i in range(piece.size):
-                    part += piece[i]
-                mine[labels[run]] += part
-    # Plain loops: numba would start its threads for an expression over arrays.
-    for k in range(coarse.size):
-        coarse[k] = 0
-    for group in range(sums.shape[0]):
-        for k in range(coarse.size):
-            coarse[k] += sums[group, k]
+def _row_width(boxes: Boxes | None) -> int:
+    """Cells of a row of a box, where all boxes have as many; 0 where they differ or are many."""
+    if boxes is None or boxes.grid[-1] % boxes.per_side[-1]:
+        return 0
+    width = boxes.grid[-1] // boxes.per_side[-1]
+    return width if width <= LONGEST_ROW else 0
 
 
-@njit(nogil=True)
-def _add_runs(x, bounds, labels, first, last, coarse):  # pragma: no cover
-    for run in range(first, last):
-        piece = x[bounds[run] : bounds[run + 1]]
-        value = coarse[labels[run]]
-        for i in range(piece.size):
-            piece[i] += value
+def _rows(labels: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """The label of each row, or -1 - k, and the labels of the k-th row that is split, shape (k, width)."""
+    rows = labels.size // width
+    chunks = chunks_of(labels.size)
+    counts = np.zeros(chunks + 1, np.int64)
+    of_row = np.empty(rows, np.int32)
+    launch(labels.size, _find_rows, labels, width, False, counts, of_row, np.empty((0, width), np.int32))
+    np.cumsum(counts, out=counts)
+    split = np.empty((counts[-1], width), np.int32)
+    launch(labels.size, _find_rows, labels, width, True, counts, of_row, split)
+    return of_row, split
 
 
 @kernel()
-def _add(taken, x, bounds, labels, cuts, coarse):  # pragma: no cover
+def _find_rows(taken, labels, width, fill, counts, of_row, split):  # pragma: no cover
+    chunks, rows = counts.size - 1, of_row.size
     for thread in threads(taken):
-        for chunk in shared(taken, thread, cuts.size - 1):
-            _add_runs(x, bounds, labels, cuts[chunk], cuts[chunk + 1], coarse)
+        for chunk in shared(taken, thread, chunks):
+            place = np.int64(chunk)
+            at = counts[place]
+            for row in range(rows * place // chunks, rows * (place + 1) // chunks):
+                first, alike = labels[row * width], True
+                for k in range(1, width):
+                    alike = alike and labels[row * width + k] == first
+                of_row[row] = first
+                if alike:
+                    continue
+                if fill:
+                    of_row[row] = -1 - at
+                    for k in range(width):
+                        split[at, k] = labels[row * width + k]
+                at += 1
+            if not fill:
+                counts[place + 1] = at
 
 
-@kernel(error_model="numpy", fastmath=REORDERED)
-def _add_paired(taken, x, bounds, labels, cuts, coarse, r, partial, dots):  # pragma: no cover
-    wide = dots.dtype.type
+@kernel()
+def _find_spans(taken, labels, chunks, align, groups, spans):  # pragma: no cover
+    size = labels.size
     for thread in threads(taken):
-        for chunk in shared(taken, thread, cuts.size - 1):
-            _add_runs(x, bounds, labels, cuts[chunk], cuts[chunk + 1], coarse)
-            low, high = bounds[cuts[chunk]], bounds[cuts[chunk + 1]]
-            new, other = x[low:high], r[low:high]
-            xy, yy, xx = wide(0), wide(0), wide(0)
-            for i in range(new.size):
-                left, right = wide(other[i]), wide(new[i])
-                xy += np.conj(left) * right
-                yy += np.conj(right) * right
-                xx += np.conj(left) * left
-            partial[chunk, 0], partial[chunk, 1], partial[chunk, 2] = xy, yy, xx
-    total(partial, dots)
+        for group in shared(taken, thread, spans.shape[0]):
+            low, high = labels[0], labels[0]
+            first = size * groups[group] // chunks // align * align
+            last = size * groups[group + 1] // chunks // align * align
+            if last > first:
+                low, high = labels[first], labels[first]
+            for i in range(first, last):
+                low, high = min(low, labels[i]), max(high, labels[i])
+            spans[group, 0], spans[group, 1] = low, high + 1
 
 
 @kernel(error_model="numpy", fastmath=REORDERED)
