@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -36,5 +37,5 @@ class DeviceBase(LinesDevice):
         stored: np.dtype | None = None,
     ) -> Workspace:
         """The named vectors and scalars of one solve."""
-        more = {"fuse": fuse, "clock": clock} | ({} if stored is None else {"stored": stored})
-        return self.Space(self, size, dtype, vectors=vectors, operators=operators, **more)
+        make: Any = self.Space if stored is None else functools.partial(self.Space, stored=stored)
+        return make(self, size, dtype, vectors=vectors, operators=operators, fuse=fuse, clock=clock)

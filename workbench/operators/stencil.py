@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import abc
-import dataclasses
 import math
 
 import numpy as np
@@ -21,12 +20,29 @@ from workbench.operators.base import BoundOperator
 class Stencil(abc.ABC):
     """A 3-, 5- or 7-point operator on a grid of cells in 1, 2 or 3 dimensions, however its entries are stored."""
 
-    grid: tuple[int, ...]
-    """Cells per side, (nx,), (ny, nx) or (nz, ny, nx); unknown i = x + nx*(y + ny*z)."""
-    main: np.ndarray
-    """The diagonal, shape (N,)."""
-    lower: tuple[np.ndarray, ...]
-    """One band of shape (N,) per dimension, x first: lower[k][i] = A[i, i - stride_k]."""
+    def __init__(self, grid: tuple[int, ...]) -> None:
+        self.grid = grid
+        """Cells per side, (nx,), (ny, nx) or (nz, ny, nx); unknown i = x + nx*(y + ny*z)."""
+
+    @property
+    @abc.abstractmethod
+    def main(self) -> np.ndarray:
+        """The diagonal, shape (N,)."""
+
+    @property
+    @abc.abstractmethod
+    def lower(self) -> tuple[np.ndarray, ...]:
+        """One band of shape (N,) per dimension, x first: lower[k][i] = A[i, i - stride_k]."""
+
+    @property
+    @abc.abstractmethod
+    def nnz(self) -> int:
+        """Non-zero entries of the assembled matrix."""
+
+    @property
+    @abc.abstractmethod
+    def nbytes(self) -> int:
+        """Bytes of the operator on a device."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -83,7 +99,6 @@ class Stencil(abc.ABC):
         """E of parts of boxes as data, indices and indptr, rows not sorted; None where a row has too many entries."""
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
 class BandStencil(Stencil):
     """A stencil stored as its diagonal and lower bands.
 
@@ -98,15 +113,21 @@ class BandStencil(Stencil):
     coupling across the boundary of the grid.
     """
 
-    grid: tuple[int, ...]
-    main: np.ndarray
-    lower: tuple[np.ndarray, ...]
-
-    def __post_init__(self) -> None:
+    def __init__(self, grid: tuple[int, ...], main: np.ndarray, lower: tuple[np.ndarray, ...]) -> None:
+        super().__init__(grid)
+        self._main, self._lower = main, lower
         self._check_grid()
         self._check_arrays()
         self._check_diagonal()
         self._check_boundary()
+
+    @property
+    def main(self) -> np.ndarray:
+        return self._main
+
+    @property
+    def lower(self) -> tuple[np.ndarray, ...]:
+        return self._lower
 
     def _check_grid(self) -> None:
         if min(self.grid, default=0) < 1:

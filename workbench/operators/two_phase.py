@@ -22,7 +22,8 @@ class TwoPhaseStencil(Stencil):
     """
 
     def __init__(self, grid: tuple[int, ...], faces: FaceCodes, dtype: np.dtype = DOUBLE) -> None:
-        self.grid, self.faces, self._dtype = grid, faces, np.dtype(dtype)
+        super().__init__(grid)
+        self.faces, self._dtype = faces, np.dtype(dtype)
 
     @property
     def dtype(self) -> np.dtype:
@@ -37,22 +38,26 @@ class TwoPhaseStencil(Stencil):
     def exact(self) -> TwoPhaseStencil:
         return self if self.dtype == DOUBLE else self.on(DOUBLE)
 
-    @functools.cached_property
+    @property
     def main(self) -> np.ndarray:
-        return self.diagonal()
+        return self._bands[0]
+
+    @property
+    def lower(self) -> tuple[np.ndarray, ...]:
+        return self._bands[1:]
 
     @functools.cached_property
-    def lower(self) -> tuple[np.ndarray, ...]:
-        bands = (face_codes.band(self.faces, direction) for direction in range(len(self.grid)))
-        return tuple(band.astype(self.dtype, copy=False) for band in bands)
+    def _bands(self) -> tuple[np.ndarray, ...]:
+        """The diagonal and the lower bands."""
+        lower = (face_codes.band(self.faces, direction) for direction in range(len(self.grid)))
+        return self.diagonal(), *(band.astype(self.dtype, copy=False) for band in lower)
 
     @property
     def largest_diagonal(self) -> float:
         return 2 * len(self.grid) * float(self.faces.values.max()) + float(self.faces.walls.max())
 
-    @functools.cached_property
+    @property
     def nnz(self) -> int:
-        """Non-zero entries of the assembled matrix."""
         outside = sum(self.shape[0] // cells for cells in self.grid)
         return self.shape[0] * (1 + 2 * len(self.grid)) - 2 * outside
 

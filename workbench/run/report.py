@@ -16,6 +16,7 @@ from workbench.run.judge import Ending
 from workbench.run.result import Column, Result
 from workbench.run.run_state import RunState
 from workbench.run.stopping import Reason
+from workbench.settings import MIXED
 
 
 def result_of(state: RunState, x: np.ndarray, true_relative: float, trace: Trace | None) -> Result:
@@ -67,6 +68,7 @@ def summary_of(state: RunState, relative: float, true_relative: float) -> dict[s
         "variant": blocks.variant.name if deflated else None,
         "deflation_vectors": setup.deflation_vectors,
         "device": setup.device.name,
+        "precision": blocks.precision if blocks.precision == MIXED else str(setup.operator.dtype),
         "iterations": state.iterations,
         "converged": reason.converged,
         "reason": f"{reason.sentence} ({detail})" if detail else reason.sentence,

@@ -9,7 +9,7 @@ levels recompute the rows of neighbouring chunks that they need.
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -174,7 +174,9 @@ class FaceSeries:
     bands: int
     dtype: np.dtype
 
-    arguments: ClassVar[str] = "codes, values, walls, scale, strides"
+    @property
+    def arguments(self) -> str:
+        return "codes, values, walls, scale, strides"
 
     @property
     def _faces(self) -> Faces:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from workbench.devices.cpu import generated
 
@@ -42,8 +42,13 @@ class Labelling(Protocol):
 class Runs:
     """Runs of equal labels, which do not cross chunks."""
 
-    arguments: ClassVar[str] = "bounds, labels, cuts"
-    align: ClassVar[int] = 1
+    @property
+    def arguments(self) -> str:
+        return "bounds, labels, cuts"
+
+    @property
+    def align(self) -> int:
+        return 1
 
     def restrict(self, vector: str, origin: str) -> list[str]:
         return [
@@ -75,7 +80,9 @@ class Rows:
 
     width: int
 
-    arguments: ClassVar[str] = "labels, split"
+    @property
+    def arguments(self) -> str:
+        return "labels, split"
 
     @property
     def align(self) -> int:

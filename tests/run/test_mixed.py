@@ -1,0 +1,125 @@
+"""Precision mixed: vectors in single precision, x in double, and the same accuracy as in double precision."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from workbench.errors import InputError
+from workbench.run import Run, configure
+from workbench.run.mixed import INTERVAL
+from workbench.run.traffic import iteration_bytes
+
+SIDE = {"sides": "z-:dirichlet"}
+
+
+def finished(precision, problem="bubbles-3d", device="cpu", rtol=1e-8, **choices):
+    run = Run(configure(problem, device=device, precision=precision, stopping={"rtol": rtol}, **choices))
+    while run.step():
+        pass
+    return run
+
+
+def true_residual(run):
+    system, x = run.setup.system, run.x.astype(np.longdouble)
+    matrix = system.operator.to_csr()
+    b = system.b.astype(np.longdouble)
+    residual = np.array([b[i] - matrix[[i]].toarray()[0].astype(np.longdouble) @ x for i in range(b.size)])
+    return float(np.linalg.norm(residual.astype(float)) / np.linalg.norm(system.b))
+
+
+@pytest.mark.parametrize(
+    ("problem", "parameters", "deflation"),
+    [
+        ("bubbles-3d", {"n": 24, **SIDE}, "levelset:6"),
+        ("bubbles-3d", {"n": 24}, "levelset:6"),
+        ("bubbles-2d", {"n": 64, "contrast": 1e-4, "sides": "y+:dirichlet"}, "levelset:16"),
+        ("slabs-3d", {"n": 20}, "blocks:5"),
+        ("two-layer", {"n": 64}, "levelset:16"),
+    ],
+)
+def test_as_many_iterations_as_in_double_precision(problem, parameters, deflation):
+    choices = {"preconditioner": "neumann:2", "deflation": deflation, "variant": "a-def2", **parameters}
+    double, mixed = (finished(precision, problem, **choices) for precision in ("float64", "mixed"))
+    assert double.reason.converged
+    assert mixed.reason.converged
+    assert mixed.iterations <= double.iterations + 3
+    assert mixed.result().true_relative_residual <= 1e-8
+
+
+def test_the_true_residual_is_that_of_extended_precision():
+    run = finished("mixed", n=8, count=1, preconditioner="neumann:2", **SIDE)
+    assert run.reason.converged
+    assert true_residual(run) <= 1.01e-8
+
+
+@pytest.mark.parametrize("first", ["none", "jacobi", "ic", "chebyshev:3", "ssor", "fsai", "block-ic:8", "neumann:5"])
+def test_every_first_level_reaches_the_accuracy_of_double_precision(first):
+    run = finished("mixed", n=12, preconditioner=first, **SIDE)
+    assert run.reason.converged, run.detail
+    assert run.result().true_relative_residual <= 1e-8
+
+
+@pytest.mark.parametrize("variant", ["auto", "a-def1", "a-def2", "bnn", "ad"])
+@pytest.mark.parametrize("coarse", ["cholesky", "inverse", "sparse", "multilevel:bottom=10"])
+def test_every_variant_and_coarse_solver(variant, coarse):
+    if variant == "a-def1" and coarse.startswith("multilevel"):
+        pytest.skip("A-DEF1 needs E solved to rounding")
+    choices = {"preconditioner": "neumann:2", "deflation": "levelset:4", "coarse": coarse, "variant": variant}
+    run = finished("mixed", n=16, **choices, **SIDE)
+    assert run.reason.converged, run.detail
+    assert run.setup.variant.name != "def1"
+
+
+def test_what_is_stored_in_which_precision():
+    run = finished("mixed", n=16, preconditioner="neumann:2", deflation="levelset:4", **SIDE)
+    stored = {name: str(vector.dtype) for name, vector in run.workspace.vectors.items()}
+    assert stored == {"x": "float64", "w": "float64", "r": "float32", "u": "float32", "p": "float32", "s": "float32"}
+    assert run.x.dtype == np.float64
+    plain = finished("float64", n=16, preconditioner="neumann:2", deflation="levelset:4", variant="a-def2", **SIDE)
+    # Twelve passes over vectors of which x alone keeps its eight bytes.
+    assert iteration_bytes(run.setup) < 0.65 * iteration_bytes(plain.setup)
+
+
+def test_r_is_replaced_by_the_residual():
+    run = Run(configure("bubbles-3d", n=16, precision="mixed", preconditioner="neumann:2", **SIDE))
+    run.step()
+    for _ in range(INTERVAL):
+        run.step()
+    r = run.workspace.vectors["r"].copy()
+    run._recurrence._replace()
+    system = run.setup.system
+    expected = system.b - system.operator.to_csr() @ run.x
+    np.testing.assert_allclose(run.workspace.vectors["r"], expected.astype(np.float32), rtol=1e-5, atol=1e-6)
+    assert np.linalg.norm(r - expected) < 1e-3 * np.linalg.norm(expected), "it hardly differs in ten iterations"
+
+
+def test_accelerators_take_as_many_iterations(accelerator):
+    choices = {"n": 24, "preconditioner": "neumann:2", "deflation": "levelset:6", **SIDE}
+    here, there = finished("mixed", **choices), finished("mixed", device=accelerator.spec, **choices)
+    assert there.reason.converged
+    assert abs(here.iterations - there.iterations) <= 2
+    assert there.result().true_relative_residual <= 1e-8
+
+
+@pytest.mark.parametrize(
+    ("choices", "message"),
+    [
+        ({"problem": "poisson7"}, "precision mixed needs a problem of two phases"),
+        ({"problem": "poisson-2d"}, "precision mixed needs a problem of two phases"),
+        ({"solver": "pipecg"}, "precision mixed replaces r, which solver pipecg does not allow"),
+        ({"deflation": "levelset:2", "variant": "def1"}, r"variant def1 relies on Z\^T r = 0"),
+        ({"deflation": "levelset:2", "variant": "def2"}, r"variant def2 relies on Z\^T r = 0"),
+        ({"stopping": {"norm": "natural"}}, "precision mixed stops by the norm of the residual, got norm natural"),
+        ({"precision": "float32"}, "unknown precision 'float32'"),
+    ],
+)
+def test_refusals(choices, message):
+    with pytest.raises(InputError, match=message):
+        Run(configure(**{"problem": "bubbles-3d", "n": 8, "precision": "mixed", **choices}))
+
+
+def test_the_precision_is_named_in_the_result():
+    result = finished("mixed", n=8, count=1, rtol=1e-4).result()
+    assert result.summary["precision"] == "mixed"
+    assert finished("float64", n=8, count=1, rtol=1e-4).result().summary["precision"] == "float64"
