@@ -105,9 +105,11 @@ class PiecewiseConstant(Subspace):
                 f"deflation subdomain {int(np.argmin(self.sizes))} of {self.sizes.size} holds no unknown; renumber them"
             )
 
-    @functools.cached_property
+    @property
     def labels(self) -> np.ndarray:
-        return self._device.to_host(self._labels) if self._device else self._labels
+        if self._device:
+            self._labels, self._device = self._device.to_host(self._labels), None
+        return self._labels
 
     def bind(self, operator: Operator, bound: BoundOperator, device: Device) -> BoundSubspace:
         count = self.sizes.size
@@ -117,7 +119,7 @@ class PiecewiseConstant(Subspace):
             matrix = matrix_of_boxes(operator, self._labels, self._boxes, device)
         return BoundSubspace(
             device.subdomains(self._labels, count, operator.dtype, self._boxes),
-            lambda: device.compact_columns(columns.az.astype(operator.dtype, copy=False)),
+            lambda: device.compact_columns(sparse.csr_array(columns.az, dtype=operator.dtype)),
             galerkin_matrix(columns.az, self.labels, count) if matrix is None else matrix,
             np.sqrt(self.sizes),
             sparse=columns,
