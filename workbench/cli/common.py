@@ -21,8 +21,12 @@ def finite(value: Any) -> Any:
 
 def print_summary(summary: dict[str, Any], notes: list[str]) -> None:
     """Print one aligned line per entry that has a value, then the notes."""
+    from workbench.run.setup_phases import in_words
+
     plain = dict(summary)
     columns = plain.pop("columns", [])
+    if phases := plain.pop("setup_phases", []):
+        plain["setup_phases"] = in_words(phases, plain["setup_seconds"])
     problem = plain.pop("problem")
     described = ", ".join(f"{name}={value}" for name, value in problem["parameters"].items())
     rows = {"problem": f"{problem['name']} ({described})" if described else problem["name"], **plain}

@@ -7,8 +7,9 @@ Source: Gupta, van Gijzen, Vuik 2013, section 4, eq. (6), Algorithm 1 and eqs. (
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from scipy import sparse
 from workbench.deflation.block_projection import BlockProjection
 from workbench.deflation.coarse import CoarseSolver
 from workbench.deflation.null_space import holds_constants
-from workbench.deflation.subspace import Subspace
+from workbench.deflation.subspace import BoundSubspace, Subspace
 from workbench.devices.operator_protocols import CoarseUpdate, DeviceVector, Dots
 from workbench.devices.protocol import Device
 from workbench.operators import BoundOperator, Operator
@@ -32,8 +33,8 @@ class Projection:
     If A maps the constants to zero, E of piecewise constant vectors is singular. The last vector is then dropped, which
     does not change the span of AZ, unless the coarse solver accepts a singular E.
 
-    uses_az: whether AZ is to be ready; else it is computed when first needed. exact: whether E has to be solved with to
-    rounding, for a coarse solver that leaves the choice open.
+    AZ is computed when first needed, or by `prepare_az`. exact: whether E has to be solved with to rounding, for a
+    coarse solver that leaves the choice open. phase: called around the parts of the setup.
 
     Raises InputError for a subspace that cannot deflate A, and for an E that is not positive definite.
     """
@@ -46,13 +47,32 @@ class Projection:
         coarse: CoarseSolver,
         device: Device,
         *,
-        uses_az: bool = True,
         exact: bool = True,
+        phase: Callable[[str], contextlib.AbstractContextManager[None]] = lambda _: contextlib.nullcontext(),
     ) -> None:
-        basis = subspace.bind(operator, bound, device)
+        with phase("coarse matrix E"):
+            basis = subspace.bind(operator, bound, device)
+        with phase("coarse solver"):
+            self._set_up(operator, bound, basis, subspace, coarse, device, exact)
+        self._uses_az = False
+
+    def _set_up(
+        self,
+        operator: Operator,
+        bound: BoundOperator,
+        basis: BoundSubspace,
+        subspace: Subspace,
+        coarse: CoarseSolver,
+        device: Device,
+        exact: bool,
+    ) -> None:
+        """Choose and make the coarse solver for E."""
         matrix = basis.matrix
         self.count = matrix.shape[0]
         coarse, reason = coarse.resolved(matrix, basis.parts, on_host=device.name == "cpu", exact=exact)
+        self.coarse_choice = reason
+        """Which coarse solver was chosen and why; empty where it was not left open."""
+        self.coarse_name = coarse.name
         self.notes = [*basis.notes, *([reason] if reason else [])]
         self.advice = coarse.advice
         """Advice for a run that fails, possibly by the limited accuracy of the coarse solver."""
@@ -77,9 +97,6 @@ class Projection:
         self.waits = self._coarse.waits or getattr(bound, "waits", False)
         """Whether an application synchronizes with the host."""
         self._work = device.zeros(operator.shape[0], operator.dtype)
-        self._uses_az = False
-        if uses_az:
-            self.prepare_az()
 
     def prepare_az(self) -> None:
         """Compute AZ now, as part of the setup."""

@@ -29,6 +29,7 @@ from workbench.live.pictures import scene
 from workbench.live.preview import NotYetError, Preview, UnfitError
 from workbench.live.runs import Ended, Failed, run_label, table
 from workbench.live.save_bar import SaveBar
+from workbench.live.setup_view import setup_line
 from workbench.live.share_bar import ShareBar
 from workbench.live.status import StatusLine
 from workbench.live.timeline import TimelineView
@@ -75,6 +76,8 @@ class Explorer:
         self.tabs.titles = ("Convergence", "Timeline")
         self.tabs.observe(self._turn_page, "selected_index")
         self.table = widgets.HTML(table([]))
+        self.setup = widgets.HTML()
+        """What the setup of the last run took, and the notes of that run."""
         self.saved = StatusLine()
         self.share = ShareBar(self.form.configuration, self.form.load, self.folder)
         self._exports = {
@@ -195,7 +198,7 @@ class Explorer:
     def _layout(self) -> widgets.Box:
         player = row("wb-player", self.controls.box, self.trace)
         exports = row("wb-buttons", self.save_bar.box, *self._exports.values(), self._clear)
-        views = widgets.VBox([player, self.status, self.tabs, self.table, exports, self.saved, self.share])
+        views = widgets.VBox([player, self.status, self.setup, self.tabs, self.table, exports, self.saved, self.share])
         views.add_class("wb-views")
         box = widgets.VBox([row("wb-body", self.form.box, views)])
         box.add_class("wb-explorer").add_class("wb-solving")
@@ -348,6 +351,7 @@ class Explorer:
         if self._tabled != (runs, failed):
             self._tabled = runs, failed
             self.table.value = table([*runs, *failed], self._dropped)
+            self.setup.value = _setup_of(runs[-1]) if runs else ""
             # Each once: a button that is enabled and disabled again can be pressed in between.
             traced = [run for run in runs if run.record.trace]
             for kind, control in self._exports.items():
@@ -395,6 +399,11 @@ def explore(problem: str | Problem = "two-layer", folder: str | Path | None = No
     """
     suggested = {"preconditioner": "neumann:2", "deflation": "stripes"} if problem == "two-layer" else {}
     return Explorer(configure(problem, **{**suggested, **choices}), folder)
+
+
+def _setup_of(run: Ended) -> str:
+    record = run.record
+    return setup_line(f"run {run.number}", record.summary, record.provenance["notes"])
 
 
 def _tip(kind: str) -> str:

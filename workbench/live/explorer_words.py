@@ -21,14 +21,15 @@ def sentence(shown: Going | None, state: State) -> tuple[str, str]:
     if state is State.QUEUED:
         return f"{name}: queued behind {session.ahead}", "busy"
     if state is State.SETUP:
-        return f"{name}: setting up", "busy"
+        phase = session.phases.present
+        return f"{name}: setting up{f', {phase}' if phase else ''}", "busy"
     if state is State.FAILED:
         return f"{name}: {session.error}", "bad"
     if state is State.DONE and session.result is not None:
         result = session.result
         took = f"setup {seconds(result.setup_seconds)} s, iterating {seconds(result.iteration_seconds)} s"
         true = f"true relative residual {relative(result.true_relative_residual)}"
-        parts = [f"{name} {result.summary['reason']}", true, took, *result.provenance["notes"]]
+        parts = [f"{name} {result.summary['reason']}", true, took]
         return "; ".join(parts), "good" if result.converged else "plain"
     if state is State.DONE:
         background = "; what was under way cannot be interrupted and ends in the background"

@@ -30,6 +30,7 @@ from workbench.run.report import result_of
 from workbench.run.result import Result
 from workbench.run.run_state import RunState
 from workbench.run.setup import SolveSetup, prepare
+from workbench.run.setup_phases import SetupPhases
 from workbench.run.snapshots import SnapshotRequests
 from workbench.run.stopping import Norm, Reason
 from workbench.run.tracing import noting, start_trace
@@ -42,8 +43,8 @@ class Run:
     The constructor does the whole setup. `step` makes one iteration and appends its row to `history`, or several where
     the norms are in an accelerator's memory and checking them takes longer than an iteration. system: by default the
     configuration's problem is assembled. x0: shape (N,), by default the configuration's. trace: record every kernel of
-    `step` in `trace`. stopped: cancellation request, tested between the parts of the setup. Raises InputError for what
-    cannot be solved, StoppedError once `stopped` returns True.
+    `step` in `trace`. stopped: cancellation request, tested between the parts of the setup. phases: where those of the
+    setup are noted. Raises InputError for what cannot be solved, StoppedError once `stopped` returns True.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class Run:
         *,
         trace: bool = False,
         stopped: Callable[[], bool] = lambda: False,
+        phases: SetupPhases | None = None,
     ) -> None:
         begun = time.perf_counter()
         self.started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
@@ -61,8 +63,8 @@ class Run:
         self.history = History()
         self.ending: Ending | None = None
         """Why the run has ended; None while it can be stepped."""
-        self.setup: SolveSetup = prepare(configuration, system, x0, stopped)
-        with self.setup.closed_on_error():
+        self.setup: SolveSetup = prepare(configuration, system, x0, stopped, phases=phases)
+        with self.setup.closed_on_error(), self.setup.phases("kernels"):
             self._begin(trace)
         self.setup_seconds = time.perf_counter() - begun
 

@@ -13,6 +13,7 @@ from workbench.run.cancellation import STOPPED_EARLY, STOPPED_IN_SETUP, CancelTo
 from workbench.run.configuration import Configuration
 from workbench.run.driver import Run
 from workbench.run.run_queue import QueueSlot
+from workbench.run.setup_phases import SetupPhases
 from workbench.run.start import start_run
 
 
@@ -46,6 +47,8 @@ class Job:
         self.run: Run | None = None
         self.error = ""
         self.slot = slot
+        self.phases = SetupPhases()
+        """The phases of the setup of its solve, so far; those of many solves add up."""
         self._token = CancelToken()
         self._changing = threading.Lock()
         self._state = State.IDLE
@@ -126,7 +129,9 @@ class Job:
         """Set up a run, with one right-hand side or with many, which has the same interface. Raises StoppedError for
         whatever goes wrong after a cancellation request."""
         try:
-            return cast(Run, start_run(configuration, system, trace=trace, stopped=lambda: self.stopping))
+            return cast(
+                Run, start_run(configuration, system, trace=trace, stopped=lambda: self.stopping, phases=self.phases)
+            )
         except BaseException:
             # A cancelled setup has not failed.
             if self.stopping:

@@ -65,7 +65,8 @@ def summary_of(state: RunState, relative: float, true_relative: float) -> dict[s
         "preconditioner": _named(blocks.preconditioner),
         "deflation": _named(blocks.deflation),
         "coarse": blocks.coarse.name if deflated else None,
-        "variant": blocks.variant.name if deflated else None,
+        "coarse_solver": setup.projection.coarse_name if setup.projection else None,
+        "variant": setup.variant.name if deflated else None,
         "deflation_vectors": setup.deflation_vectors,
         "device": setup.device.name,
         "precision": blocks.precision if blocks.precision == MIXED else str(setup.operator.dtype),
@@ -78,6 +79,7 @@ def summary_of(state: RunState, relative: float, true_relative: float) -> dict[s
         "residual_gap_at": state.history.residual_gap_at,
         "drift": _largest_drift(state),
         "setup_seconds": state.setup_seconds,
+        "setup_phases": setup.phases.plain(),
         "iteration_seconds": state.iteration_seconds,
     }
 

@@ -25,6 +25,7 @@ from workbench.run.compatibility import check_cluster, check_inexact, check_prec
 from workbench.run.configuration import Configuration
 from workbench.run.in_memory import InMemoryPreconditioner
 from workbench.run.right_hand_side import Vectors, make_consistent, prepare_vectors, right_hand_side
+from workbench.run.setup_phases import PROBLEM, SetupPhases
 from workbench.scaling import scaled_scalar
 from workbench.settings import MIXED
 from workbench.several.workers import Workers
@@ -48,7 +49,7 @@ class SolveSetup:
     device, those of the system times 2^-exponent. removed: the norm of the component removed from b, as scaled, to make
     a singular system consistent. entries: stored entries of A, None if unknown. deflation_vectors: their number, 0
     without deflation. notes: sentences on what was changed or chosen, for the provenance.
-    workers: those of a cluster, connected until `close`.
+    phases: of this setup. workers: those of a cluster, connected until `close`.
     """
 
     system: LinearSystem
@@ -70,6 +71,7 @@ class SolveSetup:
     entries: int | None
     deflation_vectors: int
     notes: list[str]
+    phases: SetupPhases
     workers: Workers | None = None
 
     @property
@@ -174,19 +176,22 @@ def prepare(
     x0: np.ndarray | None = None,
     stopped: Callable[[], bool] = lambda: False,
     vectors_of: Callable[..., Vectors] = prepare_vectors,
+    phases: SetupPhases | None = None,
 ) -> SolveSetup:
     """Assemble the system, unless it is given, and set up everything on the device.
 
     stopped: cancellation request, tested before each part that may take long. vectors_of: in place of
-    `prepare_vectors`, for a run with many right-hand sides. Raises InputError for what cannot be
-    solved, StoppedError once `stopped` returns True.
+    `prepare_vectors`, for a run with many right-hand sides. phases: where the phases are noted. Raises InputError for
+    what cannot be solved, StoppedError once `stopped` returns True.
     """
+    phases = phases or SetupPhases()
     device = devices.device(configuration.device).limited(configuration.memory_limit)
     traits = MethodTraits(_element_wise(configuration), deflated=configuration.deflation.name != "none")
     configuration.preconditioner.check(device)
     configuration.solver.check(device, traits)
     check_cluster(configuration)
-    system = system or _assembled(configuration, device)
+    with phases(PROBLEM):
+        system = system or _assembled(configuration, device)
     check_stopped(stopped)
     operator = system.operator
     check_symmetry(configuration, operator)
@@ -195,13 +200,16 @@ def prepare(
     device.forget_copies()
     choice = configuration.solver.select(device, operator, traits, profile)
     solver, device = choice.solver, choice.device
-    bound = operator.bind(device)
+    phases.on(device)
+    with phases("A"):
+        bound = operator.bind(device)
     singular = system.constant_nullspace or _maps_constant_to_zero(operator, bound, device)
     notes = [*choice.reasons, *([device.note] if device.note else [])]
     if configuration.device == "auto":
         notes.append(f"device auto is {device.name} here, chosen by the memory bandwidth of the devices present")
     notes += [*getattr(bound, "notes", ()), *system.notes]
-    vectors = vectors_of(configuration, system, x0, bound, device, singular, notes, stopped)
+    with phases("vectors b and x0"):
+        vectors = vectors_of(configuration, system, x0, bound, device, singular, notes, stopped)
     if solver.needs_symmetric_preconditioner and isinstance(configuration.preconditioner, InMemoryPreconditioner):
         configuration.preconditioner.check_symmetric(operator.shape[0], operator.dtype)
     workers = Workers(configuration.cluster) if configuration.cluster else None
@@ -211,7 +219,7 @@ def prepare(
             assert isinstance(operator, TwoPhaseStencil)
             inner = dataclasses.replace(system, operator=operator.on(SINGLE))
             product = inner.operator.bind(device)
-        levels = _levels(configuration, inner, product, device, vectors, singular, notes, stopped, workers)
+        levels = _levels(configuration, inner, product, device, vectors, singular, notes, stopped, workers, phases)
     except BaseException:
         if workers:
             workers.close()
@@ -226,6 +234,7 @@ def prepare(
         # Counted here, since a report must not delay the end of a run.
         entries=operator.nnz,
         notes=notes,
+        phases=phases,
         workers=workers,
         **vectors._asdict(),
         **levels._asdict(),
@@ -251,31 +260,37 @@ def _levels(
     notes: list[str],
     stopped: Callable[[], bool],
     workers: Workers | None,
+    phases: SetupPhases,
 ) -> _Levels:
     """Both levels of the preconditioner, and the projection; x is projected where the variant asks for it."""
     operator, variant = system.operator, configuration.variant
-    first_level = configuration.preconditioner.setup_of(system, device, workers)
+    with phases("preconditioner M"):
+        first_level = configuration.preconditioner.setup_of(system, device, workers)
     notes += getattr(first_level, "notes", ())
     context = DeflationContext(
         operator, bound, first_level, device, system.grid, system.phase, singular, configuration.seed
     )
     check_stopped(stopped)
-    space = configuration.deflation.space(context)
+    with phases("deflation vectors"):
+        space = configuration.deflation.space(context)
     check_stopped(stopped)
     if space is None:
         return _Levels(variant, first_level, first_level, None, None, 0)
     mixed = configuration.precision == MIXED
     exact = not variant.accepts_inexact or not _takes_any_preconditioner(configuration, device)
-    projection = Projection(operator, bound, space, configuration.coarse, device, uses_az=variant.uses_az, exact=exact)
+    projection = Projection(operator, bound, space, configuration.coarse, device, exact=exact, phase=phases)
     check_inexact(variant, projection, configuration.coarse)
     # DEF1 needs more digits than vectors in single precision have.
     variant = variant.resolved(projection.exact and not mixed)
     if variant.uses_az:
-        projection.prepare_az()
+        with phases("AZ"):
+            projection.prepare_az()
     notes += projection.notes
     if variant.projects_start and not mixed:
-        projection.recover_solution(vectors.x, vectors.b)
-    M = _both_levels(variant, projection, first_level, operator, device)
+        with phases("start in the complement of Z"):
+            projection.recover_solution(vectors.x, vectors.b)
+    with phases("kernels"):
+        M = _both_levels(variant, projection, first_level, operator, device)
     check_stopped(stopped)
     return _Levels(variant, first_level, M, projection, space, projection.count)
 

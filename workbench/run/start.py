@@ -11,6 +11,7 @@ from workbench.run.block import BlockRun
 from workbench.run.block.right_hand_sides import asks_for_blocks
 from workbench.run.configuration import Configuration
 from workbench.run.driver import Run
+from workbench.run.setup_phases import SetupPhases
 
 
 def start_run(
@@ -20,7 +21,8 @@ def start_run(
     *,
     trace: bool = False,
     stopped: Callable[[], bool] = lambda: False,
+    phases: SetupPhases | None = None,
 ) -> Run | BlockRun:
     """A new run; the parameters and errors are those of `Run`."""
     made = BlockRun if asks_for_blocks(configuration, system) else Run
-    return made(configuration, system, x0, trace=trace, stopped=stopped)
+    return made(configuration, system, x0, trace=trace, stopped=stopped, phases=phases)

@@ -12,7 +12,7 @@ USABLE = 0.9
 
 
 class Budget:
-    """Refuses vectors beyond the limit; with a limit, it counts their bytes until they are dropped.
+    """Counts the bytes of vectors until they are dropped, and refuses those beyond a limit.
 
     limit: bytes of memory to assume, None for those of the device. memory: bytes of the device. where: its name. The
     fraction `USABLE` is for vectors and matrices.
@@ -20,6 +20,8 @@ class Budget:
 
     def __init__(self, limit: int | None, memory: int, where: str) -> None:
         self.limit, self.used = limit, 0
+        self.allocated = 0
+        """Bytes of the vectors that exist, with or without a limit."""
         self._memory, self._where = memory if limit is None else limit, where
 
     @property
@@ -38,9 +40,10 @@ class Budget:
 
     def take(self, vector: Vector) -> None:
         """Count a vector until it is dropped."""
-        if self.limit is not None:
-            self.used += vector.nbytes
-            weakref.finalize(vector, self._give_back, vector.nbytes)
+        self._count(vector.nbytes)
+        weakref.finalize(vector, self._count, -vector.nbytes)
 
-    def _give_back(self, nbytes: int) -> None:
-        self.used -= nbytes
+    def _count(self, nbytes: int) -> None:
+        self.allocated += nbytes
+        if self.limit is not None:
+            self.used += nbytes

@@ -27,6 +27,7 @@ from workbench.run.result import Column, Result
 from workbench.run.right_hand_side import Vectors
 from workbench.run.run_state import RunState
 from workbench.run.setup import SolveSetup, prepare
+from workbench.run.setup_phases import SetupPhases
 from workbench.run.stopping import Norm, Reason
 from workbench.run.tracing import noting, resolve, start_trace
 from workbench.solvers.block.base import BlockSolver
@@ -51,6 +52,7 @@ class BlockRun:
         *,
         trace: bool = False,
         stopped: Callable[[], bool] = lambda: False,
+        phases: SetupPhases | None = None,
     ) -> None:
         begun = time.perf_counter()
         self.started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
@@ -60,8 +62,8 @@ class BlockRun:
         """Why the run has ended; None while it can be stepped."""
         self.iteration_seconds = 0.0
         """Wall-clock time of the iterations, in s, without measurements."""
-        self.setup, self._sides = _prepared(configuration, system, x0, stopped)
-        with self.setup.closed_on_error():
+        self.setup, self._sides = _prepared(configuration, system, x0, stopped, phases)
+        with self.setup.closed_on_error(), self.setup.phases("kernels"):
             self._plan(trace)
         self.setup_seconds = time.perf_counter() - begun
 
@@ -264,6 +266,7 @@ def _prepared(
     system: LinearSystem | None,
     x0: np.ndarray | None,
     stopped: Callable[[], bool],
+    phases: SetupPhases | None,
 ) -> tuple[SolveSetup, RightHandSides]:
     """The setup with vectors of one column as work space, and all right-hand sides."""
     found: list[RightHandSides] = []
@@ -282,5 +285,5 @@ def _prepared(
         size, dtype = system.operator.shape[0], system.operator.dtype
         return Vectors(device.zeros(size, dtype), device.zeros(size, dtype), None, 0, 0.0)
 
-    setup = prepare(configuration, system, x0, stopped, vectors_of)
+    setup = prepare(configuration, system, x0, stopped, vectors_of, phases)
     return setup, found[0]

@@ -1,0 +1,87 @@
+"""The phases of a setup: their names, times and memory, in results, records and on the command line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from workbench.cli import main
+from workbench.run import Run, Session, configure
+from workbench.run.setup_phases import SetupPhases, in_words
+
+TWO_LEVELS = {"n": 16, "preconditioner": "neumann:2", "deflation": "levelset:4"}
+
+
+def test_a_phase_is_present_while_it_lasts_and_one_of_the_same_name_is_added_to_it():
+    phases = SetupPhases()
+    with phases("A"):
+        assert phases.present == "A"
+        with phases("B"):
+            assert phases.present == "B"
+        assert phases.present == "A"
+    with phases("B"):
+        pass
+    assert phases.present == ""
+    assert [phase.name for phase in phases.done] == ["B", "A"]
+    assert all(phase.seconds > 0 for phase in phases.done)
+
+
+def test_a_failed_phase_is_not_listed_and_no_longer_present():
+    phases = SetupPhases()
+    with pytest.raises(ZeroDivisionError), phases("A"):
+        raise ZeroDivisionError
+    assert phases.present == ""
+    assert phases.done == []
+
+
+def test_names_and_times_of_a_run():
+    run = Run(configure("bubbles-3d", variant="def1", **TWO_LEVELS))
+    names = [phase.name for phase in run.setup.phases.done]
+    assert names == [
+        "problem",
+        "A",
+        "vectors b and x0",
+        "preconditioner M",
+        "deflation vectors",
+        "coarse matrix E",
+        "coarse solver",
+        "AZ",
+        "kernels",
+    ]
+    total = sum(phase.seconds for phase in run.setup.phases.done)
+    assert 0.5 * run.setup_seconds < total <= run.setup_seconds
+
+
+def test_bytes_are_those_that_an_accelerator_has_allocated(accelerator):
+    run = Run(configure("bubbles-3d", device=accelerator.spec, **TWO_LEVELS))
+    found = {phase.name: phase.nbytes for phase in run.setup.phases.done}
+    size = 16**3
+    assert found["A"] >= size
+    # b and x in double precision; D^-1 and two vectors of work space.
+    assert found["vectors b and x0"] >= 2 * 8 * size
+    assert found["preconditioner M"] >= 3 * 8 * size
+    assert found["deflation vectors"] >= 4 * size
+
+
+def test_summary_and_session_have_them():
+    session = Session(configure("bubbles-3d", **TWO_LEVELS))
+    summary = session.wait(60).summary
+    assert [phase["name"] for phase in summary["setup_phases"]] == [phase.name for phase in session.phases.done]
+    assert summary["coarse_solver"] == "cholesky"
+    assert summary["variant"] == "def1"
+    json.dumps(summary["setup_phases"])
+
+
+def test_command_line(capsys):
+    main(["solve", "bubbles-3d", "--n", "12", "--json"])
+    plain = json.loads(capsys.readouterr().out)
+    assert {"problem", "A", "kernels"} <= {phase["name"] for phase in plain["setup_phases"]}
+    main(["solve", "bubbles-3d", "--n", "12"])
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("setup phases")]
+    assert " s" in line
+
+
+def test_words_leave_out_what_took_less_than_a_percent():
+    phases = [{"name": "A", "seconds": 0.2}, {"name": "M", "seconds": 0.001}, {"name": "E", "seconds": 0.8}]
+    assert in_words(phases, 1.0) == "E 0.8 s, A 0.2 s"
