@@ -18,6 +18,7 @@ from workbench.deflation.coarse import CoarseSolver
 from workbench.deflation.null_space import holds_constants
 from workbench.deflation.subspace import Subspace
 from workbench.devices.clock import TimedCalls
+from workbench.devices.coarse import Levels
 from workbench.devices.operator_protocols import CoarseUpdate, DeviceVector, Dots
 from workbench.devices.protocol import Device
 from workbench.operators import BoundOperator, Operator
@@ -77,6 +78,12 @@ class Projection:
         self._uses_az = False
         if uses_az:
             self.prepare_az()
+
+    @property
+    def levels(self) -> Levels | None:
+        """The levels of a coarse solver by cycles; None for any other."""
+        form = self._factor.form if self._factor else None
+        return form if isinstance(form, Levels) else None
 
     def prepare_az(self) -> None:
         """Compute AZ now, as part of the setup."""
