@@ -54,7 +54,7 @@ class StepView(StreamView):
         self.walk = Walk(method)
         self.norms, self.ending = _made(self.walk, iterations)
         self.playing = self.shows_levels = False
-        self._removal: tuple[object, dict[str, Any] | None] = (None, None)
+        self._removal: tuple[np.ndarray, dict[str, Any] | None] = (np.empty(0), None)
         self._place = 0
         self._lock = threading.RLock()
         self._changed = threading.Event()
@@ -169,7 +169,7 @@ class StepView(StreamView):
 
     def _removed(self, x: np.ndarray) -> dict[str, Any] | None:
         """Kept while x is what it was: the lines of an iteration change it once."""
-        if self._removal[0] is not x:
+        if not np.array_equal(self._removal[0], x):
             self._removal = x, removal(self.walk, x)
         return self._removal[1]
 
