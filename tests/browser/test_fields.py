@@ -84,3 +84,61 @@ def test_fields_are_seen_live_and_a_loaded_run_is_looked_into(page, lab_url, lab
     second.evaluate("box => box.scrollIntoView()")
     page.wait_for_timeout(200)
     lab.shut(page)
+
+
+ON_LEVELS = """\
+from workbench.live import InsideView
+from workbench.run import Session, Stopping, configure
+coarse = {"deflation": "levelset:16", "coarse": "multilevel:bottom=100", "preconditioner": "neumann:1"}
+endless = Stopping(rtol=1e-300, stagnation=10**9, maxiter=1500)
+session = Session(configure("bubbles-3d", n=64, sides="z-:dirichlet", stopping=endless, **coarse), trace=True)
+session.start()
+InsideView(session)"""
+
+
+def test_the_levels_of_a_coarse_solver_are_outlined_and_named(page, lab_url, lab_folder):
+    page.set_viewport_size({"width": 1280, "height": 900})
+    open_cells(page, lab_url, lab_folder, "levels.ipynb", ON_LEVELS)
+    page.wait_for_selector(FIELD)
+    inside = page.locator(".wb-inside")
+    field = inside.locator(FIELD)
+    level = inside.get_by_label("level of the coarse solver")
+    level.wait_for()
+    names = level.locator("option").all_inner_texts()
+    assert [name.partition(": ")[0] for name in names] == [f"level {number}" for number in range(len(names))]
+    assert names[0].endswith("boxes of 4 x 4 x 4 cells")
+    assert names[2].endswith("boxes of 16 x 16 x 16 cells")
+    inside.get_by_label("field", exact=True).select_option("residual")
+    page.wait_for_function("({dataset}) => dataset.quantity === 'residual'", arg=field.element_handle())
+    inside.evaluate("box => box.scrollIntoView()")
+    before = field.get_attribute("data-segments")
+    level.select_option("1")
+    changed = f"({{dataset}}) => dataset.segments !== '{before}'"
+    page.wait_for_function(changed, arg=field.element_handle())
+    page.evaluate(EXECUTE, "session.stop()")
+    for number in range(len(names)):
+        level.select_option(str(number))
+        page.wait_for_timeout(600)
+        picture(page, f"levels_field_{number}")
+    assert field.get_attribute("data-segments") != before
+    inside.get_by_label("subdomains").uncheck()
+    level.wait_for(state="hidden")
+    inside.get_by_label("subdomains").check()
+    level.wait_for()
+    inside.get_by_label("field", exact=True).select_option("coefficient")
+    page.wait_for_function("({dataset}) => dataset.quantity === 'coefficient'", arg=field.element_handle())
+    level.select_option("1")
+    page.wait_for_timeout(600)
+    picture(page, "levels_field_coefficient")
+
+    inside.get_by_role("tab", name="Timeline").click()
+    table = inside.locator(".wb-kernels")
+    table.locator("tr", has_text="coarse solve").wait_for()
+    rows = [row.split("\t")[0] for row in table.locator("tbody tr").all_inner_texts()]
+    place = rows.index("coarse solve")
+    assert rows[place + 1 : place + 4] == ["level 0", "level 1", "level 2"]
+    assert rows[place + len(names)] == "coarsest level"
+    assert table.locator("tr.wb-level").count() == len(names)
+    page.wait_for_timeout(500)
+    picture(page, "levels_timeline")
+    lab.shut(page)

@@ -98,3 +98,38 @@ def test_lines_are_edited_checked_and_raced(page, lab_url, lab_folder):
     assert "my-cg" in page.locator(".wb-lane").nth(1).inner_text()
     page.wait_for_timeout(300)
     lab.shut(page)
+
+
+ON_LEVELS = """\
+from workbench.live import StepView
+coarse = {"deflation": "levelset:8", "coarse": "multilevel:bottom=100", "preconditioner": "neumann:1"}
+StepView("cg", "bubbles-3d", n=16, rhs="random", sides="z-:dirichlet", **coarse)"""
+
+
+def test_what_each_level_removes_is_drawn(page, lab_url, lab_folder, shoot):
+    page.set_viewport_size({"width": 1280, "height": 1180})
+    open_cell(page, lab_url, lab_folder, "levels_steps.ipynb", ON_LEVELS, ".wb-steps[data-place]")
+    removal = page.locator(".wb-removal")
+    assert not removal.is_visible()
+    press(page, "Next iteration")
+    until_at(page, 0, 7)
+    press(page, "Levels")
+    removal.wait_for()
+    columns = removal.locator("rect")
+    names = [name.partition(":")[0] for name in removal.locator("rect title").all_text_contents()]
+    assert names[:3] == ["before", "M", "level 0"]
+    assert "100.0" in columns.first.locator("title").text_content()
+    rows = removal.locator("tbody tr").all_inner_texts()
+    assert [row.split(":")[0] for row in rows[:2]] == ["M", "level 0"]
+    assert rows[-1].startswith("left, E solved exactly")
+    shoot("levels_removed_start")
+    before = columns.nth(1).get_attribute("height")
+    press(page, "Next iteration")
+    until_at(page, 1, 12)
+    changed = "before => document.querySelectorAll('.wb-removal rect')[1].getAttribute('height') !== before"
+    page.wait_for_function(changed, arg=before)
+    press(page, "Levels")
+    removal.wait_for(state="hidden")
+    press(page, "Levels")
+    removal.wait_for()
+    lab.shut(page)

@@ -366,3 +366,83 @@ def test_a_view_that_could_not_be_made_is_let_go_in_silence(monkeypatch):
         FieldView(quantity="heat")
     gc.collect()
     assert not complaints
+
+
+ON_LEVELS = {"deflation": "levelset:8", "coarse": "multilevel:bottom=60", "preconditioner": "jacobi"}
+
+
+def boundary(page):
+    """The length of all boundaries in the last picture, in side lengths."""
+    message, buffer = page.received[-1]
+    ends = np.frombuffer(buffer[len(buffer) - 16 * message["segments"] :], "<f4").reshape(-1, 4)
+    return round(float(np.abs(ends[:, 2:] - ends[:, :2]).sum()), 3)
+
+
+@pytest.mark.parametrize("quantity", ["coefficient", "solution"])
+@pytest.mark.parametrize("problem", ["bubbles-2d", "bubbles-3d"])
+def test_parts_of_any_level_can_be_outlined(view, page_of, eventually, problem, quantity):
+    page = page_of(view)
+    run = Run(configure(problem, n=32, **{**ON_LEVELS, "deflation": "levelset:16"}))
+    run_through(run)
+    view.quantity = quantity
+    view.follow(run)
+    eventually(lambda: page.messages and page.messages[-1].get("levels"))
+    sizes = run.setup.projection._factor.sizes
+    names = page.messages[-1]["levels"]
+    dimensions = len(run.setup.system.grid)
+    assert len(names) == len(sizes) > 1
+    for level, (name, size) in enumerate(zip(names, sizes, strict=True)):
+        box = " x ".join([str(2 * 2**level)] * dimensions)
+        assert name.startswith(f"level {level}: {size:,} parts, boxes of {box} cells")
+    assert names[-1].endswith(", the coarsest")
+    lengths = []
+    for level in range(len(names)):
+        view.level = level
+        eventually(lambda: not view.publish())
+        lengths.append(boundary(page))
+    # Boundaries of a level are among those of the finer one.
+    assert lengths == sorted(set(lengths), reverse=True)
+    view.level = 99
+    eventually(lambda: not view.publish())
+    assert boundary(page) == lengths[-1]
+
+
+def test_there_is_no_choice_of_a_level_where_the_coarse_solver_has_none(view, page_of, eventually):
+    page = page_of(view)
+    run = Run(configure("bubbles-2d", n=24, **{**ON_LEVELS, "coarse": "cholesky"}))
+    run_through(run)
+    view.quantity = "solution"
+    view.follow(run)
+    eventually(lambda: shown(page, "solution"))
+    eventually(lambda: not view.publish())
+    assert page.messages[-1]["outlined"]
+    assert not any(message.get("levels") for message in page.messages)
+
+
+def test_the_levels_of_a_run_are_not_those_of_another_scene(view, page_of, eventually):
+    page = page_of(view)
+    run = Run(configure("bubbles-2d", n=24, **ON_LEVELS))
+    run_through(run)
+    view.follow(run)
+    eventually(lambda: page.messages and page.messages[-1].get("levels"))
+    labels = run.setup.labels
+    view.show(scene("other", run.setup.system).with_labels(labels // 2))
+    eventually(lambda: page.messages[-1]["title"] == "other")
+    assert not page.messages[-1]["levels"]
+    view.level = 1
+    assert "level 1" not in view.figure().axes[0].get_title()
+    view.show(scene("same", run.setup.system).with_labels(labels.copy()))
+    eventually(lambda: page.messages[-1]["title"] == "same")
+    assert page.messages[-1]["levels"]
+    assert ", level 1: " in view.figure().axes[0].get_title()
+
+
+def test_a_loaded_run_has_its_levels(view, page_of, eventually, tmp_path):
+    page = page_of(view)
+    configuration = configure("bubbles-2d", n=24, **ON_LEVELS)
+    sizes = Run(configuration).setup.projection._factor.sizes
+    record = load(save(run_through(Run(configuration)).record(with_solution=True), tmp_path / "run.npz"))
+    view.quantity = "solution"
+    view.follow(record)
+    eventually(lambda: page.messages and page.messages[-1].get("levels"))
+    assert [int(name.split()[2].replace(",", "")) for name in page.messages[-1]["levels"]] == list(sizes)

@@ -133,3 +133,49 @@ def test_what_cannot_be_stepped_is_refused():
         StepView("cg", "poisson5", 0, n=4)
     with pytest.raises(InputError, match="iteration must be between 0 and"):
         StepView("cg", "poisson5", 5, n=4).go(99)
+
+
+@pytest.fixture
+def on_levels():
+    coarse = {"deflation": "levelset:8", "coarse": "multilevel:bottom=100", "preconditioner": "neumann:1"}
+    made = StepView("cg", "bubbles-3d", 6, n=16, rhs="random", sides="z-:dirichlet", **coarse)
+    yield made
+    made.publisher.close()
+
+
+def test_what_each_level_removes_is_computed_only_when_it_is_shown(on_levels, page_of, eventually, monkeypatch):
+    computed = []
+    removal = on_levels.walk.removal
+    monkeypatch.setattr(on_levels.walk, "removal", lambda x: computed.append(x) or removal(x))
+    page = page_of(on_levels)
+    on_levels.go(2)
+    eventually(lambda: page.messages and page.messages[-1]["iteration"] == 2)
+    assert page.messages[-1]["removal"] is None
+    assert not computed
+    said(on_levels, act="toggle_levels")
+    eventually(lambda: page.messages[-1]["removal"])
+    told = page.messages[-1]["removal"]
+    found = removal(on_levels.values["x"])
+    assert told["stages"] == [[stage.by, stage.left] for stage in found.stages]
+    assert told["exact"] == found.exact
+    removers = [remover["by"] for remover in on_levels.program["removers"]]
+    assert set(told["removed"]) < set(removers)
+    assert removers[:3] == ["before", "M", "level 0"]
+    # x changes once in an iteration.
+    on_levels.go(3, 1)
+    eventually(lambda: page.messages[-1]["lines"] == 1)
+    assert len(computed) == 1
+    on_levels.go(3)
+    eventually(lambda: page.messages[-1]["lines"] > 1)
+    assert len(computed) == 2
+    assert page.messages[-1]["removal"] != told
+    said(on_levels, act="toggle_levels")
+    eventually(lambda: page.messages[-1]["removal"] is None)
+
+
+def test_there_is_nothing_to_remove_without_levels(view, page_of, eventually):
+    assert view.program["removers"] == []
+    page = page_of(view)
+    said(view, act="toggle_levels")
+    eventually(lambda: page.messages)
+    assert page.messages[-1]["removal"] is None

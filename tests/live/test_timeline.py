@@ -308,3 +308,15 @@ def test_what_a_profile_cannot_tell_is_a_sentence(view, page_of, eventually):
     view.machine = "v100"
     view.show(modelled)
     eventually(lambda: "modelled already" in page.messages[-1]["words"])
+
+
+def test_all_kernels_of_a_level_look_the_same(view, page_of, eventually):
+    trace = Trace()
+    for name in ("A", "smooth, level 0", "restrict to level 1", "smooth, level 1", "correct from level 1"):
+        trace.append(Event(name, "cpu", 0, 1))
+    page = page_of(view)
+    view.show(trace)
+    eventually(lambda: count(page) == trace.count)
+    kernels = arrived(page)[1]
+    assert [kernel["level"] for kernel in kernels] == ["", "level 0", "level 0", "level 1", "level 0"]
+    assert [kernel["style"] for kernel in kernels] == [0, 1, 1, 2, 1]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from workbench.devices.clock import LANES, HostClock
 from workbench.errors import InputError
-from workbench.recording import LABELS, Event, Trace, kernel_table
+from workbench.recording import LABELS, Event, Trace, kernel_table, with_levels_summed
 from workbench.recording.kernels import busy_seconds
 
 NAMES = st.sampled_from(["A", "M", "r = r - alpha*s", 'a "name", é'])
@@ -199,3 +199,32 @@ def test_a_trace_can_be_read_while_it_grows():
         trace.busy()
     writer.join()
     assert len(trace) == 20000
+
+
+def test_levels_of_a_coarse_solve_are_summed_below_their_sum():
+    trace = Trace()
+    spans = {"A": 5, "smooth, level 0": 2, "restrict to level 1": 1, "smooth, level 10": 3, "smooth, level 9": 1}
+    for name, length in {**spans, "coarsest level": 0.5, "M": 1}.items():
+        start = trace.seconds
+        trace.append(Event(name, "cpu", start, start + length, bytes=int(1e9 * length)))
+    table = kernel_table(trace, bandwidth=2e9)
+    rows = with_levels_summed(table)
+    assert [(row["kernel"], row["seconds"], row["calls"]) for row in rows] == [
+        ("coarse solve", 7.5, 5),
+        ("coarse solve, level 0", 3, 2),
+        ("coarse solve, level 9", 1, 1),
+        ("coarse solve, level 10", 3, 1),
+        ("coarse solve, coarsest level", 0.5, 1),
+        ("A", 5, 1),
+        ("M", 1, 1),
+        ("(between kernels)", 0, 0),
+    ]
+    assert all(row["GB_per_s"] == pytest.approx(1) and row["of_bandwidth"] == pytest.approx(0.5) for row in rows[:5])
+    assert rows[0]["share"] == pytest.approx(7.5 / 13.5)
+
+
+def test_a_table_without_levels_stays_as_it_is():
+    trace = Trace()
+    for name in ("A", "smooth", "restrict to level 0", "my smooth, level 1"):
+        trace.append(Event(name, "cpu", 0, 1))
+    assert with_levels_summed(kernel_table(trace)) == kernel_table(trace)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from workbench.devices.cycle_names import level_of
 from workbench.recording import kernel_table, load, save
 from workbench.run import Quantity, Run, Session, Stopping, configure, run_through, solve
 from workbench.run.traffic import iteration_bytes
@@ -202,3 +203,43 @@ def test_two_traced_runs_at_once_on_one_device(accelerator):
         found = session.wait(60)
         assert found.iterations == alone.iterations
         assert {kernel.name for kernel in found.trace.kernels} == {kernel.name for kernel in alone.trace.kernels}
+
+
+LEVELS = {"deflation": "levelset:8", "coarse": "multilevel:bottom=60,cycle=cg", "preconditioner": "jacobi"}
+ON_TWO_LEVELS = {
+    "reorder, level 0",
+    *(f"{work}, level 0" for work in ("smooth", "residual", "flexible CG, product", "flexible CG, step")),
+    *("restrict to level 1", "correct from level 1", "coarsest level"),
+}
+
+
+def test_the_cycles_of_a_coarse_solve_are_named_by_level():
+    the_cycles_are_named_by_level("cpu", "cpu")
+
+
+def test_the_cycles_of_a_coarse_solve_are_named_by_level_on_an_accelerator(accelerator):
+    the_cycles_are_named_by_level(accelerator.spec, "accelerator")
+
+
+def the_cycles_are_named_by_level(device, lane):
+    configuration = configure("bubbles-2d", n=48, **LEVELS, device=device)
+    run = Run(configuration, trace=True)
+    assert len(run.setup.projection._factor.sizes) == 2
+    for _ in range(3):
+        run.step()
+    mine = [event for event in run.trace if level_of(event.name)]
+    assert {event.name for event in mine} == ON_TWO_LEVELS
+    assert {event.lane for event in mine} == {lane}
+    assert all(event.bytes > 0 for event in mine)
+    assert "E^-1" not in {event.name for event in run.trace}
+    # Two V-cycles a solve, each with two smoothing steps, two residuals and one solve with the last level.
+    calls = {row["kernel"]: row["calls"] for row in kernel_table(run.trace)}
+    solves = calls["coarsest level"] // 2
+    assert calls["smooth, level 0"] == calls["residual, level 0"] == 4 * solves
+    assert calls["flexible CG, step, level 0"] == 3 * solves
+
+
+def test_an_untraced_run_calls_the_operations_of_levels_as_they_are():
+    run = Run(configure("bubbles-2d", n=48, **LEVELS))
+    for owner, method, *_ in run.setup.projection._coarse.parts():
+        assert method not in vars(owner) or method == "_bottom"

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.analysis.coarse_levels import Observed, Removal
 from workbench.errors import InputError
 from workbench.lines.interpret import evaluate_line
 from workbench.lines.parse import parse
@@ -44,11 +45,12 @@ class Walk:
         self.setup: SolveSetup = prepare(configuration, system)
         self.start, self.iterate = parse(solver.start), parse(solver.iterate)
         self._shapes = infer((*self.start, *self.iterate), ("b", "x"))
-        self._operators = {"A": self._function(self.setup.A), "M": self._function(_applied(self.setup))}
+        self._operators = {"A": self._function(self.setup.A), "M": self._function(_applied(self.setup, self.setup.M))}
         to_host = self.setup.device.to_host
         self._start: Values = {"b": to_host(self.setup.solver_b).copy(), "x": to_host(self.setup.x).copy()}
         self._ends: list[Values] = []
         self._inside: tuple[int, list[Values]] = (-1, [])
+        self._observed: Observed | None = None
         self.advance()
 
     @property
@@ -85,6 +87,21 @@ class Walk:
         with np.errstate(invalid="ignore"):
             return float(np.sqrt(np.real(values["rr"]))), recomputed
 
+    @property
+    def has_levels(self) -> bool:
+        """The coarse system of the preconditioner is solved on levels, which can be observed."""
+        projection = self.setup.projection
+        return projection is not None and projection.levels is not None and projection.sparse is not None
+
+    def removal(self, x: np.ndarray) -> Removal:
+        """What M and each level remove from the error of x, in one application to b - A x. Cost: see `Observed`, whose
+        factors are made the first time."""
+        A = self._function(self.setup.bound)
+        if self._observed is None:
+            first_level = self._function(_applied(self.setup, self.setup.first_level))
+            self._observed = Observed(self.setup, A, first_level)
+        return self._observed.apply(self.setup.device.to_host(self.setup.b) - A(x))
+
     def _run(self, iteration: int) -> list[Values]:
         """What holds before the first line of an iteration, and after each of them."""
         held = [dict(self._ends[iteration - 1] if iteration else self._start)]
@@ -106,6 +123,6 @@ class Walk:
         return apply
 
 
-def _applied(setup: SolveSetup) -> BoundOperator:
-    M, b = setup.M, setup.b
+def _applied(setup: SolveSetup, M: BoundOperator | ElementWise) -> BoundOperator:
+    b = setup.b
     return setup.device.applied(M, b.size, b.dtype) if isinstance(M, ElementWise) else M

@@ -92,12 +92,12 @@ def _plain(configuration: Configuration, result: Result) -> dict[str, Any]:
 
 
 def _print_kernels(trace: Any) -> None:
-    """Print the time of each kernel, longest first."""
-    from workbench.recording import kernel_table
+    """Print the time of each kernel, longest first, with the levels of a coarse solve below it."""
+    from workbench.recording import kernel_table, with_levels_summed
 
     print(f"\n{trace.label} on {trace.machine}")
     print(f"{'share':>7}{'ms':>11}{'calls':>8}{'GB/s':>8}  kernel")
-    for row in kernel_table(trace):
+    for row in with_levels_summed(kernel_table(trace)):
         rate = f"{row['GB_per_s']:8.1f}" if row["GB_per_s"] else " " * 8
         print(f"{row['share']:7.1%}{1e3 * row['seconds']:11.3f}{row['calls']:8}{rate}  {row['kernel']}")
 

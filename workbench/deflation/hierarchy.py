@@ -34,14 +34,7 @@ def hierarchy(
     steps: of flexible CG on each level. Raises InputError for an E with a diagonal entry that is not positive, and
     where merging leaves too many vectors.
     """
-    parts = parts or Parts.in_order(matrix.shape[0])
-    parents = []
-    while parts.phases.size > bottom:
-        merged, parent = parts.merged()
-        if merged.phases.size > LEAST_REDUCTION * parts.phases.size:
-            break
-        parents.append(parent)
-        parts = merged
+    parents, parts = merged_levels(parts or Parts.in_order(matrix.shape[0]), bottom)
     if parts.phases.size > MOST_DENSE:
         raise InputError(
             f"merging boxes leaves {parts.phases.size} vectors, and the last level of coarse solver multilevel may "
@@ -66,6 +59,18 @@ def hierarchy(
     real = np.finfo(dtype).dtype
     order = orders[0].astype(np.int32)
     return Levels(tuple(levels), order, scale.astype(real), scaled, scaling, steps, holds_constants(matrix))
+
+
+def merged_levels(parts: Parts, bottom: int) -> tuple[list[np.ndarray], Parts]:
+    """For each level above the last the part of the next that each part goes to, and the parts of the last."""
+    parents = []
+    while parts.phases.size > bottom:
+        merged, parent = parts.merged()
+        if merged.phases.size > LEAST_REDUCTION * parts.phases.size:
+            break
+        parents.append(parent)
+        parts = merged
+    return parents, parts
 
 
 def _nested_orders(parents: list[np.ndarray], last: int) -> list[np.ndarray]:

@@ -18,6 +18,8 @@ from workbench.registry import parameter, register
 
 STEPS = {"cg": (2, 0), "k3": (2, 2, 2, 0), "k": (2,), "v": (0,)}
 """Steps of flexible CG on each level, the last number for all below, by the name of the cycle."""
+LISTED = "coarse solver multilevel has levels of"
+"""Before the vectors of each level in the notes of a run."""
 MANY_PHASES = 100
 """Phases above which cycle auto is k3."""
 
@@ -98,9 +100,7 @@ class MultilevelFactor(Factor):
     def notes(self) -> tuple[str, ...]:
         listed = ", ".join(str(size) for size in self.sizes)
         precision = self._levels.bottom.dtype
-        return (
-            f"coarse solver multilevel has levels of {listed} vectors, in {precision}, and takes cycle {self._cycle}",
-        )
+        return (f"{LISTED} {listed} vectors, in {precision}, and takes cycle {self._cycle}",)
 
     @property
     def sizes(self) -> tuple[int, ...]:

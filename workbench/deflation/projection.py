@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,12 +19,11 @@ from workbench.deflation.block_projection import BlockProjection
 from workbench.deflation.coarse import CoarseSolver
 from workbench.deflation.null_space import holds_constants
 from workbench.deflation.subspace import BoundSubspace, Subspace
+from workbench.devices.clock import TimedCalls
+from workbench.devices.coarse import Levels
 from workbench.devices.operator_protocols import CoarseUpdate, DeviceVector, Dots
 from workbench.devices.protocol import Device
 from workbench.operators import BoundOperator, Operator
-
-Parts = Iterator[tuple[Any, str, str, int, int]]
-"""Traced calls: object, name of its method, name in the trace, bytes and flops per call."""
 
 
 class Projection:
@@ -98,6 +97,12 @@ class Projection:
         """Whether an application synchronizes with the host."""
         self._work = device.zeros(operator.shape[0], operator.dtype)
 
+    @property
+    def levels(self) -> Levels | None:
+        """The levels of a coarse solver by cycles; None for any other."""
+        form = self._factor.form if self._factor else None
+        return form if isinstance(form, Levels) else None
+
     def prepare_az(self) -> None:
         """Compute AZ now, as part of the setup."""
         self._uses_az = self._az is not None
@@ -170,15 +175,18 @@ class Projection:
         self._az.subtract(out, solved)
         return self._coarse.correct_curvature(dots, restricted, solved) if wanted else None
 
-    def parts(self) -> Parts:
+    def parts(self) -> TimedCalls:
         """The calls that a trace records separately."""
         vector, z = self._work.nbytes, self._z.traffic
         product = self.system_traffic + z + vector - self._product.saved
         yield self._product, "apply", "A, Z^T", product, self.bound.flops + self._work.size
+        yield self._product, "residual", "b - A x, Z^T", product + vector, self.bound.flops + 2 * self._work.size
         yield self._z, "restrict", "Z^T", vector + z, self._work.size
         yield self._z, "add", "Z", 2 * vector + z, self._work.size
+        yield self._z, "add_paired", "Z", 3 * vector + z, 7 * self._work.size
         # Triangular solves are latency-bound, so a bandwidth would be meaningless.
         yield self, "coarse_solve", "E^-1", 0, 0
+        yield from self._coarse.parts()
         if self._uses_az:
             yield self._az, "subtract", "AZ", self._az.traffic, 2 * self._az.entries
 

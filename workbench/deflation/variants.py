@@ -20,7 +20,8 @@ import dataclasses
 from typing import Any, ClassVar
 
 from workbench.deflation.block_projection import BlockTwoLevel
-from workbench.deflation.projection import Parts, Projection
+from workbench.deflation.projection import Projection
+from workbench.devices.clock import TimedCalls
 from workbench.devices.operator_protocols import DeviceVector, Dots
 from workbench.devices.protocol import Device
 from workbench.operators import BoundOperator
@@ -204,7 +205,7 @@ class TwoLevel:
         chosen = {"before": self._before, "after": self._after, "correct": self._correct}
         return BlockTwoLevel(self._projection, self._M, columns, **chosen)
 
-    def parts(self) -> Parts:
+    def parts(self) -> TimedCalls:
         """The calls that a trace records separately, in addition to those of the projection."""
         yield self._M, "apply", "M", self._M.traffic, self._M.flops
         vector = self._projection.vector_traffic

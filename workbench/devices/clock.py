@@ -9,7 +9,7 @@ from __future__ import annotations
 import collections
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
 from workbench.errors import InputError
@@ -44,6 +44,8 @@ def rank(lane: str) -> int:
     raise InputError(f"a lane is one of {', '.join(LANES)}, or a worker such as {worker_lane(1)}, got {lane!r}")
 
 
+TimedCalls = Iterator[tuple[Any, str, str, int, int]]
+"""Calls that a trace records separately: object, name of its method, name in the trace, bytes and flops per call."""
 Work = Callable[[], tuple[int, int]]
 """Bytes moved and floating-point operations of one call; evaluated once, after the first call."""
 

@@ -18,7 +18,9 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from workbench.devices.clock import TimedCalls
 from workbench.devices.coarse import Level, Levels
+from workbench.devices.cycle_parts import bottom_part, entry_parts, level_parts
 from workbench.devices.operator_protocols import DeviceVector
 
 
@@ -79,7 +81,7 @@ class Cycles:
     """
 
     def __init__(self, form: Levels, device: LevelDevice, bottom: Any) -> None:
-        self._bottom = bottom
+        self._form, self._bottom = form, bottom
         self._levels = [device.level(level, form.scaling) for level in form.levels]
         dtype = form.bottom.dtype
         sizes = [level.size for level in form.levels]
@@ -92,6 +94,17 @@ class Cycles:
             for size, steps in zip(sizes, self._steps, strict=True)
         ]
         self.right, self.solution = self._right[0], self._solution[0]
+
+    def parts(self, entry: Any, wide: int) -> TimedCalls:
+        """The calls of a solve that a trace records separately, with names such as `smooth, level 1`.
+
+        entry: the owner of `enter` and `leave`, which bring a right-hand side to the first level and its solution back.
+        wide: bytes of an entry outside of the levels.
+        """
+        yield from entry_parts(entry, self._form, wide)
+        for depth, (operations, level) in enumerate(zip(self._levels, self._form.levels, strict=True)):
+            yield from level_parts(operations, level, depth, steps=self._steps[depth] > 0)
+        yield from bottom_part(self, "_bottom", self._form)
 
     def solve(self) -> None:
         """`solution` for `right`."""

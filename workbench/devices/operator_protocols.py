@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from workbench.devices.clock import TimedCalls
 from workbench.devices.pieces import Couplings, Pieces
 from workbench.devices.rows import Rows
 from workbench.lines.block_passes import BlockPass
@@ -213,6 +214,10 @@ class CoarseLevel(Protocol):
     @property
     def solve(self) -> Callable[[Any], DeviceVector]:
         """E^-1 a, shape (d,)."""
+        ...
+
+    def parts(self) -> TimedCalls:
+        """The calls of a solve that a trace records separately; none where it is recorded as a whole."""
         ...
 
     def correct_curvature(self, dots: Any, coarse: Any, solved: Any) -> Dots:

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from workbench.devices.clock import WAITING, rank
+from workbench.devices.cycle_names import summed_name
 from workbench.errors import InputError
 from workbench.figures.style import COLOURS, new_figure
 from workbench.recording import Event, Trace
@@ -82,15 +83,16 @@ def _middle(trace: Trace) -> tuple[int, int]:
 
 
 def _styles(trace: Trace, shown: Sequence[Event]) -> dict[str, tuple[str, str]]:
-    """Colour and hatch of each kernel shown, longest total time first.
+    """Colour and hatch of each kernel shown, longest total time first; those of a level of a coarse solve are one.
 
     The style depends on the kernel's first appearance in the trace, so that it is the same for every range of
     iterations, and for modelled and measured traces.
     """
-    names = list(dict.fromkeys(kernel.name for kernel in trace.kernels))
+    names = list(dict.fromkeys(summed_name(kernel.name) for kernel in trace.kernels))
     seconds: dict[str, float] = {}
     for event in shown:
-        seconds[event.name] = seconds.get(event.name, 0.0) + event.seconds
+        name = summed_name(event.name)
+        seconds[name] = seconds.get(name, 0.0) + event.seconds
     ranks = {name: names.index(name) for name in sorted(seconds, key=lambda name: -seconds[name])}
     return {name: (COLOURS[rank % 7], HATCHES[rank // 7 % len(HATCHES)]) for name, rank in ranks.items()}
 
@@ -105,7 +107,7 @@ def _draw_lane(
     span: float,
 ) -> None:
     for event in boxes:
-        colour, hatch = styles[event.name]
+        colour, hatch = styles[summed_name(event.name)]
         left, length = (event.start - origin) * scale, event.seconds * scale
         axes.broken_barh(
             [(left, length)],
@@ -147,7 +149,7 @@ def _legend(figure: Figure, styles: dict[str, tuple[str, str]], shown: Sequence[
     total = sum(event.seconds for event in shown if event.name != WAITING) or 1.0
     handles = []
     for name, (colour, hatch) in styles.items():
-        mine = [event for event in shown if event.name == name]
+        mine = [event for event in shown if summed_name(event.name) == name]
         seconds, moved = sum(event.seconds for event in mine), sum(event.bytes for event in mine)
         rate = f", {moved / seconds / 1e9:.1f} GB/s" if moved and seconds > 0 else ""
         short = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"

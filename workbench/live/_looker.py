@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import threading
 from collections.abc import Callable
 
 import numpy as np
 
+from workbench.deflation.nested import NestedParts
 from workbench.errors import InputError
+from workbench.live._nesting import Nesting
 from workbench.live._pace import Pace
 from workbench.live._watching import Watched
 from workbench.live._worker import LatestOnly
@@ -49,6 +52,8 @@ class Looker:
         self._asked: object = None
         self._from_thread = self._final = self._put_off = False
         self._placing = False
+        self._nested: Callable[[], NestedParts | None] | None = None
+        self._nesting: Nesting | None = None
 
     @property
     def goes_on(self) -> bool:
@@ -93,6 +98,8 @@ class Looker:
             system, labels = run.setup.system, run.setup.labels
             drawn = labels.reshape(system.grid) if labels is not None and system.grid else None
             self.place = Place(system.operator.shape[0], system, system.grid, drawn)
+            levels = run.setup.projection.levels if run.setup.projection else None
+            self._nested = (lambda: NestedParts.of(levels)) if levels is not None else None
         if self.place is None and isinstance(self.watched.given, (Result, Record)) and not self._placing:
             self._placing = True
             self._worker.ask(self._find_place)
@@ -158,13 +165,30 @@ class Looker:
             configuration, _ = self.watched.described()
             system = configuration.problem.assemble(configuration.seed)
             grid = system.grid
-            labels = configuration.deflation.labels(unknowns, grid, system.phase)
+            labels, boxes = configuration.deflation.labels_and_boxes(unknowns, grid, system.phase)
             drawn = labels.reshape(grid) if labels is not None and grid else None
             self.place = Place(unknowns, system, grid, drawn)
+            notes = self.watched.provenance.get("notes", ())
+            self._nested = lambda: NestedParts.recorded(configuration.coarse, boxes, notes)
         # The vector can be seen without its grid.
         except (InputError, MemoryError):
             self.place = Place(unknowns)
         self._wake()
+
+    @property
+    def nesting(self) -> Nesting | None:
+        """The subdomains on the levels of the coarse solver; None where it has none, and at first, until they are made:
+        many cells take a second."""
+        if self._nested is not None and self.place is not None and self.place.labels is not None:
+            labels, nested, self._nested = self.place.labels, self._nested, None
+            threading.Thread(target=self._nest, args=(labels, nested), name="workbench-levels", daemon=True).start()
+        return self._nesting
+
+    def _nest(self, labels: np.ndarray, make: Callable[[], NestedParts | None]) -> None:
+        nested = make()
+        if nested is not None:
+            self._nesting = Nesting.of(labels, nested)
+            self._wake()
 
 
 def why_nothing(watched: Watched) -> str:

@@ -6,11 +6,13 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from workbench import figures
 from workbench.live._film import AGAINST, BAR, Film
 from workbench.live._looker import Looker, Place, why_nothing
+from workbench.live._nesting import Nesting
 from workbench.live._pace import Pace
 from workbench.live._reel import Shot
 from workbench.live._stream import Again
@@ -24,7 +26,8 @@ from workbench.run import Quantity, Result, Run, Session, Snapshot
 
 @dataclasses.dataclass(frozen=True)
 class Choice:
-    """What a user has chosen to see. frame: which of the states of x that were kept."""
+    """What a user has chosen to see. frame: which of the states of x that were kept. level: of the coarse solver, whose
+    parts are outlined."""
 
     quantity: Quantity
     normal: str
@@ -32,6 +35,7 @@ class Choice:
     frame: int
     colours: str
     overlay: bool
+    level: int
 
 
 class RunField:
@@ -45,6 +49,7 @@ class RunField:
         self._note = ""
         self._shades: Shades | None = None
         self._outlined: tuple[object, Outlines] = (None, NONE)
+        self._compared: tuple[object, bool] = (None, False)
 
     @property
     def again(self) -> Again:
@@ -55,6 +60,15 @@ class RunField:
     def place(self) -> Place | None:
         """Where the unknowns lie, as far as it is known."""
         return self.looker.place
+
+    def nesting(self, labels: np.ndarray | None) -> Nesting | None:
+        """The levels of subdomains with labels of the shape of the grid; None for others than those of the run."""
+        nesting = self.looker.nesting
+        if nesting is None or labels is None or labels.shape != nesting.labels.shape:
+            return None
+        if self._compared[0] is not labels:
+            self._compared = labels, labels is nesting.labels or np.array_equal(labels, nesting.labels)
+        return nesting if self._compared[1] else None
 
     def news(self, choice: Choice, *, stale: bool) -> tuple[bool, Shot | None]:
         """Whether there may be more to see, and a picture if there is a new one, or an old one is `stale`."""
@@ -78,7 +92,7 @@ class RunField:
         if latest is None or not fits or (look is None and not stale):
             return goes_on, None
         self._note = ""
-        outlined = self._outlines(place.labels if choice.overlay else None, cut)
+        outlined = self._outlines(place.labels if choice.overlay else None, cut, choice.level)
         frames = self._film.iterations if filmed else None
 
         def make() -> Picture:
@@ -119,11 +133,12 @@ class RunField:
             plane=cut.where,
         )
 
-    def _outlines(self, labels: Any, cut: Cut) -> Outlines:
+    def _outlines(self, labels: Any, cut: Cut, level: int) -> Outlines:
         """Kept from one picture to the next, since they are found by a pass over the labels."""
-        key = (labels is None, cut)
+        parts = self.looker.nesting.parts(level) if self.looker.nesting else None
+        key = (labels is None, cut, -1 if parts is None else level)
         if self._outlined[0] != key:
-            self._outlined = (key, outlines(labels, cut) if cut.grid is not None else NONE)
+            self._outlined = (key, outlines(labels, cut, parts) if cut.grid is not None else NONE)
         return self._outlined[1]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from workbench.devices.clock import WAITING, is_worker, rank
+from workbench.devices.cycle_names import level_of, summed_name
 from workbench.figures.style import COLOURS
 from workbench.live.modelled import Beside
 from workbench.recording import Trace
@@ -123,11 +124,13 @@ class Shown:
         self.sent, self.kernels, self.told = 0, 0, ()
 
     def _described(self, kernel: Kernel, place: int) -> dict[str, Any]:
-        """A kernel with its style. One name looks the same on every lane, for every size and on every machine."""
-        style = self._styles.setdefault(kernel.name, len(self._styles))
+        """A kernel with its style. One name looks the same on every lane, for every size and on every machine, and all
+        kernels of a level look the same."""
+        style = self._styles.setdefault(summed_name(kernel.name), len(self._styles))
         colour, hatch = COLOURS[style % len(COLOURS)], style // len(COLOURS) % HATCHES
         looks = {"rank": rank(kernel.lane), "style": style, "colour": colour, "hatch": hatch}
         looks |= {"worker": is_worker(kernel.lane), "idle": kernel.name == WAITING}
+        looks |= {"level": level_of(kernel.name)}
         group = int(self.beside is not None and place >= self.beside.own)
         return {**dataclasses.asdict(kernel), **looks, "group": group}
 

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import traitlets
 from matplotlib.figure import Figure
 
@@ -13,6 +14,7 @@ from workbench import figures
 from workbench.errors import InputError
 from workbench.live._assets import module
 from workbench.live._looker import NO_SYSTEM
+from workbench.live._nesting import Nesting
 from workbench.live._pace import Pace
 from workbench.live._reel import Reel, Shot
 from workbench.live._runfield import Choice, RunField
@@ -33,10 +35,11 @@ class FieldView(StreamView):
 
     `show(scene)` draws a problem before it is run; `follow(run)` looks at a run, and `quantity` says at what:
     `coefficient`, `solution`, `residual` or `error`. colours: `linear`, `logarithmic` or `automatic`, which is linear
-    for a solution and logarithmic for residual and error. overlay: draw the deflation subdomains. frame: where no
-    solution is known, which of the states of x seen on the way is set against the final one. height: of the picture,
-    in pixels. choices: offer the menus of what is shown; False where there is one picture only. At most ten pictures a
-    second are sent, and while nobody sees them the run is not looked at.
+    for a solution and logarithmic for residual and error. overlay: draw the deflation subdomains. level: of a coarse
+    solver that works on levels, draw the parts of that level; level 0 is the subdomains. frame: where no solution is
+    known, which of the states of x seen on the way is set against the final one. height: of the picture, in pixels.
+    choices: offer the menus of what is shown; False where there is one picture only. At most ten pictures a second are
+    sent, and while nobody sees them the run is not looked at.
     """
 
     _esm = module("field.js")
@@ -48,6 +51,7 @@ class FieldView(StreamView):
     quantity = traitlets.Enum(tuple(NAMES), COEFFICIENT).tag(sync=True)
     colours = traitlets.Enum(COLOURS, AUTOMATIC).tag(sync=True)
     overlay = traitlets.Bool(True).tag(sync=True)
+    level = traitlets.Int(0, min=0).tag(sync=True)
     frame = traitlets.Int(0).tag(sync=True)
     choices = traitlets.Bool(True).tag(sync=True)
 
@@ -63,9 +67,10 @@ class FieldView(StreamView):
         self._stale = False
         self._pace = Pace()
         self._reel = Reel()
+        self._told_nesting: Nesting | None = None
         super().__init__(publisher, **traits)
         self.observe(self._turn, ["normal"])
-        self.observe(self._touch, ["index", "quantity", "frame", "colours", "overlay"])
+        self.observe(self._touch, ["index", "quantity", "frame", "colours", "overlay", "level"])
 
     def show(self, scene: Scene) -> None:
         """Draw a scene; a section stays where it is as long as the number of cells does."""
@@ -102,16 +107,19 @@ class FieldView(StreamView):
             return None
         if scene.is_matrix:
             return figures.pattern(scene.values, scene.unknowns, title=scene.title)
-        labels = None if scene.labels is None or not self.overlay else scene.labels.ravel()
+        labels, nesting = scene.labels if self.overlay else None, self._nesting()
+        title = scene.title
+        if labels is not None and nesting is not None and self.level > 0:
+            labels, title = nesting.parts(self.level)[labels], f"{title}, {nesting.name(self.level)}"
         position = (self._place(scene.cells) + 0.5) / scene.cells["zyx".index(self.normal)] if scene.cells else 0.5
         grid = scene.values.shape
         return figures.subdomains(
             grid,
             scene.values.ravel(),
-            labels,
+            None if labels is None else labels.ravel(),
             normal=self.normal,
             position=position,
-            title=scene.title,
+            title=title,
             bar=scene.bar,
             plane=self.plane,
         )
@@ -132,6 +140,9 @@ class FieldView(StreamView):
             self._stale = True
         if not self.link.free:
             return False
+        nesting = self._nesting()
+        if nesting is not self._told_nesting:
+            self._told_nesting, self._stale = nesting, True
         if self.quantity == COEFFICIENT:
             goes_on, shot = self._coefficient()
         elif self._run is not None:
@@ -142,7 +153,7 @@ class FieldView(StreamView):
         made = None
         if shot is not None:
             self._stale = False
-            kind = self._run, self.quantity, self.normal, self.index, self.colours, self.overlay, self.frame
+            kind = self._run, self.quantity, self.normal, self.index, self.colours, self.overlay, self.frame, self.level
             made = self._reel.add(self._told_more(shot), kind)
         made = made or self._reel.due()
         if made is not None:
@@ -154,7 +165,7 @@ class FieldView(StreamView):
     @property
     def _choice(self) -> Choice:
         quantity = Quantity(self.quantity)
-        return Choice(quantity, self.normal, self.index, self.frame, self.colours, self.overlay)
+        return Choice(quantity, self.normal, self.index, self.frame, self.colours, self.overlay, self.level)
 
     def _coefficient(self) -> tuple[bool, Shot | None]:
         """Whether it must be asked again, and the picture of the problem itself."""
@@ -165,7 +176,10 @@ class FieldView(StreamView):
         scene, sentence = self.scene, self._sentence
         if scene is None:
             return False, Shot(lambda: (sentence, b""))
-        return False, Shot(lambda: picture(scene, self.normal, self._place(scene.cells), overlay=self.overlay))
+        nesting = self._nesting()
+        parts = nesting.parts(self.level) if nesting else None
+        place = self._place(scene.cells)
+        return False, Shot(lambda: picture(scene, self.normal, place, overlay=self.overlay, parts=parts))
 
     def _draw_scene(self, run: RunField) -> tuple[bool, Shot | None]:
         """Ask a worker for the scene of the run that is followed, as soon as its system is there."""
@@ -209,13 +223,12 @@ class FieldView(StreamView):
             self._turn()
 
     def _told_more(self, shot: Shot) -> Shot:
-        labels = self.scene.labels if self.scene else None
-        if self.quantity != COEFFICIENT:
-            labels = self._run.place.labels if self._run and self._run.place else None
+        labels, nesting = self._labels, self._nesting()
         about = {
             "quantity": self.quantity,
             "matrix": self.scene is not None and self.scene.is_matrix,
             "outlined": labels is not None,
+            "levels": nesting.names if nesting else (),
             "live": shot.live,
         }
 
@@ -224,6 +237,23 @@ class FieldView(StreamView):
             return {**message, **about}, buffer
 
         return Shot(make, shot.live)
+
+    @property
+    def _labels(self) -> np.ndarray | None:
+        """The subdomain of each cell of what is shown."""
+        if self.quantity == COEFFICIENT:
+            return self.scene.labels if self.scene else None
+        return self._run.place.labels if self._run and self._run.place else None
+
+    def _nesting(self) -> Nesting | None:
+        """The levels of these subdomains, as soon as the run that is followed has them."""
+        run = self._run
+        if run is None:
+            return None
+        if run.looker.watched.run is not None:
+            # The coefficient alone does not ask for it.
+            run.looker.where()
+        return run.nesting(self._labels)
 
     def _place(self, cells: tuple[int, ...]) -> int:
         """The plane of cells that is shown."""

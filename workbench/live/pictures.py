@@ -69,15 +69,15 @@ def scene(title: str, system: LinearSystem) -> Scene:
     return Scene(title, values, unknowns=size, notes=(f"{size:,} unknowns",), bar=bar)
 
 
-def picture(scene: Scene, normal: str, index: int, *, overlay: bool = True) -> Picture:
+def picture(scene: Scene, normal: str, index: int, *, overlay: bool = True, parts: np.ndarray | None = None) -> Picture:
     """The message for the browser and its buffer: a byte per pixel, row by row, then float32 segments of 4 numbers.
 
-    overlay: draw the subdomains.
+    overlay: draw the subdomains. parts: the part of each subdomain, where those of a coarser level are drawn.
     """
     if scene.is_matrix:
         return _matrix_picture(scene)
     cut = Cut(scene.values.shape, normal, index)
-    outlined = outlines(scene.labels if overlay else None, cut)
+    outlined = outlines(scene.labels if overlay else None, cut, parts)
     low, high = float(scene.values.min()), float(scene.values.max())
     shades = Shades(low, high) if scene.even else Shades.of_magnitudes(low, high)
     message, buffer = plane_picture(cut(scene.values.ravel()), shades, cut, outlined)
@@ -96,11 +96,13 @@ class Outlines:
 NONE = Outlines(np.empty((0, 4), np.float32))
 
 
-def outlines(labels: np.ndarray | None, cut: Cut) -> Outlines:
-    """Where subdomains meet in a plane, for labels of the shape of the grid. Cost: two passes over the plane."""
+def outlines(labels: np.ndarray | None, cut: Cut, parts: np.ndarray | None = None) -> Outlines:
+    """Where subdomains meet in a plane, for labels of the shape of the grid, or the parts of them that are named, shape
+    (d,). Cost: two passes over the plane."""
     if labels is None:
         return NONE
-    lines = boundaries(cut.plane(labels))
+    plane = cut.plane(labels)
+    lines = boundaries(plane if parts is None else parts[plane])
     notes = (f"every {ordinal(lines.step)} boundary drawn",) if lines.step > 1 else ()
     return Outlines(lines.segments.astype(np.float32), notes)
 

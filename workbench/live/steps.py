@@ -6,6 +6,7 @@ import threading
 import time
 from typing import Any
 
+import numpy as np
 import traitlets
 
 from workbench.analysis.linewise import Walk
@@ -13,13 +14,13 @@ from workbench.errors import InputError
 from workbench.live._assets import module
 from workbench.live._stream import Publisher
 from workbench.live._view import StreamView
-from workbench.live.steps_words import about, curve, pictures, sentence, values
+from workbench.live.steps_words import about, curve, pictures, removal, sentence, values
 from workbench.run import Configuration, configure
 from workbench.solvers import Solver
 
 PERIOD = 0.5
 """Seconds between lines while it plays."""
-ACTS = ("next_line", "next_iteration", "back", "previous_iteration", "toggle", "restart")
+ACTS = ("next_line", "next_iteration", "back", "previous_iteration", "toggle", "restart", "toggle_levels")
 """What a button or a key may ask for, by the names of the methods."""
 
 
@@ -28,8 +29,9 @@ class StepView(StreamView):
 
     method: a solver's name, a solver of one's own, or a whole configuration. problem and choices as in `configure`.
     iterations: how many to make at most; fewer where the tolerance is met or the method breaks down. On grids of up to
-    64 x 64 cells the vectors are drawn. Cost: the iterations, line by line in NumPy, and memory for all their vectors.
-    Raises InputError for what cannot be stepped, see `linewise.Walk`.
+    64 x 64 cells the vectors are drawn. Where E is solved with on levels, `toggle_levels` shows what each removes from
+    the error. Cost: the iterations, line by line in NumPy, and memory for all their vectors. Raises InputError for what
+    cannot be stepped, see `linewise.Walk`.
     """
 
     _esm = module("steps.js")
@@ -51,7 +53,8 @@ class StepView(StreamView):
             method = configure(problem, solver=method, **choices)
         self.walk = Walk(method)
         self.norms, self.ending = _made(self.walk, iterations)
-        self.playing = False
+        self.playing = self.shows_levels = False
+        self._removal: tuple[np.ndarray, dict[str, Any] | None] = (np.empty(0), None)
         self._place = 0
         self._lock = threading.RLock()
         self._changed = threading.Event()
@@ -127,6 +130,11 @@ class StepView(StreamView):
         else:
             self.play()
 
+    def toggle_levels(self) -> None:
+        """Show what each level of the coarse solve removes from the error, or show it no more; see `Walk.removal`."""
+        self.shows_levels = self.walk.has_levels and not self.shows_levels
+        self._touch()
+
     def publish(self) -> bool:
         if self.link.restart():
             self._changed.set()
@@ -156,7 +164,14 @@ class StepView(StreamView):
                 "sentence": sentence(self.walk, iteration, lines, self.ending if last else ""),
                 "curve": curve(self.walk, self.norms, iteration, lines),
                 "pictures": drawn,
+                "removal": self._removed(self.walk.after(iteration, lines)["x"]) if self.shows_levels else None,
             }, pixels
+
+    def _removed(self, x: np.ndarray) -> dict[str, Any] | None:
+        """Kept while x is what it was: the lines of an iteration change it once."""
+        if not np.array_equal(self._removal[0], x):
+            self._removal = x, removal(self.walk, x)
+        return self._removal[1]
 
     def _end(self, iteration: int) -> int:
         """The place at the end of an iteration."""

@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from workbench.analysis.coarse_levels import FIRST, STEP
 from workbench.analysis.linewise import Walk
+from workbench.devices.cycle_names import COARSEST
+from workbench.figures.style import COLOURS
 
 MOST_CELLS = 64
 """Per side, for a grid whose vectors are drawn."""
@@ -31,6 +34,7 @@ def about(walk: Walk, ending: str) -> dict[str, Any]:
         "iterations": walk.iterations,
         "ending": ending,
         "drawn": _grid(walk) is not None,
+        "removers": _removers(walk),
     }
 
 
@@ -78,6 +82,33 @@ def curve(walk: Walk, norms: list[tuple[float, float]], iteration: int, lines: i
         "recurrence": [_finite(recurrence) for recurrence, _ in norms],
         "true": [_finite(afresh) for _, afresh in norms],
     }
+
+
+def removal(walk: Walk, x: np.ndarray) -> dict[str, Any]:
+    """What M and each level of the coarse solve remove from the error of x, and what is left after each correction."""
+    found = walk.removal(x)
+    return {
+        "stages": [[stage.by, stage.left] for stage in found.stages],
+        "removed": found.removed_by(),
+        "exact": found.exact,
+    }
+
+
+def _removers(walk: Walk) -> list[dict[str, str]]:
+    """Who corrects in an application, with a name for the legend and a colour; none where there are no levels."""
+    projection = walk.setup.projection
+    levels = projection.levels if projection is not None and walk.has_levels else None
+    if levels is None:
+        return []
+    first = walk.configuration.preconditioner.spec
+    counts = [*(level.size for level in levels.levels), levels.bottom.shape[0]]
+    named = {"before": "before", FIRST: f"M: {first}"}
+    named |= {f"level {depth}": f"level {depth}: {count:,} vectors" for depth, count in enumerate(counts[:-1])}
+    named |= {COARSEST: f"coarsest level: {counts[-1]:,} vectors", STEP: "CG: flexible CG"}
+    short = ["before", "M", *(str(depth) for depth in range(len(counts))), "CG"]
+    colours = ["#8c8c8c", *(COLOURS[place % len(COLOURS)] for place in range(len(named) - 1))]
+    rows = zip(named.items(), short, colours, strict=True)
+    return [{"by": by, "name": name, "short": word, "colour": colour} for (by, name), word, colour in rows]
 
 
 def pictures(walk: Walk, iteration: int, lines: int) -> tuple[list[dict[str, Any]], bytes]:

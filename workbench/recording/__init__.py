@@ -2,7 +2,7 @@
 
 from workbench.recording.chrome import load_trace, save_trace
 from workbench.recording.history import COLUMNS, BlockHistory, ColumnHistory, History
-from workbench.recording.kernels import kernel_table
+from workbench.recording.kernels import kernel_table, with_levels_summed
 from workbench.recording.overlap import hidden_fraction
 from workbench.recording.record import Record, load, save, to_csv
 from workbench.recording.trace import LABELS, Event, Trace
@@ -23,4 +23,5 @@ __all__ = [
     "save",
     "save_trace",
     "to_csv",
+    "with_levels_summed",
 ]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.devices.cycle_names import COARSE_SOLVE, level_of, level_rank, summed_name
 from workbench.recording.trace import Trace
 
 BETWEEN = "(between kernels)"
@@ -47,6 +48,39 @@ def kernel_table(trace: Trace, bandwidth: float | None = None) -> list[dict[str,
         share = idle / span
         rows.append({"kernel": BETWEEN, "lane": "", "calls": 0, "seconds": idle, "share": share, **empty})
     return rows
+
+
+def with_levels_summed(table: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of `kernel_table` with all kernels of a coarse solve by cycles in one row, `coarse solve`.
+
+    Behind it comes a row for each level, finest first, such as `coarse solve, level 1`; their sum is the row before.
+    """
+    kept = [row for row in table if not level_of(row["kernel"])]
+    for lane in dict.fromkeys(row["lane"] for row in table):
+        mine = [row for row in table if row["lane"] == lane and level_of(row["kernel"])]
+        if not mine:
+            continue
+        levels = sorted({summed_name(row["kernel"]) for row in mine}, key=level_rank)
+        rows = [_summed(COARSE_SOLVE, mine)]
+        rows += [_summed(name, [row for row in mine if summed_name(row["kernel"]) == name]) for name in levels]
+        place = sum(row["kernel"] != BETWEEN and row["seconds"] > rows[0]["seconds"] for row in kept)
+        kept[place:place] = rows
+    return kept
+
+
+def _summed(name: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """One row for several kernels of a lane; bytes and rates as far as they state their bytes."""
+    total = {what: sum(row[what] or 0 for row in rows) for what in ("calls", "seconds", "share", "bytes")}
+    rate = total["bytes"] / total["seconds"] if total["seconds"] > 0 else 0.0
+    # The bandwidth of the machine is the same for all rows.
+    known = [row["GB_per_s"] / row["of_bandwidth"] for row in rows if row["of_bandwidth"]]
+    return {
+        "kernel": name,
+        "lane": rows[0]["lane"],
+        **total,
+        "GB_per_s": rate / 1e9 or None,
+        "of_bandwidth": rate / 1e9 / known[0] if known else None,
+    }
 
 
 def busy_seconds(events: np.ndarray) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 
 from workbench.devices.accelerator.cycles import LevelsOnDevice
 from workbench.devices.accelerator.dots import Dots
@@ -16,6 +16,7 @@ from workbench.devices.accelerator.launcher import Launcher
 from workbench.devices.accelerator.products import items_per_row_for
 from workbench.devices.accelerator.runtime import Vector
 from workbench.devices.boxes import Boxes
+from workbench.devices.clock import TimedCalls
 from workbench.devices.coarse import Banded, Dense, Form, Levels
 from workbench.devices.cycles import Cycles
 from workbench.devices.face_codes import FaceCodes
@@ -239,33 +240,6 @@ class Columns:
         return self._rows.size
 
 
-class CompactColumns:
-    """AZ in CSR form without its empty rows."""
-
-    def __init__(self, device: Launcher, az: sparse.csr_array) -> None:
-        self._device = device
-        rows = np.flatnonzero(np.diff(az.indptr))
-        index = np.int64 if max(az.shape[0], az.nnz) > np.iinfo(np.int32).max else np.int32
-        places = [rows, np.append(az.indptr[rows], az.nnz), az.indices]
-        self._places = [device.array(place, index) for place in places]
-        self._data, self._touched = device.array(az.data, az.dtype), rows.size
-        self._kernel = device.kernel(texts.COMPACT, "compact", az.dtype, index)
-
-    def subtract(self, w: Vector, coarse: Vector) -> None:
-        """w = w - AZ a in place."""
-        if self._touched:
-            self._device.launch_over(self._kernel, self._touched, *self._places, self._data, w, coarse)
-
-    @property
-    def traffic(self) -> int:
-        stored = self._data.nbytes + sum(place.nbytes for place in self._places)
-        return stored + 2 * self._touched * self._data.itemsize
-
-    @property
-    def entries(self) -> int:
-        return self._data.size
-
-
 class _Coarse:
     """Base of E^-1 a; the result vector is zero for dropped deflation vectors."""
 
@@ -279,6 +253,10 @@ class _Coarse:
 
     def solve(self, coarse: Vector) -> Vector:
         raise TypeError
+
+    def parts(self) -> TimedCalls:
+        """The calls of a solve that a trace records separately; none where it is recorded as a whole."""
+        yield from ()
 
     def correct_curvature(self, dots: Dots, coarse: Vector, solved: Vector) -> Dots:
         """Subtract (coarse, solved) from the first dot product, (p, A p)."""
@@ -361,14 +339,25 @@ class _CycleSolve(_Coarse):
         self._device.launch(self._bottom, b.size, self._inverse, b, x, np.int64(b.size))
 
     def solve(self, coarse: Vector) -> Vector:
+        self.enter(coarse)
+        self._cycles.solve()
+        self.leave()
+        return self._solved
+
+    def enter(self, coarse: Vector) -> None:
+        """The right-hand side of the first level, without its mean where E is singular."""
         if self._summed:
             self._device.launch_over(self._sum, self._count, coarse, self._sums)
         entering = (self._sums, self._summed, self._order, self._scale, coarse, self._cycles.right)
         self._device.launch_over(self._enter, self._count, *entering)
-        self._cycles.solve()
+
+    def leave(self) -> None:
+        """The result from the solution of the first level."""
         leaving = (self._order, self._scale, self._cycles.solution, self._solved)
         self._device.launch_over(self._leave, self._count, *leaving)
-        return self._solved
+
+    def parts(self) -> TimedCalls:
+        yield from self._cycles.parts(self, self._solved.dtype.itemsize)
 
 
 class _OnTheHost(_Coarse):

@@ -13,6 +13,7 @@ from workbench.devices.accelerator import faces as face_operators
 from workbench.devices.accelerator.block_algebra import BlockAlgebra
 from workbench.devices.accelerator.box import box_product
 from workbench.devices.accelerator.box_sweeps import BoxSweeps
+from workbench.devices.accelerator.compact_columns import CompactColumns
 from workbench.devices.accelerator.dots import AppliedElementWise
 from workbench.devices.accelerator.fast_diagonalization import FastDiagonalization
 from workbench.devices.accelerator.launcher import Launcher
@@ -190,7 +191,7 @@ class Operators(Launcher):
 
     def compact_columns(self, az: sparse.csr_array) -> Any:
         """AZ in compact form."""
-        return deflation.CompactColumns(self, az)
+        return CompactColumns(self, az)
 
     def restricted_product(self, bound: Any, z: Any) -> Any:
         """out = A x and Z^H out."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.devices import cycles
+from workbench.devices.clock import TimedCalls
 from workbench.devices.coarse import Level, Levels
 from workbench.devices.cpu.compiled import REORDERED, kernel
 from workbench.devices.cpu.csr import as_unsigned
@@ -106,11 +107,23 @@ class CpuLevels:
     def solve(self, right: np.ndarray) -> np.ndarray:
         """E^-1 a, shape (d,); the array is reused by the next call."""
         right = np.ascontiguousarray(right, self._solved.dtype)
+        self.enter(right)
+        self._cycles.solve()
+        self.leave()
+        return self._solved
+
+    def enter(self, right: np.ndarray) -> None:
+        """The right-hand side of the first level, from a without its mean where E is singular."""
         mean = right.mean() if self._singular else self._solved.dtype.type(0)
         launch(right.size, _enter, self._order, self._scale, right, mean, self._cycles.right)
-        self._cycles.solve()
-        launch(right.size, _leave, self._order, self._scale, self._cycles.solution, self._solved)
-        return self._solved
+
+    def leave(self) -> None:
+        """E^-1 a from the solution of the first level."""
+        launch(self._solved.size, _leave, self._order, self._scale, self._cycles.solution, self._solved)
+
+    def parts(self) -> TimedCalls:
+        """The calls of a solve that a trace records separately."""
+        return self._cycles.parts(self, self._solved.itemsize)
 
 
 @kernel(error_model="numpy", fastmath=REORDERED)

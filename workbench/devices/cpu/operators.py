@@ -173,7 +173,10 @@ class Operators(DeviceBase):
         self, form: Form | None, solve: Callable[[np.ndarray], np.ndarray], count: int, dtype: np.dtype
     ) -> CoarseLevel:
         """E^-1 by the coarse solver's `solve`, or by the cycles of its form."""
-        return CoarseLevel(CpuLevels(form).solve if isinstance(form, Levels) else solve)
+        if not isinstance(form, Levels):
+            return CoarseLevel(solve)
+        levels = CpuLevels(form)
+        return CoarseLevel(levels.solve, levels.parts)
 
     def stencil_pivots(
         self,

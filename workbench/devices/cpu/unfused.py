@@ -8,19 +8,22 @@ from typing import Any
 import numpy as np
 
 from workbench.devices.base import DeviceBase
+from workbench.devices.clock import TimedCalls
 from workbench.devices.dot_lines import DOTS, PRODUCT
 from workbench.lines.schedule import DOT_PLACES
 from workbench.lines.types import accumulator
 
 
 class CoarseLevel:
-    """E^-1 a by a function of NumPy arrays."""
+    """E^-1 a by a function of NumPy arrays. parts: the calls in it that a trace records separately."""
 
     waits = False
     notes = ()
 
-    def __init__(self, solve: Callable[[np.ndarray], np.ndarray]) -> None:
-        self.solve = solve
+    def __init__(
+        self, solve: Callable[[np.ndarray], np.ndarray], parts: Callable[[], TimedCalls] = lambda: iter(())
+    ) -> None:
+        self.solve, self.parts = solve, parts
 
     def correct_curvature(self, dots: np.ndarray, coarse: np.ndarray, solved: np.ndarray) -> np.ndarray:
         """Subtract (coarse, solved) from the first dot product, (p, A p)."""

@@ -2,7 +2,8 @@ import { grouped } from "./axes.js";
 import { element } from "./page.js";
 import { whenNew } from "./throttle.js";
 
-// What is beside the field: which one and in which colours, the subdomains on or off, and in 3D the section.
+// What is beside the field: which one and in which colours, the subdomains on or off, those of which level of the coarse
+// solver, and in 3D the section.
 
 const FIELDS = ["coefficient", "solution", "residual", "error"];
 const SCALES = ["automatic", "linear", "logarithmic"];
@@ -15,32 +16,40 @@ export function fieldChoices(model) {
   overlay.type = "checkbox";
   const outlined = element("label", "", "");
   outlined.append(overlay, "subdomains");
-  row.append(quantity.root, colours.root, outlined);
+  const level = choice("of", [], undefined, "level of the coarse solver");
+  row.append(quantity.root, colours.root, outlined, level.root);
+  let levels = [];
 
   const pull = () => {
     quantity.select.value = model.get("quantity");
     colours.select.value = model.get("colours");
     overlay.checked = model.get("overlay");
+    level.select.value = String(Math.min(model.get("level"), levels.length - 1));
+    level.root.hidden = !(levels.length && overlay.checked);
     row.hidden = !model.get("choices");
   };
   const push = () => {
     model.set("quantity", quantity.select.value);
     model.set("colours", colours.select.value);
     model.set("overlay", overlay.checked);
+    if (levels.length) model.set("level", Number(level.select.value));
     model.save_changes();
   };
-  for (const control of [quantity.select, colours.select, overlay]) control.addEventListener("change", push);
-  const traits = ["quantity", "colours", "overlay", "choices"].map((name) => `change:${name}`);
+  for (const control of [quantity.select, colours.select, overlay, level.select]) control.addEventListener("change", push);
+  const traits = ["quantity", "colours", "overlay", "level", "choices"].map((name) => `change:${name}`);
   for (const trait of traits) model.on(trait, pull);
   pull();
-  const show = whenNew((matrix, shown, divided) => {
+  const show = whenNew((matrix, shown, divided, names) => {
     quantity.select.options[0].text = matrix ? "pattern" : "coefficient";
     colours.root.hidden = shown === "coefficient";
     outlined.hidden = !divided;
+    levels = names;
+    level.select.replaceChildren(...levels.map((name, place) => new Option(name, String(place))));
+    pull();
   });
   return {
     row,
-    show: (content) => show(content.matrix, content.quantity, content.outlined),
+    show: (content) => show(content.matrix, content.quantity, content.outlined, content.levels),
     close: () => traits.forEach((trait) => model.off(trait, pull)),
   };
 }

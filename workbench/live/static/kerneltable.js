@@ -26,15 +26,31 @@ export function kernelTable() {
 
   return {
     root,
-    // kernels as the timeline has them; totals: calls, seconds and bytes per style.
+    // kernels as the timeline has them; totals: calls, seconds and bytes per style, which is one for each level.
     show(kernels, totals, colours) {
-      const rows = totals.map((total, style) => [total, kernels.filter((kernel) => kernel.style === style)]);
-      const sum = rows.reduce((all, [{ seconds }, [kernel]]) => all + (kernel?.idle ? 0 : seconds), 0);
-      const there = rows.filter(([{ calls }]) => calls > 0).sort(([one], [other]) => other.seconds - one.seconds);
-      root.hidden = there.length === 0;
-      body.replaceChildren(...there.map(([total, same]) => row(total, same, sum, patchOf(same[0], colours))));
+      const all = totals.map((total, style) => ({ ...total, same: kernels.filter((kernel) => kernel.style === style) }));
+      const sum = all.reduce((all, { seconds, same: [kernel] }) => all + (kernel?.idle ? 0 : seconds), 0);
+      const rows = inOrder(all.filter(({ calls }) => calls > 0));
+      root.hidden = rows.length === 0;
+      body.replaceChildren(...rows.map((told) => row(told, sum, told.name ? null : patchOf(told.same[0], colours))));
     },
   };
+}
+
+// The longest first; the levels of a coarse solve stand below their sum, the finest first.
+function inOrder(rows) {
+  const levels = rows.filter(({ same }) => same[0].level);
+  const others = rows.filter(({ same }) => !same[0].level);
+  if (levels.length) others.push(summed("coarse solve", levels));
+  others.sort((one, other) => other.seconds - one.seconds);
+  const place = (level) => Number(level.match(/\d+/)?.[0] ?? Infinity);
+  levels.sort((one, other) => place(one.same[0].level) - place(other.same[0].level));
+  return others.flatMap((row) => (row.name ? [row, ...levels] : [row]));
+}
+
+function summed(name, rows) {
+  const of = (what) => rows.reduce((sum, row) => sum + row[what], 0);
+  return { name, calls: of("calls"), seconds: of("seconds"), bytes: of("bytes"), same: rows.flatMap(({ same }) => same) };
 }
 
 function heading(name) {
@@ -47,13 +63,14 @@ function isNumber(name) {
   return name !== "kernel" && name !== "lane";
 }
 
-function row({ calls, seconds, bytes }, same, sum, swatch) {
-  const made = element("tr", "");
-  const name = element("td", "");
-  name.append(swatch, same[0].name);
+function row({ calls, seconds, bytes, same, name }, sum, swatch) {
+  const { level, idle } = same[0];
+  const made = element("tr", level && !name ? "wb-level" : "");
+  const titled = element("td", "");
+  titled.append(...(swatch ? [swatch] : []), name ?? (level || same[0].name));
   const lanes = [...new Set(same.map(({ lane }) => lane))].join(", ");
-  const share = same[0].idle ? "–" : `${((100 * seconds) / sum || 0).toFixed(1)}\u2009%`;
-  made.append(name, element("td", "", lanes));
+  const share = idle ? "–" : `${((100 * seconds) / sum || 0).toFixed(1)}\u2009%`;
+  made.append(titled, element("td", "", lanes));
   for (const text of [grouped(calls), duration(seconds), share, duration(seconds / calls), rate(bytes, seconds) || "–"]) {
     made.append(element("td", "wb-number", text));
   }

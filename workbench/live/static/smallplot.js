@@ -49,7 +49,8 @@ export function smallPlot(host) {
   };
 }
 
-function shape(host, kind, attributes) {
+// A child of an SVG picture, or a picture itself.
+export function shape(host, kind, attributes) {
   const made = document.createElementNS(SVG, kind);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
   host.append(made);

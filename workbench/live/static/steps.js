@@ -2,6 +2,7 @@ import { tellKernel } from "./kernel.js";
 import { element } from "./page.js";
 import { link, copied } from "./link.js";
 import { codeLine, mathLine } from "./typeset.js";
+import { removalPlot } from "./removal.js";
 import { smallPlot } from "./smallplot.js";
 import { smallFields } from "./smallfield.js";
 
@@ -40,6 +41,7 @@ function render({ model, el }) {
   mathematics.type = "button";
   mathematics.title = "write the lines as mathematics; names as in the file stay in their tooltips";
   bar.append(mathematics);
+  const levels = program.removers.length ? press("Levels", "what M and each level of the coarse solve remove from the error", "toggle_levels") : null;
   const said = element("div", "wb-status wb-busy");
   said.setAttribute("role", "status");
   said.setAttribute("aria-live", "polite");
@@ -51,7 +53,10 @@ function render({ model, el }) {
   const hint = program.drawn ? "Blue below zero, orange above. The vector just written has a frame." : "Vectors are drawn on 2D grids of up to 64 x 64 cells.";
   side.append(plot, element("div", "wb-note", "line: by the recurrence; rings: b − A x afresh"), tiles, element("div", "wb-note", hint));
   body.append(listing, side);
-  root.append(heading, bar, said, body);
+  const removal = element("section", "wb-removal");
+  removal.hidden = true;
+  root.append(heading, bar, said, body, removal);
+  const drawRemoval = removalPlot(removal, program.removers);
   const [drawCurve, drawFields] = [smallPlot(plot), smallFields(tiles)];
   let playing = false;
   typeset(false);
@@ -102,6 +107,9 @@ function render({ model, el }) {
     Object.assign(root.dataset, { iteration, lines, place, target, playing, pictures: state.pictures.length });
     mark();
     drawCurve(state.curve);
+    removal.hidden = !state.removal;
+    levels?.setAttribute("aria-pressed", String(!removal.hidden));
+    if (state.removal) drawRemoval(state.removal);
     drawFields(state.pictures, copied(buffer, Uint8Array));
     wire.painted(state.seq);
     return playing;
