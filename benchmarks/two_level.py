@@ -45,9 +45,9 @@ CASES: dict[str, tuple[str, dict[str, Any], tuple[tuple[str, str, str], ...]]] =
 RTOL = 1e-6
 ROUNDS = 3
 MOST_OF_THEIRS = 200
+"""Iterations after which PyAMG counts as not converged."""
 EXACT = {"coarse": "cholesky", "variant": "def1"}
 """The paper's second level."""
-"""Iterations after which PyAMG counts as not converged."""
 
 
 def figures() -> dict[str, Any]:
