@@ -16,12 +16,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 GROUPS = (
     ("contracts",),
+    ("devices/accelerator",),
     ("devices",),
     ("analysis", "deflation", "lines", "operators", "papers", "preconditioners", "run", "solvers"),
     ("live",),
 )
-"""Folders whose tests run together, each group in separate processes: OpenCL's compiler does not return memory. All
-other tests are one more group."""
+"""Folders whose tests run together, each group in separate processes: OpenCL's compiler does not return memory. A
+folder within another is named before it. All other tests are one more group."""
 LAST = "browser"
 """A group of its own at the end; each process has its own servers and browser."""
 MOST = 4
@@ -51,25 +52,33 @@ def split(words: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def everything() -> list[str]:
-    """All files and folders of tests, those in the browser last."""
+    """All files and folders of tests, those in the browser last; the content of a folder that has a group within it."""
     tests = ROOT / "tests"
-    found = [
-        path for path in tests.iterdir() if path.match("test_*.py") or (path.is_dir() and path.name[0] not in "_.")
-    ]
-    return [str(path.relative_to(ROOT)) for path in sorted(found, key=lambda path: (path.name == LAST, path.name))]
+    shared = {name.partition("/")[0] for names in GROUPS for name in names if "/" in name}
+    found: list[Path] = []
+    for path in tests.iterdir():
+        found += path.iterdir() if path.name in shared else [path]
+    found = [path for path in found if path.match("test_*.py") or (path.is_dir() and path.name[0] not in "_.")]
+    return [str(path.relative_to(ROOT)) for path in sorted(found, key=lambda path: (path.name == LAST, path))]
 
 
-def folder(path: str) -> str:
-    """The folder of tests that contains a path, empty if there is none."""
-    parts = (ROOT / path.partition("::")[0]).resolve().relative_to(ROOT).parts
-    return parts[1] if len(parts) > 1 and parts[0] == "tests" else ""
+def within(path: str) -> str:
+    """A path relative to the folder of tests, empty if it is elsewhere."""
+    full = (ROOT / path.partition("::")[0]).resolve()
+    return full.relative_to(ROOT / "tests").as_posix() if full.is_relative_to(ROOT / "tests") else ""
 
 
 def group(path: str) -> int:
     """The place of a path's group among all groups: those of `GROUPS`, the others, and the browser's."""
-    if folder(path) == LAST:
+    own = within(path)
+    if is_in(own, LAST):
         return len(GROUPS) + 1
-    return next((place for place, names in enumerate(GROUPS) if folder(path) in names), len(GROUPS))
+    return next((place for place, names in enumerate(GROUPS) if any(is_in(own, name) for name in names)), len(GROUPS))
+
+
+def is_in(path: str, folder: str) -> bool:
+    """Whether a path is a folder or lies in it."""
+    return path == folder or path.startswith(f"{folder}/")
 
 
 def pytest(arguments: Sequence[str]) -> int:
