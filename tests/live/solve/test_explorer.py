@@ -75,7 +75,7 @@ def test_the_notes_of_a_singular_run_are_told(tmp_path, eventually):
     explorer = explore("bubbles-2d", n=32, deflation="blocks:4", rhs="random", folder=tmp_path)
     explorer.run().wait(LIMIT)
     eventually(lambda: explorer.status.state == "done")
-    assert "E is singular" in explorer.status.text
+    eventually(lambda: "E is singular" in explorer.setup.value)
     explorer.close()
 
 

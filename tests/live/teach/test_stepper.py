@@ -9,7 +9,7 @@ from workbench.live import Stepper
 
 @pytest.fixture(scope="module")
 def stepper():
-    return Stepper("cg", "pipecg", "two-layer", iterations=110, n=16)
+    return Stepper("cg", "pipecg", "two-layer", iterations=200, n=16)
 
 
 def test_the_tables_hold_the_lines_of_both(stepper):
@@ -46,7 +46,7 @@ def test_rounding_shows_as_a_difference(stepper):
 
 def test_after_a_breakdown_nothing_is_compared(stepper):
     last = len(stepper.walks[1]) - 1
-    assert last < 110
-    stepper.slider.value = 110
+    assert last < 200
+    stepper.slider.value = 200
     assert f"pipecg, broken down at {last}" in stepper.tables[1].value
-    assert math.isnan(stepper.difference("r", 110))
+    assert math.isnan(stepper.difference("r", 200))
