@@ -50,8 +50,12 @@ class Record:
     def label(self) -> str:
         """The names of the blocks, without the problem, for legends."""
         parts = [self.summary[kind] for kind in ("solver", "preconditioner", "deflation")]
-        parts += [self.summary["coarse"], self.summary.get("variant")]
-        return " + ".join(part for part in parts if part not in (None, "none", AUTO))
+        parts += [self.summary.get(kind) for kind in ("coarse", "variant") if not self._chosen_by_the_run(kind)]
+        return " + ".join(part for part in parts if part not in (None, "none"))
+
+    def _chosen_by_the_run(self, kind: str) -> bool:
+        configured = self.provenance.get("configuration", {}).get(kind, {})
+        return configured.get("name") == AUTO
 
     @property
     def problem_label(self) -> str:
