@@ -57,6 +57,14 @@ def with_unit_diagonal(matrix: Csr, scale: np.ndarray, dtype: np.dtype) -> tuple
     return made, float(sums.max())
 
 
+def diagonal_of(matrix: Csr) -> np.ndarray:
+    """The diagonal of a square matrix without duplicate entries. Cost: reads each row up to its diagonal entry."""
+    data, indices, indptr = matrix
+    made = np.zeros(indptr.size - 1, data.dtype)
+    launch(data.size, _diagonal, data, indices, indptr, max(1, made.size // GROUPS_PER_CHUNK), made)
+    return made
+
+
 def row_sums(data: np.ndarray, indptr: np.ndarray) -> tuple[float, float]:
     """The largest |sum of a row|, and the largest sum of the absolute values of a row. Cost: one read."""
     rows = indptr.size - 1
@@ -88,6 +96,18 @@ def _group(taken, parents, starts, order):  # pragma: no cover
     for k in range(starts.size - 1, 0, -1):
         starts[k] = starts[k - 1]
     starts[0] = 0
+
+
+@kernel()
+def _diagonal(taken, data, indices, indptr, chunks, made):  # pragma: no cover
+    rows = made.size
+    for thread in threads(taken):
+        for chunk in shared(taken, thread, chunks):
+            for i in range(rows * chunk // chunks, rows * (chunk + 1) // chunks):
+                for j in range(indptr[i], indptr[i + 1]):
+                    if indices[j] == i:
+                        made[i] = data[j]
+                        break
 
 
 @kernel()
