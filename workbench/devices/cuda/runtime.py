@@ -6,6 +6,7 @@ Iterations whose memory fits the last-level cache can run in one launch, see `pe
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from workbench.devices.accelerator.runtime import Function, Handle, Span, Vector
-from workbench.devices.cuda import persistent
+from workbench.devices.cuda import persistent, staging
 from workbench.devices.cuda.stream import CudaSignal, CudaStream
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.prelude import Layout
@@ -86,13 +87,23 @@ class Cuda:
 
     def upload(self, handle: Handle, values: np.ndarray) -> None:
         with self._guarded():
+            if values.nbytes >= staging.LEAST:
+                self._staging.upload(handle.data.ptr, values)
+                return
             runtime = self._cupy.cuda.runtime
             runtime.memcpy(handle.data.ptr, values.ctypes.data, values.nbytes, runtime.memcpyHostToDevice)
 
     def download(self, handle: Handle, values: np.ndarray) -> None:
         with self._guarded():
+            if values.nbytes >= staging.LEAST:
+                self._staging.download(handle.data.ptr, values)
+                return
             runtime = self._cupy.cuda.runtime
             runtime.memcpy(values.ctypes.data, handle.data.ptr, values.nbytes, runtime.memcpyDeviceToHost)
+
+    @functools.cached_property
+    def _staging(self) -> staging.Staging:
+        return staging.Staging(self._cupy, self._stream)
 
     def copy(self, target: Handle, source: Handle, nbytes: int) -> None:
         with self._guarded():
