@@ -43,6 +43,11 @@ def dense_level(level):
     return sparse.csr_array((level.data, level.indices, level.indptr), shape=(level.size,) * 2).toarray().astype(float)
 
 
+def test_indices_of_E_are_of_four_bytes():
+    matrix, _ = coarse_system("slabs")
+    assert (matrix.indices.dtype, matrix.indptr.dtype) == (np.int32, np.int32)
+
+
 @pytest.mark.parametrize("name", list(PROBLEMS))
 def test_levels_are_galerkin_sums_over_nested_parts(name):
     matrix, parts = coarse_system(name)

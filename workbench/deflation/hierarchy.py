@@ -10,7 +10,7 @@ from workbench.deflation.dense_inverse import inverse_on_range
 from workbench.deflation.null_space import holds_constants
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Level, Levels
-from workbench.devices.cpu.aggregation import Csr, diagonal_of, grouped, places, reordered, summed, with_unit_diagonal
+from workbench.devices.cpu.aggregation import Csr, grouped, reordered, summed, with_unit_diagonal
 from workbench.errors import InputError
 
 SMOOTHED = 0.25
@@ -41,14 +41,14 @@ def hierarchy(
             f"have {MOST_DENSE}; use coarse solver sparse"
         )
     order, groups = _nested_order(parents, parts.phases.size)
-    csr = reordered((matrix.data, matrix.indices, matrix.indptr.astype(np.int64)), order)
-    levels, diagonal = [], _diagonal(csr)
+    csr, diagonal = reordered((matrix.data, matrix.indices, matrix.indptr.astype(np.int64)), order)
+    levels, diagonal = [], _positive(diagonal)
     dtype = _precision(matrix.dtype, diagonal)
     scale = 1 / np.sqrt(diagonal)
     for starts in groups:
         parent = np.repeat(np.arange(starts.size - 1, dtype=np.int32), np.diff(starts))
-        below = summed(csr, starts, parent)
-        below_diagonal = _diagonal(below)
+        below, below_diagonal = summed(csr, starts, parent)
+        below_diagonal = _positive(below_diagonal)
         weights = np.sqrt(diagonal / below_diagonal[parent])
         levels.append(_level(csr, diagonal, parent, starts, weights, dtype))
         csr, diagonal = below, below_diagonal
@@ -76,7 +76,7 @@ def _nested_order(parents: list[np.ndarray], last: int) -> tuple[np.ndarray, lis
     each level the first row of each parent, and its size."""
     order, groups = np.arange(last), []
     for parent in reversed(parents):
-        order, starts = grouped(places(order)[parent], order.size)
+        order, starts = grouped(parent, order)
         groups.insert(0, starts)
     return order, groups
 
@@ -121,8 +121,9 @@ def _dense(csr: Csr) -> np.ndarray:
     return sparse.csr_array(csr, shape=(size, size)).toarray()
 
 
-def _diagonal(csr: Csr) -> np.ndarray:
-    diagonal = np.real(diagonal_of(csr))
+def _positive(diagonal: np.ndarray) -> np.ndarray:
+    """The diagonal of a level, as real numbers. Raises InputError for one that is not positive."""
+    diagonal = np.real(diagonal)
     if not np.all(diagonal > 0):
         raise not_definite(f"its diagonal entry {int(np.argmin(diagonal))} is {diagonal.min():.3g}")
     return diagonal
