@@ -63,9 +63,6 @@ class Watch:
         if alike and self.every > 1:
             unit = self.every if self.every <= MOST_RECORDED else RECORDED
             self._repeat = runtime.repeated(self._one_of_many, unit, space.scalars)
-        if self._repeat:
-            # Single iterations are rare; the third records itself.
-            return
         for program in space.programs[1:]:
             for run in program.runs:
                 if isinstance(run, Repeated):
