@@ -71,3 +71,18 @@ def test_a_singular_matrix_is_still_found_and_a_nearly_singular_one_is_not(accel
     for spec in ("cpu", accelerator.spec):
         assert Run(configure("bubbles-2d", n=16, rhs="random", device=spec)).setup.singular
         assert not Run(configure("two-layer", n=16, contrast=1e9, device=spec)).setup.singular
+
+
+@pytest.mark.parametrize("problem", ["bubbles-2d", "two-layer"])
+def test_the_setup_copies_b_and_the_start_once(accelerator, monkeypatch, problem):
+    """The norms that tell whether they have to be scaled, and the solve, share the copies."""
+    moved, upload = [], accelerator.runtime.upload
+    monkeypatch.setattr(
+        accelerator.runtime, "upload", lambda handle, values: (moved.append(values), upload(handle, values))
+    )
+    n = 64
+    system = configure(problem, n=n).problem.assemble()
+    start = np.random.default_rng(3).random(n * n)
+    Run(configure(problem, n=n, device=accelerator.spec), system, start)
+    copied = [sum(np.array_equal(found, values) for found in moved) for values in (system.b, start)]
+    assert copied == [0 if problem == "two-layer" else 1, 1]

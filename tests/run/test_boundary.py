@@ -1,5 +1,7 @@
 """What a caller passes to solve: taken whole, in a precision that holds it, unchanged, or refused in one sentence."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -213,6 +215,17 @@ def test_a_product_with_x0_that_overflows_to_nan_is_named():
     rows = sparse.csr_array(sparse.diags_array([[-1.0] * (N - 1), [4.0] * N, [-1.0] * (N - 1)], offsets=[-1, 0, 1]))
     with pytest.raises(InputError, match="A x0 overflows"):
         solve(rows, ONES, x0=np.full(N, 1e308))
+
+
+@pytest.mark.parametrize("spec", ["cpu", "opencl"])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_a_right_hand_side_that_is_not_finite_is_named(spec, bad):
+    configuration = configure("two-layer", n=20, device=spec)
+    system = configuration.problem.assemble()
+    b = np.ones(400)
+    b[7] = bad
+    with pytest.raises(InputError, match=f"b holds {bad} at entry 7; entries must be finite"):
+        Run(configuration, dataclasses.replace(system, b=b))
 
 
 def test_a_configuration_takes_names():

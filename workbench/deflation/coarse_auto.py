@@ -76,7 +76,7 @@ def estimated_seconds(matrix: sparse.csr_array, parts: Parts | None = None, *, o
 
 def width_of_boxes(parts: Parts) -> int:
     """About the half-bandwidth of E with boxes ordered along their longest side: the vectors of a layer across it."""
-    return -(-parts.phases.size // (int(parts.boxes.max(initial=0)) + 1))
+    return -(-parts.phases.size // max(parts.per_side))
 
 
 def half_bandwidth(matrix: sparse.csr_array) -> int:

@@ -39,4 +39,10 @@ def galerkin_matrix(az: sparse.csr_array, labels: np.ndarray, count: int) -> spa
 def matrix_of_boxes(operator: Stencil, labels: np.ndarray, boxes: Boxes, device: Device) -> sparse.csr_array | None:
     """E of parts of boxes, without AZ; None where a part is coupled to very many others."""
     csr = operator.box_matrix(device, labels, boxes)
-    return sparse.csr_array(csr, shape=(boxes.box.size,) * 2) if csr else None
+    if not csr:
+        return None
+    data, indices, indptr = csr
+    if data.size <= np.iinfo(np.int32).max:
+        # SciPy takes the larger type for both, and would copy the indices.
+        indptr = indptr.astype(np.int32)
+    return sparse.csr_array((data, indices, indptr), shape=(boxes.box.size,) * 2)

@@ -10,7 +10,7 @@ from workbench.deflation.dense_inverse import inverse_on_range
 from workbench.deflation.null_space import holds_constants
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Level, Levels
-from workbench.devices.cpu.aggregation import Csr, grouped, places, reordered, summed, with_unit_diagonal
+from workbench.devices.cpu.aggregation import Csr, grouped, reordered, summed, with_unit_diagonal
 from workbench.errors import InputError
 
 SMOOTHED = 0.25
@@ -40,25 +40,23 @@ def hierarchy(
             f"merging boxes leaves {parts.phases.size} vectors, and the last level of coarse solver multilevel may "
             f"have {MOST_DENSE}; use coarse solver sparse"
         )
-    orders = _nested_orders(parents, parts.phases.size)
-    csr = reordered((matrix.data, matrix.indices, matrix.indptr.astype(np.int64)), orders[0])
-    levels, diagonal = [], _diagonal(csr)
+    order, groups = _nested_order(parents, parts.phases.size)
+    csr, diagonal = reordered((matrix.data, matrix.indices, matrix.indptr.astype(np.int64)), order)
+    levels, diagonal = [], _positive(diagonal)
     dtype = _precision(matrix.dtype, diagonal)
     scale = 1 / np.sqrt(diagonal)
-    for depth, parent in enumerate(parents):
-        parent = places(orders[depth + 1])[parent[orders[depth]]]
-        starts = np.append(0, np.cumsum(np.bincount(parent, minlength=orders[depth + 1].size)))
-        below = summed(csr, starts, parent)
-        below_diagonal = _diagonal(below)
+    for starts in groups:
+        parent = np.repeat(np.arange(starts.size - 1, dtype=np.int32), np.diff(starts))
+        below, below_diagonal = summed(csr, starts, parent)
+        below_diagonal = _positive(below_diagonal)
         weights = np.sqrt(diagonal / below_diagonal[parent])
         levels.append(_level(csr, diagonal, parent, starts, weights, dtype))
         csr, diagonal = below, below_diagonal
     inverse = inverse_on_range(_dense(csr))
     roots = np.sqrt(diagonal)
     scaled = (roots[:, None] * inverse * roots).astype(dtype)
-    real = np.finfo(dtype).dtype
-    order = orders[0].astype(np.int32)
-    return Levels(tuple(levels), order, scale.astype(real), scaled, scaling, steps, holds_constants(matrix))
+    order, scale = order.astype(np.int32), scale.astype(np.finfo(dtype).dtype)
+    return Levels(tuple(levels), order, scale, scaled, scaling, steps, holds_constants(matrix))
 
 
 def merged_levels(parts: Parts, bottom: int) -> tuple[list[np.ndarray], Parts]:
@@ -73,12 +71,14 @@ def merged_levels(parts: Parts, bottom: int) -> tuple[list[np.ndarray], Parts]:
     return parents, parts
 
 
-def _nested_orders(parents: list[np.ndarray], last: int) -> list[np.ndarray]:
-    """For each level the part at each row, such that the parts of a parent are consecutive on every level."""
-    orders = [np.arange(last)]
+def _nested_order(parents: list[np.ndarray], last: int) -> tuple[np.ndarray, list[np.ndarray]]:
+    """The part at each row of the first level, such that the parts of a parent are consecutive on every level; and for
+    each level the first row of each parent, and its size."""
+    order, groups = np.arange(last), []
     for parent in reversed(parents):
-        orders.insert(0, grouped(places(orders[0])[parent], orders[0].size)[0])
-    return orders
+        order, starts = grouped(parent, order)
+        groups.insert(0, starts)
+    return order, groups
 
 
 def _level(
@@ -94,7 +94,7 @@ def _level(
         scaled,
         indices,
         indptr.astype(index),
-        parent.astype(np.int32),
+        parent,
         starts.astype(np.int32),
         weights.astype(np.finfo(dtype).dtype),
         smoother_coefficients(SMOOTHED * bound, bound),
@@ -121,9 +121,9 @@ def _dense(csr: Csr) -> np.ndarray:
     return sparse.csr_array(csr, shape=(size, size)).toarray()
 
 
-def _diagonal(csr: Csr) -> np.ndarray:
-    size = csr[2].size - 1
-    diagonal = np.real(sparse.csr_array(csr, shape=(size, size)).diagonal())
+def _positive(diagonal: np.ndarray) -> np.ndarray:
+    """The diagonal of a level, as real numbers. Raises InputError for one that is not positive."""
+    diagonal = np.real(diagonal)
     if not np.all(diagonal > 0):
         raise not_definite(f"its diagonal entry {int(np.argmin(diagonal))} is {diagonal.min():.3g}")
     return diagonal

@@ -6,6 +6,7 @@ The routines are those of SciPy's LAPACK, called by the addresses that `scipy.li
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import importlib
@@ -14,6 +15,10 @@ from typing import Any
 import numpy as np
 from scipy.linalg import LinAlgError
 
+from workbench.devices.cpu.blas import on_one_thread
+
+SMALL = 512
+"""Rows of a dense matrix that one core inverts in the time that BLAS needs to start its threads, some milliseconds."""
 _LETTERS = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
 
 
@@ -36,8 +41,9 @@ def inverse(matrix: np.ndarray) -> np.ndarray:
     """
     factor, size = np.asfortranarray(matrix), matrix.shape[0]
     identity = np.eye(size, dtype=matrix.dtype, order="F")
-    _call("potrf", matrix.dtype, b"L", size, factor, size)
-    _call("potrs", matrix.dtype, b"L", size, size, factor, size, identity, size)
+    with on_one_thread() if size <= SMALL else contextlib.nullcontext():
+        _call("potrf", matrix.dtype, b"L", size, factor, size)
+        _call("potrs", matrix.dtype, b"L", size, size, factor, size, identity, size)
     return identity
 
 

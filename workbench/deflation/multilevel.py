@@ -78,7 +78,7 @@ class Multilevel(CoarseSolver):
 
 def _is_easy(parts: Parts) -> bool:
     """Whether flexible CG around the first level is enough: in 3D, where levels are few, and for few bubbles."""
-    return parts.boxes.shape[1] > 2 and np.unique(parts.phases).size <= MANY_PHASES
+    return len(parts.per_side) > 2 and parts.kinds <= MANY_PHASES
 
 
 class MultilevelFactor(Factor):

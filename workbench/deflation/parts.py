@@ -7,31 +7,43 @@ import dataclasses
 import numpy as np
 
 from workbench.devices.boxes import Boxes
+from workbench.devices.cpu.box_merging import merged_parts
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Parts:
-    """Where deflation vectors lie: the box of each on a grid of boxes, slowest side first, shape (d, dimensions), and
-    its phase, shape (d,)."""
+    """Where deflation vectors lie; they are numbered box by box, within a box by phase.
 
-    boxes: np.ndarray
+    per_side: boxes of each side, slowest first. firsts: the first vector of each box, and d. phases: the phase of each
+    vector, shape (d,), ascending within a box.
+    """
+
+    per_side: tuple[int, ...]
+    firsts: np.ndarray
     phases: np.ndarray
 
     @classmethod
     def in_order(cls, count: int) -> Parts:
         """Vectors of which nothing is known but their numbers."""
-        return cls(np.arange(count)[:, None], np.zeros(count, np.int64))
+        return cls((count,), np.arange(count + 1), np.zeros(count, np.int32))
 
     @classmethod
     def of(cls, boxes: Boxes) -> Parts:
         """The parts of boxes."""
-        return cls(np.stack(np.unravel_index(boxes.box, boxes.per_side), axis=1), boxes.phases)
+        return cls(boxes.per_side, boxes.firsts, boxes.phases.astype(np.int32, copy=False))
+
+    @property
+    def kinds(self) -> int:
+        """The number of phases. Cost: a read of phases that are below d, a sort of others."""
+        phases = self.phases
+        if phases.size and phases.min() >= 0 and phases.max() < phases.size:
+            return int(np.count_nonzero(np.bincount(phases)))
+        return np.unique(phases).size
 
     def merged(self) -> tuple[Parts, np.ndarray]:
-        """The parts of the next level, and the one that each part goes to."""
-        boxes = self.boxes // 2
-        key = self.phases.astype(np.int64)
-        for side in boxes.T:
-            key = key * (int(side.max(initial=0)) + 1) + side
-        _, first, parents = np.unique(key, return_index=True, return_inverse=True)
-        return Parts(boxes[first], self.phases[first]), parents
+        """The parts of 2 x 2 x 2 boxes (2 x 2 in 2D, 2 in 1D), and the one that each part goes to.
+
+        Cost: two reads of the phases.
+        """
+        firsts, phases, parents = merged_parts(self.firsts, self.phases, self.per_side)
+        return Parts(tuple(-(-boxes // 2) for boxes in self.per_side), firsts, phases), parents

@@ -9,9 +9,8 @@ import os
 from pathlib import Path
 from typing import ClassVar
 
-import numpy as np
-
 from workbench.data_files import path_of
+from workbench.devices.constant import constant
 from workbench.errors import InputError, printable_path
 from workbench.operators import ComplexSymmetricMatrix, Matrix
 from workbench.problems.base import LinearSystem, Problem
@@ -53,7 +52,7 @@ class MatrixFile(Problem):
 
 def matrix_system(matrix: Matrix) -> LinearSystem:
     """The system A x = b with b = 1 in the dtype of the matrix."""
-    return LinearSystem(matrix, np.ones(matrix.shape[0], dtype=matrix.dtype))
+    return LinearSystem(matrix, constant(1, matrix.shape[0], matrix.dtype))
 
 
 def problem_from_text(text: str) -> Problem:

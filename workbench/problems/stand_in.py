@@ -5,8 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-import numpy as np
-
+from workbench.devices.constant import constant
 from workbench.errors import InputError
 from workbench.operators import ComplexSymmetricMatrix, Matrix, Size
 from workbench.problems.base import LinearSystem, Problem
@@ -88,4 +87,4 @@ class StandIn(Problem):
         substitute = SUBSTITUTES[self.of]
         check_memory(round(substitute.peak * BYTES_PER_ENTRY * self.entries), self.label, "use a smaller scale")
         operator = kind(substitute.matrix(self.scale, self.geometry_seed))
-        return LinearSystem(operator, np.ones(self.unknowns, operator.dtype))
+        return LinearSystem(operator, constant(1, self.unknowns, operator.dtype))

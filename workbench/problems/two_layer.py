@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from workbench.devices.constant import constant
 from workbench.operators import Size
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.diffusion import assemble_two_phases
@@ -47,7 +48,7 @@ class TwoLayer(Problem):
         coefficients = (1.0, 1.0 / self.contrast)
         return LinearSystem(
             assemble_two_phases(phase, coefficients, "y-:dirichlet", dirichlet_distance=1.0),
-            np.ones(phase.size),
+            constant(1, phase.size, np.float64),
             grid=phase.shape,
             coefficients=coefficients,
             phase=phase.reshape(-1),

@@ -47,8 +47,9 @@ def prepare_vectors(
     dtype = system.operator.dtype
     b, exact = right_hand_side(configuration, system, bound, device)
     start = _start(configuration, system, x0)
-    # Held, so that the norm and the solve share one copy.
-    held = device.placed(b)
+    # Held, so that the norms and the solve share one copy of each.
+    given = b, start
+    held = [device.placed(values) for values in given if constant_of(values) is None]
     exponent = _exponent(b, start, bound, device)
     if exponent:
         b, start = scaled(b, -exponent), scaled(start, -exponent)
@@ -61,14 +62,16 @@ def prepare_vectors(
         start = constant(0, b.size, dtype)
         notes.append("b is zero, so x = 0; give atol above 0 to watch another start converge to it")
     check_stopped(stopped)
-    del held
-    return Vectors(device.placed(b), device.copy(device.array(start, dtype)), exact, exponent, removed)
+    if b is not given[0] or start is not given[1]:
+        held.clear()
+    return Vectors(device.placed(b), device.copy(device.placed(start)), exact, exponent, removed)
 
 
 def right_hand_side(
     configuration: Configuration, system: LinearSystem, bound: BoundOperator, device: Device
 ) -> tuple[np.ndarray, DeviceVector | None]:
-    """b in host memory, and the solution on the device if it is known by construction."""
+    """b in host memory, which may hold NaN or infinity, and the solution on the device if it is known by
+    construction."""
     size, dtype = system.operator.shape[0], system.operator.dtype
     match configuration.rhs:
         case "ones":
@@ -88,6 +91,9 @@ def right_hand_side(
         _refuse_several(configuration.rhs)
     if (value := constant_of(system.b)) is not None and system.b.shape == (size,):
         return constant(cast(finite_vector(np.array([value]), "b", 1), dtype, "b")[0], size, dtype), None
+    if type(system.b) is np.ndarray and (system.b.dtype, system.b.shape) == (dtype, (size,)):
+        # The norm shows whether all entries are finite, see `_exponent`.
+        return np.ascontiguousarray(system.b), None
     return cast(finite_vector(system.b, "b", size), dtype, "b"), None
 
 
@@ -101,10 +107,14 @@ def _refuse_several(rhs: str, columns: int | None = None) -> None:
 
 
 def _exponent(b: np.ndarray, start: np.ndarray, bound: BoundOperator, device: Device) -> int:
-    """The power of two of the largest entry of b and A x0 where dot products might under- or overflow, else 0."""
+    """The power of two of the largest entry of b and A x0 where dot products might under- or overflow, else 0.
+
+    Raises InputError for a b with NaN or infinity, whose norm is not finite.
+    """
     vectors = [b, start] if entries(start).any() else [b]
     if not any(is_extreme(_norm(values, device), b.dtype) for values in vectors):
         return 0
+    finite_vector(entries(b), "b", entries(b).size)
     found = max_abs(entries(b))
     if len(vectors) == 2:
         product = device.zeros(b.size, b.dtype)

@@ -188,10 +188,11 @@ def _rows_of_boxes(
     ends = device.zeros(parts, np.int64)
     nothing = device.empty((1,), np.int32), device.empty((1,), dtype)
     device.launch_over(kernel, parts, *stencil, np.int32(0), ends, *nothing)
-    counts = device.to_host(ends)
-    if counts.min() < 0:
+    indptr = np.zeros(parts + 1, np.int64)
+    device.fetch(ends, indptr[1:])
+    if indptr.min() < 0:
         return None
-    indptr = np.append(0, np.cumsum(counts))
+    np.cumsum(indptr, out=indptr)
     indices, data = device.empty((int(indptr[-1]),), np.int32), device.empty((int(indptr[-1]),), dtype)
     device.launch_over(kernel, parts, *stencil, np.int32(1), device.array(indptr, np.int64), indices, data)
     return device.to_host(data), device.to_host(indices), indptr

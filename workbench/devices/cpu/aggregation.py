@@ -20,21 +20,24 @@ def places(order: np.ndarray) -> np.ndarray:
     return found
 
 
-def reordered(matrix: Csr, order: np.ndarray) -> Csr:
-    """The matrix with row and column order[i] at place i. Cost: reads and writes the matrix once."""
+def reordered(matrix: Csr, order: np.ndarray) -> tuple[Csr, np.ndarray]:
+    """The matrix with row and column order[i] at place i, and its diagonal, zero where a row has no such entry.
+
+    No entry occurs twice. Cost: reads and writes the matrix once.
+    """
     data, indices, indptr = matrix
-    place = places(order)
-    ends = np.append(0, np.cumsum(np.diff(indptr)[order]))
+    place, ends = np.empty(order.size, np.int32), np.empty(order.size + 1, np.int64)
+    launch(0, _place_rows, order, indptr, place, ends)
     chunks = max(1, order.size // GROUPS_PER_CHUNK)
-    made = np.empty_like(data), np.empty(indices.size, np.int32), ends
-    launch(data.size, _reorder, data, indices, indptr, order, place, chunks, *made)
-    return made
+    made, diagonal = (np.empty_like(data), np.empty(indices.size, np.int32), ends), np.zeros(order.size, data.dtype)
+    launch(data.size, _reorder, data, indices, indptr, order, place, chunks, *made, diagonal)
+    return made, diagonal
 
 
-def summed(matrix: Csr, starts: np.ndarray, parents: np.ndarray) -> Csr:
-    """P^T A P for groups of consecutive rows: group g has the rows starts[g] to starts[g + 1].
+def summed(matrix: Csr, starts: np.ndarray, parents: np.ndarray) -> tuple[Csr, np.ndarray]:
+    """P^T A P for groups of consecutive rows, and its diagonal: group g has the rows starts[g] to starts[g + 1].
 
-    parents: the group of each row. Rows are not sorted; the diagonal entry comes first. Cost: reads the matrix twice.
+    parents: the group of each row. Rows are not sorted. Cost: reads the matrix twice.
     """
     data, indices, indptr = matrix
     groups = starts.size - 1
@@ -45,7 +48,8 @@ def summed(matrix: Csr, starts: np.ndarray, parents: np.ndarray) -> Csr:
     np.cumsum(ends, out=ends)
     made = np.empty(ends[-1], data.dtype), np.empty(ends[-1], np.int32), ends
     launch(data.size, _sum_groups, data, indices, indptr, starts, parents, chunks, True, *made)
-    return made
+    # The diagonal entry of a row comes first.
+    return made, made[0][ends[:-1]]
 
 
 def with_unit_diagonal(matrix: Csr, scale: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, float]:
@@ -65,26 +69,28 @@ def row_sums(data: np.ndarray, indptr: np.ndarray) -> tuple[float, float]:
     return float(sums.max(initial=0)), float(absolute.max(initial=0))
 
 
-def grouped(parents: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers 0, 1, .. ordered by parent, those of one parent as they were, and the first place of each parent.
+def grouped(parents: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers 0, 1, .. such that their parents come in this order, those of one parent as they were; and the first
+    place of the numbers of each parent, in this order as well.
 
-    parents: shape (n,), in 0..count-1. Cost: two reads.
+    parents: shape (n,), in 0..count-1. order: a permutation of these. Cost: two reads.
     """
-    starts = np.zeros(count + 1, np.int64)
-    order = np.empty(parents.size, np.int64)
-    launch(0, _group, np.ascontiguousarray(parents, np.int64), starts, order)
-    return order, starts
+    starts = np.zeros(order.size + 1, np.int64)
+    made = np.empty(parents.size, np.int64)
+    launch(0, _group, parents, places(order), starts, made)
+    return made, starts
 
 
 @kernel()
-def _group(taken, parents, starts, order):  # pragma: no cover
+def _group(taken, parents, place, starts, order):  # pragma: no cover
     for i in range(parents.size):
-        starts[parents[i] + 1] += 1
+        starts[place[parents[i]] + 1] += 1
     for k in range(1, starts.size):
         starts[k] += starts[k - 1]
     for i in range(parents.size):
-        order[starts[parents[i]]] = i
-        starts[parents[i]] += 1
+        at = place[parents[i]]
+        order[starts[at]] = i
+        starts[at] += 1
     for k in range(starts.size - 1, 0, -1):
         starts[k] = starts[k - 1]
     starts[0] = 0
@@ -117,7 +123,17 @@ def _scale(taken, data, indices, indptr, scale, chunks, made, sums):  # pragma: 
 
 
 @kernel()
-def _reorder(taken, data, indices, indptr, order, place, chunks, data_made, indices_made, ends):  # pragma: no cover
+def _place_rows(taken, order, indptr, place, ends):  # pragma: no cover
+    ends[0] = 0
+    for i in range(order.size):
+        place[order[i]] = i
+        ends[i + 1] = ends[i] + indptr[order[i] + 1] - indptr[order[i]]
+
+
+@kernel()
+def _reorder(
+    taken, data, indices, indptr, order, place, chunks, data_made, indices_made, ends, diagonal
+):  # pragma: no cover
     size = order.size
     for thread in threads(taken):
         for chunk in shared(taken, thread, chunks):
@@ -126,6 +142,8 @@ def _reorder(taken, data, indices, indptr, order, place, chunks, data_made, indi
                 for j in range(indptr[order[i]], indptr[order[i] + 1]):
                     data_made[at], indices_made[at] = data[j], place[indices[j]]
                     at += 1
+                    if indices[j] == order[i]:
+                        diagonal[i] = data[j]
 
 
 @kernel()

@@ -6,6 +6,7 @@ Iterations whose memory fits the last-level cache can run in one launch, see `pe
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from workbench.devices.accelerator.runtime import Function, Handle, Span, Vector
-from workbench.devices.cuda import persistent
+from workbench.devices.cuda import persistent, staging
 from workbench.devices.cuda.stream import CudaSignal, CudaStream
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.prelude import Layout
@@ -26,8 +27,9 @@ GROUPS = 2048
 LAYOUT = Layout("cuda", GROUP, FINISH, chunked=False, least=GROUP, groups=GROUPS)
 MOST_GROUPS_PER_MULTIPROCESSOR = 4
 """Of a persistent kernel: enough to saturate memory, few enough for fast barriers."""
-MOST_LAUNCHES = 256
-"""Launches of a recorded graph, unless one iteration has more."""
+MOST_LAUNCHES = 128
+"""Launches of a recorded graph, unless one iteration has more: a graph of so many keeps the device busy for several
+times as long as the host takes to launch it, and recording a longer one takes the setup milliseconds."""
 PASS_GROUPS_PER_GROUP = 4
 """Groups of a pass per group of a persistent kernel, unless more are needed to fill the chip."""
 COUNTER = 4
@@ -86,13 +88,23 @@ class Cuda:
 
     def upload(self, handle: Handle, values: np.ndarray) -> None:
         with self._guarded():
+            if values.nbytes >= staging.LEAST:
+                self._staging.upload(handle.data.ptr, values)
+                return
             runtime = self._cupy.cuda.runtime
             runtime.memcpy(handle.data.ptr, values.ctypes.data, values.nbytes, runtime.memcpyHostToDevice)
 
     def download(self, handle: Handle, values: np.ndarray) -> None:
         with self._guarded():
+            if values.nbytes >= staging.LEAST:
+                self._staging.download(handle.data.ptr, values)
+                return
             runtime = self._cupy.cuda.runtime
             runtime.memcpy(values.ctypes.data, handle.data.ptr, values.nbytes, runtime.memcpyDeviceToHost)
+
+    @functools.cached_property
+    def _staging(self) -> staging.Staging:
+        return staging.Staging(self._cupy, self._stream)
 
     def copy(self, target: Handle, source: Handle, nbytes: int) -> None:
         with self._guarded():
@@ -212,8 +224,8 @@ class Cuda:
 
     def repeated(self, work: Callable[[], None], unit: int, scalars: Vector) -> Callable[[int], None] | None:
         copied = scalars.nbytes <= persistent.MOST_SCALARS
-        launches = self._collect(work) if self.persist is not False and self._cooperates and copied else []
-        if launches and persistent.fit_together(launches):
+        launches = self._collect(work)
+        if launches and self.persist is not False and self._cooperates and copied and persistent.fit_together(launches):
             touched = {number: handle for launch in launches for number, handle in launch.handles.items()}
             fits = self.persist or sum(handle.nbytes for handle in touched.values()) <= self._cache
             repeat = self._iterations(launches, scalars) if fits else None
@@ -221,13 +233,14 @@ class Cuda:
                 return repeat
 
         # Recording takes the host as long as launching; long programs gain nothing from many in one graph.
-        unit = max(1, min(unit, MOST_LAUNCHES // max(1, len(self._collect(work)))))
+        unit = max(1, min(unit, MOST_LAUNCHES // max(1, len(launches))))
 
         def some() -> None:
             for _ in range(unit):
                 work()
 
-        many, one = self.record(some), self.record(work)
+        one = self.record(work)
+        many = one if unit == 1 else self.record(some)
         if many is None or one is None:
             return None
 

@@ -1,0 +1,82 @@
+"""Copies through two page-locked buffers: on a simulated stream that transfers as late as it may, and on a GPU."""
+
+from __future__ import annotations
+
+import ctypes
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from workbench import devices
+from workbench.devices.cuda import staging
+from workbench.errors import InputError
+
+TO_DEVICE, TO_HOST = 1, 2
+
+
+class LateStream:
+    """Transfers happen when an event behind them is waited for."""
+
+    ptr = 7
+
+    def __init__(self):
+        self.waiting = []
+
+    def memcpyAsync(self, target, source, nbytes, kind, stream):
+        assert kind in (TO_DEVICE, TO_HOST)
+        assert stream == self.ptr
+        self.waiting.append((target, source, nbytes))
+
+    def event(self, disable_timing):
+        until = [0]
+
+        def record(stream):
+            until[0] = len(stream.waiting)
+
+        def synchronize():
+            for place in range(until[0]):
+                if self.waiting[place]:
+                    ctypes.memmove(*self.waiting[place])
+                    self.waiting[place] = None
+
+        return SimpleNamespace(record=record, synchronize=synchronize)
+
+
+@pytest.fixture
+def late(monkeypatch):
+    monkeypatch.setattr(staging, "CHUNK", 4096)
+    stream = LateStream()
+    runtime = SimpleNamespace(memcpyAsync=stream.memcpyAsync, memcpyHostToDevice=TO_DEVICE, memcpyDeviceToHost=TO_HOST)
+    cuda = SimpleNamespace(runtime=runtime, alloc_pinned_memory=bytearray, Event=stream.event)
+    return staging.Staging(SimpleNamespace(cuda=cuda), stream)
+
+
+@pytest.mark.parametrize("size", [1, 511, 512, 513, 1024, 5000])
+def test_no_buffer_is_used_before_its_transfer_is_done(late, size):
+    values = np.random.default_rng(size).random((size, 1))
+    values.flags.writeable = False
+    memory = np.zeros(size)
+    late.upload(memory.ctypes.data, values)
+    assert np.array_equal(memory, values[:, 0])
+    found = np.empty((size, 1))
+    late.download(memory.ctypes.data, found)
+    assert np.array_equal(found, values)
+
+
+@pytest.mark.parametrize("nbytes", [staging.LEAST, staging.CHUNK, 3 * staging.CHUNK + 8])
+def test_a_large_array_and_its_copy_on_a_device(nbytes):
+    try:
+        device = devices.device("cuda")
+    except InputError as sentence:
+        pytest.skip(str(sentence))
+    values = np.random.default_rng(1).random(nbytes // 8)
+    vector = device.array(values, np.float64)
+    # The array may be changed as soon as it was copied.
+    before = values.copy()
+    values[:] = 0
+    assert np.array_equal(device.to_host(vector), before)
+    # Kernels on the copy, and the copy of what they wrote.
+    doubled = device.array(before, np.float64)
+    device.subtract_from(vector, doubled)
+    assert not device.to_host(doubled).any()
