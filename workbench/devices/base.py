@@ -25,6 +25,13 @@ class DeviceBase(LinesDevice):
     def settle(self) -> None:
         """Wait for kernels that are still being compiled; here none are."""
 
+    def __init__(self) -> None:
+        """Nothing to set up.
+
+        Without it typing.Protocol (Python 3.11) sets the `__init__` of a class to object's at its first instance, which
+        then hides that of a class later in the order of bases.
+        """
+
     def workspace(
         self,
         size: int,
