@@ -15,6 +15,9 @@ from workbench.devices.coarse import Banded, Dense, Form
 from workbench.errors import InputError
 from workbench.registry import Block, parameter, register
 
+GPU_DENSE = 4096
+"""Most vectors of a band factor that a GPU stores as two dense matrices, in double precision."""
+
 
 @dataclasses.dataclass(frozen=True)
 class CoarseSolver(Block):
@@ -32,6 +35,14 @@ class CoarseSolver(Block):
         parts: where the vectors lie, None if that is not known.
         """
         raise TypeError(f"coarse solver {self.name} does not implement factor")
+
+    def needed_bytes(self, count: int, width: int, dimensions: int, *, gpu: bool) -> tuple[int, int]:
+        """Bytes of E^-1 for so many vectors: on the host while it is made, and on a device that solves with it.
+
+        width: half-bandwidth of E. dimensions: of the grid of boxes. gpu: the device is one, which solves with dense
+        factors where there are few vectors.
+        """
+        return 0, 0
 
     def resolved(
         self, matrix: sparse.csr_array, parts: Parts | None, *, on_host: bool, exact: bool
@@ -82,6 +93,10 @@ class Cholesky(CoarseSolver):
     name: ClassVar[str] = "cholesky"
     title: ClassVar[str] = "Cholesky factorization (triangular solves)"
 
+    def needed_bytes(self, count: int, width: int, dimensions: int, *, gpu: bool) -> tuple[int, int]:
+        band = 8 * count * (width + 1)
+        return band, 16 * count**2 if gpu and count <= GPU_DENSE else band
+
     def factor(self, matrix: sparse.csr_array, parts: Parts | None = None) -> Factor:
         return BandCholesky(matrix)
 
@@ -102,6 +117,10 @@ class Inverse(CoarseSolver):
     )
 
     largest: int = parameter(8192, "maximum number of deflation vectors", low=1, high=65536, unit="vectors")
+
+    def needed_bytes(self, count: int, width: int, dimensions: int, *, gpu: bool) -> tuple[int, int]:
+        # A dense copy of E and its inverse.
+        return 16 * count**2, 8 * count**2
 
     def factor(self, matrix: sparse.csr_array, parts: Parts | None = None) -> Factor:
         count = matrix.shape[0]

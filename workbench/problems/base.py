@@ -78,6 +78,14 @@ class Problem(Block):
         size = [declared.name for declared in self.parameters()][:1]
         return [f"{name}={_short(value)}" for name, value in self.differing.items() if name not in (*size, *excluded)]
 
+    constant_b: ClassVar[bool] = False
+    """Whether b is one number, which takes no memory until it is placed on a device."""
+
+    @property
+    def interface(self) -> float:
+        """The area of the interfaces between phases in the unit cube, or their length in the unit square; 0 without."""
+        return 0.0
+
     @property
     def known_size(self) -> Size | None:
         """The size of A as determined by the parameters; None if it is known only after assembly."""
