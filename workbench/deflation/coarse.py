@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
+import psutil
 from scipy import linalg, sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
@@ -13,7 +14,8 @@ from workbench.deflation import lapack
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Banded, Dense, Form
 from workbench.errors import InputError
-from workbench.registry import Block, parameter, register
+from workbench.registry import Block, find, parameter, register
+from workbench.settings import AUTO
 
 GPU_DENSE = 4096
 """Most vectors of a band factor that a GPU stores as two dense matrices, in double precision."""
@@ -126,13 +128,26 @@ class Inverse(CoarseSolver):
         count = matrix.shape[0]
         if count > self.largest:
             raise InputError(
-                f"the explicit inverse of {count} deflation vectors takes {8e-9 * count**2:.1f} GB and is limited to "
-                f"{self.largest} vectors; use coarse solver cholesky"
+                f"the explicit inverse of {count} deflation vectors takes {16e-9 * count**2:.3g} GB and is limited to "
+                f"{self.largest} vectors; {_chosen_by_auto(matrix, parts)}"
+            )
+        available = int(psutil.virtual_memory().available)
+        if self.needed_bytes(count, 0, 0, gpu=False)[0] > available:
+            raise InputError(
+                f"the explicit inverse of {count} deflation vectors takes {16e-9 * count**2:.3g} GB, and "
+                f"{1e-9 * available:.3g} GB are free; {_chosen_by_auto(matrix, parts)}"
             )
         try:
             return DenseFactor(lapack.inverse(matrix.toarray()))
         except linalg.LinAlgError as error:
             raise not_definite(str(error)) from None
+
+
+def _chosen_by_auto(matrix: sparse.csr_array, parts: Parts | None) -> str:
+    auto = cast(CoarseSolver, find("coarse", AUTO))
+    inexact, exact = (auto.resolved(matrix, parts, on_host=True, exact=wanted)[0].name for wanted in (False, True))
+    where = "" if inexact == exact else f", or {exact} where the variant needs E solved to rounding"
+    return f"use coarse solver auto, which takes {inexact} for so many{where}"
 
 
 class BandCholesky(Factor):

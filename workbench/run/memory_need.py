@@ -100,7 +100,8 @@ def memory_need(configuration: Configuration, where: Where) -> MemoryNeed | None
     several = configuration.rhs.startswith((RANDOM, SOURCES)) or configuration.rhs == PHASES
     if size is None or several or configuration.rhs.endswith(COLUMNS_FILES):
         return None
-    if isinstance(solver, BlockSolver) or solver.needs_accelerator or not solver.iterate or configuration.cluster:
+    counted = solver.in_family or solver.has_user_lines
+    if isinstance(solver, BlockSolver) or solver.needs_accelerator or not counted or configuration.cluster:
         return None
     return _Estimate(configuration, size, where).need()
 
