@@ -48,7 +48,7 @@ class Deflation(Block):
     def estimated_count(self, size: int, grid: tuple[int, ...] | None, interface: float) -> int | None:
         """The number of vectors before anything is assembled, None where it follows from A.
 
-        interface: area of the interfaces between phases, as `Problem.interface`.
+        interface: as `Problem.interface`.
         """
         return None
 

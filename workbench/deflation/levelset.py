@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from typing import ClassVar
 
 import numpy as np
@@ -37,12 +36,10 @@ class LevelSet(Deflation):
     k: int = parameter(8, "blocks per side, split by phase; 0 uses the phases alone", low=0, high=4096)
 
     def estimated_count(self, size: int, grid: tuple[int, ...] | None, interface: float) -> int | None:
-        """The boxes, and those that an interface splits: in the mean it meets 3/2 boxes per area of a face of one, in
-        2D 4/pi per length of a side."""
+        """The boxes, and those that interfaces split."""
         if grid is None or not self.k:
             return None
-        split = {2: 4 / math.pi, 3: 1.5}.get(len(grid), 1.0) * interface * self.k ** (len(grid) - 1)
-        return self.k ** len(grid) + round(split)
+        return self.k ** len(grid) + round(interface * self.k ** (len(grid) - 1))
 
     def estimated_box(self, grid: tuple[int, ...]) -> tuple[float, ...]:
         return tuple(cells / (self.k or 1) for cells in grid)

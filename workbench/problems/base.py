@@ -83,7 +83,8 @@ class Problem(Block):
 
     @property
     def interface(self) -> float:
-        """The area of the interfaces between phases in the unit cube, or their length in the unit square; 0 without."""
+        """The areas of the interfaces between phases as projected along each side of the unit cube or square, summed over
+        the sides: over the area of a face of a box, the boxes that they split."""
         return 0.0
 
     @property

@@ -89,7 +89,8 @@ class Bubbles(Problem):
     @property
     def interface(self) -> float:
         radii = self.geometry().radii
-        return float((4 * np.pi * radii**2 if self.dimensions == 3 else 2 * np.pi * radii).sum())
+        # Twice the disc or the diameter along each side.
+        return float((6 * np.pi * radii**2 if self.dimensions == 3 else 8 * radii).sum())
 
     @property
     def known_size(self) -> Size:
