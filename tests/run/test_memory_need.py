@@ -98,7 +98,7 @@ def test_vectors_of_cg_are_counted_from_its_lines(values, vectors):
     [
         ("bubbles-3d:64", "levelset:16"),
         ("bubbles-2d:128", "levelset:32"),
-        ("slabs-3d:44", "levelset:8"),
+        ("slabs-3d:n=40,thickness=0.3", "levelset:8"),
         ("poisson7:12", "blocks:3"),
         ("poisson5:12", "stripes"),
         ("poisson7:12", "planes"),

@@ -83,8 +83,8 @@ class Problem(Block):
 
     @property
     def interface(self) -> float:
-        """The areas of the interfaces between phases as projected along each side of the unit cube or square, summed over
-        the sides: over the area of a face of a box, the boxes that they split."""
+        """The areas of the interfaces between phases, projected along each side of the unit cube or square and summed:
+        over the area of a face of a box, the boxes that they split. 0 without phases."""
         return 0.0
 
     @property
