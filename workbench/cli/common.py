@@ -21,12 +21,15 @@ def finite(value: Any) -> Any:
 
 def print_summary(summary: dict[str, Any], notes: list[str]) -> None:
     """Print one aligned line per entry that has a value, then the notes."""
+    from workbench.run.memory_need import in_words as need_in_words
     from workbench.run.setup_phases import in_words
 
     plain = dict(summary)
     columns = plain.pop("columns", [])
     if phases := plain.pop("setup_phases", []):
         plain["setup_phases"] = in_words(phases, plain["setup_seconds"])
+    if need := plain.pop("memory_needed", None):
+        plain["memory_needed"] = need_in_words(need)
     problem = plain.pop("problem")
     described = ", ".join(f"{name}={value}" for name, value in problem["parameters"].items())
     rows = {"problem": f"{problem['name']} ({described})" if described else problem["name"], **plain}

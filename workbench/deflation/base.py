@@ -45,6 +45,17 @@ class Deflation(Block):
     needs_grid: ClassVar[bool] = False
     needs_phases: ClassVar[bool] = False
 
+    def estimated_count(self, size: int, grid: tuple[int, ...] | None, interface: float) -> int | None:
+        """The number of vectors before anything is assembled, None where it follows from A.
+
+        interface: as `Problem.interface`.
+        """
+        return None
+
+    def estimated_box(self, grid: tuple[int, ...]) -> tuple[float, ...]:
+        """Cells of a subdomain along each side of the grid, before phases split it; the whole grid by default."""
+        return tuple(map(float, grid))
+
     def space(self, context: DeflationContext) -> Subspace | None:
         """The deflation subspace, or None without deflation. Raises InputError if it cannot be constructed."""
         labels, layout = self.labels_and_boxes(context.operator.shape[0], context.grid, context.phase)

@@ -26,6 +26,12 @@ class Blocks(Deflation):
 
     k: int = parameter(8, "parts per side", low=1, high=4096)
 
+    def estimated_count(self, size: int, grid: tuple[int, ...] | None, interface: float) -> int:
+        return self.k ** len(grid or (size,))
+
+    def estimated_box(self, grid: tuple[int, ...]) -> tuple[float, ...]:
+        return tuple(cells / self.k for cells in grid)
+
     def labels_and_boxes(
         self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None
     ) -> tuple[np.ndarray, Boxes | None]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
+import psutil
 from scipy import linalg, sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
@@ -13,7 +14,11 @@ from workbench.deflation import lapack
 from workbench.deflation.parts import Parts
 from workbench.devices.coarse import Banded, Dense, Form
 from workbench.errors import InputError
-from workbench.registry import Block, parameter, register
+from workbench.registry import Block, find, parameter, register
+from workbench.settings import AUTO
+
+GPU_DENSE = 4096
+"""Most vectors of a band factor that a GPU stores as two dense matrices, in double precision."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,6 +37,14 @@ class CoarseSolver(Block):
         parts: where the vectors lie, None if that is not known.
         """
         raise TypeError(f"coarse solver {self.name} does not implement factor")
+
+    def needed_bytes(self, count: int, width: int, dimensions: int, *, gpu: bool) -> tuple[int, int]:
+        """Bytes of E^-1 for so many vectors: on the host while it is made, and on a device that solves with it.
+
+        width: half-bandwidth of E. dimensions: of the grid of boxes. gpu: the device is one, which solves with dense
+        factors where there are few vectors.
+        """
+        return 0, 0
 
     def resolved(
         self, matrix: sparse.csr_array, parts: Parts | None, *, on_host: bool, exact: bool
@@ -82,6 +95,10 @@ class Cholesky(CoarseSolver):
     name: ClassVar[str] = "cholesky"
     title: ClassVar[str] = "Cholesky factorization (triangular solves)"
 
+    def needed_bytes(self, count: int, width: int, dimensions: int, *, gpu: bool) -> tuple[int, int]:
+        band = 8 * count * (width + 1)
+        return band, 16 * count**2 if gpu and count <= GPU_DENSE else band
+
     def factor(self, matrix: sparse.csr_array, parts: Parts | None = None) -> Factor:
         return BandCholesky(matrix)
 
@@ -103,17 +120,34 @@ class Inverse(CoarseSolver):
 
     largest: int = parameter(8192, "maximum number of deflation vectors", low=1, high=65536, unit="vectors")
 
+    def needed_bytes(self, count: int, width: int, dimensions: int, *, gpu: bool) -> tuple[int, int]:
+        # A dense copy of E and its inverse.
+        return 16 * count**2, 8 * count**2
+
     def factor(self, matrix: sparse.csr_array, parts: Parts | None = None) -> Factor:
         count = matrix.shape[0]
         if count > self.largest:
             raise InputError(
-                f"the explicit inverse of {count} deflation vectors takes {8e-9 * count**2:.1f} GB and is limited to "
-                f"{self.largest} vectors; use coarse solver cholesky"
+                f"the explicit inverse of {count} deflation vectors takes {16e-9 * count**2:.3g} GB and is limited to "
+                f"{self.largest} vectors; {_chosen_by_auto(matrix, parts)}"
+            )
+        available = int(psutil.virtual_memory().available)
+        if self.needed_bytes(count, 0, 0, gpu=False)[0] > available:
+            raise InputError(
+                f"the explicit inverse of {count} deflation vectors takes {16e-9 * count**2:.3g} GB, and "
+                f"{1e-9 * available:.3g} GB are free; {_chosen_by_auto(matrix, parts)}"
             )
         try:
             return DenseFactor(lapack.inverse(matrix.toarray()))
         except linalg.LinAlgError as error:
             raise not_definite(str(error)) from None
+
+
+def _chosen_by_auto(matrix: sparse.csr_array, parts: Parts | None) -> str:
+    auto = cast(CoarseSolver, find("coarse", AUTO))
+    inexact, exact = (auto.resolved(matrix, parts, on_host=True, exact=wanted)[0].name for wanted in (False, True))
+    where = "" if inexact == exact else f", or {exact} where the variant needs E solved to rounding"
+    return f"use coarse solver auto, which takes {inexact} for so many{where}"
 
 
 class BandCholesky(Factor):

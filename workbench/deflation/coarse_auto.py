@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from workbench.deflation.coarse import Cholesky, CoarseSolver, Factor
+from workbench.deflation.coarse import GPU_DENSE, Cholesky, CoarseSolver, Factor
 from workbench.deflation.coarse_sparse import SparseFactor
 from workbench.deflation.multilevel import Multilevel
 from workbench.deflation.parts import Parts
@@ -26,8 +27,6 @@ SPARSE_SETUP, SPARSE_SOLVE, SPARSE_VECTORS = 2.9, 0.025, 36672
 d^2 flops and d^(4/3) entries there."""
 CYCLE_SETUP, CYCLE_SOLVE = 2e-6, 1.5e-7
 """Seconds per vector of the setup of levels and of a solve with them."""
-GPU_BAND = 4096
-"""Vectors up to which a GPU has the inverse of a band factor; beyond, a substitution leaves it idle."""
 
 
 @register
@@ -52,24 +51,34 @@ class Auto(CoarseSolver):
             # No vector is left.
             return Cholesky(), ""
         seconds = estimated_seconds(matrix, parts, on_host=on_host)
-        allowed = [name for name in seconds if not (exact and name == Multilevel.name)]
-        chosen = min(allowed, key=lambda name: seconds[name])
-        listed = ", ".join(f"{name} {seconds[name]:.2g} s" for name in sorted(allowed, key=lambda name: seconds[name]))
+        allowed = by_seconds(seconds, exact=exact)
+        chosen = allowed[0]
+        listed = ", ".join(f"{name} {seconds[name]:.2g} s" for name in allowed)
         reason = f"coarse auto is {chosen} for {matrix.shape[0]} vectors; estimated setup and solves: {listed}"
         return {solver.name: solver for solver in (Cholesky(), SparseFactor(), Multilevel())}[chosen], reason
 
 
+def by_seconds(seconds: Mapping[str, float], *, exact: bool) -> list[str]:
+    """The coarse solvers that may be chosen, fastest first. exact: E has to be solved with to rounding."""
+    return sorted((name for name in seconds if not (exact and name == Multilevel.name)), key=lambda name: seconds[name])
+
+
 def estimated_seconds(matrix: sparse.csr_array, parts: Parts | None = None, *, on_host: bool) -> dict[str, float]:
     """Setup and solves of a run, by coarse solver; on_host: on the cores, else on a GPU."""
-    count, width = matrix.shape[0], half_bandwidth(matrix) if parts is None else width_of_boxes(parts)
+    width = half_bandwidth(matrix) if parts is None else width_of_boxes(parts)
+    return seconds_for(matrix.shape[0], width, on_host=on_host)
+
+
+def seconds_for(count: int, width: int, *, on_host: bool) -> dict[str, float]:
+    """The same from the number of vectors and the half-bandwidth of E."""
     ratio = count / SPARSE_VECTORS
     seconds = {
         "cholesky": count * width**2 / BAND_FLOPS + SOLVES * 16 * count * width / BAND_BYTES,
         "sparse": SPARSE_SETUP * ratio**2 + SOLVES * SPARSE_SOLVE * ratio ** (4 / 3),
         "multilevel": 0.01 + CYCLE_SETUP * count + SOLVES * CYCLE_SOLVE * count,
     }
-    if not on_host and count > GPU_BAND:
-        # One group substitutes, at the speed of one core.
+    if not on_host and count > GPU_DENSE:
+        # Beyond, one group substitutes, at the speed of one core.
         seconds["cholesky"] *= 10
     return seconds
 

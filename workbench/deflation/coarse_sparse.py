@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import ClassVar
 
 import numpy as np
@@ -12,6 +13,9 @@ from scipy.sparse import linalg
 from workbench.deflation.coarse import CoarseSolver, Factor, not_definite
 from workbench.deflation.parts import Parts
 from workbench.registry import register
+
+FILL_3D, FILL_2D = 7.7, 1.6
+"""Entries of L over d^(4/3) in 3D and over d log2 d in 2D, counted for 37440 and 40000 vectors of boxes."""
 
 
 @register
@@ -26,6 +30,11 @@ class SparseFactor(CoarseSolver):
 
     name: ClassVar[str] = "sparse"
     title: ClassVar[str] = "sparse factorization (minimum degree)"
+
+    def needed_bytes(self, count: int, width: int, dimensions: int, *, gpu: bool) -> tuple[int, int]:
+        # Nested dissection of boxes has d^(4/3) entries in 3D, and d log d in 2D; L and U hold 12 bytes for each.
+        entries = FILL_3D * count ** (4 / 3) if dimensions > 2 else FILL_2D * count * math.log2(max(2, count))
+        return round(2 * 12 * entries), 0
 
     def factor(self, matrix: sparse.csr_array, parts: Parts | None = None) -> Factor:
         return _SuperLU(matrix)

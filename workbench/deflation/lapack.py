@@ -39,7 +39,9 @@ def inverse(matrix: np.ndarray) -> np.ndarray:
 
     Cost: about 2 d^3 flops. Raises LinAlgError if the matrix is not positive definite. Source: LAPACK, xPOTRF, xPOTRS.
     """
-    factor, size = np.asfortranarray(matrix), matrix.shape[0]
+    # In row-major order a Hermitian matrix is the conjugate of its own in column-major order, and not copied.
+    by_rows = matrix.flags.c_contiguous and matrix.dtype.kind != "c"
+    factor, size = (matrix.T if by_rows else np.asfortranarray(matrix)), matrix.shape[0]
     identity = np.eye(size, dtype=matrix.dtype, order="F")
     with on_one_thread() if size <= SMALL else contextlib.nullcontext():
         _call("potrf", matrix.dtype, b"L", size, factor, size)

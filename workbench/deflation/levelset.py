@@ -35,6 +35,15 @@ class LevelSet(Deflation):
 
     k: int = parameter(8, "blocks per side, split by phase; 0 uses the phases alone", low=0, high=4096)
 
+    def estimated_count(self, size: int, grid: tuple[int, ...] | None, interface: float) -> int | None:
+        """The boxes, and those that interfaces split."""
+        if grid is None or not self.k:
+            return None
+        return self.k ** len(grid) + round(interface * self.k ** (len(grid) - 1))
+
+    def estimated_box(self, grid: tuple[int, ...]) -> tuple[float, ...]:
+        return tuple(cells / (self.k or 1) for cells in grid)
+
     def space(self, context: DeflationContext) -> Subspace | None:
         grid, phase, device = context.grid, context.phase, context.device
         if phase is not None and grid is not None and self.k:

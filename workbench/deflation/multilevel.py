@@ -67,6 +67,9 @@ class Multilevel(CoarseSolver):
     scaling: float = parameter(1.8, "factor of the corrections from the next level", low=0.5, high=2.0)
     bottom: int = parameter(300, "vectors of the last level, at most", low=1, high=8192, unit="vectors")
 
+    def needed_bytes(self, count: int, width: int, dimensions: int, *, gpu: bool) -> tuple[int, int]:
+        return 130 * count, 130 * count
+
     def factor(self, matrix: sparse.csr_array, parts: Parts | None = None) -> Factor:
         if matrix.shape[0] <= self.bottom:
             return DenseFactor(inverse_on_range(matrix.toarray()))

@@ -16,3 +16,6 @@ class NoDeflation(Deflation):
 
     name: ClassVar[str] = "none"
     title: ClassVar[str] = "none"
+
+    def estimated_count(self, size: int, grid: tuple[int, ...] | None, interface: float) -> int:
+        return 0

@@ -23,6 +23,12 @@ class Planes(Deflation):
     title: ClassVar[str] = "planes of equal z"
     needs_grid: ClassVar[bool] = True
 
+    def estimated_count(self, size: int, grid: tuple[int, ...] | None, interface: float) -> int | None:
+        return grid[0] if grid else None
+
+    def estimated_box(self, grid: tuple[int, ...]) -> tuple[float, ...]:
+        return (1.0, *map(float, grid[1:]))
+
     def labels(self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None = None) -> np.ndarray:
         sides = self.require_grid(grid)
         rest = [(split_evenly(cells, 1), 1) for cells in sides[1:]]

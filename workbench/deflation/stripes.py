@@ -26,9 +26,18 @@ class Stripes(Deflation):
 
     per_row: int = parameter(0, "stripes per grid row; 0 means 2 in 2D and 1 in 3D", low=0, high=65536)
 
+    def estimated_count(self, size: int, grid: tuple[int, ...] | None, interface: float) -> int | None:
+        return size // grid[-1] * self._per_row(grid) if grid else None
+
+    def estimated_box(self, grid: tuple[int, ...]) -> tuple[float, ...]:
+        return (*(1.0 for _ in grid[:-1]), grid[-1] / self._per_row(grid))
+
+    def _per_row(self, sides: tuple[int, ...]) -> int:
+        return self.per_row or (2 if len(sides) == 2 else 1)
+
     def labels(self, size: int, grid: tuple[int, ...] | None, phase: np.ndarray | None = None) -> np.ndarray:
         sides = self.require_grid(grid)
-        per_row = self.per_row or (2 if len(sides) == 2 else 1)
+        per_row = self._per_row(sides)
         if per_row > sides[-1]:
             raise InputError(
                 f"stripes: a row of {sides[-1]} cells cannot be split into {per_row} stripes; use at most {sides[-1]}"

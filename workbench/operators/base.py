@@ -21,32 +21,39 @@ BoundOperator = DeviceOperator
 
 @dataclasses.dataclass(frozen=True)
 class Size:
-    """The size of an operator before assembly: N, and a lower bound of its bytes in device memory."""
+    """The size of an operator before assembly: N, and a lower bound of its bytes in device memory.
+
+    grid: cells per side of a stencil, None for other operators. two_phases: entries come from a byte per cell.
+    constant_diagonal: D is one number.
+    """
 
     unknowns: int
     nbytes: int
     dtype: np.dtype = DOUBLE
+    grid: tuple[int, ...] | None = None
+    two_phases: bool = False
+    constant_diagonal: bool = False
 
     @property
     def shape(self) -> tuple[int, int]:
         return self.unknowns, self.unknowns
 
     @classmethod
-    def of_stencil(cls, grid: tuple[int, ...]) -> Size:
+    def of_stencil(cls, grid: tuple[int, ...], *, constant_diagonal: bool = False) -> Size:
         """Of a `BandStencil` in float64. The diagonal is not counted, since it may be constant."""
         unknowns = math.prod(grid)
-        return cls(unknowns, 8 * len(grid) * unknowns)
+        return cls(unknowns, 8 * len(grid) * unknowns, grid=grid, constant_diagonal=constant_diagonal)
 
     @classmethod
     def of_two_phases(cls, grid: tuple[int, ...]) -> Size:
         """Of a `TwoPhaseStencil`."""
         unknowns = math.prod(grid)
-        return cls(unknowns, unknowns)
+        return cls(unknowns, unknowns, grid=grid, two_phases=True)
 
     @classmethod
-    def of_rows(cls, unknowns: int, entries: int) -> Size:
+    def of_rows(cls, unknowns: int, entries: int, *, constant_diagonal: bool = False) -> Size:
         """Of a `Matrix` in float64."""
-        return cls(unknowns, (8 + 4) * entries + 4 * unknowns)
+        return cls(unknowns, (8 + 4) * entries + 4 * unknowns, constant_diagonal=constant_diagonal)
 
 
 def stored_bytes(operator: Any) -> int:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from workbench.devices.element_wise import ElementWise
 from workbench.devices.protocol import Device
-from workbench.operators import BoundOperator, Operator
+from workbench.operators import BoundOperator, Operator, Size
 from workbench.registry import Block
 
 
@@ -26,6 +26,13 @@ class Preconditioner(Block):
 
     def check(self, device: Device) -> None:
         """Raise InputError if the device cannot apply M^-1; called before any setup."""
+
+    def needed_bytes(self, size: Size, item: int, *, on_host: bool) -> int | None:
+        """Bytes of M on its device before anything is assembled, None where they follow from the entries of A.
+
+        item: bytes of an entry of a vector. on_host: on the cores, else on an accelerator.
+        """
+        return None
 
     def setup(self, operator: Operator, device: Device) -> BoundOperator | ElementWise:
         """Set up M^-1 for A on a device.

@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.devices.constant import constant_of
 from workbench.devices.protocol import Device
-from workbench.operators import Operator
+from workbench.operators import Operator, Size
 from workbench.preconditioners.base import ElementWise, Preconditioner
 from workbench.registry import register
 
@@ -28,6 +28,9 @@ class Jacobi(Preconditioner):
     name: ClassVar[str] = "jacobi"
     title: ClassVar[str] = "Jacobi (diagonal)"
     element_wise: ClassVar[bool] = True
+
+    def needed_bytes(self, size: Size, item: int, *, on_host: bool) -> int:
+        return 0 if size.constant_diagonal else item * size.unknowns
 
     def setup(self, operator: Operator, device: Device) -> ElementWise:
         diagonal = operator.diagonal()

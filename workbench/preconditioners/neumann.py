@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import ClassVar
 
 from scipy import sparse
 
+from workbench.devices.cpu.neumann import scratch_bytes
 from workbench.devices.protocol import Device
 from workbench.devices.series import TermByTerm
-from workbench.operators import BoundOperator, Operator, Stencil
+from workbench.operators import BoundOperator, Operator, Size, Stencil
 from workbench.preconditioners.base import Preconditioner
 from workbench.registry import parameter, register
 
@@ -38,6 +40,17 @@ class Neumann(Preconditioner):
     title: ClassVar[str] = "truncated Neumann series"
 
     order: int = parameter(2, "terms kept after the identity in each factor", low=1, high=16)
+
+    def needed_bytes(self, size: Size, item: int, *, on_host: bool) -> int | None:
+        vector = item * size.unknowns
+        # Bands of L D^-1, or two triangles in CSR format.
+        factors = (0 if size.two_phases else len(size.grid) * vector) if size.grid else size.nbytes
+        if not size.grid and not size.nbytes:
+            return None
+        between = vector * (1 + (self.order > 1))
+        if on_host and size.grid:
+            between = scratch_bytes(size.unknowns, math.prod(size.grid[1:]), self.order, item)
+        return factors + vector + between
 
     def setup(self, operator: Operator, device: Device) -> BoundOperator:
         if isinstance(operator, Stencil):

@@ -6,7 +6,7 @@ import dataclasses
 from typing import ClassVar
 
 from workbench.devices.protocol import Device
-from workbench.operators import Operator
+from workbench.operators import Operator, Size
 from workbench.preconditioners.base import ElementWise, Preconditioner
 from workbench.registry import register
 
@@ -19,6 +19,9 @@ class NoPreconditioner(Preconditioner):
     name: ClassVar[str] = "none"
     title: ClassVar[str] = "none"
     element_wise: ClassVar[bool] = True
+
+    def needed_bytes(self, size: Size, item: int, *, on_host: bool) -> int:
+        return 0
 
     def setup(self, operator: Operator, device: Device) -> ElementWise:
         return ElementWise("v", {})

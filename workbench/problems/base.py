@@ -78,6 +78,15 @@ class Problem(Block):
         size = [declared.name for declared in self.parameters()][:1]
         return [f"{name}={_short(value)}" for name, value in self.differing.items() if name not in (*size, *excluded)]
 
+    constant_b: ClassVar[bool] = False
+    """Whether b is one number, which takes no memory until it is placed on a device."""
+
+    @property
+    def interface(self) -> float:
+        """The areas of the interfaces between phases, projected along each side of the unit cube or square and summed:
+        over the area of a face of a box, the boxes that they split. 0 without phases."""
+        return 0.0
+
     @property
     def known_size(self) -> Size | None:
         """The size of A as determined by the parameters; None if it is known only after assembly."""

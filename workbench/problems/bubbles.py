@@ -21,7 +21,7 @@ from workbench.problems.bubble_geometry import (
     to_text,
 )
 from workbench.problems.dispersed_phase import dispersed_phase_system
-from workbench.problems.memory import LARGEST_CUBE, LARGEST_SQUARE, check_grid
+from workbench.problems.memory import LARGEST_CUBE, LARGEST_SQUARE, check_two_phases
 from workbench.problems.sides import SIDES_HELP, parse_sides
 from workbench.registry import parameter, register
 
@@ -87,11 +87,17 @@ class Bubbles(Problem):
         return [*summary, *super()._differences(*excluded, "layout", "bubbles")]
 
     @property
+    def interface(self) -> float:
+        radii = self.geometry().radii
+        # Twice the disc or the diameter along each side.
+        return float((6 * np.pi * radii**2 if self.dimensions == 3 else 8 * radii).sum())
+
+    @property
     def known_size(self) -> Size:
         return Size.of_two_phases((self.n,) * self.dimensions)
 
     def assemble(self, seed: int = 0) -> LinearSystem:
-        check_grid(self.n, self.dimensions, self.spec)
+        check_two_phases(self.n, self.dimensions, self.spec)
         return dispersed_phase_system(self.geometry().paint(self.n), self.contrast, self.sides, seed)
 
 
@@ -104,7 +110,7 @@ class Bubbles2D(Bubbles):
     random, and so is b, minus its mean if all sides are Neumann (then A is singular). Dirichlet walls are on cell
     faces.
 
-    Cost: about 7 arrays of N words. Raises InputError for bubbles that extend beyond the square, overlap, cannot be
+    Cost: 18 bytes per cell. Raises InputError for bubbles that extend beyond the square, overlap, cannot be
     placed, or contain no cell centre. Source: the 2D counterpart of Gupta, van Gijzen, Vuik (2012), section 2.
     """
 
@@ -126,7 +132,7 @@ class Bubbles3D(Bubbles):
     uniform random, and so is b, minus its mean if all sides are Neumann (then A is singular). Dirichlet walls are on
     cell faces.
 
-    Cost: about 8 arrays of N words. Raises InputError for bubbles that extend beyond the cube, overlap, cannot be
+    Cost: 18 bytes per cell. Raises InputError for bubbles that extend beyond the cube, overlap, cannot be
     placed, or contain no cell centre. Source: Gupta, van Gijzen, Vuik (2012), section 2 and Table 4; radius, b and
     scale are not printed there and were fitted: radius 0.35 for 1 bubble and 0.175 for 8.
     """

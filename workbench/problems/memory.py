@@ -21,6 +21,16 @@ def check_memory(needed: int, what: str, hint: str) -> None:
         )
 
 
+TWO_PHASES = 18
+"""Bytes per cell while a system of two phases is assembled: the phase and the code of its faces, one byte each, b, and
+b before its mean is removed."""
+
+
+def check_two_phases(n: int, dimensions: int, what: str) -> None:
+    """Raise InputError if a system of two phases with n cells per side cannot be assembled in the available memory."""
+    check_memory(TWO_PHASES * n**dimensions, what, "use a smaller n")
+
+
 def check_grid(n: int, dimensions: int, what: str) -> None:
     """Raise InputError if a system on a grid with n cells per side does not fit into memory.
 

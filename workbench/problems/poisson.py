@@ -40,12 +40,13 @@ class Poisson5(Problem):
 
     name: ClassVar[str] = "poisson5"
     title: ClassVar[str] = "Poisson, 5-point stencil (2D)"
+    constant_b: ClassVar[bool] = True
 
     n: int = parameter(128, "unknowns per side", low=2, high=LARGEST_SQUARE)
 
     @property
     def known_size(self) -> Size:
-        return Size.of_stencil((self.n,) * 2)
+        return Size.of_stencil((self.n,) * 2, constant_diagonal=True)
 
     def assemble(self, seed: int = 0) -> LinearSystem:
         return _stencil_system(self.n, 2, self.spec)
@@ -63,12 +64,13 @@ class Poisson7(Problem):
 
     name: ClassVar[str] = "poisson7"
     title: ClassVar[str] = "Poisson, 7-point stencil (3D)"
+    constant_b: ClassVar[bool] = True
 
     n: int = parameter(64, "unknowns per side", low=2, high=LARGEST_CUBE)
 
     @property
     def known_size(self) -> Size:
-        return Size.of_stencil((self.n,) * 3)
+        return Size.of_stencil((self.n,) * 3, constant_diagonal=True)
 
     def assemble(self, seed: int = 0) -> LinearSystem:
         return _stencil_system(self.n, 3, self.spec)
@@ -79,6 +81,7 @@ class _BoxProblem(Problem):
     """Common base class of `Poisson27` and `Poisson125`. reach: cells to each side with which a cell couples."""
 
     reach: ClassVar[int]
+    constant_b: ClassVar[bool] = True
 
     n: int = parameter(32, "unknowns per side", low=2, high=LARGEST_CUBE)
     form: str = parameter("assembled", FORM_HELP, choices=FORMS)
@@ -93,7 +96,9 @@ class _BoxProblem(Problem):
 
     @property
     def known_size(self) -> Size:
-        return Size.of_rows(self.n**3, self._box.nnz) if self.form == "assembled" else Size(self.n**3, 0)
+        if self.form == "assembled":
+            return Size.of_rows(self.n**3, self._box.nnz, constant_diagonal=True)
+        return Size(self.n**3, 0, constant_diagonal=True)
 
     def assemble(self, seed: int = 0) -> LinearSystem:
         operator, size = self._box, self.n**3

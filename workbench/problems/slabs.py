@@ -11,7 +11,7 @@ from workbench.errors import InputError
 from workbench.operators import Size
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.dispersed_phase import dispersed_phase_system
-from workbench.problems.memory import LARGEST_CUBE, check_grid
+from workbench.problems.memory import LARGEST_CUBE, check_two_phases
 from workbench.registry import parameter, register
 
 
@@ -23,7 +23,7 @@ class Slabs(Problem):
     N = n x n x n. Density 1 where |x - 0.5| < thickness/2 (phase 1), 1/contrast elsewhere (phase 0). A is scaled by
     1/h^2, b is uniform random minus its mean, x0 uniform random.
 
-    Cost: about 8 arrays of N words. Raises InputError for invalid parameters and for a slab without cells.
+    Cost: 18 bytes per cell. Raises InputError for invalid parameters and for a slab without cells.
     Source: Gupta, van Gijzen, Vuik (2012), section 2 and Table 3; b and the scale are not printed there and were
     fitted.
     """
@@ -37,11 +37,15 @@ class Slabs(Problem):
     contrast: float = parameter(1e-3, "density of the middle slab over that outside", low=1e-9, high=1e9)
 
     @property
+    def interface(self) -> float:
+        return 2.0
+
+    @property
     def known_size(self) -> Size:
         return Size.of_two_phases((self.n,) * 3)
 
     def assemble(self, seed: int = 0) -> LinearSystem:
-        check_grid(self.n, 3, self.spec)
+        check_two_phases(self.n, 3, self.spec)
         middle = np.abs(2 * np.arange(self.n) + 1 - self.n) < self.thickness * self.n
         if not middle.any():
             raise InputError(

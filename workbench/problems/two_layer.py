@@ -11,7 +11,7 @@ from workbench.devices.constant import constant
 from workbench.operators import Size
 from workbench.problems.base import LinearSystem, Problem
 from workbench.problems.diffusion import assemble_two_phases
-from workbench.problems.memory import LARGEST_SQUARE, check_grid
+from workbench.problems.memory import LARGEST_SQUARE, check_two_phases
 from workbench.registry import parameter, register
 
 
@@ -22,7 +22,7 @@ class TwoLayer(Problem):
 
     N = n x n. Dirichlet on y = 0 with the wall one cell away from the centres (the paper's (n + 1) x n grid with one
     row eliminated), Neumann elsewhere; A is not scaled by 1/h^2. For odd n the middle row belongs to the upper layer.
-    Phase 0 is the lower layer, 1 the upper. Cost: about 6 arrays of N words. Raises InputError for invalid parameters.
+    Phase 0 is the lower layer, 1 the upper. Cost: 18 bytes per cell. Raises InputError for invalid parameters.
 
     Source: Gupta, van Gijzen, Vuik (2012), section 2. The paper does not specify the boundary conditions, b, x0 and the
     scale of A; they were fitted to its Table 2. For the scale: with 2n stripes and Neu1, Neu2 to 1e-6 ||b||, means over
@@ -38,11 +38,15 @@ class TwoLayer(Problem):
     contrast: float = parameter(1000.0, "density of the upper layer over that of the lower", low=1e-9, high=1e9)
 
     @property
+    def interface(self) -> float:
+        return 1.0
+
+    @property
     def known_size(self) -> Size:
         return Size.of_two_phases((self.n,) * 2)
 
     def assemble(self, seed: int = 0) -> LinearSystem:
-        check_grid(self.n, 2, self.spec)
+        check_two_phases(self.n, 2, self.spec)
         upper = 2 * np.arange(self.n) + 1 >= self.n
         phase = np.repeat(upper.astype(np.uint8), self.n).reshape(self.n, self.n)
         coefficients = (1.0, 1.0 / self.contrast)

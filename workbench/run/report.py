@@ -79,6 +79,7 @@ def summary_of(state: RunState, relative: float, true_relative: float) -> dict[s
         "residual_gap_at": state.history.residual_gap_at,
         "drift": _largest_drift(state),
         "setup_seconds": state.setup_seconds,
+        "memory_needed": setup.need.plain() if setup.need else None,
         "setup_phases": setup.phases.plain(),
         "iteration_seconds": state.iteration_seconds,
     }

@@ -24,6 +24,7 @@ from workbench.run.cancellation import check_stopped
 from workbench.run.compatibility import check_cluster, check_inexact, check_precision, check_symmetry
 from workbench.run.configuration import Configuration
 from workbench.run.in_memory import InMemoryPreconditioner
+from workbench.run.memory_need import MemoryNeed, checked_need
 from workbench.run.right_hand_side import Vectors, make_consistent, prepare_vectors, right_hand_side
 from workbench.run.setup_phases import PROBLEM, SetupPhases
 from workbench.scaling import scaled_scalar
@@ -49,7 +50,8 @@ class SolveSetup:
     device, those of the system times 2^-exponent. removed: the norm of the component removed from b, as scaled, to make
     a singular system consistent. entries: stored entries of A, None if unknown. deflation_vectors: their number, 0
     without deflation. notes: sentences on what was changed or chosen, for the provenance.
-    phases: of this setup. workers: those of a cluster, connected until `close`.
+    phases: of this setup. need: memory as estimated before assembly, None if unknown. workers: those of a cluster,
+    connected until `close`.
     """
 
     system: LinearSystem
@@ -72,6 +74,7 @@ class SolveSetup:
     deflation_vectors: int
     notes: list[str]
     phases: SetupPhases
+    need: MemoryNeed | None = None
     workers: Workers | None = None
 
     @property
@@ -190,8 +193,11 @@ def prepare(
     configuration.preconditioner.check(device)
     configuration.solver.check(device, traits)
     check_cluster(configuration)
-    with phases(PROBLEM):
-        system = system or _assembled(configuration, device)
+    need = None
+    if system is None:
+        with phases(PROBLEM):
+            need = _checked(configuration, device)
+            system = _assembled(configuration)
     check_stopped(stopped)
     operator = system.operator
     check_symmetry(configuration, operator)
@@ -235,17 +241,23 @@ def prepare(
         entries=operator.nnz,
         notes=notes,
         phases=phases,
+        need=need,
         workers=workers,
         **vectors._asdict(),
         **levels._asdict(),
     )
 
 
-def _assembled(configuration: Configuration, device: Device) -> LinearSystem:
-    """The system of the configuration's problem. Raises InputError, before assembly, for one that does not fit."""
-    size = configuration.problem.known_size
-    if size is not None:
+def _checked(configuration: Configuration, device: Device) -> MemoryNeed | None:
+    """The memory that the run needs, if it is known. Raises InputError, before assembly, where it does not fit."""
+    need, size = checked_need(configuration, device), configuration.problem.known_size
+    if need is None and size is not None:
         configuration.solver.check_memory(device, size)
+    return need
+
+
+def _assembled(configuration: Configuration) -> LinearSystem:
+    """The system of the configuration's problem."""
     problem, solver = configuration.problem, configuration.solver
     return (problem.assemble_complex_symmetric if solver.complex_symmetric else problem.assemble)(configuration.seed)
 

@@ -45,8 +45,8 @@ class Cpu(StepByStep, Operators):
         """Raise InputError if `nbytes` exceed the memory limit."""
         if self.memory_limit is not None and nbytes > self.memory_limit:
             raise InputError(
-                f"device cpu may use {self.memory_limit / 1e6:.4g} MB and {nbytes / 1e6:.4g} MB are needed; take a "
-                "smaller problem or raise the memory limit"
+                f"device cpu may use {self.memory_limit / 1e6:.4g} MB and {nbytes / 1e6:.4g} MB are needed; "
+                + (way_out or "take a smaller problem or raise the memory limit")
             )
 
     def room(self, stored: int) -> int | None:

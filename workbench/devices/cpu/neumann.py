@@ -81,6 +81,24 @@ class Stored:
         return self.arrays[0].size
 
 
+def scratch_bytes(size: int, far: int, order: int, item: int) -> int:
+    """Bytes of the work space of a series, before it is made. far: the largest stride; item: bytes of an entry."""
+    if order > MOST_LEVELS:
+        rows = cores() * (MOST_LEVELS - 1)
+        reach = far * (MOST_LEVELS - 1)
+        return item * (2 * size + rows * _row_length(size, _chunks(size, reach), reach))
+    reach = order * far
+    return item * cores() * (2 * order - 1) * _row_length(size, _chunks(size, reach), 2 * reach)
+
+
+def _chunks(size: int, reach: int) -> int:
+    return max(1, min(MOST_CHUNKS, size // max(1, REACHES_PER_CHUNK * reach, 8 * BLOCK)))
+
+
+def _row_length(size: int, chunks: int, reach: int) -> int:
+    return -(-(-(-size // chunks) + reach + 5 * ALIGNED) // ALIGNED) * ALIGNED
+
+
 class _Series:
     """Base of both: the arrays of the series, the sums, and the cost."""
 
@@ -90,13 +108,12 @@ class _Series:
         self._dots = np.zeros(3, accumulator(self._dtype))
 
     def _chunks(self, reach: int) -> int:
-        return max(1, min(MOST_CHUNKS, self._size // max(1, REACHES_PER_CHUNK * reach, 8 * BLOCK)))
+        return _chunks(self._size, reach)
 
     def _scratch(self, levels: int, chunks: int, reach: int) -> np.ndarray:
         """For each core, `levels` rows as long as a chunk with its neighbours, and a margin (see `memory.vector`)."""
-        length = -(-(-(-self._size // chunks) + reach + 5 * ALIGNED) // ALIGNED) * ALIGNED
-        rows = cores() * max(1, levels)
-        return vector(rows * length, self._dtype).reshape(cores(), -1, length)
+        length = _row_length(self._size, chunks, reach)
+        return vector(cores() * max(1, levels) * length, self._dtype).reshape(cores(), -1, length)
 
     @property
     def flops(self) -> int:

@@ -185,7 +185,8 @@ def _find_rows(taken, labels, width, fill, counts, of_row, split):  # pragma: no
     for thread in threads(taken):
         for chunk in shared(taken, thread, chunks):
             place = np.int64(chunk)
-            at = counts[place]
+            # While rows are counted, counts[place] belongs to the previous chunk.
+            at = counts[place] if fill else 0
             for row in range(rows * place // chunks, rows * (place + 1) // chunks):
                 first, alike = labels[row * width], True
                 for k in range(1, width):

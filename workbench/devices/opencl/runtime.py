@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from workbench.devices.accelerator.runtime import Function, Handle, Span, Vector
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.prelude import Layout
+from workbench.devices.opencl import binaries
 from workbench.devices.opencl.stream import OpenCLSignal, OpenCLStream
 from workbench.errors import DeviceError, InputError
 
@@ -92,10 +92,7 @@ class OpenCL:
     def _build(self, text: str, name: str) -> Function:
         with self._errors():
             if text not in self._programs:
-                with warnings.catch_warnings():
-                    # Compilers report vectorized loops as warnings.
-                    warnings.simplefilter("ignore")
-                    self._programs[text] = self._cl.Program(self._context, text).build(list(self._flags))
+                self._programs[text] = binaries.built(self._cl, self._context, self._device, text, self._flags)
             if (text, name) not in self._functions:
                 self._functions[text, name] = self._cl.Kernel(self._programs[text], name)
             return self._functions[text, name]

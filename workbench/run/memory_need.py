@@ -1,0 +1,368 @@
+"""The memory that a run needs, from its configuration and before anything is assembled."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import psutil
+
+from workbench.deflation import CoarseSolver, Variant
+from workbench.deflation.coarse_auto import by_seconds, seconds_for
+from workbench.deflation.multilevel import Multilevel
+from workbench.devices.element_wise import ElementWise
+from workbench.devices.lines.counting import CountingDevice
+from workbench.devices.lines.workspace import Workspace
+from workbench.devices.protocol import Device
+from workbench.errors import InputError
+from workbench.operators import Size
+from workbench.registry import find
+from workbench.run.configuration import Configuration
+from workbench.settings import AUTO, COLUMNS_FILES, MIXED, PHASES, RANDOM, SOURCES
+from workbench.solvers import Solver
+from workbench.solvers.block.base import BlockSolver
+
+DOUBLE = 8
+LABEL = INDEX = 4
+LONGEST_ROW = 32
+"""Cells of a row of a box that restrictions on the cores store by one number, at most."""
+E_BYTES = 130
+"""Bytes of E on the host for each vector, with the sums of restrictions, measured for boxes split by bubbles."""
+ATTEMPTS = 8
+"""Guesses of the largest n that fits, each from the last by the cube root, or square root, of the ratio of needs."""
+MARGIN = 0.1
+"""Part of an estimate that is not held against a run, since estimates are up to 6% above what devices allocate."""
+
+
+class Where(enum.Enum):
+    """Kinds of devices that store different things."""
+
+    CORES = "cores"
+    PROCESSOR = "processor by OpenCL"
+    GPU = "GPU"
+
+
+def where_of(device: Device) -> Where:
+    """The kind of a device."""
+    layout = getattr(device, "layout", None)
+    if layout is None:
+        return Where.CORES
+    return Where.PROCESSOR if layout.chunked else Where.GPU
+
+
+CHEAPER: dict[str, dict[str, Any]] = {
+    "precision mixed": {"precision": MIXED},
+    "coarse solver multilevel": {"coarse": Multilevel.name},
+}
+"""Choices that take less memory, by their words."""
+
+
+class MemoryItem(NamedTuple):
+    """Bytes on the host and on the device of the run; on device cpu the host has all."""
+
+    name: str
+    host: int
+    device: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class MemoryNeed:
+    """What a run needs. items: held while it iterates. assembly: bytes of the host while the system is assembled.
+    unknown: parts that follow from the entries of A and are not counted."""
+
+    items: tuple[MemoryItem, ...]
+    assembly: int
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def host(self) -> int:
+        """Bytes of the host at the peak."""
+        return max(self.assembly, sum(item.host for item in self.items))
+
+    @property
+    def device(self) -> int:
+        """Bytes on an accelerator."""
+        return sum(item.device for item in self.items)
+
+    def plain(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        items = [item._asdict() for item in self.items if item.host or item.device]
+        return {"host": self.host, "device": self.device, "items": items, "unknown": list(self.unknown)}
+
+
+def memory_need(configuration: Configuration, where: Where) -> MemoryNeed | None:
+    """The memory of a run; None where the size of A is not known, and for methods
+    on two devices and with many right-hand sides. Cost: the solver's lines are planned, some milliseconds."""
+    size, solver = configuration.problem.known_size, configuration.solver
+    several = configuration.rhs.startswith((RANDOM, SOURCES)) or configuration.rhs == PHASES
+    if size is None or several or configuration.rhs.endswith(COLUMNS_FILES):
+        return None
+    counted = solver.in_family or solver.has_user_lines
+    if isinstance(solver, BlockSolver) or solver.needs_accelerator or not counted or configuration.cluster:
+        return None
+    return _Estimate(configuration, size, where).need()
+
+
+def checked_need(configuration: Configuration, device: Device) -> MemoryNeed | None:
+    """The memory of a run on a device, None where it is not known.
+
+    Raises InputError where it does not fit the device, the memory limit or the machine; the sentence says what would.
+    """
+    where = where_of(device)
+    need = memory_need(configuration, where)
+    if need is None:
+        return None
+    needed = _bytes(need, where)
+    try:
+        device.need_room(round((1 - MARGIN) * needed))
+    except InputError:
+        room = device.room(0)
+        device.need_room(needed, way_out(configuration, room or 0, where))
+    available = int(psutil.virtual_memory().available)
+    if (1 - MARGIN) * need.host > available:
+        raise InputError(
+            f"{configuration.problem.spec} needs {in_words(need.plain(), available)}; "
+            f"{way_out(configuration, available, where, host=True)}"
+        )
+    return need
+
+
+def in_words(plain: Mapping[str, Any], available: int | None = None) -> str:
+    """The need as one clause, largest items first; plain: as `MemoryNeed.plain`."""
+    side = "device" if plain["device"] else "host"
+    total = _gigabytes(plain[side]) + (f" of {_gigabytes(available)} free" if available is not None else "")
+    items = sorted(plain["items"], key=lambda item: -item[side])
+    shown = [f"{item['name']} {_gigabytes(item[side])}" for item in items if item[side] > 0.01 * plain[side]]
+    beside = [f"{_gigabytes(plain['host'])} on the host"] if side == "device" else []
+    uncounted = [f"{name} not counted" for name in plain["unknown"]]
+    return f"{total}: " + ", ".join([*shown, *beside, *uncounted])
+
+
+def _gigabytes(nbytes: float) -> str:
+    return f"{nbytes / 1e9:.3g} GB" if nbytes >= 1e8 else f"{nbytes / 1e6:.3g} MB"
+
+
+class _Estimate:
+    """The items of one run."""
+
+    def __init__(self, configuration: Configuration, size: Size, where: Where) -> None:
+        self._configuration, self._size, self._where = configuration, size, where
+        self._on_host = where is Where.CORES
+        self._mixed = configuration.precision == MIXED
+        self._item = 4 if self._mixed else DOUBLE
+        self._n = size.unknowns
+        grid = size.grid
+        deflation = configuration.deflation
+        self._count = deflation.estimated_count(self._n, grid, configuration.problem.interface)
+        self._box = deflation.estimated_box(grid or (self._n,))
+        self._coarse, self._variant = self._second_level()
+
+    def need(self) -> MemoryNeed:
+        """All items."""
+        unknown = []
+        preconditioner = self._configuration.preconditioner
+        first = preconditioner.needed_bytes(self._size, self._item, on_host=self._on_host)
+        if first is None:
+            unknown.append(f"preconditioner {preconditioner.name}")
+        if self._count is None:
+            unknown.append(f"deflation {self._configuration.deflation.name}")
+        items = [
+            MemoryItem("the problem's arrays", self._problem()),
+            self._either("A", self._operator()),
+            self._either("vectors of the run", self._vectors()),
+            self._either("vectors of the solver", self._item * self._n * self._added()),
+            self._either("preconditioner M", first or 0),
+            *(self._deflation() if self._count else ()),
+        ]
+        return MemoryNeed(tuple(items), self._assembly(), tuple(unknown))
+
+    def _either(self, name: str, nbytes: int) -> MemoryItem:
+        """An item where the run takes place."""
+        return MemoryItem(name, nbytes) if self._on_host else MemoryItem(name, 0, nbytes)
+
+    def _operator(self) -> int:
+        stencil = self._size.grid and not self._size.two_phases
+        diagonal = DOUBLE * self._n if stencil and (self._on_host or not self._size.constant_diagonal) else 0
+        return self._size.nbytes + diagonal
+
+    def _problem(self) -> int:
+        """What the host keeps of the problem: phases and b, and on accelerators bands and rows; x at the end."""
+        kept = 0 if self._configuration.problem.constant_b else DOUBLE * self._n
+        if self._configuration.problem.has_phases:
+            kept += self._n
+        if self._on_host:
+            # b is a vector of the run.
+            other_b = self._configuration.rhs != "problem"
+            return kept if other_b else kept - (0 if self._configuration.problem.constant_b else DOUBLE * self._n)
+        bands = DOUBLE * self._n if self._size.grid and not self._size.two_phases else 0
+        return kept + self._size.nbytes + bands + DOUBLE * self._n
+
+    def _assembly(self) -> int:
+        if self._size.two_phases:
+            return 18 * self._n
+        if self._size.grid:
+            return DOUBLE * (len(self._size.grid) + 5) * self._n
+        return self._size.nbytes + DOUBLE * self._n
+
+    def _vectors(self) -> int:
+        """b, x, the true residual and the best x, and those of the variant."""
+        double, variant = 4, self._variant
+        stored = 0
+        if variant is not None:
+            # P b, and the solution that belongs to an iterate.
+            double += 2 * variant.projects_system
+            fused = self._on_host and self._size.grid is not None
+            stored = int(not fused or variant.name in ("def2", "bnn")) + (variant.name in ("a-def1", "bnn"))
+        return (DOUBLE * double + self._item * stored) * self._n
+
+    def _added(self) -> int:
+        element_wise = self._configuration.preconditioner.element_wise
+        wrapped = self._variant is not None and not self._variant.projects_system
+        starts = self._variant is not None and self._variant.projects_start
+        plain = self._size.constant_diagonal or self._configuration.preconditioner.name == "none"
+        return added_vectors(
+            self._configuration.solver,
+            element_wise=element_wise and not wrapped,
+            factor=not plain,
+            mixed=self._mixed,
+            corrects=starts,
+        )
+
+    def _second_level(self) -> tuple[CoarseSolver | None, Variant | None]:
+        """Coarse solver and variant, resolved as in the setup."""
+        chosen, coarse = self._configuration.variant, self._configuration.coarse
+        if not self._count:
+            return None, None
+        if coarse.name == AUTO:
+            exact = not chosen.accepts_inexact
+            ranked = by_seconds(seconds_for(self._count, self._bandwidth, on_host=self._on_host), exact=exact)
+            coarse = cast(CoarseSolver, find("coarse", ranked[0]))
+        exact = not isinstance(coarse, Multilevel) or self._count <= coarse.bottom
+        return coarse, chosen.resolved(exact and not self._mixed)
+
+    @property
+    def _bandwidth(self) -> int:
+        """Of E in the best order of its sides: the vectors of a layer of subdomains across the longest one."""
+        assert self._count is not None
+        parts = [round(side / cells) for side, cells in zip(self._size.grid or (self._n,), self._box, strict=True)]
+        return math.ceil(self._count / max(1, *parts))
+
+    def _deflation(self) -> list[MemoryItem]:
+        assert self._count is not None and self._coarse is not None and self._variant is not None
+        count, n = self._count, self._n
+        dimensions = len(self._size.grid or (0,))
+        host, device = self._coarse.needed_bytes(count, self._bandwidth, dimensions, gpu=self._where is Where.GPU)
+        solver = MemoryItem(
+            f"coarse solver {self._coarse.name}", host + E_BYTES * count, 0 if self._on_host else device
+        )
+        labels = LABEL * n
+        if self._on_host:
+            width = self._box[-1]
+            # Rows of boxes have a label each, runs their first unknown and a label.
+            labels += round((4 if width <= LONGEST_ROW and width == int(width) else 12) * n / width)
+        items = [self._either("labels of deflation", labels), solver]
+        if self._variant.uses_az or self._variant.projects_system:
+            items.append(self._az(dimensions))
+        return items
+
+    def _az(self, dimensions: int) -> MemoryItem:
+        """AZ as CSR in host memory, and in compact form on the device; bands of A where there were none."""
+        touched = self._n * (1 - math.prod(max(0.0, 1 - 2 / side) for side in self._box))
+        sides = zip(self._box, self._size.grid or (self._n,), strict=True)
+        entries = touched + self._n * sum(2 / cells for cells, whole in sides if cells < whole)
+        host = 12 * entries + LABEL * self._n
+        if self._size.two_phases:
+            host += DOUBLE * (dimensions + 1) * self._n
+        if self._on_host:
+            return MemoryItem("AZ", round(host + self._item * entries))
+        return MemoryItem("AZ", round(host), round((self._item + INDEX) * entries + 2 * INDEX * touched))
+
+
+def added_vectors(solver: Solver, *, element_wise: bool, factor: bool, mixed: bool, corrects: bool) -> int:
+    """Vectors that a solver has in addition to b and x, from the plan of its programs.
+
+    factor: an element-wise M reads a vector. mixed, corrects: as in `workbench.run.mixed`.
+    """
+    M = ElementWise("d*v", {"d": np.ones(2)}) if factor else ElementWise("v", {})
+    names = (("x", "r", "u") if corrects else ("x", "r")) if mixed else ("b", "x")
+    space = Workspace(
+        CountingDevice(),
+        2,
+        np.dtype(np.float64),
+        vectors={name: np.zeros(2) for name in names},
+        operators={"A": _Opaque(), "M": M if element_wise else _Opaque()},
+    )
+    if not mixed:
+        solver.iterates(space)
+        return len(space.added)
+    if solver.from_residual:
+        space.lines(solver.from_residual, solver.iterate)
+    return len(names) - 1 + len(space.added)
+
+
+class _Opaque:
+    """An operator of which a plan needs nothing but its place."""
+
+    traffic = flops = 0
+    offers = ("xy", "yy", "xx")
+
+    def apply(self, x: Any, out: Any, /, *wanted: str) -> np.ndarray:
+        """The plan is not run."""
+        return np.zeros(3)
+
+
+def way_out(configuration: Configuration, room: int, where: Where, *, host: bool = False) -> str:
+    """What to do about a run that needs more than `room` bytes of its device, or of the host: a smaller n that fits, or
+    choices that take less."""
+    ways = []
+    if fitting := largest_fitting(configuration, room, where, host=host):
+        ways.append(f"n {fitting}, which fits")
+    for words, changes in CHEAPER.items():
+        cheaper = _changed(configuration, changes)
+        need = memory_need(cheaper, where) if cheaper else None
+        if need and _bytes(need, where, host=host) <= room:
+            ways.append(words)
+    return f"use {' or '.join(ways)}" if ways else "take a smaller problem, or raise the memory limit"
+
+
+def largest_fitting(configuration: Configuration, room: int, where: Where, *, host: bool = False) -> int | None:
+    """The largest n, a multiple of 8, that needs at most `room` bytes by the estimate; None without an n."""
+    problem = configuration.problem
+    n, size = getattr(problem, "n", None), problem.known_size
+    if n is None or size is None:
+        return None
+    dimensions = len(size.grid) if size.grid else 3
+    for _ in range(ATTEMPTS):
+        need = memory_need(configuration, where)
+        if need is None or (used := _bytes(need, where, host=host)) <= room:
+            return n if need else None
+        n = int(min(n - 1, n * (room / used) ** (1 / dimensions))) // 8 * 8
+        try:
+            configuration = dataclasses.replace(configuration, problem=problem.changed({"n": n}))
+        except InputError:
+            return None
+    return None
+
+
+def _bytes(need: MemoryNeed, where: Where, *, host: bool = False) -> int:
+    return need.host if host or where is Where.CORES else need.device
+
+
+def _changed(configuration: Configuration, changes: dict[str, Any]) -> Configuration | None:
+    """The configuration with other choices; None where they are made already or not available."""
+    size = configuration.problem.known_size
+    if "precision" in changes and (configuration.precision == MIXED or not (size and size.two_phases)):
+        return None
+    if "precision" in changes and not configuration.solver.from_residual:
+        return None
+    if "coarse" in changes and (
+        configuration.deflation.name == "none"
+        or configuration.coarse.name in (AUTO, "multilevel")
+        or not configuration.variant.accepts_inexact
+    ):
+        return None
+    return dataclasses.replace(configuration, **changes)
