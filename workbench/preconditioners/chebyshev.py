@@ -45,7 +45,7 @@ class Chebyshev(Preconditioner):
     def setup(self, operator: Operator, device: Device) -> ChebyshevSeries:
         inverse = device.array(1 / operator.diagonal(), operator.dtype)
         product = operator.bind(device)
-        high = min(MARGIN * _largest_ritz_value(operator, product, device), _largest_row_sum(operator))
+        high = min(MARGIN * _largest_ritz_value(operator, product, device), largest_row_sum(operator))
         return ChebyshevSeries(self.degree, high / self.ratio, high, product, inverse, device)
 
 
@@ -107,7 +107,7 @@ def _largest_ritz_value(operator: Operator, product: BoundOperator, device: Devi
     return float(eigvalsh_tridiagonal(np.array(alphas), np.array(betas[: len(alphas) - 1]))[-1])
 
 
-def _largest_row_sum(operator: Operator) -> float:
+def largest_row_sum(operator: Operator) -> float:
     """max_i sum_j |A_ij| / A_ii, an upper bound of the eigenvalues of D^-1 A (Gershgorin)."""
     if isinstance(operator, Box):
         return operator.largest_row_sum / operator.diagonal_entry
