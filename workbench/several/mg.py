@@ -1,4 +1,4 @@
-"""Geometric multigrid on a grid of cells whose levels are nested boxes, split by phase."""
+"""Geometric multigrid on the grid of a problem, with levels of nested boxes that are split by phase."""
 
 from __future__ import annotations
 
@@ -8,124 +8,145 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from workbench.deflation.multilevel import Multilevel
+from workbench.deflation.coarse import Factor
+from workbench.deflation.multilevel import STEPS, Multilevel
 from workbench.deflation.parts import Parts
-from workbench.devices.operator_protocols import DeviceVector, Dots
+from workbench.devices.boxes import Boxes
+from workbench.devices.coarse import Dense
+from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.operators import BoundOperator, Operator, Stencil, TwoPhaseStencil
+from workbench.operators import Operator, Stencil, TwoPhaseStencil
 from workbench.preconditioners import Preconditioner
 from workbench.preconditioners.chebyshev import ChebyshevSeries, largest_row_sum
 from workbench.registry import parameter, register
+from workbench.several.mg_cycle import GridCycle
+from workbench.several.mg_smoothing import ChebyshevSmoothing, SeriesSmoothing, Smoothing, series_weight
 
 SMOOTHED = 0.25
-"""The part of the spectrum of D^-1 A that smoothing treats: from this times its upper bound."""
-DIFFUSION_BOUND = 2.0
-"""Upper bound of the spectrum of D^-1 A for a diffusion stencil, whose row sums are not negative."""
-MOST_UNKNOWNS = 2_000_000_000
-"""Cells whose parts can be numbered in 32 bits."""
+"""The part of the spectrum of D^-1 A that Chebyshev smoothing treats: from this times its upper bound."""
+DIFFUSION_ROW_SUM = 2.0
+"""sum_j |A_ij| / A_ii of a diffusion stencil, at most: its row sums are not negative."""
+MOST_CELLS = 2**31 - 1
+"""Cells whose parts are numbered in 32 bits."""
 
 
 @register
 @dataclasses.dataclass(frozen=True)
 class Multigrid(Preconditioner):
-    """M^-1 = one symmetric V-cycle of multigrid on the grid of the problem.
+    """M^-1 = one cycle of multigrid on the grid of the problem, applied without a matrix on the finest level.
 
-    A is applied without a matrix on the finest level. An unknown of the next level is what 2 x 2 x 2 cells (2 x 2 in
-    2D) hold of one phase; phases are never merged, since that fails for large contrasts. Prolongation is constant,
-    coarse matrices are Galerkin sums, and corrections are multiplied by `scaling`, since Galerkin sums with constant
-    prolongation are twice as stiff per level as the Poisson matrix on the coarser grid. Each level smooths by the
-    Chebyshev polynomial of `degree` steps for D^-1 A on [0.5, 2] before and after the correction; the last level, of at
-    most 300 unknowns, is inverted. Levels below the finest are in single precision. M is symmetric and positive
-    definite, on the complement of the constants for a singular A.
+    An unknown of the next level is what 2 x 2 x 2 cells (2 x 2 in 2D) hold of one phase; phases are never merged.
+    Prolongation is constant, coarse matrices are Galerkin sums, and corrections are multiplied by `scaling`, since
+    these sums are twice as stiff per level as the Poisson matrix on the coarser grid. Levels below the finest are those
+    of coarse solver multilevel, in single precision, and the last one, of at most 300 unknowns, is inverted.
 
-    Cost of an application: 2 degree applications of A and as many updates of two vectors, two passes over the parts,
-    and two products with the matrices below, which have N/7 rows of about 7 entries. Setup: two passes over the cells,
-    and about 60 entries read and written per unknown of the next level. Memory: 4 bytes per cell for the parts, D^-1
-    and four work vectors, and about 120 bytes per unknown of the next level.
+    On the finest level smoothing is symmetric: u = S r before, and u = u + S (r - A u) after the correction. S is the
+    Neumann series K^T D^-1 K of order `degree`, or a Chebyshev polynomial of as many steps for D^-1 A on [0.5, 2]. The
+    eigenvalues of S A are below 2 for a diagonally dominant A, and S is scaled down where A is not.
 
-    Raises InputError for a matrix without a grid.
+    With cycle v, M^-1 is linear and positive definite, but for rounding in single precision. The plain V-cycle
+    over-corrects what all levels represent exactly, such as a constant on a bubble, so that its iterations grow with
+    the number of bubbles. Steps of flexible CG on the level below the finest (cg), on three (k3) or on all levels (k)
+    repair that. M^-1 then varies with r by about a hundredth, which CG without the flexible beta bears: fcg needs the
+    same iterations to 1e-9. Methods that update M^-1 r by a recurrence, such as the pipelined ones, are refused where
+    levels are not exact: they stagnate near 1e-2, with any cycle.
+
+    Iterations of CG to 1e-6 from zero, contrast 1e-3, one side Dirichlet (slabs and layers: the problems' own sides):
+
+    {COUNTS}
+
+    Cost of an application with Neumann smoothing on the cores: about 20 vectors read or written on the finest level,
+    and N/7 rows of the matrices below, about 45 bytes per cell and V-cycle. Setup: two passes over the cells, and about
+    60 entries read and written per unknown of the next level. Memory: 4 bytes per cell for the parts, three work
+    vectors, and about 120 bytes per unknown of the next level.
+
+    Raises InputError for a matrix that is not a nearest-neighbour stencil on a grid.
 
     Source: Trottenberg, Oosterlee, Schüller 2001, sections 2.8 and 7.7 (cell-centred and Galerkin multigrid); Braess
-    1995 (scaled corrections with constant prolongation).
+    1995 (scaled corrections with constant prolongation); Notay and Vassilevski 2008 (flexible CG around a cycle).
     """
 
     name: ClassVar[str] = "mg"
-    title: ClassVar[str] = "geometric multigrid (V-cycle)"
+    title: ClassVar[str] = "geometric multigrid (matrix-free)"
+    needs_stencil: ClassVar[bool] = True
 
-    degree: int = parameter(2, "Chebyshev steps before and after the correction", low=1, high=8)
+    cycle: str = parameter(
+        "auto",
+        "below the finest level, v: a V-cycle; cg: two steps of flexible CG around it; k3: around the cycles of three "
+        "levels; k: of all levels; auto: k3 in 2D and for many phases, else cg",
+        choices=("auto", *STEPS),
+    )
+    smoother: str = parameter("neumann", "smoothing on the finest level", choices=("neumann", "chebyshev"))
+    degree: int = parameter(1, "order of the Neumann series, or Chebyshev steps", low=1, high=8)
     scaling: float = parameter(1.8, "factor of the corrections from the next level", low=0.5, high=2.0)
 
-    def setup(self, operator: Operator, device: Device) -> BoundOperator:
+    def setup(self, operator: Operator, device: Device) -> GridCycle:
         return self._cycle(operator, None, device)
 
-    def setup_of(self, system: Any, device: Device, workers: Any = None) -> BoundOperator:
+    def setup_of(self, system: Any, device: Device, workers: Any = None) -> GridCycle:
         return self._cycle(system.operator, system.phase, device)
 
-    def _cycle(self, operator: Operator, phase: np.ndarray | None, device: Device) -> BoundOperator:
+    def _cycle(self, operator: Operator, phase: np.ndarray | None, device: Device) -> GridCycle:
+        """M^-1 for a stencil whose cells have these phases, shape (N,); None for one phase."""
         if not isinstance(operator, Stencil):
             raise InputError(
-                "preconditioner mg needs the grid of the problem, and this matrix has none that it knows; use amg"
+                "preconditioner mg needs a nearest-neighbour stencil on a grid, which this matrix is not; use amg"
             )
-        if operator.shape[0] > MOST_UNKNOWNS:
+        if operator.shape[0] > MOST_CELLS:
             raise InputError(
-                f"preconditioner mg numbers at most {MOST_UNKNOWNS:,} cells, and this grid has "
-                f"{operator.shape[0]:,}; use neumann:2 with deflation"
+                f"preconditioner mg numbers at most {MOST_CELLS:,} cells, and this grid has {operator.shape[0]:,}; "
+                "use neumann:2 with deflation"
             )
-        per_side = tuple(-(-cells // 2) for cells in operator.grid)
-        phase = np.zeros(operator.shape[0], np.uint8) if phase is None else phase
-        numbered = device.numbered_parts(phase, operator.grid, per_side)
-        # A box of 8 cells has at most 8 phases, so that its parts are always numbered.
-        assert numbered is not None
-        labels, boxes = numbered
-        entries = operator.box_matrix(device, labels, boxes)
-        assert entries is not None
-        count = boxes.box.size
-        matrix = sparse.csr_array(entries, shape=(count, count)) / self.scaling
-        factor = Multilevel(cycle="v", scaling=self.scaling).factor(sparse.csr_array(matrix), Parts.of(boxes))
-        coarse = device.coarse_level(factor.form, factor.solve, count, operator.dtype)
-        z = device.subdomains(labels, count, operator.dtype, boxes)
-        bound = (
-            DIFFUSION_BOUND
-            if isinstance(operator, TwoPhaseStencil)
-            else max(DIFFUSION_BOUND, largest_row_sum(operator))
-        )
-        return VCycle(operator, bound, self.degree, z, coarse, device)
-
-
-class VCycle:
-    """u = M^-1 r: smoothing, correction by the levels below, smoothing. z: the parts of the next level."""
-
-    def __init__(self, operator: Stencil, bound: float, degree: int, z: Any, coarse: Any, device: Device) -> None:
-        size, dtype = operator.shape[0], operator.dtype
+        labels, boxes = _numbered(operator, phase, device)
+        factor = self._factor(operator, labels, boxes, device)
+        coarse = device.coarse_level(factor.form, factor.solve, boxes.box.size, operator.dtype)
+        z = device.subdomains(labels, boxes.box.size, operator.dtype, boxes)
         product = operator.bind(device)
-        diagonal = operator.diagonal()
-        inverse = device.array(np.divide(1, diagonal, out=np.zeros_like(diagonal), where=diagonal != 0), dtype)
-        self._smoother = ChebyshevSeries(degree - 1, SMOOTHED * bound, bound, product, inverse, device)
-        self._restricted, self._z, self._coarse = device.restricted_product(product, z), z, coarse
-        self._work, self._change = device.zeros(size, dtype), device.zeros(size, dtype)
-        self._device, self._product = device, product
-        (self._step,) = (device.lines("u = u + v"),)
-        self._dots = device.dots(dtype)
-        self.waits = coarse.waits
-        """Whether an application synchronizes with the host."""
-        self.notes = tuple(coarse.notes)
+        work = device.zeros(operator.shape[0], operator.dtype)
+        cycle = GridCycle(
+            self._smoothing(operator, product, work, device),
+            device.restricted_product(product, z),
+            z,
+            coarse,
+            work,
+            coarse_traffic=factor.traffic,
+            product_work=(product.traffic, product.flops),
+        )
+        cycle.varies = not isinstance(factor.form, Dense)
+        cycle.notes = tuple(note.replace("coarse solver multilevel", "preconditioner mg") for note in factor.notes)
+        return cycle
 
-    def apply(self, r: DeviceVector, u: DeviceVector, /, *wanted: str) -> Dots:
-        """u = M^-1 r, and dot products of r and u. r and u must be distinct vectors."""
-        self._smoother.apply(r, u)
-        self._z.add(u, self._coarse.solve(self._restricted.residual(r, u, self._work)))
-        self._product.apply(u, self._work)
-        self._device.subtract_from(r, self._work)
-        self._smoother.apply(self._work, self._change)
-        self._step(u=u, v=self._change)
-        return self._dots.apply(r, u) if wanted else None
+    def _factor(self, operator: Stencil, labels: DeviceVector, boxes: Boxes, device: Device) -> Factor:
+        """`scaling` times the inverse of the next level's matrix, by cycles."""
+        entries = operator.box_matrix(device, labels, boxes)
+        if entries is None:
+            raise InputError(
+                "preconditioner mg: a box of the next level is coupled to more parts than the device keeps; use device "
+                "cpu, or neumann:2 with deflation"
+            )
+        matrix = sparse.csr_array(entries, shape=(boxes.box.size,) * 2)
+        matrix.data = matrix.data / self.scaling
+        return Multilevel(cycle=self.cycle, scaling=self.scaling).factor(matrix, Parts.of(boxes))
 
-    @property
-    def traffic(self) -> int:
-        vector = self._work.nbytes
-        return 2 * self._smoother.traffic + 2 * self._product.traffic + 2 * self._z.traffic + 11 * vector
+    def _smoothing(self, operator: Stencil, product: Any, work: DeviceVector, device: Device) -> Smoothing:
+        row_sum = DIFFUSION_ROW_SUM
+        if not isinstance(operator, TwoPhaseStencil):
+            row_sum = max(row_sum, largest_row_sum(operator))
+        if self.smoother == "chebyshev":
+            inverse = device.array(1 / operator.diagonal(), operator.dtype)
+            series = ChebyshevSeries(self.degree - 1, SMOOTHED * row_sum, row_sum, product, inverse, device)
+            return ChebyshevSmoothing(series)
+        series = operator.neumann(device, self.degree)
+        weight = series_weight(self.degree, row_sum - 1)
+        return SeriesSmoothing(series, weight, product, work, device)
 
-    @property
-    def flops(self) -> int:
-        return 2 * self._smoother.flops + 2 * self._product.flops + 6 * self._work.size
+
+def _numbered(operator: Stencil, phase: np.ndarray | None, device: Device) -> tuple[DeviceVector, Boxes]:
+    """The unknown of the next level that each cell belongs to, and the boxes of these unknowns."""
+    per_side = tuple(-(-cells // 2) for cells in operator.grid)
+    phase = np.zeros(operator.shape[0], np.uint8) if phase is None else phase
+    numbered = device.numbered_parts(phase, operator.grid, per_side)
+    # Parts are always numbered where a box has few phases, and one of 8 cells has at most 8.
+    assert numbered is not None
+    return numbered
