@@ -84,8 +84,8 @@ def check_varying(configuration: Configuration, M: object) -> None:
     if getattr(M, "varies", False) and not configuration.solver.applies_m_to_r:
         raise InputError(
             f"solver {configuration.solver.name} updates M^-1 r by a recurrence, which needs an M that is linear to "
-            f"rounding, and the levels of preconditioner {configuration.preconditioner.name} are not: it would stagnate "
-            "near 1e-2; use solver cg or cgcg, or preconditioner neumann:2 with deflation"
+            f"rounding, and the levels of preconditioner {configuration.preconditioner.name} are not: it would "
+            "stagnate near 1e-2; use solver cg or cgcg, or preconditioner neumann:2 with deflation"
         )
 
 

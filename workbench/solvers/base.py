@@ -15,6 +15,7 @@ from workbench.registry import Block
 
 _ARGUMENT_OF_M = re.compile(r"\bM\((\w+)\)")
 
+
 @dataclasses.dataclass(frozen=True)
 class MethodTraits:
     """Properties of the system that a method may require. element_wise: M is diagonal; deflated: a second level."""
