@@ -239,7 +239,8 @@ def _ratios(problem: Problem, probe_n: int) -> tuple[int, int]:
     ratio = n // probe_n if probe_n > 0 else 0
     if ratio < 1 or coarsened(problem, 2 * ratio) is None:
         raise InputError(
-            f"probe_n must be at least 16 and at most n = {n}, so that a grid twice coarser can be solved on, got {probe_n}"
+            f"probe_n must be at least 16, since a grid twice coarser is solved on too, and at most n = {n}, "
+            f"got {probe_n}"
         )
     return 2 * ratio, ratio
 

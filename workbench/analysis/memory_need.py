@@ -29,7 +29,9 @@ def needed(pair: LevelPair, operator: Operator, cells: float, dimensions: int) -
         # Bands are made where a first level asks for them.
         words += 0 if name in ("none", "jacobi", "neumann", "mg") else dimensions + 1
     else:
-        matrix = 8.0 * (dimensions + 1) if isinstance(operator, Stencil) else 12.0 * operator.nnz / operator.shape[0]
+        matrix = (
+            8.0 * (dimensions + 1) if isinstance(operator, Stencil) else 12.0 * (operator.nnz or 0) / operator.shape[0]
+        )
     total = size * (8.0 * words + matrix)
     kind, _, argument = pair.deflation.partition(":")
     if kind == "none":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import time
 
@@ -86,9 +87,15 @@ def predict(pair: LevelPair, probes: list[Probe], n: int) -> Prediction:
     rest = _linear([(p.unknowns, p.per_iteration - p.coarse_solve) for p in probes], last.unknowns * cells)
     per_iteration = rest + solving
     if last.moved and cells > 1:
-        speed = bandwidth(pair.device)
+        speed = _bandwidth(pair.device)
         per_iteration = max(per_iteration, last.moved * cells / speed if speed else 0.0)
     return Prediction(last.iterations * ratio**growth, setup + factoring, per_iteration, growth)
+
+
+@functools.cache
+def _bandwidth(device: str) -> float:
+    """Bytes per second of main memory, measured once: it takes some tenths of a second."""
+    return bandwidth(device)
 
 
 def _growth(pair: LevelPair, probes: list[Probe]) -> float:

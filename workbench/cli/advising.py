@@ -22,6 +22,12 @@ def add(verbs: Any) -> None:
     problem_arguments(advise)
     for declared in (STOPPING["rtol"], RUN["seed"]):
         add_option(advise, declared, default=declared.default)
+    advise.add_argument(
+        "--probe-n",
+        type=int,
+        metavar="N",
+        help="only predict, from solves with at most N points per side; by default the best pairs are also solved",
+    )
     advise.add_argument("--json", action="store_true", help="print JSON")
     advise.set_defaults(command=_advise)
 
@@ -29,6 +35,7 @@ def add(verbs: Any) -> None:
 def _advise(options: argparse.Namespace) -> int:
     from workbench.analysis import advise
 
-    advice = advise(options.problem, rtol=options.rtol, seed=options.seed, progress=log, **parameters(options))
+    chosen: dict[str, Any] = {"rtol": options.rtol, "seed": options.seed, "probe_n": options.probe_n}
+    advice = advise(options.problem, progress=log, **chosen, **parameters(options))
     print(json.dumps(finite(advice.to_dict())) if options.json else advice.text())
     return CONVERGED

@@ -134,8 +134,8 @@ class Multigrid(Preconditioner):
                 "preconditioner mg: a box of the next level is coupled to more parts than the device keeps; use device "
                 "cpu, or neumann:2 with deflation"
             )
-        matrix = sparse.csr_array(entries, shape=(boxes.box.size,) * 2)
-        matrix.data = matrix.data / self.scaling
+        data, indices, indptr = entries
+        matrix = sparse.csr_array((data / self.scaling, indices, indptr), shape=(boxes.box.size,) * 2)
         return Multilevel(cycle=self.cycle, scaling=self.scaling).factor(matrix, Parts.of(boxes))
 
     def _smoothing(self, operator: Stencil, product: Any, work: DeviceVector, device: Device) -> Smoothing:
