@@ -33,9 +33,14 @@ def add(verbs: Any) -> None:
 
 
 def _advise(options: argparse.Namespace) -> int:
-    from workbench.analysis import advise
-
-    chosen: dict[str, Any] = {"rtol": options.rtol, "seed": options.seed, "probe_n": options.probe_n}
-    advice = advise(options.problem, progress=log, **chosen, **parameters(options))
+    asked = (options.rtol, options.seed, options.probe_n)
+    advice = _advice(options.problem, *asked, parameters(options))
     print(json.dumps(finite(advice.to_dict())) if options.json else advice.text())
     return CONVERGED
+
+
+def _advice(problem: str, rtol: float, seed: int, probe_n: int | None, more: dict[str, Any]) -> Any:
+    # Imported here: it takes longer than the other commands need.
+    from workbench.analysis import advise
+
+    return advise(problem, rtol=rtol, seed=seed, probe_n=probe_n, progress=log, **more)
