@@ -1,14 +1,19 @@
-"""Quality of the advisor's pick, compared with full solves of all pairs, on the paper's problems and three others.
+"""Quality of the advisor's pick, compared with full solves of all pairs, and of its predictions from small grids.
 
-    python -m benchmarks advisor [--output FOLDER]
+    python -m benchmarks advisor [--quick] [--output FOLDER]
+    python -m benchmarks.advisor --problem bubbles-3d --n 256 --probe-n 64 [--device cuda] [--param count=8]
 
-Every pair is solved once, for at most 1.5 times as long as the best so far (setup included); first levels whose setup
-alone takes longer are not combined with second levels. Pairs within 1.5 of the best are then solved again in
-interleaved rounds, the pick among them; the figure is the pick's median time over the smallest median.
+The first: on the paper's problems and three others, every pair is solved once, for at most 1.5 times as long as the
+best so far (setup included); first levels whose setup alone takes longer are not combined with second levels. Pairs
+within 1.5 of the best are then solved again in interleaved rounds, the pick among them; the figure is the pick's median
+time over the smallest median. The second: `advise(probe_n=...)` solves on grids of probe-n and half as many points per
+side; its best pairs are then solved with n, and each total is printed over what was predicted.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import math
 import statistics
 from functools import partial
@@ -32,15 +37,66 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "27-point Poisson 96^3": ("poisson27", {"n": 96}),
 }
 STOPPING = Stopping(rtol=1e-6)
+PREDICTED = {"8 bubbles": ("bubbles-3d", {"sides": "z-:dirichlet"}), "two layers": ("two-layer", {})}
+"""Problems of the predictions that run with all benchmarks."""
+SIZES = {"8 bubbles": (128, 64), "two layers": (1024, 256)}
+"""Points per side of the problem, and of the largest probe."""
+QUICK_SIZES = {"8 bubbles": (32, 16)}
+CHECKED = 6
+"""Pairs with the best predictions that are solved at full size."""
 WORTH_A_LOOK = 1.5
 MOST_AGAIN = 8
 ROUNDS = 3
 
 
-def figures() -> dict[str, Any]:
+def figures(quick: bool = False) -> dict[str, Any]:
     """What `python -m benchmarks` prints."""
-    cases = {label: configure(name, parameters).problem for label, (name, parameters) in CASES.items()}
-    return attempts({label: partial(measure, problem) for label, problem in cases.items()})
+    jobs: dict[str, Any] = {}
+    for label, (n, probe_n) in (QUICK_SIZES if quick else SIZES).items():
+        name, parameters = PREDICTED[label]
+        problem = configure(name, parameters, n=n).problem
+        jobs[f"{label}, n = {n} from {probe_n}"] = partial(predicted, problem, probe_n, "cpu")
+    if not quick:
+        cases = {label: configure(name, parameters).problem for label, (name, parameters) in CASES.items()}
+        jobs |= {label: partial(measure, problem) for label, problem in cases.items()}
+    return attempts(jobs)
+
+
+def predicted(problem: Problem, probe_n: int, device: str) -> dict[str, Any]:
+    """Predictions from small grids next to measurements; the second of two solves counts, since the first compiles."""
+    advice = advise(problem, probe_n=probe_n, devices=(device,))
+    system = problem.assemble()
+    rows = {}
+    for estimate in advice.estimates[:CHECKED]:
+        configuration = configuration_of(problem, estimate.pair, STOPPING)
+        run_through(Run(configuration, system))
+        result = run_through(Run(configuration, system))
+        total = result.setup_seconds + result.iteration_seconds
+        rows[estimate.pair.label] = {
+            "predicted": _figures(estimate.setup_seconds, estimate.iterations, estimate.iteration_seconds),
+            "measured": _figures(result.setup_seconds, result.iterations, result.iteration_seconds),
+            "probes_n": list(estimate.probe_ns),
+            "converged": result.converged,
+            "measured_over_predicted": total / estimate.seconds,
+        }
+    totals = {label: row["measured"]["total_s"] for label, row in rows.items() if row["converged"]}
+    pick = advice.estimates[0].pair.label
+    return {
+        "unknowns": system.operator.shape[0],
+        "pick": pick,
+        "pick_over_best_of_checked": totals.get(pick, math.inf) / min(totals.values()),
+        "advice_s": advice.probe_seconds,
+        "pairs": rows,
+    }
+
+
+def _figures(setup: float, iterations: float, iterating: float) -> dict[str, float]:
+    return {
+        "setup_s": setup,
+        "iterations": iterations,
+        "per_iteration_s": iterating / max(1, iterations),
+        "total_s": setup + iterating,
+    }
 
 
 def measure(problem: Problem) -> dict[str, Any]:
@@ -99,3 +155,21 @@ def everything(problem: Problem, system: LinearSystem, pick: LevelPair) -> dict[
             found[pair] = run.setup_seconds + run.iteration_seconds
             best = min(best, found[pair])
     return found
+
+
+def main() -> None:
+    """Print the predictions for one problem next to measurements."""
+    parser = argparse.ArgumentParser(prog="benchmarks.advisor", description="predictions next to measurements")
+    parser.add_argument("--problem", default="bubbles-3d")
+    parser.add_argument("--n", type=int, default=128, help="points per side")
+    parser.add_argument("--probe-n", type=int, default=64, help="points per side of the largest grid probed")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="of the problem")
+    options = parser.parse_args()
+    parameters = dict(text.split("=", 1) for text in options.param)
+    problem = configure(options.problem, parameters, n=options.n).problem
+    print(json.dumps(predicted(problem, options.probe_n, options.device), indent=2))
+
+
+if __name__ == "__main__":
+    main()

@@ -22,13 +22,25 @@ def add(verbs: Any) -> None:
     problem_arguments(advise)
     for declared in (STOPPING["rtol"], RUN["seed"]):
         add_option(advise, declared, default=declared.default)
+    advise.add_argument(
+        "--probe-n",
+        type=int,
+        metavar="N",
+        help="only predict, from solves with at most N points per side; by default the best pairs are also solved",
+    )
     advise.add_argument("--json", action="store_true", help="print JSON")
     advise.set_defaults(command=_advise)
 
 
 def _advise(options: argparse.Namespace) -> int:
-    from workbench.analysis import advise
-
-    advice = advise(options.problem, rtol=options.rtol, seed=options.seed, progress=log, **parameters(options))
+    asked = (options.rtol, options.seed, options.probe_n)
+    advice = _advice(options.problem, *asked, parameters(options))
     print(json.dumps(finite(advice.to_dict())) if options.json else advice.text())
     return CONVERGED
+
+
+def _advice(problem: str, rtol: float, seed: int, probe_n: int | None, more: dict[str, Any]) -> Any:
+    # Imported here: it takes longer than the other commands need.
+    from workbench.analysis import advise
+
+    return advise(problem, rtol=rtol, seed=seed, probe_n=probe_n, progress=log, **more)
