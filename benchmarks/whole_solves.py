@@ -5,9 +5,9 @@
 All get the assembled problem (peers its CSR matrix), start from x0 = 0 and end at ||b - A x|| <= 1e-6 ||b||, which is
 recomputed for all. On a GPU setup includes the copy of A there, which `upload_s` gives singly. Ours is A-DEF2 with a
 Neumann series, boxes of four cells per side (eight in 2D) split by phase, and the multilevel coarse solver; and CG with
-our geometric multigrid alone, in double precision like the rest and, for two phases, also in precision mixed. On the
-cores the peers are PyAMG, and PETSc's GAMG and hypre's BoomerAMG with one and two MPI ranks; on a GPU AmgX's PCG around
-its classical and aggregation cycles. Rounds are interleaved, the first only warms up, figures are medians.
+our geometric multigrid alone; both in double precision like the rest and, for two phases, also in precision mixed. On
+the cores the peers are PyAMG, and PETSc's GAMG and hypre's BoomerAMG with one and two MPI ranks; on a GPU AmgX's PCG
+around its classical and aggregation cycles. Rounds are interleaved, the first only warms up, figures are medians.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import importlib
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from workbench.operators import TwoPhaseStencil
 from workbench.preconditioners.amgx import Amgx
 from workbench.problems import LinearSystem
 from workbench.run import Run, Stopping, configure, run_through
+from workbench.settings import MIXED
 
 SIDE = {"sides": "z-:dirichlet"}
 RANDOM = {"count": 50, "layout": "random", "radius": 0.05, **SIDE}
@@ -101,12 +103,13 @@ def case(label: str, name: str, parameters: dict[str, Any], device: str, rounds:
     problem = configure(name, parameters).problem
     system = problem.assemble()
     size = system.operator.shape[0]
-    runs: dict[str, Callable[[], Row]] = {
-        f"ours, {first}": lambda first=first: ours(name, parameters, first, device, system) for first in FIRST
-    }
-    for precision in ("float64", "mixed") if isinstance(system.operator, TwoPhaseStencil) else ("float64",):
-        label_of = "ours, mg" if precision == "float64" else f"ours, mg, {precision}"
-        runs[label_of] = lambda precision=precision: multigrid(name, parameters, precision, device, system)
+    runs: dict[str, Callable[[], Row]] = {}
+    for precision in ("float64", MIXED) if isinstance(system.operator, TwoPhaseStencil) else ("float64",):
+        setting = partial(_row, name, parameters, device, system, precision=precision)
+        ending = "" if precision == "float64" else f", {precision}"
+        for first in FIRST:
+            runs[f"ours, {first}{ending}"] = partial(ours, setting, first, system, parameters["n"])
+        runs[f"ours, mg{ending}"] = partial(setting, preconditioner="mg")
     peers = gpu_peers if device != "cpu" else cpu_peers
     with tempfile.TemporaryDirectory() as folder:
         runs |= dict(peers(system, Path(folder)))
@@ -118,26 +121,11 @@ def case(label: str, name: str, parameters: dict[str, Any], device: str, rounds:
     return {"N": size, "solves": rows}
 
 
-def ours(name: str, parameters: dict[str, Any], first: str, device: str, system: LinearSystem) -> Row:
+def ours(solve: Callable[..., Row], first: str, system: LinearSystem, n: int) -> Row:
     """A-DEF2 with the multilevel coarse solver."""
-    grid = system.grid or ()
-    parts = parameters["n"] // CELLS[len(grid)]
+    parts = n // CELLS[len(system.grid or ())]
     space = f"levelset:{parts}" if system.phase is not None else f"blocks:{parts}"
-    return _row(
-        name,
-        parameters,
-        device,
-        system,
-        preconditioner=first,
-        deflation=space,
-        coarse="multilevel",
-        variant="a-def2",
-    )
-
-
-def multigrid(name: str, parameters: dict[str, Any], precision: str, device: str, system: LinearSystem) -> Row:
-    """CG with one cycle of geometric multigrid and no deflation."""
-    return _row(name, parameters, device, system, preconditioner="mg", precision=precision)
+    return solve(preconditioner=first, deflation=space, coarse="multilevel", variant="a-def2")
 
 
 def _row(name: str, parameters: dict[str, Any], device: str, system: LinearSystem, **chosen: Any) -> Row:
