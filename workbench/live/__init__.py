@@ -24,6 +24,7 @@ from workbench.live.stepper import Stepper
 from workbench.live.steps import StepView
 from workbench.live.sweep import SweepView
 from workbench.live.timeline import TimelineView
+from workbench.live.volume import VolumeView
 
 __all__ = [
     "BlockView",
@@ -48,6 +49,7 @@ __all__ = [
     "Stepper",
     "SweepView",
     "TimelineView",
+    "VolumeView",
     "Workbench",
     "explore",
     "open_run",
