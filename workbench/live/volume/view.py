@@ -160,10 +160,10 @@ class VolumeView(StreamView):
         if place is None or self._asked_scene:
             return
         self._asked_scene = True
-        if place.grid is None or len(place.grid) != 3:
-            self._say(looker.title, FLAT)
-        elif place.system is None:
+        if place.system is None:
             self._say(looker.title, NO_SYSTEM)
+        elif place.grid is None or len(place.grid) != 3:
+            self._say(looker.title, FLAT)
         else:
             system, labels = place.system, place.labels
             self._draw(lambda: scene(looker.title, system).with_labels(None if labels is None else labels.ravel()))
