@@ -19,8 +19,8 @@ from workbench.devices.kernels import block_products as block_kernels
 from workbench.devices.kernels import scalars as scalar_kernels
 from workbench.devices.kernels.kernel_text import KernelText
 from workbench.devices.kernels.plane_slice import PLANE
-from workbench.devices.kernels.volume_slice import VOLUME
 from workbench.devices.kernels.prelude import NAMED, prelude
+from workbench.devices.kernels.volume_slice import VOLUME
 from workbench.devices.plane_slice import PlaneSlice
 from workbench.devices.volume_slice import VolumeSlice
 from workbench.errors import InputError
