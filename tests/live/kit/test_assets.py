@@ -15,7 +15,7 @@ WORKERS = {
     "plots/plotworker.js": "class Plot",
     "plots/timelineworker.js": "class TimelinePlot",
 }
-MOST_BYTES = {"field/volume.js": 60_000}
+MOST_BYTES = {"field/volume.js": 63_000}
 """The 3D view carries shaders, and no library."""
 ROOMS = ("transport", "kit", "plots", "field", "build", "solve", "compare", "inspect", "teach", "app")
 """From the lowest to the highest, as the contract of import-linter in pyproject.toml has it for Python."""

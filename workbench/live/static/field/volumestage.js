@@ -1,30 +1,27 @@
 // When the 3D view is drawn and how finely: coarsely while something moves and the GPU is slow, finely at rest, and not
 // at all when nothing has changed.
 
-const [MOVING_MS, FINE_MS, WHOLE_MS] = [45, 500, 2500];
+// Milliseconds that a picture may take while something moves, and one at rest that takes several pixels for one.
+const [MOVING_MS, SOFTWARE_MS, FINE_MS] = [30, 100, 500];
 const REST = 160;
 const [LEAST, FINEST] = [0.2, 2];
 
-// draw(quality) draws with so many pixels per pixel of the canvas; drawn(quality, ms) is called when that is on the page.
+// draw(quality) draws with so many pixels per pixel of the canvas and side; drawn(quality, ms) is called when that is on
+// the page.
 export function volumeStage(canvas, renderer, draw, drawn) {
-  // Milliseconds for a million pixels: a guess until the first picture is measured.
-  let cost = renderer.software ? 800 : 30;
-  let [frame, busy, asked, timer, moving, closed] = [0, false, false, 0, false, false];
+  const target = renderer.software ? SOFTWARE_MS : MOVING_MS;
+  let coarse = renderer.software ? 0.4 : 1;
+  let [frame, busy, asked, timer, closed] = [0, false, false, 0, false];
+  // What the next picture is: of something that moves, whole, or one with several pixels for each of the page.
+  let wanted = "whole";
 
-  const millions = () => Math.max(1, canvas.width * canvas.height) / 1e6;
-  const within = (milliseconds) => Math.max(LEAST, Math.sqrt(milliseconds / cost / millions()));
-
-  // While something moves, pixels of the screen are enough; at rest several make one smooth pixel, where there is time.
-  function qualityNow() {
-    if (moving) return Math.min(1, within(MOVING_MS));
-    const finest = (window.devicePixelRatio || 1) > 1.5 ? 1 : FINEST;
-    return within(FINE_MS) >= finest ? finest : Math.min(1, within(WHOLE_MS));
-  }
+  // A smooth edge takes four pixels for one, unless those of the screen are small.
+  const qualities = () => ({ moving: coarse, whole: 1, fine: (window.devicePixelRatio || 1) > 1.5 ? 1 : FINEST });
 
   function paint() {
     [frame, asked] = [0, false];
     if (closed || !canvas.width || !canvas.height) return;
-    const quality = qualityNow();
+    const [kind, quality] = [wanted, qualities()[wanted]];
     const begun = performance.now();
     busy = true;
     draw(quality);
@@ -32,33 +29,38 @@ export function volumeStage(canvas, renderer, draw, drawn) {
       busy = false;
       if (closed) return;
       const spent = performance.now() - begun;
-      cost = 0.5 * cost + 0.5 * Math.max(1, spent / millions() / quality ** 2);
+      if (kind === "moving") adapt(spent);
       drawn(quality, spent);
       if (asked) schedule();
-      else refine(quality);
+      else refine(kind, quality, spent);
     });
   }
 
-  // At rest once more, if that is finer.
-  function refine(quality) {
-    const wait = moving ? REST : 0;
-    moving = false;
-    if (qualityNow() > 1.1 * quality) timer = setTimeout(() => invalidate(false), wait);
+  function adapt(spent) {
+    if (spent > 1.3 * target) coarse = Math.max(LEAST, 0.8 * coarse);
+    else if (spent < 0.6 * target) coarse = Math.min(1, 1.2 * coarse);
+  }
+
+  // At rest once more, if that is finer and there is time for it.
+  function refine(kind, quality, spent) {
+    const { fine } = qualities();
+    if (kind === "moving" && quality < fine) timer = setTimeout(() => ask("whole"), REST);
+    if (kind === "whole" && quality < fine && spent * fine ** 2 < FINE_MS) ask("fine");
   }
 
   function schedule() {
     frame ||= requestAnimationFrame(paint);
   }
 
-  function invalidate(moves = true) {
+  function ask(kind) {
     clearTimeout(timer);
-    moving = moves;
+    wanted = kind;
     asked = true;
     if (!busy) schedule();
   }
 
   return {
-    invalidate,
+    invalidate: (moves = true) => ask(moves ? "moving" : "whole"),
     close() {
       closed = true;
       cancelAnimationFrame(frame);
