@@ -30,7 +30,6 @@ from benchmarks.live_view.lab import lab_tools
 from benchmarks.live_view.page import Page
 from benchmarks.live_view.remote import watched_from_elsewhere
 from benchmarks.live_view.report import costs, requirements, table
-from benchmarks.live_view.volume import measured as volume_measured
 from workbench import devices
 from workbench.errors import InputError
 
@@ -75,7 +74,6 @@ def figures(*, quick: bool = False) -> dict[str, Any]:
             where: {name: found for name, found in told.items() if name != "rounds"} for where, told in watched.items()
         },
         "timeline": timeline,
-        "volume": volume_measured(quick=quick),
         "load_before_and_after": [load_before, os.getloadavg()[0]],
     }
 

@@ -1,6 +1,6 @@
 """The 3D view of a run at 128^3: pictures per second where the cores draw them, CPU time, and the cost to a solve.
 
-    python -m benchmarks.live_view.volume [--quick]
+    python -m benchmarks volume_view [--quick] [--output FOLDER]
 
 The browser has no GPU here: SwiftShader draws on the cores that also solve. Other load lowers the pictures per second,
 but not the CPU time per picture. The slowdown is measured as in the rest of the benchmark, with the page
@@ -9,8 +9,6 @@ on the same cores and with a client elsewhere that receives the pictures and pai
 
 from __future__ import annotations
 
-import json
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -171,7 +169,3 @@ def _rounds(browser: Chromium, home: Path, count: int) -> list[dict[str, Any]]:
                 raise TimeoutError(f"the kernel made no {count} rounds in {LIMIT_SECONDS} s")
             time.sleep(0.5)
     return rounds.read(file)
-
-
-if __name__ == "__main__":
-    print(json.dumps(measured(quick="--quick" in sys.argv), indent=1))

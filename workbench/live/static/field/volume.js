@@ -25,6 +25,8 @@ const LOST = "The graphics context was lost; the cube is shown again when the br
 // Pictures per second: where the cores draw them they are the solver's, too.
 const RATES = { hardware: 10, software: 3 };
 const REPORT_MS = 1000;
+// Of the room on the page: its greatest width over its height, and its height over its width with pixels for words.
+const [CUBE_SHAPE, FLAT_SHAPE] = [{ widest: 1.55, tall: 0.9, words: 0 }, { widest: 2.6, tall: 0.27, words: 90 }];
 const [ABOVE_BAR, BELOW_BAR, BESIDE_BAR] = [40, 14, 12];
 
 function render({ model, el }) {
@@ -41,23 +43,23 @@ function render({ model, el }) {
   let [fresh, paints, frames, quality, spent] = [false, 0, 0, 0, 0];
   const ranges = new Uint8Array(4 * BLOCKS ** 3);
   const moved = () => stage.invalidate();
-  const controls = volumeControls(model, moved);
-  root.append(controls.rows, heading, plot, excuse, note);
-  const handles = volumeHandles(plot, () => model.get("position"), (axis, share) => {
-    model.set("position", model.get("position").map((place, other) => (other === axis ? share : place)));
-    model.save_changes();
-  });
   const renderer = volumeRenderer(cube, () => write(excuse, LOST), () => {
     write(excuse, "");
     upload();
     moved();
   });
   if (!renderer) write(excuse, NO_WEBGL);
+  const controls = volumeControls(model, moved, () => Boolean(renderer));
+  root.append(controls.rows, heading, plot, excuse, note);
+  const handles = volumeHandles(plot, () => model.get("position"), (axis, share) => {
+    model.set("position", model.get("position").map((place, other) => (other === axis ? share : place)));
+    model.save_changes();
+  });
   const stage = renderer ? volumeStage(cube, renderer, drawCube, drawn) : flatStage(() => {
     drawAround();
     drawn(1, 0);
   });
-  const room = volumeRoom(plot, { under, cube, over }, () => model.get("height"), () => {
+  const room = volumeRoom(plot, { under, cube, over }, () => model.get("height"), renderer ? CUBE_SHAPE : FLAT_SHAPE, () => {
     colours = theme(plot);
     stage.invalidate(false);
   });
@@ -141,7 +143,8 @@ function render({ model, el }) {
       signed: picture.signed,
       crisp: parts.own,
       inside: still.inside ? 1 : -1,
-      glass: numbersOf(colours.soft),
+      // Between ink and paper: it dims a light page a little and brightens a dark one.
+      glass: numbersOf(colours.soft).map((part, place) => 0.6 * part + 0.4 * numbersOf(colours.paper)[place]),
       // Steps per side length: at least one per cell.
       steps: Math.max(48, ...picture.size, ...(still.size ?? [])),
     }, chosen);

@@ -11,7 +11,8 @@ const CHOICES = {
   colours: ["colours", ["automatic", "linear", "logarithmic"]],
 };
 
-export function volumeControls(model, changed) {
+// solid() says whether there is a cube, or only its slices.
+export function volumeControls(model, changed, solid) {
   const rows = element("div", "wb-volumerows");
   const chosen = element("div", "wb-fieldrow wb-choices");
   const drawn = element("div", "wb-fieldrow wb-choices");
@@ -45,9 +46,10 @@ export function volumeControls(model, changed) {
     const share = `${Math.round(100 * model.get("apart"))} %`;
     sliders.apart.setAttribute("aria-valuetext", share);
     const own = model.get("quantity") === "coefficient";
-    roots.phases.hidden = own || !still?.phases;
-    levels.hidden = own && !still?.phases;
-    pieces.hidden = !still?.pieces;
+    const cube = solid();
+    roots.phases.hidden = !cube || own || !still?.phases;
+    levels.hidden = !cube || (own && !still?.phases);
+    pieces.hidden = !cube || !(still?.pieces > 1);
     sliders.level.disabled = !checks.surface.checked;
     sliders.apart.disabled = !checks.subdomains.checked;
   }

@@ -3,10 +3,9 @@
 // Side lengths that the cube takes on the page, nearly independent of how it is turned.
 const ACROSS = 1.6;
 const MARGIN = 40;
-const WIDEST = 1.55;
 
 // changed() is called when the room is another.
-export function volumeRoom(plot, { under, cube, over }, heightNow, changed) {
+export function volumeRoom(plot, { under, cube, over }, heightNow, { widest, tall, words }, changed) {
   const room = { width: 0, height: 0, bar: 0, scale: 1 };
 
   function lay(canvas, width, height) {
@@ -16,10 +15,10 @@ export function volumeRoom(plot, { under, cube, over }, heightNow, changed) {
   }
 
   function measure() {
-    const tall = heightNow();
-    plot.style.maxWidth = `${WIDEST * tall}px`;
+    const most = heightNow();
+    plot.style.maxWidth = `${widest * most}px`;
     room.width = plot.clientWidth;
-    room.height = Math.min(tall, Math.max(240, Math.round(0.9 * room.width)));
+    room.height = Math.min(most, Math.max(200, Math.round(tall * room.width) + words));
     room.scale = window.devicePixelRatio || 1;
     plot.style.height = `${room.height}px`;
     for (const canvas of [under, over]) lay(canvas, room.width, room.height);

@@ -28,6 +28,11 @@ uint labelAt(vec3 p) {
   return texelFetch(labels, clamp(ivec3(p * labelsReach * vec3(size)), ivec3(0), size - 1), 0).r;
 }
 
+// A line that is seen on a dark and on a light colour.
+vec3 ruled(vec3 colour, float share) {
+  return mix(colour, vec3(dot(colour, vec3(0.3, 0.6, 0.1)) < 0.35 ? 1.0 : 0.0), share);
+}
+
 vec3 lit(vec3 colour, vec3 normal, float least) {
   vec3 light = normalize(near + 0.45 * up - 0.35 * right);
   float gloss = pow(max(0.0, dot(normal, normalize(light + near))), 48.0);
@@ -100,8 +105,8 @@ vec3 solid(vec3 p) {
 // Front to back: what is there already, and the share of light that still passes.
 void veil(inout vec3 sum, inout float open, vec3 normal) {
   float slant = 1.0 - abs(dot(normal, near));
-  float alpha = mix(0.16, 0.85, slant * slant);
-  sum += open * alpha * lit(glass, dot(normal, near) > 0.0 ? normal : -normal, 0.45);
+  float alpha = mix(0.14, 0.7, slant * slant);
+  sum += open * alpha * lit(glass, dot(normal, near) > 0.0 ? normal : -normal, 0.75);
   open *= 1.0 - alpha;
 }
 
@@ -123,8 +128,8 @@ vec3 onSlice(vec3 p, int axis) {
   vec3 colour = shown(p);
   vec3 lying = vec3(axis == 0, axis == 1, axis == 2);
   vec3 crossed = abs(p - position) + lying, rim = min(p, 1.0 - p) + lying;
-  if (min(crossed.x, min(crossed.y, crossed.z)) < 0.6 * pixel) colour *= 0.7;
-  if (min(rim.x, min(rim.y, rim.z)) < 0.8 * pixel) return mix(colour, glass, 0.7);
+  if (min(crossed.x, min(crossed.y, crossed.z)) < 0.6 * pixel) colour = ruled(colour, 0.35);
+  if (min(rim.x, min(rim.y, rim.z)) < 0.8 * pixel) return ruled(colour, 0.5);
   vec3 one = axis == 0 ? vec3(0.0, 1.0, 0.0) : vec3(1.0, 0.0, 0.0);
   vec3 other = axis == 2 ? vec3(0.0, 1.0, 0.0) : vec3(0.0, 0.0, 1.0);
   if (subdomains) {
@@ -244,7 +249,7 @@ void main() {
   vec3 p = place - t * near;
   vec3 colour = lit(shown(p - 1e-3 * normal), normal, 0.62);
   vec3 room = min(p - least, most - p) + abs(normal);
-  if (min(room.x, min(room.y, room.z)) < 1.2 * pixel * (1.0 + apart)) colour *= 0.45;
+  if (min(room.x, min(room.y, room.z)) < 1.2 * pixel * (1.0 + apart)) colour = ruled(colour, 0.4);
   made = vec4(colour, 1.0);
   gl_FragDepth = 0.5 - 0.25 * dot(near, (p + shift - 0.5) / (1.0 + apart));
 }`;
