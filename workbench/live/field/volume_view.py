@@ -19,11 +19,11 @@ from workbench.live.field.volume_cut import LIVE_CELLS, MOST_CELLS, VolumeCut
 from workbench.live.field.volume_rate import ShareLimit
 from workbench.live.field.volume_still import Still
 from workbench.live.kit.assets import module
+from workbench.live.kit.run_handle import RunSource
 from workbench.live.kit.stream_view import StreamView
 from workbench.live.transport.publisher import Again, Publisher
 from workbench.live.transport.worker import LatestOnly
-from workbench.recording import Record
-from workbench.run import Quantity, Result, Run, Session, Snapshot
+from workbench.run import Quantity, Snapshot
 
 NO_RUN = "the solution, the residual and the error are shown here as soon as a run has begun"
 FLAT = "the 3D view needs a grid with three dimensions; the field view shows this problem"
@@ -62,6 +62,7 @@ class VolumeView(StreamView):
         self.look: Snapshot | None = None
         self._looker: SnapshotSource | None = None
         self._sentence = ("", "")
+        self._following = threading.RLock()
         self._drawing = LatestOnly("workbench-volume")
         self._changed = threading.Event()
         self._stale = self._still_due = True
@@ -74,14 +75,16 @@ class VolumeView(StreamView):
 
     def show(self, scene: Scene) -> None:
         """Draw a problem; its volumes are made in the background. One that is not in 3D gets a sentence."""
-        self._looker = None
-        self._draw(lambda: scene)
+        with self._following:
+            self._looker, self._sentence = None, ("", "")
+        self._draw(None, lambda: scene)
 
-    def follow(self, run: Session | Run | Result | Record) -> None:
+    def follow(self, run: RunSource) -> None:
         """Show another run, active or at rest."""
         looker = SnapshotSource(run, self.publisher.wake)
-        self.still, self.look, self._shades, self._asked_scene = None, None, None, False
-        self._looker = looker
+        with self._following:
+            self.still, self.look, self._shades, self._asked_scene = None, None, None, False
+            self._looker, self._sentence = looker, ("", "")
         self._touch()
 
     def close(self) -> None:
@@ -166,23 +169,31 @@ class VolumeView(StreamView):
             self._say(looker.title, FLAT)
         else:
             system, labels = place.system, place.labels
-            self._draw(lambda: scene(looker.title, system).with_labels(None if labels is None else labels.ravel()))
+            with_labels = None if labels is None else labels.ravel()
+            self._draw(looker, lambda: scene(looker.title, system).with_labels(with_labels))
 
-    def _draw(self, make: Callable[[], Scene]) -> None:
-        """Make a scene and its volumes in the background."""
-        self._sentence = ("", "")
+    def _draw(self, looker: SnapshotSource | None, make: Callable[[], Scene]) -> None:
+        """Make a scene and its volumes in the background; they are dropped if another run is followed by then."""
 
         def draw() -> None:
+            still, title, sentence = None, "", ""
             try:
                 found = make()
+                title = found.title
+                if found.is_matrix or found.values.ndim != 3:
+                    sentence = FLAT
+                else:
+                    still = Still.of(found)
             except InputError as error:
-                self._say("", str(error))
-                return
-            if found.is_matrix or found.values.ndim != 3:
-                self._say(found.title, FLAT)
-                return
-            self.still, self._still_due = Still.of(found), True
-            self._touch()
+                sentence = str(error)
+            with self._following:
+                if looker is not self._looker:
+                    return
+                if still is not None:
+                    self.still, self._still_due = still, True
+                    self._touch()
+                else:
+                    self._say(title, sentence)
 
         self._drawing.ask(draw)
 

@@ -61,7 +61,7 @@ function render({ model, el }) {
   });
   const room = volumeRoom(plot, { under, cube, over }, () => model.get("height"), renderer ? CUBE_SHAPE : FLAT_SHAPE, () => {
     colours = theme(plot);
-    stage.invalidate(false);
+    stage.invalidate("whole");
   });
   const turn = turning(over, () => angles, (changed) => {
     angles = changed;
@@ -84,7 +84,7 @@ function render({ model, el }) {
     fresh = true;
     frames += 1;
     controls.know(picture, still);
-    stage.invalidate(picture.live);
+    stage.invalidate(picture.live ? "live" : "moving");
   });
   const wire = link(model, (content, buffer) => {
     seq = content.seq;

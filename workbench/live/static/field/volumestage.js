@@ -3,20 +3,21 @@
 
 // Milliseconds that a picture may take while something moves, and one at rest that takes several pixels for one.
 const [MOVING_MS, SOFTWARE_MS, FINE_MS] = [30, 100, 500];
-const REST = 160;
-const [LEAST, FINEST] = [0.2, 2];
+// Milliseconds after which what moved is at rest: by hand, and of a run whose pictures come several to a message.
+const RESTS = { moving: 160, live: 2000 };
+const [LEAST, FINEST] = [0.35, 2];
 
 // draw(quality) draws with so many pixels per pixel of the canvas and side; drawn(quality, ms) is called when that is on
 // the page.
 export function volumeStage(canvas, renderer, draw, drawn) {
   const target = renderer.software ? SOFTWARE_MS : MOVING_MS;
-  let coarse = renderer.software ? 0.4 : 1;
+  let coarse = renderer.software ? 0.5 : 1;
   let [frame, busy, asked, timer, closed] = [0, false, false, 0, false];
-  // What the next picture is: of something that moves, whole, or one with several pixels for each of the page.
+  // What the next picture is: of something that moves, of a run, whole, or with several pixels for each of the page.
   let wanted = "whole";
 
   // A smooth edge takes four pixels for one, unless those of the screen are small.
-  const qualities = () => ({ moving: coarse, whole: 1, fine: (window.devicePixelRatio || 1) > 1.5 ? 1 : FINEST });
+  const qualities = () => ({ moving: coarse, live: coarse, whole: 1, fine: (window.devicePixelRatio || 1) > 1.5 ? 1 : FINEST });
 
   function paint() {
     [frame, asked] = [0, false];
@@ -29,7 +30,7 @@ export function volumeStage(canvas, renderer, draw, drawn) {
       busy = false;
       if (closed) return;
       const spent = performance.now() - begun;
-      if (kind === "moving") adapt(spent);
+      if (kind in RESTS) adapt(spent);
       drawn(quality, spent);
       if (asked) schedule();
       else refine(kind, quality, spent);
@@ -44,7 +45,7 @@ export function volumeStage(canvas, renderer, draw, drawn) {
   // At rest once more, if that is finer and there is time for it.
   function refine(kind, quality, spent) {
     const { fine } = qualities();
-    if (kind === "moving" && quality < fine) timer = setTimeout(() => ask("whole"), REST);
+    if (kind in RESTS && quality < fine) timer = setTimeout(() => ask("whole"), RESTS[kind]);
     if (kind === "whole" && quality < fine && spent * fine ** 2 < FINE_MS) ask("fine");
   }
 
@@ -60,7 +61,8 @@ export function volumeStage(canvas, renderer, draw, drawn) {
   }
 
   return {
-    invalidate: (moves = true) => ask(moves ? "moving" : "whole"),
+    // Draw again, because something moves, for a picture of an active run, or "whole" at once.
+    invalidate: (kind = "moving") => ask(kind),
     close() {
       closed = true;
       cancelAnimationFrame(frame);
