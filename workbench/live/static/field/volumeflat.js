@@ -4,7 +4,7 @@ import { LETTERS } from "./volumeaxes.js";
 
 // The three slices of a volume as plain pictures, where the page has no WebGL2.
 
-const [BETWEEN, ABOVE, BELOW] = [26, 52, 34];
+const [BETWEEN, ABOVE, BELOW] = [36, 52, 34];
 // The axes across and up of the slice normal to x, y and z.
 const ALONG = [[1, 2], [0, 2], [0, 1]];
 
