@@ -145,8 +145,8 @@ function render({ model, el }) {
       inside: still.inside ? 1 : -1,
       // Between ink and paper: it dims a light page a little and brightens a dark one.
       glass: numbersOf(colours.soft).map((part, place) => 0.6 * part + 0.4 * numbersOf(colours.paper)[place]),
-      // Steps per side length: at least one per cell.
-      steps: Math.max(48, ...picture.size, ...(still.size ?? [])),
+      // Steps per side length: one per cell, and fewer where pixels are coarse as well.
+      steps: Math.max(40, ...picture.size) * Math.min(1, 0.5 + 0.5 * chosen),
     }, chosen);
   }
 
