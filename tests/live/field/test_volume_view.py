@@ -138,7 +138,8 @@ def test_the_residual_of_a_session_follows_the_run_and_is_whole_at_rest(view, pa
     message = received(page)[0]
     assert (message["size"], message["cells"], message["scale"]) == ((36, 36, 36), (72, 72, 72), "symlog")
     assert "the largest magnitude of 2 × 2 × 2 cells" in message["note"]
-    eventually(lambda: len(received(page)[0]["before"]) >= 2)
+    # How many come together depends on what a snapshot costs on this machine.
+    eventually(lambda: received(page)[0]["iteration"] > message["iteration"])
     last = received(page)[0]
     told = [picture["iteration"] for picture in (*last["before"], last)]
     assert sorted(set(told)) == told
