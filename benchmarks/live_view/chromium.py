@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,15 +45,18 @@ class Chromium:
 
 
 @contextlib.contextmanager
-def chromium(lab: Any, folder: Path) -> Iterator[Chromium]:
-    """Start the browser that the browser tests use; its profile lies in `folder`, and it ends with the block."""
+def chromium(lab: Any, folder: Path, args: Sequence[str] = ()) -> Iterator[Chromium]:
+    """Start the browser that the browser tests use; its profile lies in `folder`, and it ends with the block.
+
+    args: instead of those that the tests give it.
+    """
     from playwright.sync_api import sync_playwright
 
     profile = folder / "chromium"
     with sync_playwright() as playwright, (folder / "chromium.log").open("wb") as log:
         path = lab.browser_path() or playwright.chromium.executable_path
         options = [f"--user-data-dir={profile}", f"--window-size={WINDOW}", "--remote-debugging-port=0"]
-        command = [path, "--headless", *options, *lab.BROWSER_ARGS, "about:blank"]
+        command = [path, "--headless", *options, *(args or lab.BROWSER_ARGS), "about:blank"]
         process = subprocess.Popen(command, stdout=log, stderr=log)
         try:
             yield Chromium(playwright, _address(profile, process, folder / "chromium.log"), process.pid)

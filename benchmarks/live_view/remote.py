@@ -110,18 +110,26 @@ class _Canvas:
 
 
 def watched_from_elsewhere(url: str, home: Path, count: int, quantity: str) -> dict[str, Any]:
-    """Rounds in the kernel without its page, and what the client received in the page's place. quantity: what the
-    field shows."""
+    """Rounds in the kernel without the explorer's page. quantity: what the field shows."""
+    models = "[explorer.convergence.model_id, explorer.field.model_id]"
+    return rounds_elsewhere(url, home, count, "explorer", models, f"explorer.field.quantity = {quantity!r}")
+
+
+def rounds_elsewhere(url: str, home: Path, count: int, view: str, models: str, first: str) -> dict[str, Any]:
+    """Rounds in the kernel without its page, and what the client received in the page's place.
+
+    view, models: expressions for what is watched and for the models of its canvases; first: a line to run before.
+    """
     with urllib.request.urlopen(f"{url}/api/kernels", timeout=10) as answer:
         (kernel,) = json.load(answer)
     client = Client(url, kernel["id"])
     try:
-        for model in client.run("pass", "[explorer.convergence.model_id, explorer.field.model_id]"):
+        for model in client.run("pass", models):
             client.watch(model)
-        client.run(f"explorer.field.quantity = {quantity!r}")
+        client.run(first)
         file = home / "elsewhere.json"
         file.unlink(missing_ok=True)
-        client.run(f"rounds.begin(explorer, {count}, {file.name!r})")
+        client.run(f"rounds.begin({view}, {count}, {file.name!r})")
         begun, cpu = time.monotonic(), time.process_time()
         while not file.exists():
             if time.monotonic() - begun > LIMIT_SECONDS:

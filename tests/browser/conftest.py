@@ -158,12 +158,17 @@ def keep(page: Any, name: str) -> None:
 @pytest.fixture
 def page(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
     """A fresh page; an uncaught script error fails the test, and the last view is kept as a picture."""
-    context = lab.context(chromium)
+    yield from fresh_page(chromium, request.node.name)
+
+
+def fresh_page(browser: Any, name: str) -> Iterator[Any]:
+    """A page of a browser, as the fixture `page` has it."""
+    context = lab.context(browser)
     made = context.new_page()
     errors: list[str] = []
     made.on("pageerror", lambda error: OF_JUPYTER in str(error) or errors.append(str(error)))
     yield made
-    keep(made, request.node.name)
+    keep(made, name)
     context.close()
     assert not errors
 

@@ -29,6 +29,12 @@ BROWSER_ARGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+WEBGL_ARGS = [
+    *(arg for arg in BROWSER_ARGS if arg != "--disable-gpu"),
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+]
+"""WebGL2 drawn by the cores, also where there is a GPU, so that pictures are the same everywhere."""
 KERNEL_STATUS = "() => window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status"
 COLLAPSE = "() => window.jupyterapp.shell.collapseLeft()"
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from workbench.devices.plane_slice import PlaneSlice
+from workbench.devices.volume_slice import VolumeSlice
 from workbench.run import Quantity, Run, Session, State, Stopping, configure, run_through
 from workbench.run.snapshots import RECOMPUTED, UNKNOWN, of_result
 
@@ -219,6 +220,21 @@ def test_an_accelerator_copies_no_more_than_the_slice(accelerator, quantity):
     seen = run.snapshots.request(quantity, Narrow())
     run.serve_snapshots()
     np.testing.assert_array_equal(seen.values, Narrow.plane_slice(snapshot_of(run, quantity).values))
+
+
+class Whole(Narrow):
+    """The same for a volume."""
+
+    plane_slice = None
+    volume_slice = VolumeSlice((4, 8, 8), 3, peaks=True)
+
+
+@pytest.mark.parametrize("quantity", [Quantity.RESIDUAL, Quantity.SOLUTION, Quantity.ERROR])
+def test_an_accelerator_copies_no_more_than_the_reduced_volume(accelerator, quantity):
+    run = stepped(device=accelerator.spec)
+    seen = run.snapshots.request(quantity, Whole())
+    run.serve_snapshots()
+    np.testing.assert_array_equal(seen.values, Whole.volume_slice(snapshot_of(run, quantity).values))
 
 
 class Either(Narrow):

@@ -40,6 +40,7 @@ from workbench.devices.pieces import Pieces
 
 if TYPE_CHECKING:
     from workbench.devices.plane_slice import PlaneSlice
+    from workbench.devices.volume_slice import VolumeSlice
 
 
 class Memory(Protocol):
@@ -111,6 +112,10 @@ class Memory(Protocol):
 
     def plane(self, vector: DeviceVector, plane_slice: PlaneSlice) -> np.ndarray:
         """A plane of the vector as a new NumPy array of shape `plane_slice.seen`; no more than that is copied."""
+        ...
+
+    def volume(self, vector: DeviceVector, volume_slice: VolumeSlice) -> np.ndarray:
+        """The downsampled vector as a new NumPy array of shape `volume_slice.seen`; no more than that is copied."""
         ...
 
     def whole(self, vector: DeviceVector) -> DeviceVector:

@@ -8,6 +8,7 @@ from workbench.live.build.poisson_builder import PoissonBuilder
 from workbench.live.compare.race import RaceView
 from workbench.live.compare.sweep import SweepView
 from workbench.live.field.field_view import FieldView
+from workbench.live.field.volume_view import VolumeView
 from workbench.live.inspect.block_view import BlockView
 from workbench.live.inspect.inside import InsideView
 from workbench.live.inspect.mpcg_view import MPCGView
@@ -48,6 +49,7 @@ __all__ = [
     "Stepper",
     "SweepView",
     "TimelineView",
+    "VolumeView",
     "Workbench",
     "explore",
     "open_run",

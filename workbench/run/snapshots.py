@@ -19,6 +19,7 @@ import numpy as np
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.plane_slice import PlaneSlice
 from workbench.devices.protocol import Device
+from workbench.devices.volume_slice import VolumeSlice
 from workbench.errors import DeviceError
 from workbench.problems import LinearSystem
 from workbench.run.configuration import Configuration
@@ -43,7 +44,7 @@ class Quantity(enum.StrEnum):
 
 Cut = Callable[[np.ndarray], np.ndarray]
 """Extracts what is wanted of a vector, shape (N,), into a new array; it must not keep the vector itself. Of a cut that
-has a `plane_slice`, an accelerator evaluates that slice itself and copies no more."""
+has a `plane_slice` or a `volume_slice`, an accelerator evaluates that slice itself and copies no more."""
 
 
 class Snapshot:
@@ -78,6 +79,9 @@ class Snapshot:
         if isinstance(vector, np.ndarray):
             return self.cut(vector)
         assert device is not None
+        volume: VolumeSlice | None = getattr(self.cut, "volume_slice", None)
+        if volume is not None:
+            return device.volume(vector, volume)
         part: PlaneSlice | None = getattr(self.cut, "plane_slice", None)
         return self.cut(device.to_host(vector)) if part is None else device.plane(vector, part)
 

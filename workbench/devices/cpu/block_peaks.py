@@ -33,16 +33,17 @@ def _block_peaks(taken, plane, step, made):  # pragma: no cover
             far = plane[i * step].copy()
             for k in range(i * step + 1, min(rows, (i + 1) * step)):
                 for c in range(columns):
-                    far[c] = _farther(far[c], plane[k, c])
+                    far[c] = farther(far[c], plane[k, c])
             for j in range(made.shape[1]):
                 best = far[j * step]
                 for c in range(j * step + 1, min(columns, (j + 1) * step)):
-                    best = _farther(best, far[c])
+                    best = farther(best, far[c])
                 made[i, j] = best
 
 
 @njit(nogil=True)
-def _farther(a, b):  # pragma: no cover
+def farther(a, b):  # pragma: no cover
+    """The one of larger magnitude."""
     # NaN counts as larger than everything and is never replaced.
     taken = (abs(b) > abs(a)) | ((abs(b) == abs(a)) & (b > a)) | (b != b)
     return b if taken else a

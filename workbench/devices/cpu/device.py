@@ -21,6 +21,7 @@ from workbench.scaling import norm
 
 if TYPE_CHECKING:
     from workbench.devices.plane_slice import PlaneSlice
+    from workbench.devices.volume_slice import VolumeSlice
 
 
 class Cpu(StepByStep, Operators):
@@ -103,6 +104,10 @@ class Cpu(StepByStep, Operators):
     def plane(self, vector: np.ndarray, plane_slice: PlaneSlice) -> np.ndarray:
         """A plane of the vector as a new array. Cost: one read of the plane."""
         return plane_slice(vector)
+
+    def volume(self, vector: np.ndarray, volume_slice: VolumeSlice) -> np.ndarray:
+        """The downsampled vector as a new array. Cost: one read of the cells that count."""
+        return volume_slice(vector)
 
     def zero_block(self, size: int, columns: int, dtype: np.dtype) -> np.ndarray:
         """An N x columns block vector of zeros, row-major."""

@@ -12,14 +12,13 @@ import numpy as np
 from workbench.deflation.nested import NestedParts
 from workbench.errors import InputError
 from workbench.live.field.coarse_levels import Nesting
-from workbench.live.field.cuts import Cut
 from workbench.live.kit.run_handle import RunHandle, RunSource
 from workbench.live.transport.rate_limit import RateLimit
 from workbench.live.transport.worker import LatestOnly
 from workbench.problems import LinearSystem
 from workbench.recording import Record
 from workbench.run import Quantity, Result, Run, Session, Snapshot, State
-from workbench.run.snapshots import of_result
+from workbench.run.snapshots import Cut, of_result
 
 NO_SOLUTION = "no solution was kept of this run; run it again to see it"
 NO_SYSTEM = "the loaded run does not hold its matrix, so only its solution can be seen; run it again to see the others"

@@ -1,0 +1,40 @@
+"""A vector on a 3D grid, downsampled on the device for drawing, so that only its result is copied."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from workbench.devices.cpu.volume_peaks import volume_peaks
+
+
+@dataclasses.dataclass(frozen=True)
+class VolumeSlice:
+    """All cells of a vector of shape (N,) on a grid (nz, ny, nx), in blocks of `step` cells per side.
+
+    The last blocks of a side may be smaller. peaks: the value of largest magnitude of each block, with its sign; else
+    the cell in the middle of the block, or its last one where it ends before that.
+    """
+
+    grid: tuple[int, int, int]
+    step: int = 1
+    peaks: bool = False
+
+    def __call__(self, vector: np.ndarray) -> np.ndarray:
+        """The real part of a host vector, downsampled, a new array of shape `seen`. Cost: one read of the cells that
+        count, by all cores for peaks."""
+        values = np.real(vector).reshape(self.grid)
+        if self.peaks:
+            return volume_peaks(values, self.step)
+        return values[np.ix_(*(self.middles(cells) for cells in self.grid))]
+
+    @property
+    def seen(self) -> tuple[int, int, int]:
+        """Shape of the result."""
+        layers, rows, columns = (-(-cells // self.step) for cells in self.grid)
+        return layers, rows, columns
+
+    def middles(self, cells: int) -> np.ndarray:
+        """The cell in the middle of each block along a side of so many cells."""
+        return np.minimum(np.arange(self.step // 2, cells + self.step // 2, self.step), cells - 1)

@@ -1,0 +1,115 @@
+"""What of a 3D problem stays as it is during a run: its coefficient, the surfaces of its phases, its subdomains."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+from scipy import ndimage
+
+from workbench.live.field.colormap import Colormap
+from workbench.live.field.pictures import Picture, Scene
+from workbench.live.field.volume_cut import LIVE_CELLS, VolumeCut
+
+MOST_LABELS = 1 << 16
+"""Subdomains that 16 bits tell apart."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Still:
+    """The volumes of a scene, bytes or 16-bit labels, z slowest.
+
+    coefficient: of each cell, as bytes of `shades`. surfaces: the same smoothed, so that the surface between two phases
+    has a slope to be lit. inside: whether the phase that takes less room is the one of the greater bytes. pieces: of
+    each subdomain its label and the corners x0, y0, z0, x1, y1, z1 of its box in side lengths.
+    """
+
+    scene: Scene
+    shades: Colormap
+    coefficient: np.ndarray
+    surfaces: np.ndarray
+    inside: bool
+    labels: np.ndarray | None
+    pieces: np.ndarray
+    cut: VolumeCut
+    labels_cut: VolumeCut
+
+    @classmethod
+    def of(cls, scene: Scene) -> Still:
+        """Cost: some passes over at most 128^3 cells."""
+        layers, rows, columns = scene.values.shape
+        grid = (layers, rows, columns)
+        cut = VolumeCut(grid)
+        low, high = float(scene.values.min()), float(scene.values.max())
+        shades = Colormap(low, high) if scene.even else Colormap.of_magnitudes(low, high)
+        shares = shades.share(cut(scene.values)).astype(np.float32)
+        coefficient = shades.to_bytes(cut(scene.values))
+        labels_cut = VolumeCut(grid, most=LIVE_CELLS)
+        labels, pieces = None, np.empty((0, 7), np.float32)
+        if scene.labels is not None and int(scene.labels.max()) < MOST_LABELS:
+            labels = labels_cut(scene.labels).astype(np.uint16)
+            pieces = boxes(labels, labels_cut)
+        inside = bool(np.count_nonzero(shares > 0.5) <= shares.size // 2)
+        surfaces = np.rint(255 * smoothed(shares)).astype(np.uint8)
+        return cls(scene, shades, coefficient, surfaces, inside, labels, pieces, cut, labels_cut)
+
+    def message(self) -> Picture:
+        """The message for the browser and its buffer: pieces as float32, labels as 16-bit numbers, then surfaces."""
+        labels = b"" if self.labels is None else self.labels.tobytes()
+        message: dict[str, Any] = {
+            "part": "still",
+            "size": self.surfaces.shape[::-1],
+            "reach": self.cut.reach,
+            "labelled": [0, 0, 0] if self.labels is None else self.labels.shape[::-1],
+            "labelsreach": self.labels_cut.reach,
+            "pieces": len(self.pieces),
+            "phases": self.shades.low < self.shades.high,
+            "inside": self.inside,
+        }
+        return message, self.pieces.tobytes() + labels + self.surfaces.tobytes()
+
+    def coefficient_message(self) -> Picture:
+        """The coefficient as the quantity that is shown."""
+        scene = self.scene
+        return {
+            "part": "values",
+            "title": scene.title,
+            "note": "; ".join(filter(None, [*scene.notes, self.cut.words(), self.unlabelled])),
+            "bar": scene.bar,
+            "size": self.coefficient.shape[::-1],
+            "reach": self.cut.reach,
+            "cells": scene.values.shape[::-1],
+            **self.shades.told(),
+        }, self.coefficient.tobytes()
+
+    @property
+    def unlabelled(self) -> str:
+        """Why subdomains are not drawn; empty where they are, and where there are none."""
+        if self.scene.labels is None or self.labels is not None:
+            return ""
+        count = int(self.scene.labels.max()) + 1
+        return f"{count:,} subdomains are not drawn, since the view tells at most {MOST_LABELS:,} apart"
+
+
+def smoothed(shares: np.ndarray) -> np.ndarray:
+    """The mean of 5^3 cells with binomial weights; cells beyond the boundary count as the one next to it."""
+    made = shares
+    for axis in range(3):
+        made = ndimage.correlate1d(made, np.array([1, 4, 6, 4, 1]) / 16, axis=axis, mode="nearest")
+    return made.clip(0, 1)
+
+
+def boxes(labels: np.ndarray, cut: VolumeCut) -> np.ndarray:
+    """The label of each subdomain of a reduced grid, and the box around its cells in side lengths, shape (k, 7).
+
+    Labels that no block of cells has kept are left out.
+    """
+    rows = []
+    reach = np.array(cut.reach)
+    for label, box in enumerate(ndimage.find_objects(labels.astype(np.int32) + 1)):
+        if box is not None:
+            low = np.array([side.start for side in reversed(box)]) / labels.shape[::-1] / reach
+            high = np.array([side.stop for side in reversed(box)]) / labels.shape[::-1] / reach
+            rows.append([label, *low, *np.minimum(high, 1)])
+    return np.array(rows, np.float32).reshape(-1, 7)

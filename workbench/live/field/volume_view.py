@@ -1,0 +1,248 @@
+"""The 3D view: bubbles, slices, isosurfaces and subdomains of a cube of cells, at rest and while a run is active."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import traitlets
+
+from workbench.errors import InputError
+from workbench.live.field.colormap import Colormap
+from workbench.live.field.frame_batch import Frame, FrameBatch
+from workbench.live.field.pictures import Picture, Scene, blank, scene
+from workbench.live.field.quantities import AUTOMATIC, BARS, COEFFICIENT, COLOURS, NAMES, shades_of
+from workbench.live.field.snapshot_source import NO_SYSTEM, Place, SnapshotSource, why_nothing
+from workbench.live.field.volume_cut import LIVE_CELLS, MOST_CELLS, VolumeCut
+from workbench.live.field.volume_rate import ShareLimit
+from workbench.live.field.volume_still import Still
+from workbench.live.kit.assets import module
+from workbench.live.kit.run_handle import RunSource
+from workbench.live.kit.stream_view import StreamView
+from workbench.live.transport.publisher import Again, Publisher
+from workbench.live.transport.worker import LatestOnly
+from workbench.run import Quantity, Snapshot
+
+NO_RUN = "the solution, the residual and the error are shown here as soon as a run has begun"
+FLAT = "the 3D view needs a grid with three dimensions; the field view shows this problem"
+
+
+class VolumeView(StreamView):
+    """A cube of cells in WebGL: slices, surfaces of the phases, an isosurface, and the subdomains drawn apart.
+
+    `show(scene)` draws a problem; `follow(run)` shows a run, active or at rest, and `quantity` what of it:
+    `coefficient`, `solution`, `residual` or `error`. colours: `linear`, `logarithmic` or `automatic`, as in the field
+    view. position: of the slices normal to x, y and z, in side lengths. slices, surface, phases, subdomains: what is
+    drawn. level: of the isosurface, as a share of the scale; of a signed quantity the surfaces of both signs are drawn.
+    apart: how far the subdomains are drawn apart, 0 to 1. height: in pixels. rate: pictures per second that the page
+    can paint, set by the page.
+
+    During a run the solver thread reduces the vector to at most 64^3 cells, at most ten times a second and for at most
+    3% of its time; at rest to at most 128^3. Without WebGL2 the page draws the three slices in 2D.
+    """
+
+    _esm = module("field/volume.js")
+
+    height = traitlets.Int(460, min=120).tag(sync=True)
+    quantity = traitlets.Enum(tuple(NAMES), COEFFICIENT).tag(sync=True)
+    colours = traitlets.Enum(COLOURS, AUTOMATIC).tag(sync=True)
+    position = traitlets.List(traitlets.Float(), [0.25, 0.75, 0.25], 3, 3).tag(sync=True)
+    slices = traitlets.Bool(True).tag(sync=True)
+    surface = traitlets.Bool(True).tag(sync=True)
+    phases = traitlets.Bool(True).tag(sync=True)
+    subdomains = traitlets.Bool(True).tag(sync=True)
+    level = traitlets.Float(0.5, min=0, max=1).tag(sync=True)
+    apart = traitlets.Float(0.0, min=0, max=1).tag(sync=True)
+    rate = traitlets.Float(10.0, min=0.1, max=60).tag(sync=True)
+
+    def __init__(self, publisher: Publisher | None = None, **traits: Any) -> None:
+        self.still: Still | None = None
+        self.look: Snapshot | None = None
+        self._looker: SnapshotSource | None = None
+        self._sentence = ("", "")
+        self._following = threading.RLock()
+        self._drawing = LatestOnly("workbench-volume")
+        self._changed = threading.Event()
+        self._stale = self._still_due = True
+        self._asked_scene = False
+        self._pace = ShareLimit()
+        self._reel = FrameBatch()
+        self._shades: Colormap | None = None
+        super().__init__(publisher, **traits)
+        self.observe(self._touch, ["quantity", "colours"])
+
+    def show(self, scene: Scene) -> None:
+        """Draw a problem; its volumes are made in the background. One that is not in 3D gets a sentence."""
+        with self._following:
+            self._looker, self._sentence = None, ("", "")
+        self._draw(None, lambda: scene)
+
+    def follow(self, run: RunSource) -> None:
+        """Show another run, active or at rest."""
+        looker = SnapshotSource(run, self.publisher.wake)
+        with self._following:
+            self.still, self.look, self._shades, self._asked_scene = None, None, None, False
+            self._looker, self._sentence = looker, ("", "")
+        self._touch()
+
+    def close(self) -> None:
+        self._drawing.close()
+        super().close()
+
+    def publish(self) -> Again:
+        if self.link.restart():
+            self._still_due = True
+            self._changed.set()
+        if self._changed.is_set():
+            self._changed.clear()
+            self._stale = True
+        if not self.link.free:
+            return False
+        looker = self._looker
+        if looker is not None:
+            self._prepare(looker)
+        if self._still_due and self.still is not None:
+            self._still_due = False
+            self.link.send(*self.still.message())
+        goes_on, shot = self._news(looker)
+        made = None
+        if shot is not None:
+            self._stale = False
+            made = self._reel.add(self._told_more(shot), (looker, self.quantity, self.colours))
+        made = made or self._reel.due()
+        if made is not None:
+            self.link.send(*made)
+        if goes_on and not self._stale:
+            return self._pace.wait or True
+        return goes_on or self._reel.waits
+
+    def _news(self, looker: SnapshotSource | None) -> tuple[bool, Frame | None]:
+        """Whether there may be more to show, and a picture if there is a new one, or an old one is stale."""
+        title, sentence = self._sentence
+        if sentence:
+            return False, self._words(title, sentence)
+        if looker is not None and looker.place is None:
+            return looker.unplaced, self._words(looker.title, f"{why_nothing(looker.watched)}.")
+        if self.quantity == COEFFICIENT:
+            return False, self._if_stale(self.still.coefficient_message) if self.still else None
+        if looker is None:
+            return False, self._words("", f"{NO_RUN}.")
+        return self._seen(looker)
+
+    def _seen(self, looker: SnapshotSource) -> tuple[bool, Frame | None]:
+        """A picture of a vector of the run."""
+        place, quantity = looker.where(), Quantity(self.quantity)
+        assert place is not None
+        assert place.grid is not None
+        layers, rows, columns = place.grid
+        live, run = looker.watched.busy, looker.watched.run
+        most = LIVE_CELLS if live else MOST_CELLS
+        cut = VolumeCut((layers, rows, columns), quantity is not Quantity.SOLUTION, most)
+        self._pace.keep(self.rate, run.snapshots if run is not None and live else None)
+        look, _ = looker.poll(quantity, cut, due=self._pace)
+        goes_on = looker.goes_on or looker.waiting
+        self.look = look or self.look
+        latest = self.look
+        fits = latest is not None and (latest.quantity, latest.cut) == (quantity, cut)
+        if latest is None or not fits or (look is None and not self._stale):
+            return goes_on, None
+        stale = self._stale
+
+        def make() -> Picture:
+            shades = shades_of(latest, self.colours)
+            self._shades = shades.kept_from(self._shades) if shades and live and not stale else shades
+            return picture(latest, self._shades, cut, looker.title, place)
+
+        return goes_on, Frame(make, live)
+
+    def _prepare(self, looker: SnapshotSource) -> None:
+        """Ask a worker for the volumes of the problem, as soon as its system is there."""
+        place = looker.where()
+        if place is None or self._asked_scene:
+            return
+        self._asked_scene = True
+        if place.system is None:
+            self._say(looker.title, NO_SYSTEM)
+        elif place.grid is None or len(place.grid) != 3:
+            self._say(looker.title, FLAT)
+        else:
+            system, labels = place.system, place.labels
+            with_labels = None if labels is None else labels.ravel()
+            self._draw(looker, lambda: scene(looker.title, system).with_labels(with_labels))
+
+    def _draw(self, looker: SnapshotSource | None, make: Callable[[], Scene]) -> None:
+        """Make a scene and its volumes in the background; they are dropped if another run is followed by then."""
+
+        def draw() -> None:
+            still, title, sentence = None, "", ""
+            try:
+                found = make()
+                title = found.title
+                if found.is_matrix or found.values.ndim != 3:
+                    sentence = FLAT
+                else:
+                    still = Still.of(found)
+            except InputError as error:
+                sentence = str(error)
+            with self._following:
+                if looker is not self._looker:
+                    return
+                if still is not None:
+                    self.still, self._still_due = still, True
+                    self._touch()
+                else:
+                    self._say(title, sentence)
+
+        self._drawing.ask(draw)
+
+    def _say(self, title: str, sentence: str) -> None:
+        self._sentence = (title, f"{sentence}.")
+        self._touch()
+
+    def _words(self, title: str, sentence: str) -> Frame | None:
+        """A sentence in place of a picture, once."""
+        return self._if_stale(lambda: (volume_blank(title, sentence), b""))
+
+    def _if_stale(self, make: Callable[[], Picture]) -> Frame | None:
+        return Frame(make) if self._stale else None
+
+    def _told_more(self, shot: Frame) -> Frame:
+        quantity, live = self.quantity, shot.live
+
+        def make() -> Picture:
+            message, buffer = shot.make()
+            return {**message, "quantity": quantity, "live": live}, buffer
+
+        return Frame(make, live)
+
+    def _touch(self, _change: Any = None) -> None:
+        self._changed.set()
+        self.publisher.wake()
+
+
+def picture(look: Snapshot, shades: Colormap | None, cut: VolumeCut, title: str, place: Place) -> Picture:
+    """The message of a snapshot and its buffer, a byte per cell, z slowest; a sentence where nothing is to be shown."""
+    quantity, values = look.quantity, look.values
+    if values is None or shades is None:
+        return {**volume_blank(f"{quantity.value}: {title}", f"{look.words}."), "iteration": look.iteration}, b""
+    notes = [look.words, f"{place.unknowns:,} unknowns", cut.words()]
+    if not np.isfinite(values).all():
+        notes.append("there are values that are not finite")
+    return {
+        "part": "values",
+        "title": f"{quantity.value} after iteration {look.iteration:,}: {title}",
+        "note": "; ".join(filter(None, notes)),
+        "bar": BARS[quantity],
+        "size": values.shape[::-1],
+        "reach": cut.reach,
+        "cells": cut.grid[::-1],
+        "iteration": look.iteration,
+        **shades.told(),
+    }, np.ascontiguousarray(shades.to_bytes(values)).tobytes()
+
+
+def volume_blank(title: str, note: str) -> dict[str, Any]:
+    """The message for a picture that cannot be drawn, with a sentence that says why."""
+    return {**blank(title, note), "part": "values", "size": [0, 0, 0], "reach": [1, 1, 1], "cells": [0, 0, 0]}
