@@ -176,7 +176,7 @@ RUN = _by_name(
         str,
         "float64",
         "how vectors are stored; mixed keeps all but x and b in single precision, with arithmetic in double precision "
-        "and r = b - A x every ten iterations",
+        "and r = b - A x at least every ten iterations",
         choices=("float64", MIXED),
     ),
 )

@@ -7,7 +7,7 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.run import Run, configure
-from workbench.run.mixed import INTERVAL
+from workbench.run.mixed import FIRST_INTERVAL, INTERVAL, interval_for
 from workbench.run.traffic import iteration_bytes
 
 SIDE = {"sides": "z-:dirichlet"}
@@ -123,3 +123,29 @@ def test_the_precision_is_named_in_the_result():
     result = finished("mixed", n=8, count=1, rtol=1e-4).result()
     assert result.summary["precision"] == "mixed"
     assert finished("float64", n=8, count=1, rtol=1e-4).result().summary["precision"] == "float64"
+
+
+@pytest.mark.parametrize("device", ["cpu", "opencl"])
+def test_a_method_that_converges_within_an_interval_needs_no_more_iterations(device):
+    choices = {"n": 24, "preconditioner": "mg", "device": device, "x0": "zero", **SIDE}
+    double, mixed = (finished(precision, rtol=1e-9, **choices) for precision in ("float64", "mixed"))
+    assert double.iterations < 2 * INTERVAL
+    assert mixed.reason.converged
+    assert mixed.iterations <= double.iterations + 1
+    assert mixed.result().true_relative_residual <= 1e-9
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "iterations", "expected"),
+    [
+        (1.0, 1e-4, 3, 3),  # a tenth an iteration
+        (1.0, 1e-2, 3, 6),
+        (1.0, 0.9, 3, INTERVAL),
+        (1.0, 1e-12, 2, 2),
+        (1.0, 2.0, 2, FIRST_INTERVAL),
+        (1.0, 2.0, 8, INTERVAL),
+        (0.0, 0.0, 3, FIRST_INTERVAL),
+    ],
+)
+def test_the_interval_follows_the_rate(before, after, iterations, expected):
+    assert interval_for(before, after, iterations) == expected

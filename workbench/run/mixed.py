@@ -1,14 +1,15 @@
 """Precision mixed: a recurrence whose vectors are stored in single precision, with x and all arithmetic in double.
 
 A recurrence in single precision drifts from b - A x, so r is replaced by b - A x in double precision at intervals and
-keeps its direction: the coefficients of A are exact, the replacement costs one product in ten, and the true residual
-reaches what double precision reaches, while w, p, q and r take half of the memory traffic.
+keeps its direction: every time ||r|| has fallen by a thousand, and at least every ten iterations. The coefficients of A
+are exact, the true residual reaches what double precision reaches, and w, p, q and r take half of the memory traffic.
 
 Source: van der Vorst and Ye 2000 (residual replacement).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,13 +17,18 @@ import numpy as np
 
 from workbench.devices.clock import Clock
 from workbench.devices.lines.workspace import Workspace
+from workbench.devices.rows import Rows
 from workbench.run.measures import Measures
 from workbench.run.recurrence import Recurrence
 from workbench.run.setup import SolveSetup
 from workbench.run.stopping import Norm
 
 INTERVAL = 10
-"""Iterations between two replacements of r."""
+"""Iterations between two replacements of r, at most."""
+FIRST_INTERVAL = 4
+"""The same until the rate of convergence is known."""
+REDUCTION = 1e-3
+"""Of ||r|| between two replacements, at most: single precision has seven digits, of which the direction needs four."""
 REPLACE = "r = w"
 """w is b - A x."""
 CORRECT = "x = x + u"
@@ -34,13 +40,15 @@ class MixedRecurrence(Recurrence):
 
     def __init__(self, setup: SolveSetup, norm: Norm, check_every: int | None, clock: Clock | None, measures: Measures):
         self._measures = measures
-        self._since = 0
+        self._since, self._interval = 0, FIRST_INTERVAL
+        self._first_square = 0.0
+        """||r||^2 after the first iteration since the last replacement."""
         super().__init__(setup, norm, check_every, clock)
 
     @property
     def longest_interval(self) -> int:
         """The iterations until the next replacement, at most."""
-        return min(super().longest_interval, INTERVAL - self._since)
+        return min(super().longest_interval, max(1, self._interval - self._since))
 
     def _made_workspace(self, clock: Clock | None) -> Workspace:
         return mixed_workspace(self._setup, self._measures.residual, clock)
@@ -63,17 +71,31 @@ class MixedRecurrence(Recurrence):
         return solver.recurrence(*space.lines(*lines), before=start)
 
     def _before(self) -> None:
-        if self._since >= INTERVAL:
+        if self._since >= self._interval:
             self._replace()
             self._since = 0
 
-    def _after(self, count: int) -> None:
-        self._since += count
+    def _after(self, rows: Rows) -> None:
+        if self._since == 0:
+            self._first_square = rows.scalar(0, "rr")
+        self._since += rows.count
+        self._interval = interval_for(self._first_square, rows.scalar(rows.count - 1, "rr"), self._since)
 
     def _replace(self) -> None:
         """r = b - A x."""
         self._measures.true_residual()
         self._take()
+
+
+def interval_for(before: float, after: float, iterations: int) -> int:
+    """Iterations in which ||r|| falls by `REDUCTION` at the present rate, at least 2 and at most `INTERVAL`.
+
+    before, after: ||r||^2, with so many iterations from the first to the last row.
+    """
+    if not 0 < after < before or iterations < 2:
+        return INTERVAL if iterations >= FIRST_INTERVAL else FIRST_INTERVAL
+    rate = math.log(after / before) / (2 * (iterations - 1))
+    return max(2, min(INTERVAL, int(math.log(REDUCTION) / rate)))
 
 
 def mixed_workspace(setup: SolveSetup, residual: Any, clock: Clock | None = None) -> Workspace:

@@ -53,8 +53,8 @@ class Recurrence:
     def _before(self) -> None:
         """What precedes the iterations of an interval, and counts as their time."""
 
-    def _after(self, count: int) -> None:
-        """What follows `count` iterations."""
+    def _after(self, rows: Rows) -> None:
+        """What follows the iterations of an interval."""
 
     @property
     def longest_interval(self) -> int:
@@ -80,7 +80,7 @@ class Recurrence:
         else:
             self.watch.make(self._generator, count, alike=self._alike)
         rows = self._rows()
-        self._after(rows.count)
+        self._after(rows)
         return rows, (time.perf_counter() - begun) / rows.count
 
     def resolve(self) -> None:
