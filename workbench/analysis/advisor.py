@@ -18,12 +18,13 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 
+from workbench import devices as machine_devices
 from workbench.analysis.candidates import LevelPair, coarsened, level_pairs
-from workbench.analysis.memory_need import refusal
 from workbench.analysis.predictions import Probe, iterations_needed, predict
 from workbench.errors import InputError
 from workbench.problems import LinearSystem, Problem
 from workbench.run import Configuration, Result, Run, Stopping, configure
+from workbench.run.memory_need import checked_need
 
 RATIOS = (4, 2)
 """Coarsening ratios of the probing grids, per side."""
@@ -291,12 +292,21 @@ class _Search:
         """Rule out what does not fit into the memory of its device; the generator returns the others."""
         kept = []
         for pair in candidates:
-            reason = refusal(pair, self.system.operator, self.cells, self.dimensions)
+            reason = self._refusal(pair)
             if reason:
                 yield self._refuse(pair, reason)
             else:
                 kept.append(pair)
         return kept  # pyright: ignore[reportReturnType]
+
+    def _refusal(self, pair: LevelPair) -> str:
+        """Why a pair does not fit, as a sentence; empty if it does, as far as its memory is known beforehand."""
+        try:
+            configuration = configuration_of(self.problem, pair, self.stopping, self.seed)
+            checked_need(configuration, machine_devices.device(pair.device))
+        except InputError as error:
+            return str(error)
+        return ""
 
     def probe(self, small: Problem, candidates: list[LevelPair]) -> Iterator[Event]:
         """Estimate pairs from solves on a coarser grid."""

@@ -42,7 +42,7 @@ class Probe:
     @classmethod
     def of(cls, run: Run, n: int) -> Probe:
         """What a run has taken that ended, or was stopped."""
-        per_iteration = run.iteration_seconds / max(1, run.iterations)
+        per_iteration = _seconds_of_an_iteration(run)
         factoring = sum(phase.seconds for phase in run.setup.phases.done if phase.name == FACTORED)
         return cls(
             n,
@@ -127,6 +127,12 @@ def iterations_needed(run: Run) -> float:
     achieved = math.log(max(norms.max(), run.threshold) / max(norms[-1], 1e-300))
     required = math.log(max(norms.max() / run.threshold, 1.0))
     return max(run.iterations, run.iterations * required / achieved if achieved > 0 else math.inf)
+
+
+def _seconds_of_an_iteration(run: Run) -> float:
+    """The median, which a disturbed iteration does not change."""
+    steps = np.diff(run.history["seconds"])
+    return float(np.median(steps)) if steps.size else run.iteration_seconds
 
 
 def _coarse_solve_seconds(run: Run) -> float:
