@@ -1,0 +1,66 @@
+"""How numbers, times and amounts are written on the page; `static/kit/numbers.js` writes them alike.
+
+Three significant digits, the unit that fits, thin spaces between groups of three digits and before a unit, a true minus.
+"""
+
+from __future__ import annotations
+
+import math
+
+THIN = "\u2009"
+MINUS = "\u2212"
+MISSING = "–"
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+AMOUNTS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
+
+
+def number(value: float | None) -> str:
+    """Three significant digits; a power of ten below 0.001 and from a million on: 0.0407, 15.9, 8.71 × 10⁻⁷."""
+    if value is None or not math.isfinite(value):
+        return MISSING
+    if value == 0:
+        return "0"
+    mantissa, exponent = f"{abs(value):.2e}".split("e")
+    power = int(exponent)
+    sign = MINUS if value < 0 else ""
+    if -3 <= power < 6:
+        decimals = max(0, 2 - power)
+        return sign + _grouped(f"{abs(float(f'{value:.2e}')):.{decimals}f}")
+    return f"{sign}{mantissa}{THIN}×{THIN}10{str(power).translate(SUPERSCRIPTS)}"
+
+
+def count(value: int) -> str:
+    """An exact count, grouped from five digits on: 1234, 2 097 152."""
+    return (MINUS if value < 0 else "") + _grouped(str(abs(value)))
+
+
+def duration(seconds: float | None) -> str:
+    """A time in the unit that fits: 0.458 s is 458 ms, 15.9 ms, 1.64 s, 2 min 5 s."""
+    if seconds is None or not math.isfinite(seconds):
+        return MISSING
+    if seconds >= 99.95:
+        minutes, rest = divmod(round(seconds), 60)
+        hours, minutes = divmod(minutes, 60)
+        parts = ((hours, "h"), (minutes, "min"), (rest if not hours else 0, "s"))
+        return " ".join(f"{value}{THIN}{unit}" for value, unit in parts if value)
+    return _in_units(seconds, TIMES)
+
+
+def amount(nbytes: float) -> str:
+    """Bytes in the unit that fits: 268 MB."""
+    return _in_units(nbytes, AMOUNTS)
+
+
+def _in_units(value: float, units: tuple[tuple[float, str], ...]) -> str:
+    if value == 0:
+        return f"0{THIN}{units[0][1] if units is TIMES else 'B'}"
+    size, unit = next(((size, unit) for size, unit in units if abs(value) >= 0.9995 * size), units[-1])
+    return f"{number(value / size)}{THIN}{unit}"
+
+
+def _grouped(text: str) -> str:
+    whole, dot, rest = text.partition(".")
+    if len(whole) > 4:
+        whole = f"{int(whole):,}".replace(",", THIN)
+    return whole + dot + rest
