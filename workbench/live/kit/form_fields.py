@@ -34,7 +34,9 @@ class Field(traitlets.HasTraits):
         self.put(declared.default)
 
     def put(self, value: Any) -> None:
-        """Show a value of the block."""
+        """Show a value of the block; one that the menu does not list, such as rhs random:16, is added to it."""
+        if self.options and value not in self.options:
+            self.options = (*self.options, value)
         is_text = self.declared.kind in (float, str) or bool(self.declared.empty)
         self.value = as_text(value) if is_text and not self.options else value
 
@@ -85,9 +87,12 @@ class Choice(Field):
 
 
 class BlockChoice:
-    """The choice of one kind of block with the fields of the block chosen. `changed` is called after every change."""
+    """The choice of one kind of block with the fields of the block chosen.
 
-    def __init__(self, kind: str, changed: Changed, chosen: str) -> None:
+    changed: called after every change. told: called when a sentence below the choice is another.
+    """
+
+    def __init__(self, kind: str, changed: Changed, chosen: str, told: Changed = lambda: None) -> None:
         check_listed(kind, chosen)
         self.kind = kind
         self.choice = Choice(kind, chosen)
@@ -95,7 +100,7 @@ class BlockChoice:
         self.reasons: dict[str, str] = {}
         """Why blocks are not offered, by name."""
         self.remark = self.complaint = ""
-        self._changed = changed
+        self._changed, self._told = changed, told
         self._rebuild()
         self.choice.observe(self._chosen, "value")
 
@@ -122,11 +127,16 @@ class BlockChoice:
 
     def note(self, sentence: str) -> None:
         """Say something below the choice until another block is chosen; empty for nothing."""
-        self.remark = sentence
+        self._say(sentence, self.complaint)
 
     def complain(self, sentence: str) -> None:
         """Say below the choice why the block chosen cannot be used here; empty for nothing."""
-        self.complaint = sentence
+        self._say(self.remark, sentence)
+
+    def _say(self, remark: str, complaint: str) -> None:
+        if (remark, complaint) != (self.remark, self.complaint):
+            self.remark, self.complaint = remark, complaint
+            self._told()
 
     def all_fields(self) -> Iterable[tuple[str, Field]]:
         """The fields of the block chosen, by the names that the page uses."""
