@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import threading
 import time
 from pathlib import Path
@@ -15,6 +14,7 @@ from workbench.errors import InputError
 from workbench.figures import block_conditioning, boxes_over_field, directions_on_grid, term_weights, time_split
 from workbench.live.inspect.mpcg_figures import Follower, Inside, Part, inside
 from workbench.live.kit.controls import button
+from workbench.live.kit.html_table import html_table
 from workbench.live.kit.run_pictures import Watched, paint, picture
 from workbench.live.kit.save_bar import SaveBar
 from workbench.live.kit.status import StatusLine
@@ -223,13 +223,8 @@ class MPCGView:
             result = going.session.result
             if result is not None and not going.session.alive:
                 spent = f"{result.setup_seconds:.3g} + {result.iteration_seconds:.3g}"
-                cells = (going.curve.label, str(result.iterations), spent, "yes" if result.converged else "no")
-                rows.append("".join(f"<td>{html.escape(cell)}</td>" for cell in cells))
-        if not rows:
-            return ""
-        names = ("method", "iterations", "setup + iterating (s)", "converged")
-        head = "".join(f"<th>{name}</th>" for name in names)
-        return f"<table class='wb-table'><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+                rows.append((going.curve.label, str(result.iterations), spent, "yes" if result.converged else "no"))
+        return html_table(("method", "iterations", "setup + iterating (s)", "converged"), rows) if rows else ""
 
     def _show(self) -> None:
         """The curves, which are live, or the figure of the run."""
