@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from workbench.analysis.iterations_left import Estimate, iterations_left
-from workbench.live.kit.numbers import THIN, count, duration
+from workbench.live.kit.number_text import THIN, count, duration
 from workbench.live.plots.convergence import Curve
 from workbench.run import Session, State
 from workbench.run.job import ENDED

@@ -1,10 +1,11 @@
-// How numbers, times and amounts are written on the page; live/kit/numbers.py writes them alike.
+// How numbers, times and amounts are written on the page; live/kit/number_text.py writes them alike.
 // Three significant digits, the unit that fits, thin spaces between groups of digits and before a unit, a true minus.
 
 const THIN = "\u2009";
 const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
-const TIME_UNITS = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]];
-const BYTE_UNITS = [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]];
+// Size, name, and the value from which a unit is used.
+const TIME_UNITS = [[1, "s", 0.1], [1e-3, "ms", 1e-3], [1e-6, "µs", 1e-6], [1e-9, "ns", 0]];
+const BYTE_UNITS = [[1e12, "TB", 1e12], [1e9, "GB", 1e9], [1e6, "MB", 1e6], [1e3, "kB", 1e3], [1, "B", 0]];
 
 export function numberText(value) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
@@ -35,7 +36,7 @@ export function bytesText(bytes) {
 
 function fitting(value, units, zero) {
   if (value === 0) return `0${THIN}${zero}`;
-  const [size, unit] = units.find(([least]) => Math.abs(value) >= 0.9995 * least) ?? units.at(-1);
+  const [size, unit] = units.find(([, , least]) => Math.abs(value) >= 0.9995 * least);
   return `${numberText(value / size)}${THIN}${unit}`;
 }
 
