@@ -6,14 +6,13 @@ import time
 from typing import Any
 
 from workbench.analysis.iterations_left import Estimate, iterations_left
-from workbench.live.kit.number_text import THIN, count, duration
+from workbench.live.kit.number_text import count, duration
 from workbench.live.plots.convergence import Curve
 from workbench.run import Session, State
 from workbench.run.job import ENDED
 
 EVERY = 0.5
 """Seconds between two estimates of an active run."""
-NOT_ITERATIONS = ("kernels",)
 
 
 class Progress:
@@ -38,20 +37,20 @@ class Progress:
     @property
     def words(self) -> str:
         """Iterations so far and left, as a clause; the basis of the estimate is always said."""
-        last, run = self.curve.last, self.session.run
-        if last is None or run is None:
+        run = self.session.run
+        if run is None:
             return ""
-        done = f"iteration {count(last[0])}"
+        iterations = run.iterations
+        done = f"iteration {count(iterations)}"
         if self.estimate is None or not self.estimate.iterations:
             return done
-        whole = count(last[0] + self.estimate.iterations)
-        left = duration(self._seconds_left(last[0], run.iteration_seconds))
+        whole = count(iterations + self.estimate.iterations)
+        left = duration(self._seconds_left(iterations, run.iteration_seconds))
         return f"{done} of about {whole}, {left} left (estimate from the {self.estimate.basis})"
 
     def _made(self, state: State) -> dict[str, Any]:
         session, run = self.session, self.session.run
-        last = self.curve.last if run else None
-        done = last[0] if last else 0
+        done = run.iterations if run else 0
         if state is State.RUNNING and self.curve.history is not None:
             target = self.curve.tolerance * self.curve.norm_of_b
             self.estimate = iterations_left(self.curve.history, target)
@@ -76,9 +75,3 @@ class Progress:
 
     def _seconds_left(self, done: int, spent: float) -> float | None:
         return self.estimate.iterations * spent / done if self.estimate and done else None
-
-
-def finished(progress: dict[str, Any]) -> str:
-    """When a run ended and what it took, for the end of the bar."""
-    took = sum(seconds for _, seconds, _ in progress["phases"]) + progress["spent"]
-    return f"finished {progress['endedAt']},{THIN}{duration(took)}"

@@ -19,8 +19,8 @@ export function helpPanel(model, startTour) {
   panel.setAttribute("data-lm-suppress-shortcuts", "true");
   const head = element("div", "wb-head");
   const title = element("h2", "", "");
-  const back = press("All help", () => open());
-  const close = press("Close", () => panel.close());
+  const back = helpButton("All help", () => open());
+  const close = helpButton("Close", () => panel.close());
   head.append(title, element("span", "wb-fill"), back, close);
   const body = element("div", "wb-helpbody");
   panel.append(head, body);
@@ -45,8 +45,8 @@ export function helpPanel(model, startTour) {
       keys.append(name, element("dd", "", meaning));
     }
     const pages = element("div", "wb-pageslist");
-    for (const [name, words] of model.get("pages")) pages.append(press(words, () => tellKernel(model, { kind: "docs", page: name })));
-    const tour = press("Start the tour (two minutes)", () => {
+    for (const [name, words] of model.get("pages")) pages.append(helpButton(words, () => tellKernel(model, { kind: "docs", page: name })));
+    const tour = helpButton("Start the tour (two minutes)", () => {
       panel.close();
       startTour();
     });
@@ -66,7 +66,7 @@ export function helpPanel(model, startTour) {
     const rows = [["Name in code", facts.code], ["Formula", facts.formula], ["Cost", facts.cost], ["Source", facts.source]];
     for (const [name, words] of rows.filter(([, words]) => words)) list.append(element("dt", "", name), element("dd", "", words));
     const page = model.get("pages").find(([name]) => name === facts.docs);
-    const more = page ? [press(`Page “${page[1]}”`, () => tellKernel(model, { kind: "docs", page: page[0] }))] : [];
+    const more = page ? [helpButton(`Page “${page[1]}”`, () => tellKernel(model, { kind: "docs", page: page[0] }))] : [];
     show(facts.label, list, element("pre", "wb-about", facts.about), ...more);
   }
 
@@ -86,7 +86,7 @@ export function helpPanel(model, startTour) {
   };
 }
 
-function press(words, act) {
+function helpButton(words, act) {
   const made = element("button", "wb-link", words);
   made.type = "button";
   made.addEventListener("click", act);

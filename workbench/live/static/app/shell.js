@@ -1,6 +1,6 @@
 import { icon } from "../kit/icons.js";
 import { element, write } from "../kit/page.js";
-import { chosenTheme, chooseTheme } from "../kit/theme.js";
+import { chosenTheme, chooseTheme } from "../kit/themechoice.js";
 import { tellKernel } from "../transport/kernel.js";
 import { watchTerms } from "./glossary.js";
 import { helpPanel } from "./help.js";
@@ -118,9 +118,9 @@ function render({ model, el }) {
     showMode();
   });
   projector.prepend(icon("projector"));
-  const helpButton = quiet("Help", "keys, pages and a tour (key ?)", help.open);
-  helpButton.prepend(icon("help"));
-  foot.append(themeButton, projector, helpButton);
+  const openHelp = quiet("Help", "keys, pages and a tour (key ?)", help.open);
+  openHelp.prepend(icon("help"));
+  foot.append(themeButton, projector, openHelp);
 
   function nextTheme() {
     const place = THEMES.findIndex(([choice]) => choice === chosenTheme());

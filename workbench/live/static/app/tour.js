@@ -30,10 +30,10 @@ export function startTour(root, go) {
     at?.classList.add("wb-toured");
     at?.scrollIntoView({ block: "nearest" });
     const acts = element("div", "wb-acts");
-    const back = press("Back", () => move(-1), "wb-btn");
+    const back = tourButton("Back", () => move(-1), "wb-btn");
     back.disabled = place === 0;
-    const next = press(place + 1 < steps.length ? "Next" : "Done", () => move(1), "wb-btn wb-primary");
-    acts.append(press("Leave the tour", end, "wb-link"), element("span", "wb-fill"), back, next);
+    const next = tourButton(place + 1 < steps.length ? "Next" : "Done", () => move(1), "wb-btn wb-primary");
+    acts.append(tourButton("Leave the tour", end, "wb-link"), element("span", "wb-fill"), back, next);
     card.replaceChildren(element("p", "wb-note", `${place + 1} of ${steps.length}`), element("h3", "", title), element("p", "", words), acts);
     card.showPopover();
     const box = at?.getBoundingClientRect();
@@ -68,7 +68,7 @@ export function startTour(root, go) {
   show();
 }
 
-function press(words, act, kind) {
+function tourButton(words, act, kind) {
   const made = element("button", kind, words);
   made.type = "button";
   made.addEventListener("click", act);
