@@ -51,7 +51,7 @@ class Frame:
         key = title.lower().replace(" ", "-")
         self.pages[title] = page
         self._places[title] = f"{view}.{key}"
-        page.box.add_class("wb-part").add_class(f"wb-part-{view}-{key}")
+        page.box.add_class("wb-pane").add_class(f"wb-pane-{view}-{key}")
         if flush:
             page.box.add_class("wb-flush")
         self._views[view].children = (*self._views[view].children, page.box)

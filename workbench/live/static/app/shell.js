@@ -49,7 +49,7 @@ function render({ model, el }) {
     const view = present();
     if (!view) return;
     latest[view.key] = shown;
-    sheet.textContent = `[data-shell="${own}"] .wb-part:not(.wb-part-${shown.replace(".", "-")}) { display: none !important; }`;
+    sheet.textContent = `[data-shell="${own}"] .wb-pane:not(.wb-pane-${shown.replace(".", "-")}) { display: none !important; }`;
     if (root) root.dataset.view = view.key;
     for (const tab of tabs.children) {
       const chosen = tab.dataset.key === view.key;
