@@ -136,7 +136,7 @@ function render({ model, el }) {
           facts.dataset.of = block.code;
           const formula = element("span", "wb-m", block.formula);
           const more = link("help", `what ${block.label} is`, () => openHelp(block));
-          facts.replaceChildren(formula, element("span", "", [block.cost, block.source].filter(Boolean).join(" · ")), more);
+          facts.replaceChildren(formula, `${[block.cost, block.source].filter(Boolean).join(" · ")} `, more);
         }
         complain();
       },

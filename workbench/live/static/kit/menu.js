@@ -74,12 +74,13 @@ export function choiceMenu(button, label, options, chosen, pick) {
   function open() {
     search.value = "";
     menu.showPopover();
+    fill();
     const at = button.getBoundingClientRect();
     const [width, height] = [menu.offsetWidth, menu.offsetHeight];
     const below = at.bottom + height < innerHeight || at.top < height;
     menu.style.left = `${Math.max(0, Math.min(at.left, document.documentElement.clientWidth - width))}px`;
-    menu.style.top = `${below ? Math.max(0, Math.min(at.bottom, innerHeight - height)) : at.top - height}px`;
-    fill();
+    menu.style.top = `${below ? Math.max(0, Math.min(at.bottom, innerHeight - height)) : at.top - height - 8}px`;
+    activate(active);
     search.focus();
   }
 

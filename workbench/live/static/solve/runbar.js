@@ -10,7 +10,7 @@ import { turns } from "../transport/throttle.js";
 
 const BUTTONS = [["run", "play", "R"], ["stop", "stop", "S"], ["pause", "pause", ""], ["step", "", ""], ["stop_all", "", ""]];
 const SIGNS = { good: "good", bad: "bad", busy: "busy" };
-const SHORTEST = 0.01; // of the whole: shorter phases are in the time of the setup and have no segment
+const MOST = 4; // phases with a segment after the end: the longest; the others are summed
 
 function render({ model, el }) {
   el.classList.add("wb-runbar-host");
@@ -75,7 +75,7 @@ function render({ model, el }) {
     bar.classList.toggle("wb-ended", Boolean(endedAt));
     const setup = phases.reduce((sum, [, seconds]) => sum + seconds, 0);
     const whole = setup + spent;
-    const shown = endedAt ? phases.filter(([, seconds]) => seconds >= SHORTEST * whole) : phases;
+    const shown = longest(phases, endedAt ? MOST : MOST - 1);
     const parts = shown.map(([name, seconds, done]) => segment(name, done ? timeText(seconds) : "…", "wb-hatched", done ? 1 : 0.5, seconds));
     if (iterations || endedAt) {
       const share = endedAt ? 1 : left == null ? 0 : iterations / (iterations + left);
@@ -96,6 +96,14 @@ function render({ model, el }) {
     part.append(track, element("em", "", `${name} ${text}`));
     part.title = `${name} ${text}`;
     return part;
+  }
+
+  // In the order in which they were, the shorter ones as one.
+  function longest(phases, most) {
+    const kept = new Set([...phases].sort((one, other) => other[1] - one[1]).slice(0, most));
+    const others = phases.filter((phase) => phase[2] && !kept.has(phase));
+    const rest = others.reduce((sum, [, seconds]) => sum + seconds, 0);
+    return [...phases.filter((phase) => kept.has(phase) || !phase[2]), ...(others.length ? [["other setup", rest, true]] : [])];
   }
 
   function showField() {
