@@ -5,6 +5,7 @@ import { countText, timeText } from "../kit/numbers.js";
 import { element, write } from "../kit/page.js";
 import { ANSWER_MS, tellKernel } from "../transport/kernel.js";
 import { turns } from "../transport/throttle.js";
+import { followTheme } from "../kit/themechoice.js";
 
 // The bar of a run, pinned to the top: buttons, phases and progress, and a sentence that screen readers read out.
 
@@ -13,6 +14,7 @@ const SIGNS = { good: "good", bad: "bad", busy: "busy" };
 const MOST = 4; // phases with a segment after the end: the longest; the others are summed
 
 function render({ model, el }) {
+  followTheme();
   el.classList.add("wb-runbar-host");
   const root = element("div", "wb-runbar");
   root.setAttribute("data-lm-suppress-shortcuts", "true");
