@@ -71,6 +71,7 @@ class Explorer:
         self.convergence = ConvergenceView(publisher=self.publisher, movable=False)
         self.field = FieldView(self.publisher)
         self.timeline = TimelineView(hint=HINT, publisher=self.publisher)
+        self._hidden = False
         self.unfolded = widgets.Accordion([self.timeline], titles=["Timeline of the kernels"], selected_index=None)
         self.unfolded.observe(self._turn_page, "selected_index")
         self.result = widgets.HTML()
@@ -171,6 +172,11 @@ class Explorer:
             going.session.stop()
         self.publisher.wake()
 
+    def hide(self, hidden: bool) -> None:
+        """Another view is in front, and this one is sent nothing meanwhile; or it is in front again."""
+        self._hidden = hidden
+        self._turn_page()
+
     def clear(self) -> None:
         """Take away the runs that have ended, from the plot and the table."""
         with self._lock:
@@ -250,7 +256,8 @@ class Explorer:
 
     def _turn_page(self, _change: Any = None) -> None:
         """What is folded away is sent nothing."""
-        self.timeline.link.hidden = self.unfolded.selected_index is None
+        self.convergence.link.hidden = self.field.link.hidden = self._hidden
+        self.timeline.link.hidden = self._hidden or self.unfolded.selected_index is None
         self.publisher.wake()
 
     def _form_changed(self) -> None:
