@@ -305,7 +305,11 @@ def test_every_worked_example_is_one_that_can_be_run(form, name):
 
 def test_what_the_page_does_not_know_of_is_ignored(form):
     before = form.configuration()
-    for message in ({}, {"kind": "set", "field": "nothing", "value": 1}, {"kind": "set", "field": "solver", "value": "nothing"}):
+    for message in (
+        {},
+        {"kind": "set", "field": "nothing", "value": 1},
+        {"kind": "set", "field": "solver", "value": "nothing"},
+    ):
         form._receive(message)
     assert form.configuration() == before
 

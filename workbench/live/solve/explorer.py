@@ -207,7 +207,17 @@ class Explorer:
         exports = row("wb-buttons", self.save_bar.box, *self._exports.values(), self._clear)
         self._empty = row("wb-nothing", widgets.HTML(f'<p class="wb-note">{EMPTY}</p>'), self.begin)
         canvases = row("wb-canvases", self.convergence, self.field)
-        parts = [self._empty, self.result, canvases, self.setup, self.table, exports, self.saved, self.unfolded, self.share]
+        parts = [
+            self._empty,
+            self.result,
+            canvases,
+            self.setup,
+            self.table,
+            exports,
+            self.saved,
+            self.unfolded,
+            self.share,
+        ]
         columns = row("wb-cols", self.form.box, widgets.VBox(parts).add_class("wb-stage"))
         box = widgets.VBox([self.controls, columns])
         box.add_class("wb").add_class("wb-explorer").add_class("wb-solving")

@@ -37,7 +37,10 @@ def sentence(shown: Going | None, state: State, progress: str = "") -> tuple[str
     if state is State.FAILED:
         return f"{name}: {session.error}", "bad"
     if state is State.DONE and session.result is not None:
-        return f"{name}: {ending(session.result.summary, session.result.reason)}", "good" if session.result.converged else "plain"
+        return (
+            f"{name}: {ending(session.result.summary, session.result.reason)}",
+            "good" if session.result.converged else "plain",
+        )
     if state is State.DONE:
         background = "; what was under way cannot be interrupted and ends in the background"
         said = session.error or "stopped by the user"
@@ -67,7 +70,9 @@ def result_html(number_of_run: int, summary: Mapping[str, Any], words: str, tone
     setup, iterating = summary["setup_seconds"], summary["iteration_seconds"]
     each = f"; {duration(iterating / summary['iterations'])} per iteration" if summary["iterations"] else ""
     took = f"<b>{duration(setup + iterating)}</b>, of which setup {duration(setup)}{each}."
-    said = " ".join(escape(note[0].upper() + note[1:].rstrip(".") + ".") for note in notes if note.startswith(EXPLAINED))
+    said = " ".join(
+        escape(note[0].upper() + note[1:].rstrip(".") + ".") for note in notes if note.startswith(EXPLAINED)
+    )
     return (
         f'<div class="wb-result wb-{tone}"><span class="wb-mark">{SIGNS[tone]}</span><div><span>{_bold(words)}</span>'
         f'<span class="wb-note">Run {number_of_run}: {took} {said}</span></div></div>'
