@@ -86,6 +86,12 @@ export function choiceMenu(button, label, options, chosen, pick) {
 
   search.addEventListener("input", fill);
   menu.addEventListener("keydown", (event) => {
+    // Keys belong to the menu and not to the page.
+    event.stopPropagation();
+    if (event.key === "Escape") {
+      menu.hidePopover();
+      button.focus();
+    }
     const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 };
     if (event.key in moves) activate(active + moves[event.key]);
     else if (event.key === "Enter") choose(rows[active]);
@@ -93,7 +99,10 @@ export function choiceMenu(button, label, options, chosen, pick) {
     else return;
     if (event.key !== "Tab") event.preventDefault();
   });
-  menu.addEventListener("toggle", (event) => button.setAttribute("aria-expanded", event.newState === "open"));
+  menu.addEventListener("toggle", (event) => {
+    button.setAttribute("aria-expanded", event.newState === "open");
+    if (event.newState === "closed" && menu.contains(document.activeElement)) button.focus();
+  });
   button.setAttribute("aria-haspopup", "listbox");
   button.setAttribute("aria-expanded", "false");
   button.addEventListener("click", open);
