@@ -95,7 +95,14 @@ function render({ model, el }) {
     control.autocomplete = "off";
     box.classList.toggle("wb-tick", isTick);
     box.classList.toggle("wb-short", !isTick && declared.kind !== "str" && declared.kind !== "choice");
-    control.addEventListener("change", () => say("set", at, isTick ? control.checked : control.value));
+    const commit = () => say("set", at, isTick ? control.checked : control.value);
+    control.addEventListener("change", commit);
+    // JupyterLab keeps Enter from the browser, so that no change would be reported.
+    control.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || isTick) return;
+      event.stopPropagation();
+      if (String(state().values[at]) !== control.value) commit();
+    });
     const names = new Map(declared.choices);
     fields.set(at, {
       control,
