@@ -1,6 +1,6 @@
-import { Plot } from "./plot.js";
+import { ConvergencePlot } from "./convergenceplot.js";
 import { drawForPage } from "../transport/stage.js";
 
-// The plot in a worker.
+// The convergence plot in a worker.
 
-drawForPage(Plot);
+drawForPage(ConvergencePlot);
