@@ -52,8 +52,7 @@ class Form:
                 _group("Method"),
                 *method,
                 self.settings["device"],
-                self.settings["cluster"],
-                self.settings["memory_limit"],
+                *(self.settings[name] for name in ("cluster", "memory_limit", "precision")),
                 _group("Stopping"),
                 *(self.settings[name] for name in SHOWN),
             ]
