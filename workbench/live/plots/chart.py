@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import ipywidgets as widgets
 import traitlets
 
 from workbench.live.kit.assets import module
@@ -55,3 +56,27 @@ class ChartView(StreamView):
                 hear(str(content.get("key", "")))
         else:
             super()._receive(widget, content, buffers)
+
+
+class ChartStack:
+    """Up to two plots, one above the other. Display `box`."""
+
+    def __init__(self, publisher: Publisher) -> None:
+        self.charts = (ChartView(publisher), ChartView(publisher))
+        self.box = widgets.VBox(self.charts)
+        self.box.add_class("wb-low")
+        self.show([])
+
+    def show(self, scenes: Sequence[Scene]) -> None:
+        """Show these and hide the rest."""
+        for place, chart in enumerate(self.charts):
+            shown = place < len(scenes)
+            chart.layout.display = None if shown else "none"
+            if shown:
+                chart.show(scenes[place])
+        self.box.layout.display = None if scenes else "none"
+
+    @property
+    def scenes(self) -> list[Scene]:
+        """What is shown."""
+        return [chart.scene for chart in self.charts if chart.layout.display is None]

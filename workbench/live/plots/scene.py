@@ -74,10 +74,11 @@ class CurveOf:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class PointsOf:
-    """Points (x, y), both of shape (n,), in pixels of `size`, or of `sizes`. marker: "." is a dot.
+    """Points (x, y), both of shape (n,), in pixels of `size`, or of `sizes`. marker: "." is a dot, "" to be pointed at.
 
     texts: a title and lines for each, read out at the pointer. labels: a word beside each. keys: what a click gives.
-    colours, hatches: of each. tall: half the height of an upright stroke in place of a mark, in units of y.
+    word: what one of them is called. colours, hatches: of each. tall: half the height of an upright stroke in place of
+    a mark, in units of y.
     """
 
     name: str
@@ -95,10 +96,25 @@ class PointsOf:
     filled: bool = False
     outlined: bool = False
     tall: float = 0.0
+    word: str = ""
 
     @property
     def told(self) -> dict[str, Any]:
-        names = ("name", "size", "marker", "sizes", "texts", "labels", "keys", "colours", "hatches", "filled", "outlined", "tall")
+        names = (
+            "name",
+            "size",
+            "marker",
+            "sizes",
+            "texts",
+            "labels",
+            "keys",
+            "colours",
+            "hatches",
+            "filled",
+            "outlined",
+            "tall",
+            "word",
+        )
         shown = {name: getattr(self, name) for name in names}
         return {"layer": "points", "count": len(self.x), "colour": curve_style(self.style).colour, **shown}
 
@@ -184,8 +200,11 @@ class CellsOf:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ParallelOf:
-    """Parallel coordinates. axes: of each its title and its ticks as pairs of a share from 0 to 1 and a text; the last is
-    the result. shares: where each run meets each axis, shape (runs, axes), NaN for none. texts, keys: of each run."""
+    """Parallel coordinates: a line for each run through an upright axis for each parameter.
+
+    axes: of each its title and its ticks as pairs of a share from 0 to 1 and a text; the last is the result. shares:
+    where each run meets each axis, shape (runs, axes), NaN for none. texts, keys: of each run.
+    """
 
     axes: Sequence[tuple[str, Sequence[tuple[float, str]]]]
     shares: np.ndarray
@@ -206,8 +225,8 @@ class ParallelOf:
 class Scene:
     """name: of the picture; as long as it stays, so does what the user zoomed to. note: the sentence of an empty one.
 
-    spoken: the picture in words, with its numbers. ways: which axes a zoom moves, "x", "y" or "xy". logs: which axes can
-    be turned between logarithmic and linear. bare: without axes. live: more is to come.
+    spoken: the picture in words, with its numbers. ways: which axes a zoom moves, "x", "y" or "xy". logs: which axes
+    can be turned between logarithmic and linear. bare: without axes. live: more is to come.
     """
 
     name: str

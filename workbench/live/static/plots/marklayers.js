@@ -23,6 +23,8 @@ export class PointLayer {
   }
 
   draw({ context, frame, palette }) {
+    // Some are there to be pointed at only.
+    if (this.marker === "") return [];
     for (let k = 0; k < this.x.length; k += 1) {
       const [x, y] = [frame.toX(this.x[k]), frame.toY(this.y[k])];
       if (!Number.isFinite(x) || !Number.isFinite(y)) continue;

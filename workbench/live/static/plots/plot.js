@@ -283,7 +283,9 @@ export class Plot extends Stage {
 
   worded({ words, layer, k }) {
     if (words) return { title: words[0], lines: words.slice(1) };
-    return { title: this.x.say(layer.x[k]), lines: [`${layer.name || this.y.title} ${this.y.quantity.say(layer.y[k])}`] };
+    const what = layer.word || layer.name || this.y.title;
+    if (layer.tall) return { title: `${what}, ${k + 1} of ${layer.x.length}`, lines: [this.x.quantity.say(layer.x[k])] };
+    return { title: this.x.say(layer.x[k]), lines: [`${what} ${this.y.quantity.say(layer.y[k])}`] };
   }
 
   readOut() {
