@@ -17,7 +17,7 @@ def row_lengths_scene(lengths: np.ndarray) -> Scene:
     some = counts[counts > 0]
     title = "entries per row" if each == 1 else f"entries per row, {each} per bar"
     words = [
-        [f"{count:,} row{'s' * (count != 1)}", f"of {_range(left + 0.5, left + each - 0.5)} entries"]
+        [f"{count:,} {'row' if count == 1 else 'rows'}", f"of {_range(left + 0.5, left + each - 0.5)} entries"]
         for left, count in zip(edges[:-1], counts, strict=True)
     ]
     layers = [BarsOf("", middles, counts, each, texts=words), LineAt(mean, f"mean {mean:.3g}", upright=True)]

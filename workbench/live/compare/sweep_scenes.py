@@ -125,7 +125,7 @@ def curves_scene(runs: Runs, each: str, against: str) -> Scene:
             )
         )
     whole = bool(np.all(x == np.round(x)))
-    x_axis = Axis(against, "count" if whole else "", log=spread(x), whole=whole, word=against)
+    x_axis = Axis(against, "count" if whole else "", log=spread(x), whole=whole, word=against, marks=sorted(x.tolist()))
     y_axis = Axis(runs.title, "s" if runs.timed else "count", log=True)
     name = f"{runs.value} of {each} against {against}"
     return Scene(name, x_axis, y_axis, layers, note="No run has converged yet.", spoken=spoken(runs), logs="xy")

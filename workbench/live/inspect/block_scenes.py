@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.figures.block_runs import block_history, places
+from workbench.live.kit.number_text import three
 from workbench.live.plots.scene import ITERATIONS, Axis, CellsOf, CurveOf, Layer, LineAt, Scene
 from workbench.recording import Record
 
@@ -24,10 +25,10 @@ def products_scene(record: Record, tolerance: float) -> Scene:
     layers: list[Layer] = [
         *(CurveOf("", x, column, faint=True, plain=True) for column in columns.T),
         CurveOf("largest", x, largest, chosen=True, tag="largest"),
-        LineAt(tolerance, f"tolerance {tolerance:.0e}", fitted=True),
+        LineAt(tolerance, "tolerance {}", fitted=True),
     ]
     axis = Axis("columns multiplied by A", "count", whole=True, word="products")
-    said = f"The largest of {columns.shape[1]} relative residuals after {x[-1]:,} products: {largest[-1]:.3g}."
+    said = f"The largest of {columns.shape[1]} relative residuals after {x[-1]:,} products: {three(largest[-1])}."
     return Scene("products", axis, Axis(RESIDUAL, log=True), layers, spoken=said, logs="y")
 
 
@@ -38,7 +39,9 @@ def columns_scene(record: Record, tolerance: float) -> Scene:
     cells = CellsOf(RESIDUAL, values, map="viridis", figures=False, absent=["not begun"] * values.size)
     y = Axis("column j", "count", whole=True, word="column")
     reached = int((np.nan_to_num(values[:, -1], nan=np.inf) <= tolerance).sum())
-    said = f"Relative residual by column and iteration; {reached} of {len(values)} columns are at most {tolerance:.0e}."
+    said = (
+        f"Relative residual by column and iteration; {reached} of {len(values)} columns are at most {three(tolerance)}."
+    )
     return Scene("columns", ITERATIONS, y, [cells], spoken=said, ways="xy")
 
 
@@ -58,6 +61,6 @@ def rank_scenes(record: Record) -> list[Scene]:
     if not positive.any():
         return [rank, Scene("pivot", ITERATIONS, title, note="This method has no pivots.")]
     shown = np.where(positive, history.pivot, np.nan)
-    said = f"Smallest over largest pivot: {np.nanmin(shown):.3g} at the least."
+    said = f"Smallest over largest pivot: {three(np.nanmin(shown))} at the least."
     layers = [CurveOf("", iterations, shown, 2)]
     return [rank, Scene("pivot", ITERATIONS, title, layers, spoken=said, logs="y")]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.live.kit.number_text import duration
+from workbench.live.kit.number_text import duration, three
 from workbench.live.plots.scene import ITERATIONS, Axis, BarsOf, CellsOf, CurveOf, Layer, Scene
 from workbench.solvers.multi.basis import Step
 
@@ -32,9 +32,9 @@ def boxes_scene(values: np.ndarray, grid: tuple[int, ...], pieces: Sequence[np.n
         across = np.array([low[0], high[0], high[0], low[0], low[0]])
         up = np.array([low[1], low[1], high[1], high[1], low[1]])
         layers.append(CurveOf(f"box {place}", across, up, place, plain=True, dash=()))
-    said = f"|b − Ax| at {when} under {len(pieces)} boxes; at most {largest:.3g}."
+    said = f"|b − Ax| at {when} under {len(pieces)} boxes; at most {three(largest)}."
     x_axis, y_axis = (Axis(f"{name} (points)", "count", whole=True, word=name) for name in "xy")
-    return Scene("boxes", x_axis, y_axis, layers, spoken=said, ways="xy")
+    return Scene("boxes", x_axis, y_axis, layers, spoken=said, ways="xy", square=True)
 
 
 def directions_scene(block: np.ndarray, grid: tuple[int, ...], when: str) -> Scene:
@@ -60,7 +60,7 @@ def directions_scene(block: np.ndarray, grid: tuple[int, ...], when: str) -> Sce
     cells = CellsOf("p / max |p|", tiles, log=False, map="signed", figures=False)
     said = f"{count} directions of {when}, from left to right and from top to bottom, each over its largest value."
     x, y = (Axis(f"{name} (points)", "count", whole=True, word=name) for name in "xy")
-    return Scene("directions", x, y, [cells], spoken=said, ways="xy")
+    return Scene("directions", x, y, [cells], spoken=said, ways="xy", square=True)
 
 
 def weights_scene(steps: Sequence[Step], iteration: int) -> Scene:
@@ -96,7 +96,7 @@ def conditioning_scenes(steps: Sequence[Step]) -> list[Scene]:
             Axis("condition number of PᴴAP, scaled", log=True),
             [CurveOf("", iterations, shown, 2)],
             note="" if np.isfinite(shown).any() else "No condition number is finite.",
-            spoken=f"Condition number of the last block: {condition[-1]:.3g}.",
+            spoken=f"Condition number of the last block: {three(condition[-1])}.",
             logs="y",
         ),
     ]

@@ -11,17 +11,26 @@ STATIC = Path(__file__).parents[1] / "static"
 IMPORT = re.compile(r'^import \{[^}]*\} from "(?P<path>\.[^"]+\.js)";\n', re.MULTILINE)
 COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
 """Comments that fill a line. Every widget carries the text, so it is sent without them."""
+INDENT = re.compile(r"^ +", re.MULTILINE)
+"""A ninth of the text. No script holds a text of several lines."""
 SHEETS = ("kit", "plots", "field", "build", "compare", "inspect", "teach", "app")
 """Folders with a style sheet, in the order of the cascade: views override the small parts that they contain."""
 
 
 @functools.cache
 def module(name: str) -> str:
-    """A module, such as "plots/plot.js", behind all modules that it imports, each once and without comments.
+    """A module, such as "plots/plot.js", behind all modules that it imports, each once.
+
+    Comments and indentation are left out.
 
     The text imports nothing, so the browser fetches no file. No two modules of one text may define the same name at top
     level.
     """
+    return INDENT.sub("", joined(name))
+
+
+def joined(name: str) -> str:
+    """The same with its indentation."""
     return COMMENT.sub("", "\n".join(_parts(name, set())))
 
 

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import math
 
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 UNITS = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0))
 
 
 def relative(value: float) -> str:
     """A relative residual with three digits, or that it is not finite."""
     return f"{value:.2e}" if math.isfinite(value) else "not finite"
+
+
+def three(value: float) -> str:
+    """A number with three digits: 0.458, 15.9, 8.71 × 10⁻⁷."""
+    if not math.isfinite(value) or value == 0 or 1e-3 <= abs(value) < 1e5:
+        return f"{value:,.0f}" if math.isfinite(value) and abs(value) >= 1000 else f"{value:.3g}"
+    digits, exponent = f"{value:.2e}".split("e")
+    return f"{digits}\u202f×\u202f10{str(int(exponent)).translate(SUPERSCRIPTS)}"
 
 
 def seconds(value: float) -> str:

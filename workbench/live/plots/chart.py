@@ -23,7 +23,6 @@ class ChartView(StreamView):
     """
 
     _esm = module("plots/chart.js")
-    _worker = traitlets.Unicode(module("plots/chartworker.js")).tag(sync=True)
 
     height = traitlets.Int(0).tag(sync=True)
 

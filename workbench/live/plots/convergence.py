@@ -212,7 +212,6 @@ class ConvergenceView(StreamView):
     """
 
     _esm = module("plots/convergence.js")
-    _worker = traitlets.Unicode(module("plots/plotworker.js")).tag(sync=True)
 
     height = traitlets.Int(0).tag(sync=True)
     empty = traitlets.Unicode("No run yet.").tag(sync=True)

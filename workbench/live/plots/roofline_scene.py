@@ -16,7 +16,7 @@ X = Axis("operations per byte", "flop/B", log=True)
 Y = Axis("operations per second", "Gflop/s", log=True)
 LARGEST, SMALLEST = 12.0, 4.0
 """Radii in pixels of a kernel with all of the time, and with none of it."""
-SHORT = 24
+SHORT = 18
 """Characters of a name beside its mark."""
 
 

@@ -17,6 +17,7 @@ class Axis:
     """title: the quantity. kind: of number: "" plain, "count", "s" or "B", whose unit fits, or any other unit, which is
     written behind. log: logarithmic at first. whole: only integers lie on it. names: what the integers from 0 on are
     called. word: what a value is called where it is read out. span: ends in values; by default those of the layers.
+    marks: the values that have ticks.
     """
 
     title: str
@@ -26,6 +27,7 @@ class Axis:
     names: Sequence[str] | None = None
     word: str = ""
     span: tuple[float, float] | None = None
+    marks: Sequence[float] | None = None
 
 
 class Layer(Protocol):
@@ -148,7 +150,8 @@ class BarsOf:
 
 @dataclasses.dataclass(frozen=True)
 class LineAt:
-    """A line across the plot at a value of y, or of x if it is upright. fitted: the axis reaches it."""
+    """A line across the plot at a value of y, or of x if it is upright. label: holds the value at {}. fitted: the axis
+    reaches it."""
 
     value: float
     label: str = ""
@@ -226,7 +229,8 @@ class Scene:
     """name: of the picture; as long as it stays, so does what the user zoomed to. note: the sentence of an empty one.
 
     spoken: the picture in words, with its numbers. ways: which axes a zoom moves, "x", "y" or "xy". logs: which axes
-    can be turned between logarithmic and linear. bare: without axes. live: more is to come.
+    can be turned between logarithmic and linear. bare: without axes. square: a unit of x is as long as one of y. live:
+    more is to come.
     """
 
     name: str
@@ -238,12 +242,15 @@ class Scene:
     ways: str = "x"
     logs: str = ""
     bare: bool = False
+    square: bool = False
     live: bool = False
 
     def message(self) -> tuple[dict[str, Any], bytes]:
         """For the page, and its numbers as float32."""
         axes = {way: dataclasses.asdict(getattr(self, way)) for way in ("x", "y")}
-        told = {name: getattr(self, name) for name in ("name", "note", "spoken", "ways", "logs", "bare", "live")}
+        told = {
+            name: getattr(self, name) for name in ("name", "note", "spoken", "ways", "logs", "bare", "square", "live")
+        }
         numbers = [np.asarray(part, np.float32) for layer in self.layers for part in layer.numbers]
         data = np.concatenate(numbers).tobytes() if numbers else b""
         return {**axes, **told, "layers": [layer.told for layer in self.layers]}, data

@@ -8,6 +8,7 @@ import numpy as np
 
 from workbench.analysis.convergence_estimates import Estimates, nonzero
 from workbench.analysis.ritz import cg_bound
+from workbench.live.kit.number_text import three
 from workbench.live.plots.scene import ITERATIONS, Axis, CurveOf, Layer, LineAt, PointsOf, Scene
 
 NAMES = {"A": "A", "M^-1 A": "M⁻¹A", "M^-1 P A": "M⁻¹PA"}
@@ -32,11 +33,8 @@ def ritz_scene(columns: Mapping[int, np.ndarray], exact: np.ndarray | None, last
         ),
     ]
     if exact is not None:
-        layers.append(
-            PointsOf(
-                "exact", np.full(exact.size, 1.03 * last), exact, EXACT, size=4, marker="_", word="exact eigenvalue"
-            )
-        )
+        beside = np.full(exact.size, 1.03 * last)
+        layers.append(PointsOf("exact", beside, exact, EXACT, size=4, marker="_", word="exact eigenvalue"))
     x_axis = Axis("iteration", "count", whole=True, word="iteration", span=(0, max(2, 1.05 * last)))
     return Scene("ritz", x_axis, Axis("eigenvalue, Ritz value", log=True), layers, spoken=spoken, logs="y")
 
@@ -44,22 +42,24 @@ def ritz_scene(columns: Mapping[int, np.ndarray], exact: np.ndarray | None, last
 def estimates_scene(found: Estimates, conditions: Mapping[str, float], last: int, spoken: str) -> Scene:
     """||e||_A against iterations: true error, bounds, and the CG bound for the condition number of each level."""
     steps = found.bound_so_far.size - 1
+    levels = [
+        (f"CG bound, κ of {NAMES.get(name, name)}", found.start * cg_bound(kappa, steps), 3 + place, (1.0, 4.0))
+        for place, (name, kappa) in enumerate(conditions.items())
+    ]
     curves = [
-        ("true error", found.true, 5, None),
-        ("lower bound (Hestenes–Stiefel)", found.lower, 0, None),
-        ("upper bound (Gauss–Radau)", found.upper, 1, None),
+        *levels,
         ("CG bound, exact κ", found.bound, EXACT, None),
         ("CG bound, κ of the Ritz values", found.bound_so_far, 6, None),
-        *(
-            (f"CG bound, κ of {NAMES.get(name, name)}", found.start * cg_bound(kappa, steps), 3 + k, (1.0, 4.0))
-            for k, (name, kappa) in enumerate(conditions.items())
-        ),
+        ("upper bound (Gauss–Radau)", found.upper, 1, None),
+        ("lower bound (Hestenes–Stiefel)", found.lower, 0, None),
+        # Last, since it is drawn on top of its bounds.
+        ("true error", found.true, 5, None),
     ]
-    layers = [
-        CurveOf(name, np.arange(values.size), values, style, dash=dash, only=name == "true error")
-        for name, values, style, dash in curves
-        if values is not None and values.size
-    ]
+    layers = []
+    for name, values, style, dash in curves:
+        if values is not None and values.size:
+            true = name == "true error"
+            layers.append(CurveOf(name, np.arange(values.size), values, style, dash=dash, only=true, every=true))
     # The axis ignores the CG bound, which may be far above the measured values.
     measured = [values[values > 0] for values in (found.lower, found.upper, found.true) if values is not None]
     values = np.concatenate([*measured, [found.start]])
@@ -81,18 +81,9 @@ def levels_scene(spectra: Mapping[str, np.ndarray]) -> Scene:
         gone = values < rows[-1][0] * (1 - 1e-9) if compared else np.zeros(values.size, bool)
         for part, style in ((values[~gone], 0), (values[gone], 1)):
             if part.size:
-                title = f"{removed(part.size)}" if style else ""
-                layers.append(
-                    PointsOf(
-                        title,
-                        part,
-                        np.full(part.size, row),
-                        style,
-                        tall=HALF,
-                        word=f"eigenvalue of {NAMES.get(name, name)}",
-                    )
-                )
-        condition = f"κ = {values[-1] / values[0]:.3g}"
+                title, word = removed(part.size) if style else "", f"eigenvalue of {NAMES.get(name, name)}"
+                layers.append(PointsOf(title, part, np.full(part.size, row), style, tall=HALF, word=word))
+        condition = f"κ = {three(values[-1] / values[0])}"
         zeros = whole.size - values.size
         names.append(f"{NAMES.get(name, name)}, {condition}{f', {zeros} zero' + 's' * (zeros != 1) if zeros else ''}")
         spoken.append(names[-1])

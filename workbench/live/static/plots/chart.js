@@ -8,9 +8,8 @@ import { plotPage } from "./plotpage.js";
 function render({ model, el }) {
   let told = null;
   const page = plotPage(el, "wb-chart", {
-    source: model.get("_worker"),
+    model,
     Drawing: ChartPlot,
-    height: model.get("height"),
     hear: { painted, picked: ({ key }) => tellKernel(model, { kind: "picked", key }) },
   });
   const { canvas, engine } = page;

@@ -20,6 +20,10 @@ export class ChartPlot extends Plot {
     return Boolean(this.scene?.bare);
   }
 
+  get square() {
+    return this.scene?.square ? (this.x.high - this.x.low) / (this.y.high - this.y.low) : 0;
+  }
+
   get ways() {
     return this.scene?.ways ?? "x";
   }

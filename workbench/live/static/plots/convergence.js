@@ -11,9 +11,8 @@ function render({ model, el }) {
   const curves = new Map();
   let synchronous = false;
   const page = plotPage(el, "wb-convergence", {
-    source: model.get("_worker"),
+    model,
     Drawing: ConvergencePlot,
-    height: model.get("height"),
     hear: { painted, scale: (told) => grip.scaled(told), picked() {} },
     held: (event) => grip.holds(event),
   });

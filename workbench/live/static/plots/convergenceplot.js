@@ -3,7 +3,7 @@ import { CurveLayer } from "./curvelayer.js";
 import { drawFlag, firstAt } from "./finish.js";
 import { crosses } from "./frame.js";
 import { typeset } from "./numbers.js";
-import { setFont, drawText } from "./plotaxes.js";
+import { drawLevelWords } from "./levelwords.js";
 import { drawNames } from "./names.js";
 import { Plot } from "./plot.js";
 
@@ -17,7 +17,6 @@ const AGAINST = {
   total: { title: "setup and iteration time on each run's own clock", kind: "s", least: 1e-4 },
   bytes: { title: "read and written by the iterations", kind: "B", least: 1e3 },
 };
-const HEIGHT = 14;
 
 export class ConvergencePlot extends Plot {
   constructor(hear) {
@@ -151,31 +150,9 @@ export class ConvergencePlot extends Plot {
 
   drawOver() {
     const lines = this.lines();
-    this.words = lines.length ? this.drawWords(lines[0]) : null;
+    this.words = lines.length ? drawLevelWords(this, lines[0], `tolerance ${typeset(lines[0])}`) : null;
     this.drawFlag(lines);
     this.reportScale(lines);
-  }
-
-  // The label of the tolerance, where no curve is: at the left or the right, below or above the line.
-  drawWords(tolerance) {
-    const { context, palette, frame } = this;
-    const { box } = frame;
-    const y = frame.toY(tolerance);
-    if (y < box.top || y > box.bottom) return null;
-    setFont(context, palette, 11);
-    const text = `tolerance ${typeset(tolerance)}`;
-    const [wide, high] = [context.measureText(text).width + 8, HEIGHT * palette.zoom];
-    const paths = this.visible.map(({ path }) => path ?? []);
-    const places = [];
-    for (let left = box.left + 2; left + wide < box.right - 8; left += 24) places.push(left);
-    places.sort((a, b) => Math.min(a - box.left, box.right - a - wide) - Math.min(b - box.left, box.right - b - wide));
-    const boxes = places.flatMap((left) => [y + 3, y - high - 3].map((top) => ({ left, top, right: left + wide, bottom: top + high })));
-    const free = boxes.find((spot) => spot.bottom < box.bottom && spot.top > box.top && !paths.some((path) => crosses(path, spot)));
-    if (!free) return null;
-    context.fillStyle = palette.paper;
-    context.fillRect(free.left, free.top, wide, high);
-    drawText(context, palette.ink, text, free.left + 4, (free.top + free.bottom) / 2, "left", "middle");
-    return free;
   }
 
   // Where the tolerance lines stand, for the hands that move them.

@@ -2,6 +2,8 @@ import { line } from "../kit/axes.js";
 import { onPage } from "../kit/theme.js";
 import { drawMarker } from "./curve.js";
 import { fillOf } from "./fills.js";
+import { drawLevelWords } from "./levelwords.js";
+import { typeset } from "./numbers.js";
 import { setFont, drawText } from "./plotaxes.js";
 
 // What a plot shows besides curves: points, bars, and lines across it.
@@ -46,7 +48,7 @@ export class PointLayer {
   // Names beside points, each where it meets none before it.
   drawLabels(context, { toX, toY, box }, palette) {
     setFont(context, palette, 12, 500);
-    const taken = [];
+    const taken = Array.from(this.x, (_, k) => this.boxOf(toX(this.x[k]), toY(this.y[k]), this.sizes?.[k] ?? this.size, palette));
     for (let k = 0; k < this.x.length; k += 1) {
       const [x, y, away] = [toX(this.x[k]), toY(this.y[k]), (this.sizes?.[k] ?? this.size) * palette.zoom + 5];
       const wide = context.measureText(this.labels[k]).width;
@@ -60,6 +62,11 @@ export class PointLayer {
       });
       if (free) drawText(context, palette.ink, this.labels[k], free[0], free[1], "left", "middle");
     }
+  }
+
+  boxOf(x, y, size, { zoom }) {
+    const half = size * zoom;
+    return { left: x - half, right: x + half, top: y - half, bottom: y + half };
   }
 
   // The point nearest to a pointer, within its reach.
@@ -153,13 +160,25 @@ export class LineLayer {
     if (this.upright) line(context, colour, at, box.top, at, box.bottom);
     else line(context, colour, box.left, at, box.right, at);
     context.restore();
-    if (!this.label) return [];
-    setFont(context, palette, 11);
-    const wide = context.measureText(this.label).width;
-    const [x, y] = this.upright ? [Math.min(at + 5, box.right - wide), box.top + 8] : [box.right - wide - 4, at - 9 * palette.zoom];
-    context.fillStyle = palette.paper;
-    context.fillRect(x - 2, y - 7 * palette.zoom, wide + 4, 14 * palette.zoom);
-    drawText(context, palette.ink, this.label, x, y, "left", "middle");
+    if (this.label && this.upright) this.drawWords(context, palette, box, at);
     return [];
+  }
+
+  drawWords(context, palette, box, at) {
+    setFont(context, palette, 11);
+    const wide = context.measureText(this.words).width;
+    const left = Math.min(at + 5, box.right - wide);
+    context.fillStyle = palette.paper;
+    context.fillRect(left - 2, box.top + 8 - 7 * palette.zoom, wide + 4, 14 * palette.zoom);
+    drawText(context, palette.ink, this.words, left, box.top + 8, "left", "middle");
+  }
+
+  drawBeside(plot) {
+    if (this.label && !this.upright) drawLevelWords(plot, this.value, this.words);
+  }
+
+  // A label may hold its value, at {}.
+  get words() {
+    return this.label.replace("{}", typeset(this.value));
   }
 }

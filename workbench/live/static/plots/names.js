@@ -1,4 +1,4 @@
-import { drawMarker } from "./curve.js";
+import { drawMarker, drawPolyline } from "./curve.js";
 import { GRIP_ROOM } from "./frame.js";
 import { setFont, drawText } from "./plotaxes.js";
 
@@ -46,7 +46,8 @@ export function drawNames({ context, frame, palette, width, off }, { words, room
   return ends.map(({ layer, text, y }) => {
     const hidden = off.has(layer.key);
     const colour = hidden ? palette.faint : layer.colourOn(palette);
-    drawMarker(context, layer.marker, left + 4, y, colour, palette.paper, palette.lines.mark);
+    if (layer.marker) drawMarker(context, layer.marker, left + 4, y, colour, palette.paper, palette.lines.mark);
+    else drawPolyline(context, [left - 2, y, left + 10, y], colour, layer.dash, 0, palette.lines.curve);
     drawText(context, hidden ? palette.soft : palette.ink, text, left + BEFORE * palette.zoom, y, "left", "middle");
     const right = left + BEFORE * palette.zoom + context.measureText(text).width;
     if (hidden) context.fillRect(left + BEFORE * palette.zoom, y, right - left - BEFORE * palette.zoom, 1);

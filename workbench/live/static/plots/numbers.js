@@ -77,7 +77,7 @@ export function decadesBetween(low, high, most, { whole, factor }) {
   }
   const found = places.filter((value) => inside(Math.log10(value), from, to) && !(whole && value < 1));
   // Within less than that no power of ten is left to tell by.
-  if (found.length < 2) return evenTicks(10 ** low, 10 ** high, most, { whole, factor });
+  if (found.length < 3) return evenTicks(10 ** low, 10 ** high, most, { whole, factor });
   const say = span < 2 ? plain : power;
   return [...new Set(found)].sort((a, b) => a - b).map((value) => [value / factor, say(value)]);
 }

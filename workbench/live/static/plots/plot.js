@@ -94,6 +94,11 @@ export class Plot extends Stage {
     }
   }
 
+  // Width over height of the axes; 0 fills the plot.
+  get square() {
+    return 0;
+  }
+
   // Which axes a zoom without a choice moves.
   get ways() {
     return "x";
@@ -180,7 +185,8 @@ export class Plot extends Stage {
     this.plan = planNames(context, palette, this.layers, this);
     this.ticks = yTicks(this.y, this.height - 63 * palette.zoom, palette);
     const left = leftMargin(context, this.ticks, palette, 0.34 * this.width);
-    const right = Math.max(this.plan.room, ...this.layers.map((layer) => layer.room ?? 0));
+    const taken = Math.max(this.plan.room, ...this.layers.map((layer) => layer.room ?? 0));
+    const right = Math.max(taken, this.square ? this.width - left - this.square * (this.height - 63 * palette.zoom) : 0);
     this.frame = frameOf({ width: this.width, height: this.height, zoom: palette.zoom }, this.x, this.y, { left, right });
   }
 
@@ -337,7 +343,7 @@ export class Plot extends Stage {
   }
 
   entryOf(layer) {
-    return { key: layer.key, name: layer.name, colour: layer.colour, dash: layer.dash ?? [], marker: layer.marker ?? "s", off: this.off.has(layer.key) };
+    return { key: layer.key, name: layer.name, colour: layer.colour, dash: layer.dash ?? [], marker: layer.tall ? "|" : layer.marker, only: !layer.end || layer.only, patch: Boolean(layer.wide), off: this.off.has(layer.key) };
   }
 }
 

@@ -1,6 +1,6 @@
 import { element, focusable, keepInStep } from "../kit/page.js";
 import { onPage } from "../kit/theme.js";
-import { startDrawing } from "../transport/engine.js";
+import { startDrawing, workerSource } from "../transport/engine.js";
 import { whenNew } from "../transport/throttle.js";
 import { drawMarker, drawPolyline } from "./curve.js";
 import { HELP, plotGestures } from "./plotgestures.js";
@@ -9,9 +9,9 @@ import { HELP, plotGestures } from "./plotgestures.js";
 
 const AWAY_FROM_POINTER = 14;
 
-// Drawing: the class that draws, by the worker `source` where there is one. height: in pixels, 0 follows the window.
+// Drawing: the class that draws. The model's height is in pixels, 0 follows the window.
 // hear: what to call with reports of each kind; held(event): whether another hand has the pointer.
-export function plotPage(el, name, { source, Drawing, height, hear, held = () => false }) {
+export function plotPage(el, name, { model, Drawing, hear, held = () => false }) {
   const root = element("div", `wb-view ${name}`);
   const plot = element("div", "wb-plot");
   const canvas = focusable();
@@ -24,13 +24,14 @@ export function plotPage(el, name, { source, Drawing, height, hear, held = () =>
   plot.append(canvas, bar, readout);
   root.append(plot, help, legend);
   el.append(root);
+  const height = model.get("height");
   if (height) canvas.style.height = `${height}px`;
   else canvas.classList.add("wb-follows");
 
   let state = { zoomed: false, legend: [], box: null };
   let colours = null;
   const reports = { ...hear, painted, readout: showReadout };
-  const engine = startDrawing(canvas, source, Drawing, (report) => reports[report.kind](report));
+  const engine = startDrawing(canvas, workerSource(model, Drawing), Drawing, (report) => reports[report.kind](report));
   plotGestures(canvas, engine, () => state, held);
   const logs = ["x", "y"].map((way) => {
     const made = press(`log ${way}`, `logarithmic or linear ${way}-axis`, () => engine.post({ kind: "logarithmic", way, on: !state[`${way}Log`] }));
@@ -129,14 +130,17 @@ function press(text, tip, act) {
   return made;
 }
 
-function swatch({ colour, dash, marker }, colours) {
+// A piece of a curve with its mark, a mark alone, or a patch.
+function swatch({ colour, dash, marker, only, patch }, colours) {
   const canvas = element("canvas", "wb-swatch");
   const scale = window.devicePixelRatio || 1;
   [canvas.width, canvas.height] = [40 * scale, 14 * scale];
   const context = canvas.getContext("2d");
   context.scale(scale, scale);
   const own = onPage(colour, colours);
-  drawPolyline(context, [1, 7, 39, 7], own, dash);
-  drawMarker(context, marker, 20, 7, own, colours.paper);
+  context.fillStyle = own;
+  if (patch) context.fillRect(10, 1, 20, 12);
+  if (!patch && !only) drawPolyline(context, [1, 7, 39, 7], own, dash);
+  if (!patch && marker) drawMarker(context, marker, 20, 7, own, colours.paper);
   return canvas;
 }

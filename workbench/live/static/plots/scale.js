@@ -1,4 +1,4 @@
-import { decadesBetween, evenTicks, quantity } from "./numbers.js";
+import { decadesBetween, evenTicks, quantity, typeset } from "./numbers.js";
 
 // One axis of a plot: values become shares of it, from 0 to 1, and are said in words.
 
@@ -9,9 +9,9 @@ export class Scale {
   }
 
   // log: by its logarithm. whole: only integers lie on it. names: what the integers from 0 on are called. kind: of number,
-  // as in numbers.js. word: what a value is called where it is read out, as in "iteration 7".
-  is({ title = "", kind = "", log = false, whole = false, names = null, word = "" }) {
-    Object.assign(this, { title, kind, log, whole: whole || names !== null, names, word });
+  // as in numbers.js. word: what a value is called where it is read out, as in "iteration 7". marks: values that have the ticks.
+  is({ title = "", kind = "", log = false, whole = false, names = null, word = "", marks = null }) {
+    Object.assign(this, { title, kind, log, whole: whole || names !== null, names, word, marks });
     this.quantity = quantity(kind);
   }
 
@@ -39,8 +39,15 @@ export class Scale {
   // [value, text] of at most so many ticks.
   ticks(most) {
     if (this.names) return this.namedTicks(most);
+    if (this.marks) return this.markedTicks();
     const options = { whole: this.whole, factor: this.unit[1] };
     return (this.log ? decadesBetween : evenTicks)(this.low, this.high, most, options);
+  }
+
+  markedTicks() {
+    const [unit, factor] = this.unit;
+    const shown = this.marks.filter((value) => this.inner(value) >= this.low && this.inner(value) <= this.high);
+    return shown.map((value) => [value, unit ? typeset(Number((value * factor).toPrecision(4))) : typeset(value)]);
   }
 
   namedTicks(most) {
