@@ -9,7 +9,7 @@ from matplotlib.colors import to_hex
 
 from tests.waiting import LIMIT
 from workbench.errors import InputError
-from workbench.live import RooflineView
+from workbench.live import RooflineView, TimelineView
 from workbench.live.plots import roofline as module
 from workbench.live.plots.timeline_messages import Shown
 from workbench.machine.describe import machine_line
@@ -148,11 +148,13 @@ def test_kernels_have_the_colours_of_the_timeline(result):
 
 
 def test_a_page_without_code_gives_no_python(result, monkeypatch):
-    monkeypatch.setattr(module, "in_voila", lambda: True)
+    monkeypatch.setenv("SERVER_SOFTWARE", "voila/0.5")
     untraced = run_through(Run(configure("poisson5", n=6)))
     view = RooflineView(untraced)
     assert "Session(" not in view.message.value
     assert "Run it again with kernel timings" in view.plot.scene.note
+    timeline = TimelineView(untraced)
+    assert "Session(" not in timeline._hint
 
 
 def test_an_untraced_run_and_an_unknown_machine_are_sentences(result):

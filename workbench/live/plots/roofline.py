@@ -17,11 +17,11 @@ from workbench.analysis.roofline import RooflinePoint, roofline_points
 from workbench.devices.clock import ACCELERATOR, CPU
 from workbench.errors import InputError
 from workbench.live.kit.controls import button
-from workbench.live.kit.frontend import in_voila
 from workbench.live.kit.run_handle import RunHandle, RunSource
 from workbench.live.kit.run_pictures import Watching
 from workbench.live.kit.save_bar import SaveBar
 from workbench.live.plots.chart import ChartView
+from workbench.live.plots.hints import fitting
 from workbench.live.plots.kernel_styles import kernel_looks
 from workbench.live.plots.roofline_scene import X, Y, roofline_scene
 from workbench.live.plots.roofline_table import sentence, table
@@ -37,7 +37,6 @@ HERE = "this machine, measured"
 NOBODY = "no machine"
 HINT = "Trace the run to see its kernels: Session(configuration, trace=True)."
 """In a notebook. A page without code says which of its controls does that."""
-NO_CODE = "This run has no kernel timings. Run it again with kernel timings to see its kernels here."
 STYLE = {"description_width": "70px"}
 
 
@@ -60,7 +59,7 @@ class RooflineView(Watching):
         folder: str | Path | None = None,
         hint: str = HINT,
     ) -> None:
-        self._hint = NO_CODE if hint == HINT and in_voila() else hint
+        self._hint = fitting(hint)
         given = profile(machine) if isinstance(machine, str) else machine
         super().__init__(publisher)
         self._trace = run if isinstance(run, Trace) else None
