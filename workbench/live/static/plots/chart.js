@@ -25,7 +25,7 @@ function render({ model, el }) {
 
   function painted({ count, name }, seq) {
     wire.painted(seq);
-    Object.assign(canvas.dataset, { count, name });
+    Object.assign(canvas.dataset, { layers: count, name });
     const slope = canvas.dataset.slope ? ` ${canvas.dataset.slope}.` : "";
     canvas.setAttribute("aria-label", told ? `${told.spoken || told.note}${slope}` : "Nothing yet.");
   }
