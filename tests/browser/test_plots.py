@@ -28,13 +28,15 @@ for place, curve in enumerate(view.curves, 1):
 view.publisher.wake()
 view"""
 SECONDS = """\
+import dataclasses
 from workbench.live import ConvergenceView
-from workbench.run import Session, configure, solve
-from workbench.run import Run, run_through
+from workbench.recording import History
+from workbench.run import Run, configure, run_through
 record = run_through(Run(configure("two-layer", n=24))).record()
-record.history["seconds"][:] *= 14 / record.history["seconds"][-1]
+arrays = record.history.to_arrays()
+arrays["seconds"] *= 14 / arrays["seconds"][-1]
 view = ConvergenceView()
-view.add(record)
+view.add(dataclasses.replace(record, history=History.from_arrays(arrays)))
 view.axis = "seconds"
 view"""
 INSIDE = """\
@@ -137,6 +139,8 @@ def test_a_plot_is_zoomed_moved_measured_and_read_out(page, lab_url, lab_folder,
     page.mouse.dblclick(x, y)
     plot.until("dataset.zoomed === 'false'")
 
+    # Where all three runs still go on.
+    x = plot.place(left + 40, middle)[0]
     page.mouse.move(x + 1, y)
     readout = page.locator(".wb-readout:not([hidden])")
     readout.wait_for()

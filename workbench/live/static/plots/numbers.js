@@ -76,8 +76,8 @@ export function decadesBetween(low, high, most, { whole, factor }) {
     for (let power = Math.floor(from) - 1; power <= to; power += 1) places.push(2 * 10 ** power, 5 * 10 ** power);
   }
   const found = places.filter((value) => inside(Math.log10(value), from, to) && !(whole && value < 1));
-  // Within less than that no power of ten is left to tell by.
-  if (found.length < 3) return evenTicks(10 ** low, 10 ** high, most, { whole, factor });
+  // Within a decade too few of them are left to tell by.
+  if (span < 1 && found.length < 3) return evenTicks(10 ** low, 10 ** high, most, { whole, factor });
   const say = span < 2 ? plain : power;
   return [...new Set(found)].sort((a, b) => a - b).map((value) => [value / factor, say(value)]);
 }

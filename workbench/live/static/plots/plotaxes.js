@@ -2,7 +2,8 @@ import { line } from "../kit/axes.js";
 
 // The frame of a plot: quantity and unit at the top left, ticks, horizontal grid lines, the title of x beneath.
 
-const APART = { x: 82, y: 52 };
+// Pixels between two ticks, and between the names of rows and of columns.
+const APART = { x: 82, y: 52, row: 17, column: 44 };
 
 export function setFont(context, { type, zoom }, size = 12, weight = 400) {
   context.font = `${weight} ${size * zoom}px ${type}`;
@@ -15,7 +16,7 @@ export function drawText(context, colour, words, x, y, align, baseline) {
 }
 
 export function yTicks(scale, height, { zoom }) {
-  return scale.ticks(Math.max(3, Math.floor(height / APART.y / zoom)));
+  return scale.ticks(Math.max(3, Math.floor(height / (scale.names ? APART.row : APART.y) / zoom)));
 }
 
 // What the labels of y take at the left, in pixels.
@@ -28,7 +29,7 @@ export function drawFrame(context, frame, ticks, palette) {
   const { box, x, y, toX, toY } = frame;
   const { zoom, lines } = palette;
   setFont(context, palette);
-  drawText(context, palette.soft, y.heading, 1, 12 * zoom, "left", "alphabetic");
+  drawText(context, palette.soft, y.heading, 3, 14 * zoom, "left", "alphabetic");
   drawText(context, palette.soft, x.heading, (box.left + box.right) / 2, box.bottom + 31 * zoom, "center", "alphabetic");
   context.lineWidth = 1;
   for (const [value, words] of ticks) {
@@ -45,7 +46,8 @@ export function drawFrame(context, frame, ticks, palette) {
 // A label that would meet the one before it is left out.
 function drawBottom(context, { box, x, toX }, palette, bottom) {
   let taken = -Infinity;
-  const ticks = x.ticks(Math.max(2, Math.floor((box.right - box.left) / APART.x / palette.zoom)));
+  const apart = x.names ? APART.column : APART.x;
+  const ticks = x.ticks(Math.max(2, Math.floor((box.right - box.left) / apart / palette.zoom)));
   const room = ticks.length > 1 ? Math.abs(toX(ticks[1][0]) - toX(ticks[0][0])) - 6 : box.right - box.left;
   for (const [value, words] of ticks) {
     const at = Math.round(toX(value)) + 0.5;
