@@ -217,8 +217,9 @@ def test_spectrum_and_roofline_follow_the_theme(page, lab_url, lab_folder, shoot
     """They were pictures with a white ground, also in the dark theme."""
     plot = opened(page, lab_url, lab_folder, "inside.ipynb", INSIDE, CHART, "dataset.name === 'ritz'")
     page.wait_for_function(
-        "() => [...document.querySelectorAll('.wb-chart canvas')].map(canvas => canvas.dataset.name).join()"
-        " === 'ritz,estimates,levels,roofline'"
+        "at => [...document.querySelectorAll(at)].map(canvas => canvas.dataset.name).join()"
+        " === 'ritz,estimates,levels,roofline'",
+        arg=CHART,
     )
     assert plot.picture[2, 2].min() > 240
     assert all(tick.isdigit() for tick in plot.data["xTicks"].split("|"))
@@ -253,5 +254,5 @@ def test_headings_of_a_race_stay_apart_on_a_narrow_page(page, lab_url, lab_folde
     assert len(cells) == 8
     for (_, right, top, bottom), (left, _, below, above) in itertools.pairwise(cells):
         on_one_line = top < above and below < bottom
-        assert not on_one_line or left - right >= 4
+        assert not on_one_line or left - right >= 8
     shoot("race at 800 pixels")

@@ -24,6 +24,7 @@ from workbench.analysis.ritz import iterations_by_bound
 from workbench.analysis.spectra import LARGEST, spectra
 from workbench.errors import InputError, error_message
 from workbench.live.kit.controls import button
+from workbench.live.kit.number_text import three
 from workbench.live.kit.run_handle import RunHandle, RunSource
 from workbench.live.kit.run_pictures import Watching
 from workbench.live.kit.save_bar import SaveBar
@@ -232,9 +233,9 @@ def sentences(values: np.ndarray, found: Estimates, exact: np.ndarray | None) ->
         return told, "The error estimates look further ahead than this run has gone."
     at, low = found.lower.size - 1, found.lower[-1]
     if found.upper is None:
-        return told, f"At iteration {at} ‖e‖ was at least {low:.3g}; an upper bound needs the smallest eigenvalue."
-    errors = f"At iteration {at} ‖e‖ was between {low:.3g} and {found.upper[-1]:.3g}"
-    return told, errors + ("." if found.true is None else f"; the true error was {found.true[at]:.3g}.")
+        return told, f"At iteration {at} ‖e‖ was at least {three(low)}; an upper bound needs the smallest eigenvalue."
+    errors = f"At iteration {at} ‖e‖ was between {three(low)} and {three(found.upper[-1])}"
+    return told, errors + ("." if found.true is None else f"; the true error was {three(found.true[at])}.")
 
 
 def _promises(conditions: Mapping[str, float]) -> str:
@@ -242,7 +243,7 @@ def _promises(conditions: Mapping[str, float]) -> str:
     if not conditions:
         return ""
     parts = [
-        f"{iterations_by_bound(condition):,} on {_as_html(name)} (κ = {condition:.3g})"
+        f"{iterations_by_bound(condition):,} on {_as_html(name)} (κ = {three(condition)})"
         for name, condition in conditions.items()
     ]
     return f"<br>By the CG bound ‖e‖ falls by 10<sup>−6</sup> within {', '.join(parts)} iterations."
