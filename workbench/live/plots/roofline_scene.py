@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.analysis.roofline import RooflinePoint
 from workbench.errors import InputError
-from workbench.live.kit.number_text import amount, duration
+from workbench.live.kit.number_text import amount, duration, percent
 from workbench.live.plots.scene import Axis, CurveOf, Layer, PointsOf, Scene
 from workbench.machine.profile import Profile
 
@@ -64,7 +64,7 @@ def roofline_scene(
 def share_of(point: RooflinePoint, roof: Profile | None) -> str:
     """The share of the roof that a kernel reaches; "" without a roof."""
     share = point.of_roof(roof.bandwidth.value, roof.flops.value if roof.flops else None) if roof else None
-    return "" if share is None else f"{share:.0%}"
+    return "" if share is None else percent(share)
 
 
 def _short(name: str) -> str:
@@ -79,5 +79,5 @@ def _words(point: RooflinePoint, share: str) -> list[str]:
         point.kernel,
         f"{share} of the roof" if share else "no roof",
         f"{amount(point.bandwidth)}/s, {point.flop_rate / 1e9:.3g} Gflop/s, {point.intensity:.3g} flop/B",
-        f"{point.calls:,} calls, {duration(point.seconds)} together, {point.share:.0%} of the lane",
+        f"{point.calls:,} calls, {duration(point.seconds)} together, {percent(point.share)} of the lane",
     ]

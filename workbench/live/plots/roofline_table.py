@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from workbench.analysis.roofline import RooflinePoint
 from workbench.live.kit.html_table import Html, html_table
+from workbench.live.kit.number_text import percent
 from workbench.live.plots.kernel_styles import patch
 from workbench.machine.profile import Profile
 
@@ -20,9 +21,8 @@ def sentence(found: list[RooflinePoint], roof: Profile | None) -> str:
     told = f"{len(found)} kernels, together <b>{rate / 1e9:.3g} GB/s</b>"
     if roof:
         limit = roof.bandwidth
-        told += (
-            f", {rate / limit.value:.0%} of the {limit.value / 1e9:.3g} GB/s {limit.basis} on {html.escape(roof.title)}"
-        )
+        of = f"{limit.value / 1e9:.3g} GB/s {limit.basis} on {html.escape(roof.title)}"
+        told += f", {percent(rate / limit.value)} of the {of}"
         if any((spot.bandwidth or 0) > limit.value for spot in found):
             told += "; above the roof stands what the caches serve"
     return told + "."
@@ -43,9 +43,9 @@ def _row(spot: RooflinePoint, roof: Profile | None, look: tuple[str, int]) -> li
         Html(f"<code>{html.escape(spot.kernel)}</code>"),
         f"{spot.calls:,}",
         f"{1e3 * spot.seconds:.3g}",
-        f"{spot.share:.0%}",
+        percent(spot.share),
         _known(spot.bandwidth, 1e9),
-        "–" if share is None else f"{share:.0%}",
+        "–" if share is None else percent(share),
         _known(spot.intensity, 1),
         _known(spot.flop_rate, 1e9),
     ]

@@ -172,7 +172,7 @@ export class ConvergencePlot extends Plot {
   }
 
   drawFlag(lines) {
-    this.within(() => drawFlag(this.context, this.palette, this.frame, this.winners, lines[0], this.visible.length === 1));
+    this.within(() => drawFlag(this, this.winners, lines[0], this.visible.length === 1));
   }
 
   state() {
