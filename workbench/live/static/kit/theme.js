@@ -16,12 +16,13 @@ const SERIES = [
   ["#0072b2", "#56b4e9"], ["#d55e00", "#ff8a45"], ["#008a64", "#27c597"], ["#b5508a", "#e59cc6"], ["#6e5a00", "#f0c64a"],
   ["#3f434c", "#d4d7dd"], ["#4a93c4", "#8fa8ff"], ["#7a1f2b", "#c9a27c"],
 ];
+const SEEN = ["data-jp-theme-light", "data-theme", "data-wb-theme", "data-wb-mode", "data-wb-by", "class"];
 const LINES = { curve: 1.75, chosen: 2.75, mark: 3.5, axis: 1 };
 
 export function theme(element) {
   const style = getComputedStyle(element);
   const read = (names) => names.map((name) => style.getPropertyValue(name).trim()).find(Boolean);
-  const dark = isDark(element);
+  const dark = isDark(style);
   // A mixture of colours is text until an element has it.
   const probe = document.createElement("i");
   element.parentNode?.append(probe);
@@ -45,9 +46,10 @@ export function theme(element) {
   };
 }
 
-function isDark(element) {
-  const chosen = element.closest("[data-theme]")?.dataset.theme;
-  return chosen ? chosen === "dark" : document.body.dataset.jpThemeLight === "false";
+// By the ground, whoever chose it.
+function isDark(style) {
+  const ground = TOKENS.paper[0].map((name) => style.getPropertyValue(name).trim()).find(Boolean);
+  return ground ? inkOn(ground) === "#ffffff" : document.body.dataset.jpThemeLight === "false";
 }
 
 // A colour of a series as this page shows it.
@@ -55,17 +57,20 @@ export function onPage(colour, { series }) {
   return series[colour] ?? colour;
 }
 
+function ofHex(digits) {
+  const each = digits.length < 6 ? [...digits].map((digit) => digit + digit) : digits.match(/../g);
+  return each.map((part) => parseInt(part, 16));
+}
+
 // Black or white, whichever can be read on a colour.
 export function inkOn(colour) {
-  const parts = colour.startsWith("#") ? colour.slice(1).match(/../g).map((part) => parseInt(part, 16)) : colour.match(/[\d.]+/g).map(Number);
+  const parts = colour.startsWith("#") ? ofHex(colour.slice(1)) : (colour.match(/[\d.]+/g) ?? [255, 255, 255]).map(Number);
   const linear = parts.slice(0, 3).map((part) => (part <= 10 ? part / 3294 : ((part / 255 + 0.055) / 1.055) ** 2.4));
   return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] > 0.179 ? "#000000" : "#ffffff";
 }
 
 export function onThemeChange(react) {
   const observer = new MutationObserver(react);
-  const watched = { attributes: true, attributeFilter: ["data-jp-theme-light", "data-theme", "data-mode", "class"] };
-  observer.observe(document.body, watched);
-  for (const page of document.querySelectorAll(".wb")) observer.observe(page, watched);
+  for (const place of [document.body, document.documentElement]) observer.observe(place, { attributes: true, attributeFilter: SEEN });
   return () => observer.disconnect();
 }
