@@ -3,8 +3,9 @@
     python -m benchmarks live_view [--quick] [--output FOLDER]
 
 One run measures all requirements and prints them as a table on stderr: response time of buttons, paints per second of
-curves and field during a run, time of a draw of a timeline with 50,000 events, and the slowdown of a solve that is
-shown. --quick makes few rounds, to test the benchmark.
+curves and field during a run, time of a draw of a timeline with 50,000 events and of a plot with 20 curves of 5,000
+samples while they are zoomed, and the slowdown of a solve that is shown. --quick makes few rounds, to test the
+benchmark.
 
 Slowdown: a run is shown and not shown alternately, in windows of about a second, two pairs of them per run; a round
 compares iterations per second of one pair, so other load affects both. A page acknowledges when it paints, every twelve
@@ -51,7 +52,7 @@ def figures(*, quick: bool = False) -> dict[str, Any]:
         with Page(lab, browser, url, home) as page:
             page.open_explorer()
             on_cores = _watched(page, count, presses, runs)
-            timeline = page.timeline()
+            timeline, plot = page.timeline(), page.plot()
         bare = beside_a_bare_page(browser, count)
         elsewhere = {name: watched_from_elsewhere(url, home, count, name) for name in QUANTITIES}
         watched = {"": on_cores}
@@ -62,7 +63,7 @@ def figures(*, quick: bool = False) -> dict[str, Any]:
     places = {f"page elsewhere{WORDS[name]}": told["rounds"] for name, told in elsewhere.items()}
     for where, told in watched.items():
         places |= {f"page on the same cores{where}{WORDS[name]}": told["rounds"][name] for name in QUANTITIES}
-    wanted = requirements(watched, timeline, places, bare)
+    wanted = requirements(watched, timeline, plot, places, bare)
     print(table(wanted), file=sys.stderr, flush=True)
     return {
         "problem": f"two-layer n={rounds.N}, on an accelerator n={rounds.ACCELERATED_N}, cg + jacobi",
@@ -74,6 +75,7 @@ def figures(*, quick: bool = False) -> dict[str, Any]:
             where: {name: found for name, found in told.items() if name != "rounds"} for where, told in watched.items()
         },
         "timeline": timeline,
+        "plot": plot,
         "load_before_and_after": [load_before, os.getloadavg()[0]],
     }
 

@@ -34,6 +34,7 @@ CELLS = (
     "from benchmarks.live_view import rounds\nexplorer = rounds.explorer({device!r})\nexplorer",
     "rounds.begin(explorer, {count}, 'rounds.json', {browser})",
     "timeline = rounds.timeline()\ntimeline",
+    "curves = rounds.many_curves()\ncurves",
 )
 # The views start their workers from source text in a Blob. This subclass of Blob appends lines that record when each
 # draw began and how long it took.
@@ -234,6 +235,22 @@ class Page:
         draws = self.page.evaluate("() => window.drawsOf('TimelinePlot')")
         count = int(self.page.eval_on_selector("#lanes", "canvas => canvas.dataset.count"))
         return {"events": count, **{kind: _gesture(times, draws) for kind, times in asked.items()}}
+
+    def plot(self) -> dict[str, Any]:
+        """Zoom of a plot at rest with many curves, then a selection dragged over it, as in `timeline`."""
+        self.page.evaluate(RUN_CELL, 3)
+        enough = "([at, curves]) => [...document.querySelectorAll(at)].at(-1)?.dataset.curves === String(curves)"
+        self.page.wait_for_function(enough, arg=[CURVES, kernel.MANY_CURVES], timeout=120_000)
+        self.page.evaluate("at => { [...document.querySelectorAll(at)].at(-1).id = 'many'; }", CURVES)
+        # The wheel zooms a plot that has the focus.
+        self.page.eval_on_selector("#many", "canvas => { canvas.scrollIntoView({ block: 'center' }); canvas.focus(); }")
+        self.page.wait_for_timeout(1000)
+        self.page.evaluate("() => window.drawsOf('Plot')")
+        asked = self.page.evaluate(GESTURES, ["#many", GESTURE_SECONDS])
+        self.page.wait_for_timeout(500)
+        draws = self.page.evaluate("() => window.drawsOf('Plot')")
+        size = {"curves": kernel.MANY_CURVES, "samples": kernel.SAMPLES}
+        return {**size, "zoom": _gesture(asked["zoom"], draws), "select": _gesture(asked["pan"], draws)}
 
     def _paints(self, canvas: str, count: int) -> list[float]:
         """Frames per second in which a canvas drew something new, in so many runs."""

@@ -56,6 +56,7 @@ def interval(values: list[float]) -> dict[str, float]:
 def requirements(
     watched: dict[str, dict[str, Any]],
     timeline: dict[str, Any],
+    plot: dict[str, Any],
     places: dict[str, list[dict[str, Any]]],
     bare: list[dict[str, Any]],
 ) -> list[dict[str, Any]]:
@@ -69,7 +70,10 @@ def requirements(
         found += [_answers(told["answers"], where), _ends(told["answers"], where)]
         found += [_paints(f"convergence{where}", 20, told["curves"])]
         found += [_paints(f"field (residual){where}", 10, told["field"])]
-    found += [_gesture(kind, timeline) for kind in ("zoom", "pan")]
+    events = f"timeline, {timeline['events']:,} events"
+    found += [_gesture(f"{events}: {kind}", timeline[kind]) for kind in ("zoom", "pan")]
+    curves = f"plot, {plot['curves']} curves of {plot['samples']:,} samples"
+    found += [_gesture(f"{curves}: {kind}", plot[kind]) for kind in ("zoom", "select")]
     for where, rounds in places.items():
         found += _slowdown(where, costs(rounds))
     return found + _least(costs(bare))
@@ -119,9 +123,8 @@ def _paints(name: str, least: int, rates: list[float]) -> dict[str, Any]:
     return _row(what, f"{middle:.1f} /s", told, f"{min(rates):.1f} to {max(rates):.1f} /s", _met(middle >= least))
 
 
-def _gesture(kind: str, timeline: dict[str, Any]) -> dict[str, Any]:
-    told = timeline[kind]
-    what = f"timeline, {timeline['events']:,} events: {kind} is drawn within {PROMPT_MS} ms, 95 times in 100"
+def _gesture(what: str, told: dict[str, Any]) -> dict[str, Any]:
+    what += f" is drawn within {PROMPT_MS} ms, 95 times in 100"
     if not told.get("draws"):
         return _row(what, "not measured: nothing was drawn", "0 draws", "", "")
     draw, wait, apart = told["draw_ms"], told["asked_to_drawn_ms"], told["between_draws_ms"]

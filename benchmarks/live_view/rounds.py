@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import os
 import threading
@@ -11,13 +12,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+
 from benchmarks.live_view.processes import more, on_cores, schedstat
-from workbench.live import Explorer, TimelineView, explore
-from workbench.run import Configuration, Run, Session, Stopping, configure
+from workbench.live import ConvergenceView, Explorer, TimelineView, explore
+from workbench.recording import History
+from workbench.run import Configuration, Run, Session, Stopping, configure, run_through
 
 N, ACCELERATED_N = 1024, 4096
 """Cells per side on the CPU and on an accelerator, which needs more of them to be busy."""
 EVENTS = 50_000
+MANY_CURVES, SAMPLES = 20, 5000
+"""Curves of the plot that is zoomed, and their samples."""
 SETTLE = 0.5
 """Seconds before a window, so that remaining work of the previous one does not fall into it."""
 WINDOW = 1.2
@@ -53,6 +59,19 @@ def configuration() -> Configuration:
 def explorer(device: str = "cpu") -> Explorer:
     """The explorer with the measured problem."""
     return explore(PROBLEM, n=N if device == "cpu" else ACCELERATED_N, **CHOICES, device=device)
+
+
+def many_curves() -> ConvergenceView:
+    """A plot of so many curves with noise, at rest."""
+    view = ConvergenceView()
+    record = run_through(Run(configure(PROBLEM, n=8))).record()
+    noise = np.random.default_rng(1)
+    for place in range(MANY_CURVES):
+        fall = np.linspace(0, -4 - 0.2 * place, SAMPLES) + 0.02 * noise.standard_normal(SAMPLES)
+        arrays = {"residual": 10**fall, "true_residuals": np.empty((0, 2))}
+        history = History.from_arrays(arrays)
+        view.add(dataclasses.replace(record, history=history), f"{place + 1}: curve")
+    return view
 
 
 def timeline() -> TimelineView:

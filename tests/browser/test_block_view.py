@@ -33,8 +33,9 @@ def test_pointing_at_a_curve_names_the_column(view, shoot):
     assert "and 2 more" in readout
     shoot("block_view_columns")
     view.get_by_label("figure", exact=True).select_option("heat map of columns")
-    view.locator(".widget-image").wait_for()
+    view.locator(".wb-chart canvas[data-name='columns']").wait_for()
     assert view.locator(PLOT).is_hidden()
+    shoot("block_view_map")
 
 
 def test_stop_ends_a_long_run(view):

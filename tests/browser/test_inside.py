@@ -11,7 +11,8 @@ from tests.browser import lab
 pytestmark = pytest.mark.browser
 
 
-CHANGED = "([at, before]) => document.querySelectorAll('img.widget-image')[at].src !== before"
+CHARTS = ".wb-chart canvas.wb-canvas"
+CHANGED = "([charts, at, before]) => document.querySelectorAll(charts)[at].getAttribute('aria-label') !== before"
 
 
 def test_sliders_and_menus_move_the_pictures(page, lab_url):
@@ -21,10 +22,10 @@ def test_sliders_and_menus_move_the_pictures(page, lab_url):
     told = page.locator(".widget-html", has_text="Ritz values reach")
     # The roofline comes last; the first view has its exact spectrum when its run is over.
     page.locator(".widget-html", has_text="kernels, together").wait_for()
-    pictures = page.locator("img.widget-image")
-    page.wait_for_function("() => [...document.querySelectorAll('img.widget-image')].every(i => i.naturalWidth > 0)")
-    assert pictures.count() == 7
-    before = [pictures.nth(at).get_attribute("src") for at in range(7)]
+    charts = page.locator(CHARTS)
+    seen = "charts => [...document.querySelectorAll(charts)].filter(canvas => canvas.dataset.layers > 0).length === 7"
+    page.wait_for_function(seen, arg=CHARTS)
+    before = [charts.nth(at).get_attribute("aria-label") for at in range(7)]
     sentence = told.nth(1).inner_text()
     slider = page.locator(".widget-slider", has_text="iteration").nth(1).get_by_role("slider")
     slider.focus()
@@ -32,14 +33,14 @@ def test_sliders_and_menus_move_the_pictures(page, lab_url):
     told.nth(1).locator("text=After 1 iteration").wait_for()
     for _ in range(2):
         page.keyboard.press("PageUp")
-    page.wait_for_function(CHANGED, arg=[3, before[3]])
-    page.wait_for_function(CHANGED, arg=[4, before[4]])
+    page.wait_for_function(CHANGED, arg=[CHARTS, 3, before[3]])
+    page.wait_for_function(CHANGED, arg=[CHARTS, 4, before[4]])
     assert told.nth(1).inner_text() != sentence
     menu = page.locator(".widget-dropdown", has_text="roof of").locator("select")
     menu.select_option(label="NVIDIA Tesla V100, 32 GB")
     page.locator(".widget-html", has_text="on NVIDIA Tesla V100").wait_for()
-    page.wait_for_function(CHANGED, arg=[6, before[6]])
-    pictures.nth(6).scroll_into_view_if_needed()
+    page.wait_for_function(CHANGED, arg=[CHARTS, 6, before[6]])
+    charts.nth(6).scroll_into_view_if_needed()
     page.screenshot(path=Path(__file__).parent / "screenshots" / "test_inside_roofline.png")
     page.locator(".widget-slider", has_text="iteration").nth(1).evaluate("box => box.scrollIntoView()")
     page.wait_for_timeout(500)

@@ -8,6 +8,14 @@ from tests.browser import lab
 
 pytestmark = pytest.mark.browser
 PLOT = ".wb-convergence canvas.wb-canvas"
+SCENES = {
+    "boxes over the residual": "boxes",
+    "directions": "directions",
+    "weights of terms": "weights",
+    "conditioning": "directions of blocks",
+    "time of parts": "time of parts",
+}
+"""The first plot of each figure."""
 
 
 def test_run_and_every_figure(page, lab_url, lab_folder, shoot):
@@ -18,13 +26,11 @@ def test_run_and_every_figure(page, lab_url, lab_folder, shoot):
     page.wait_for_function(f"() => document.querySelector('{PLOT}').dataset.curves === '3'")
     page.locator("td", has_text="cg, jacobi").wait_for()
     shoot("mpcg_view_residuals")
-    shown = ""
-    for figure in ("boxes over the residual", "directions", "weights of terms", "conditioning", "time of parts"):
+    for figure, name in SCENES.items():
         page.get_by_label("figure", exact=True).select_option(figure)
-        page.locator(".widget-image").wait_for()
-        page.wait_for_function("old => document.querySelector('.widget-image').src !== old", arg=shown)
-        shown = page.locator(".widget-image").evaluate("image => image.src")
-        page.locator(".widget-image").scroll_into_view_if_needed()
+        chart = page.locator(f".wb-chart canvas[data-name='{name}']")
+        chart.wait_for()
+        chart.scroll_into_view_if_needed()
         assert page.locator(PLOT).is_hidden()
         shoot(f"mpcg_view_{figure.replace(' ', '_')}")
     lab.shut(page)
@@ -46,16 +52,14 @@ def test_a_figure_of_a_run_that_goes_on(page, lab_url, lab_folder, shoot):
     lab.open_cells(page, lab_url, lab_folder, "held_boxes.ipynb", first, HELD)
     lab.run_all(page)
     page.locator("[role=status]", has_text="paused, iteration 3").wait_for()
-    picture, shown = page.locator(".widget-image"), []
     for figure in ("directions", "weights of terms"):
         page.get_by_label("figure", exact=True).select_option(figure)
-        picture.wait_for()
-        page.wait_for_function("old => !old.includes(document.querySelector('.widget-image').src)", arg=shown)
-        shown.append(picture.evaluate("image => image.src"))
+        chart = page.locator(f".wb-chart canvas[data-name='{SCENES[figure]}'][aria-label*='iteration 3']")
+        chart.wait_for()
         shoot(f"mpcg_view_held_{figure.replace(' ', '_')}")
     assert page.get_by_role("button", name="Save figures").is_enabled()
     page.get_by_role("button", name="Stop", exact=True).click()
     page.locator("td", has_text="mpcg").first.wait_for()
-    assert picture.is_visible()
+    assert chart.is_visible()
     shoot("mpcg_view_stopped")
     lab.shut(page)

@@ -200,7 +200,7 @@ def test_a_sweep_is_put_together_in_its_form(page, lab_url, lab_folder):
     assert plan.inner_text().startswith("27 runs")
     page.get_by_label("rows", exact=True).select_option("deflation")
     page.get_by_label("columns", exact=True).select_option("preconditioner")
-    page.get_by_text("Each cell is the smallest over n.").wait_for()
+    page.get_by_text("Each value is the smallest over n.").wait_for()
     page.wait_for_timeout(300)
     lab.shut(page)
 
@@ -220,6 +220,6 @@ def test_a_sweep_fills_its_table_which_is_sorted_by_a_press(page, lab_url, lab_f
     page.get_by_role("button", name="iterations ▲").click()
     page.wait_for_selector("th[aria-sort=descending]")
     assert [int(text) for text in page.locator(column).all_inner_texts()] == sorted(iterations, reverse=True)
-    page.wait_for_selector(".jp-OutputArea-output img.widget-image")
+    page.wait_for_selector(".jp-OutputArea-output .wb-chart canvas[data-name='map of n and deflation']")
     page.wait_for_timeout(500)
     lab.shut(page)

@@ -62,11 +62,10 @@ def test_the_tolerance_is_a_line(records):
     assert set(lines[0].get_ydata()) == {1e-6}
 
 
-def test_colour_and_dash_differ_for_35_runs():
-    styles = {(curve_style(index).colour, curve_style(index).dash) for index in range(35)}
-    assert len(styles) == 35
-    assert len(set(COLOURS)) == 7
-    assert len(set(DASHES)) == 5
+def test_colour_and_dash_differ_for_64_runs():
+    styles = {(curve_style(index).colour, curve_style(index).dash) for index in range(64)}
+    assert len(styles) == 64
+    assert len(set(COLOURS)) == len(set(DASHES)) == 8
 
 
 def test_a_zero_residual_is_omitted():

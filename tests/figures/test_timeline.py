@@ -54,10 +54,10 @@ def test_kernel_styles_are_unique_and_independent_of_the_range():
     whole = timeline(made, (0, 8))
     styles = {(box.get_facecolor().tobytes(), box.get_hatch()) for box in boxes(whole)}
     assert len(styles) == 9
-    one = timeline(made, (7, 7))
-    assert boxes(one)[0].get_facecolor().tolist() == boxes(whole)[7].get_facecolor().tolist()
-    assert boxes(one)[0].get_hatch() == boxes(whole)[7].get_hatch() == "////"
-    assert len(COLOURS) == 7
+    one = timeline(made, (8, 8))
+    assert boxes(one)[0].get_facecolor().tolist() == boxes(whole)[8].get_facecolor().tolist()
+    assert boxes(one)[0].get_hatch() == boxes(whole)[8].get_hatch() == "////"
+    assert len(COLOURS) == 8
 
 
 def test_the_timeline_is_written(tmp_path):

@@ -23,6 +23,7 @@ from workbench.figures.row_lengths import row_lengths
 from workbench.figures.saving import save
 from workbench.figures.style import CURVES, CurveStyle, curve_style
 from workbench.figures.subdomains import section, subdomains
+from workbench.figures.sweep_curves import parallel_coordinates, sweep_curves
 from workbench.figures.throughput import throughput
 from workbench.figures.timeline import timeline
 from workbench.recording import kernel_table
@@ -46,6 +47,7 @@ __all__ = [
     "heatmap",
     "kernel_table",
     "level_spectra",
+    "parallel_coordinates",
     "pattern",
     "pattern_counts",
     "plotted_data",
@@ -58,6 +60,7 @@ __all__ = [
     "save",
     "section",
     "subdomains",
+    "sweep_curves",
     "term_weights",
     "throughput",
     "time_split",

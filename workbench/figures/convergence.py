@@ -59,10 +59,11 @@ def convergence(
             markersize=4,
             markevery=max(1, relative.size // MARKS),
             label=name,
+            gid=f"run {index}",
         )
         if drift:
-            _draw_drift(axes, record, places, style.colour, name)
-        has_rings = _draw_true_residuals(axes, record, places) or has_rings
+            _draw_drift(axes, record, places, style.colour, name, f"run {index}")
+        has_rings = _draw_true_residuals(axes, record, places, f"run {index}") or has_rings
     if has_rings:
         # One legend entry for all rings, after those of the runs.
         axes.plot([], [], label="true residual", **RING)
@@ -76,14 +77,14 @@ def convergence(
     return figure
 
 
-def _draw_true_residuals(axes: Axes, record: Record, places: np.ndarray) -> bool:
+def _draw_true_residuals(axes: Axes, record: Record, places: np.ndarray, gid: str) -> bool:
     """Draw rings at the true residuals, smaller ones if there are many; return whether there are any."""
     confirmed = record.history.true_residuals
     if not confirmed.size:
         return False
     rings = confirmed[:, 1] / record.norm_of_b
     size = RING["markersize"] if len(rings) <= MARKS else 4
-    axes.semilogy(places[confirmed[:, 0].astype(int)], rings, label="_ring", **{**RING, "markersize": size})
+    axes.semilogy(places[confirmed[:, 0].astype(int)], rings, label="_ring", gid=gid, **{**RING, "markersize": size})
     return True
 
 
@@ -98,10 +99,10 @@ def _label_axes(axes: Axes, xlabel: str, xunit: str, title: str) -> None:
     axes.set_axisbelow(True)
 
 
-def _draw_drift(axes: Axes, record: Record, places: np.ndarray, colour: str, name: str) -> None:
+def _draw_drift(axes: Axes, record: Record, places: np.ndarray, colour: str, name: str, gid: str) -> None:
     measured = record.history["drift"]
     known = np.flatnonzero(measured > 0)
     if known.size:
         values = measured[known] / record.norm_of_b
         label = f"‖Zᵀr‖ / ‖b‖ of {name}"
-        axes.semilogy(places[known], values, color=colour, linestyle=(0, (1, 1.5)), linewidth=1.0, label=label)
+        axes.semilogy(places[known], values, color=colour, linestyle=(0, (1, 1.5)), linewidth=1.0, label=label, gid=gid)

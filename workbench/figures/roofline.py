@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -26,14 +26,16 @@ def roofline(
     *,
     basis: str = "",
     title: str = "",
+    colours: Mapping[str, str] | None = None,
     width: float = 7.5,
     height: float = 3.8,
 ) -> Figure:
     """Gflop/s against flop/byte on logarithmic axes, one marker per kernel, with an area proportional to its time.
 
     bandwidth: peak in bytes per second, the slanted roof. flops: peak in operations per second, the horizontal roof.
-    basis: of the peaks, `measured` or `nominal`. Kernels are numbered in order of time; those without bytes or
-    operations appear in the legend only. Sizes in inches. Raises InputError if no kernel has both.
+    basis: of the peaks, `measured` or `nominal`. colours: by kernel, by default in order of time. Kernels are numbered
+    in order of time; those without bytes or operations appear in the legend only. Sizes in inches. Raises InputError
+    if no kernel has both.
     """
     placed = [(n, point) for n, point in enumerate(points, 1) if point.intensity and point.flop_rate]
     if not placed:
@@ -49,7 +51,7 @@ def roofline(
         axes.plot(x, np.minimum(roof, flops / 1e9) if flops else roof, color=GREY, lw=1.6, zorder=1)
     axes.set_title(f"{title}\n{_roof(bandwidth, flops, basis)}", fontsize="medium", loc="left")
     for (number, point), x, y in zip(placed, at, rate, strict=True):
-        colour, area = COLOURS[(number - 1) % len(COLOURS)], 20 + LARGEST * point.share
+        colour, area = _colour(number, point, colours), 20 + LARGEST * point.share
         axes.scatter(x, y, s=area, color=colour, edgecolor="white", zorder=2)
         # Next to the marker, since text on it would not be legible on every colour.
         axes.annotate(
@@ -57,13 +59,17 @@ def roofline(
             fontsize="small", zorder=3,
         )  # fmt: skip
     for number, point in enumerate(points, 1):
-        colour = COLOURS[(number - 1) % len(COLOURS)] if (number, point) in placed else "none"
+        colour = _colour(number, point, colours) if (number, point) in placed else "none"
         axes.plot([], [], "o", color=colour, label=_label(number, point))
     axes.set(xscale="log", yscale="log", xlim=(low, high), xlabel="operations per byte, flop/B", ylabel="Gflop/s")
     axes.set_ylim(rate.min() / 2, 2 * max(rate.max(), flops / 1e9 if flops else 0))
     _format_axes(axes)
     figure.legend(loc="outside right center", fontsize="small", frameon=False)
     return figure
+
+
+def _colour(number: int, point: RooflinePoint, colours: Mapping[str, str] | None) -> str:
+    return (colours or {}).get(point.kernel) or COLOURS[(number - 1) % len(COLOURS)]
 
 
 def _format_axes(axes: Axes) -> None:

@@ -7,12 +7,14 @@ import io
 
 from matplotlib.figure import Figure
 
-# Okabe and Ito 2008, "Color universal design". Their yellow is omitted because it is faint on white; their orange and
-# sky blue are darker here, so that every colour has a contrast of at least 3:1 on light and dark pages. Black is the
-# exception: pages replace it by their text colour.
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#c48700", "#4a9bc9", "#000000")
-DASHES = ((), (6.0, 2.0), (2.0, 1.5), (6.0, 2.0, 1.5, 2.0), (10.0, 3.0))
-MARKERS = ("o", "s", "^", "D", "v", "x")
+# The first four differ by 10 or more in CIE Delta E under simulated protanopia, deuteranopia and tritanopia; all have a
+# contrast of at least 3:1 on white. Pages with a dark ground show lighter ones in their place (static/kit/theme.js).
+COLOURS = ("#0072b2", "#d55e00", "#008a64", "#b5508a", "#6e5a00", "#3f434c", "#4a93c4", "#7a1f2b")
+DASHES = (
+    (), (7.0, 3.0), (2.0, 3.0), (9.0, 3.0, 2.0, 3.0), (12.0, 4.0), (4.0, 2.0), (2.0, 2.0, 7.0, 2.0),
+    (14.0, 3.0, 2.0, 3.0, 2.0, 3.0),
+)  # fmt: skip
+MARKERS = ("o", "s", "^", "D", "x", "+", "v", "*")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,11 +32,13 @@ class CurveStyle:
 
 
 def curve_style(index: int) -> CurveStyle:
-    """The style of the index-th run; colour and dash together repeat after 35 runs."""
-    return CurveStyle(COLOURS[index % 7], DASHES[index % 5], MARKERS[index % 6])
+    """The style of the index-th run. Colour, dash and marker go together; each further eight runs have other dashes
+    and markers with the same colours, so pairs repeat after 64 runs."""
+    turn = index + index // 8
+    return CurveStyle(COLOURS[index % 8], DASHES[turn % 8], MARKERS[turn % 8])
 
 
-CURVES = tuple(curve_style(index) for index in range(35))
+CURVES = tuple(curve_style(index) for index in range(64))
 
 
 class NotebookFigure(Figure):

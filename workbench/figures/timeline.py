@@ -94,7 +94,10 @@ def _styles(trace: Trace, shown: Sequence[Event]) -> dict[str, tuple[str, str]]:
         name = summed_name(event.name)
         seconds[name] = seconds.get(name, 0.0) + event.seconds
     ranks = {name: names.index(name) for name in sorted(seconds, key=lambda name: -seconds[name])}
-    return {name: (COLOURS[rank % 7], HATCHES[rank // 7 % len(HATCHES)]) for name, rank in ranks.items()}
+    return {
+        name: (COLOURS[rank % len(COLOURS)], HATCHES[rank // len(COLOURS) % len(HATCHES)])
+        for name, rank in ranks.items()
+    }
 
 
 def _draw_lane(
@@ -119,7 +122,7 @@ def _draw_lane(
             linewidth=0.5,
         )
         if event.seconds > MIN_LABELLED_WIDTH * span and len(event.name) <= 8:
-            ink = "white" if colour in ("#0072b2", "#d55e00", "#009e73", "#000000") and not hatch else "black"
+            ink = "black" if colour == "#4a93c4" or hatch else "white"
             axes.text(left + length / 2, row, event.name, ha="center", va="center", fontsize="small", color=ink)
 
 

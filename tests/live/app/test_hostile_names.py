@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from workbench.errors import InputError
-from workbench.live.compare import sweep_map
+from workbench.live.compare import sweep_plot
 from workbench.live.inspect import replay
 from workbench.live.kit import finished_runs
 from workbench.problems.files import MatrixFile
@@ -47,13 +46,10 @@ def test_the_table_of_runs(record):
     assert page.count("&lt;img") == 4
 
 
-def test_the_note_of_a_map(monkeypatch):
-    shown = sweep_map.SweepMap(lambda: None)
-    shown.rows = [{}]
-
-    def refuse():
-        raise InputError(HOSTILE)
-
-    monkeypatch.setattr(shown, "figure", refuse)
-    shown._draw()
+def test_the_note_of_a_plot_of_a_sweep():
+    shown = sweep_plot.SweepPlot(lambda: None)
+    shown.begin({"n": [1, 2], "solver": ["a", "b"], HOSTILE: ["c", "d"]})
+    shown.down.value, shown.across.value = "n", "solver"
+    assert "smallest over" in shown.note.value
     assert harmless(shown.note.value)
+    shown.close()

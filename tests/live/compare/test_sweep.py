@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import math
 
+import numpy as np
 import pytest
-from matplotlib.figure import Figure
 
 from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.live import SweepView
 from workbench.live.compare.sweep_choices import split
-from workbench.live.compare.sweep_map import grid
+from workbench.live.compare.sweep_scenes import Runs, curves_scene, map_scene, parallel_of
 from workbench.live.compare.sweep_text import absences, columns, counted, legend, marks, remaining, shortfall, unit_of
-from workbench.live.kit.run_pictures import PAINTING
 from workbench.live.kit.sort_table import SortTable
 from workbench.run import Run, Stopping, configure, sweep
 
@@ -29,12 +28,39 @@ ROWS = [
 
 def test_the_grid_holds_the_smallest_of_the_converged():
     over = {"n": [8, 16], "deflation": ["none", "stripes"], "seed": [0, 1]}
-    cells = grid(ROWS, over, "n", "deflation", "iterations")
-    assert cells[0, 0] == 18
-    assert cells[1, 0] == 40
-    assert math.isnan(cells[0, 1])
-    assert math.isnan(cells[1, 1])
-    assert grid(ROWS, over, "n", "n", "iterations").tolist() == [[18, 40]]
+    runs = Runs(ROWS, over, "iterations", "iterations")
+    (layer,) = map_scene(runs, "n", "deflation").layers
+    # The first row of a table is on top, which is the last of a plot.
+    assert layer.values[:, 0].tolist() == [40, 18]
+    assert np.isnan(layer.values[:, 1]).all()
+    assert layer.absent[3] == "not converged"
+    assert layer.keys[2] == "1"
+    assert layer.texts[2][0] == "run 2"
+    (row,) = map_scene(runs, "n", "n").layers
+    assert row.values.tolist() == [[18, 40]]
+
+
+def test_curves_hold_the_smallest_over_all_others_and_know_their_runs():
+    over = {"n": [8, 16], "deflation": ["none", "stripes"], "seed": [0, 1]}
+    runs = Runs(ROWS, over, "iterations", "iterations")
+    assert runs.numeric == ["n", "seed"]
+    scene = curves_scene(runs, "deflation", "n")
+    curve, points = scene.layers[:2]
+    assert (curve.name, curve.x.tolist(), curve.y.tolist()) == ("none", [8, 16], [18, 40])
+    assert points.keys == ["1", "3"]
+    assert scene.x.marks == [8, 16]
+    assert "The fewest iterations: 18 with n 8" in scene.spoken
+
+
+def test_parallel_coordinates_have_an_axis_for_each_choice_and_one_for_the_result():
+    over = {"n": [8, 16], "deflation": ["none", "stripes"], "seed": [0, 1]}
+    axes, shares = parallel_of(Runs(ROWS, over, "iterations", "iterations"))
+    assert [title for title, _ in axes] == ["n", "deflation", "seed", "iterations"]
+    assert shares.shape == (4, 4)
+    assert shares[:, 0].tolist() == [0, 0, 0, 1]
+    assert shares[0, 3] == pytest.approx(math.log(20 / 18) / math.log(40 / 18))
+    assert math.isnan(shares[2, 3])
+    assert axes[-1][1][0] == (0.0, "18")
 
 
 def test_everything_is_shown_at_the_end():
@@ -47,13 +73,29 @@ def test_everything_is_shown_at_the_end():
     assert [cells[view.table.columns.index("iterations")]["key"] for cells in view.table.rows] == [
         row["iterations"] for row in found.rows
     ]
-    assert bytes(view.map.picture.value).startswith(b"\x89PNG")
+    assert view.map.plot.scene.name == "map of n and deflation"
     assert "smallest over preconditioner" in view.map.note.value
-    before = view.map.picture.value
     view.map.down.value = "preconditioner"
-    assert view.map.painter.wait(LIMIT)
+    assert view.map.plot.scene.name == "map of preconditioner and deflation"
     assert "smallest over n" in view.map.note.value
-    assert view.map.picture.value != before
+    view.map.view.value = "curves"
+    assert view.map.plot.scene.name == "iterations of preconditioner against n"
+    assert view.map.across.options == ("n",)
+    view.map.view.value = "parallel"
+    assert view.map.note.value == ""
+    assert len(view.map.figure().axes[0].lines) == 8 + 4
+
+
+def test_a_click_on_a_point_gives_the_run():
+    view = SweepView("two-layer", {"n": [8, 16]})
+    view.wait(LIMIT)
+    assert view.map.view.value == "curves"
+    given = []
+    view.on_pick(given.append)
+    view.map.plot._receive(None, {"kind": "picked", "key": "1"}, [])
+    assert [run.name for run in given] == [run.name for run in view.ended_runs if run.name.startswith("run 2:")]
+    assert given[0].summary["iterations"] == view.rows[1]["iterations"]
+    assert "Run 2: n 16" in view.best.text
 
 
 def test_rows_and_columns_of_the_map_stay_two_choices_when_what_varies_changes(eventually):
@@ -104,7 +146,10 @@ def test_a_sweep_that_nothing_converged_in_has_no_map(monkeypatch):
     monkeypatch.setattr(Run, "step", burst)
     view = SweepView("two-layer", {"n": [8]})
     view.wait(LIMIT)
-    assert "all of them are NaN" in view.map.note.value
+    (layer,) = view.map.plot.scene.layers
+    assert layer.absent == ["failed"]
+    with pytest.raises(InputError, match="all of them are NaN"):
+        view.map.figure()
     assert "1 failed" in view.status.text
 
 
@@ -256,19 +301,6 @@ def test_files_are_named_after_the_sweep_and_not_after_what_was_chosen_since(tmp
     view.wait(LIMIT)
     view.rebase(configure("poisson5", n=8))
     assert view.export("csv").name.startswith("sweep-two-layer-")
-
-
-def test_the_map_is_painted_by_one_thread_at_a_time(monkeypatch):
-    held = []
-    plain = Figure.savefig
-    monkeypatch.setattr(
-        Figure, "savefig", lambda *given, **named: (held.append(PAINTING.locked()), plain(*given, **named))
-    )
-    view = SweepView("two-layer", {"n": [8]})
-    view.wait(LIMIT)
-    assert view.map.painter.wait(LIMIT)
-    assert held
-    assert all(held)
 
 
 def test_it_begins_with_a_suggestion():

@@ -1,5 +1,6 @@
 """The view of multipreconditioned CG."""
 
+import numpy as np
 import pytest
 
 from tests.waiting import LIMIT
@@ -7,6 +8,15 @@ from workbench.errors import InputError
 from workbench.figures import read_provenance
 from workbench.live import MPCGView
 from workbench.run import Reason, State
+
+SHOWN = {
+    "boxes over the residual": ["boxes"],
+    "directions": ["directions"],
+    "weights of terms": ["weights"],
+    "conditioning": ["directions of blocks", "conditioning"],
+    "time of parts": ["time of parts"],
+}
+"""The scenes of each figure."""
 
 
 @pytest.fixture
@@ -29,15 +39,15 @@ def test_run_solves_with_three_methods_and_figures_need_no_new_run(view_of, even
     assert result.converged
     eventually(lambda: view.about.value.count("<tr>") == 4 and not view.go.disabled)
     assert [curve.label for curve in view.convergence.curves] == ["mpcg", "sum-cg", "cg, jacobi"]
-    pictures = []
     for figure in view.view.options[1:]:
         view.view.value = figure
-        eventually(lambda: view.picture.layout.display is None and view.picture.value not in (b"", *pictures))
-        pictures.append(view.picture.value)
+        eventually(lambda names=SHOWN[figure]: [scene.name for scene in view.charts.scenes] == names)
     assert view.iteration.max == result.iterations
     view.view.value = "weights of terms"
     view.iteration.value = 1
-    eventually(lambda: view.picture.value not in (b"", *pictures))
+    eventually(lambda: "in iteration 1." in view.charts.scenes[0].spoken)
+    weights = np.real(view._last.steps[0].shares)
+    assert view.charts.scenes[0].layers[0].y.tolist() == weights.tolist()
     assert view.result is result
 
 
@@ -54,12 +64,12 @@ def test_figures_follow_a_run_that_goes_on(view_of, eventually, tmp_path):
     session.pause()
     # The start, before the first iteration.
     stepped(session, eventually)
-    pictures = [b""]
     for figure in view.view.options[1:]:
         view.view.value = figure
         stepped(session, eventually)
-        eventually(lambda: view.picture.layout.display is None and view.picture.value not in pictures)
-        pictures.append(view.picture.value)
+        done = session.run.iterations
+        eventually(lambda names=SHOWN[figure]: [scene.name for scene in view.charts.scenes] == names)
+        eventually(lambda done=done: len(view._shown.steps) == done)
     assert view.result is None
     done = session.run.iterations
     eventually(lambda: view.iteration.max == view.iteration.value == done)
@@ -67,7 +77,7 @@ def test_figures_follow_a_run_that_goes_on(view_of, eventually, tmp_path):
     (path,) = view.save_bar.save("svg")
     assert read_provenance(path)["configuration"]["solver"]["name"] == "mpcg"
     view.view.value, view.iteration.value = "weights of terms", 1
-    eventually(lambda: view.picture.value not in pictures)
+    eventually(lambda: "in iteration 1." in view.charts.scenes[0].spoken)
     session.resume()
     result = session.wait(LIMIT)
     # The chosen iteration stays.

@@ -6,17 +6,17 @@ import re
 
 import pytest
 
-from workbench.live.kit.assets import SHEETS, STATIC, imports, module, style_sheet
+from workbench.live.kit.assets import SHEETS, STATIC, imports, joined, module, style_sheet
 
 FILES = {path.relative_to(STATIC).as_posix(): path.read_text(encoding="utf-8") for path in STATIC.rglob("*.js")}
 WIDGETS = sorted(name for name, text in FILES.items() if "export default" in text)
 WORKERS = {
     "field/fieldworker.js": "class FieldPlot",
-    "plots/plotworker.js": "class Plot",
     "plots/timelineworker.js": "class TimelinePlot",
 }
-MOST_BYTES = {"field/volume.js": 63_000}
-"""The 3D view carries shaders, and no library."""
+PLOTS = ("plots/convergence.js", "plots/chart.js")
+MOST_BYTES = {"field/volume.js": 63_000, **dict.fromkeys(PLOTS, 85_000)}
+"""The 3D view carries shaders, and no library; a plot holds its worker's script as well."""
 ROOMS = ("transport", "kit", "plots", "field", "build", "solve", "compare", "inspect", "teach", "app")
 """From the lowest to the highest, as the contract of import-linter in pyproject.toml has it for Python."""
 
@@ -39,6 +39,16 @@ def test_a_module_is_joined_from_its_parts(name):
 @pytest.mark.parametrize("name", WIDGETS)
 def test_a_module_is_small(name):
     assert len(module(name).encode()) < MOST_BYTES.get(name, 50_000)
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_a_plot_holds_the_script_of_its_worker(name):
+    text = module(name)
+    (drawing,) = re.findall(r"^Drawing: (\w+),$", text, re.MULTILINE)
+    assert f"class {drawing} extends Plot" in text
+    assert "function drawForPage(" in text
+    # The worker's script is what stands before it.
+    assert re.search(r"export default[^;]*;\s*$", text)
 
 
 def test_what_a_part_imports_is_there():
@@ -71,7 +81,7 @@ def test_nothing_is_fetched_from_elsewhere():
 
 def test_no_two_modules_of_a_text_define_one_name_twice():
     for name in (*WIDGETS, *WORKERS):
-        found = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+|\[[^\]]*\])", module(name), re.MULTILINE)
+        found = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+|\[[^\]]*\])", joined(name), re.MULTILINE)
         names = [part for text in found for part in re.findall(r"\w+", text)]
         assert len(names) == len(set(names)), f"{name}: {sorted({twice for twice in names if names.count(twice) > 1})}"
 

@@ -12,7 +12,9 @@ from matplotlib.figure import Figure
 
 from workbench.errors import InputError
 from workbench.figures import read_provenance
+from workbench.figures.edited import restyled
 from workbench.live import RooflineView, SaveBar, Schedules, SpectrumView
+from workbench.live.kit.figure_dialog import provenance_line
 from workbench.run import Session, configure
 
 
@@ -136,3 +138,52 @@ def test_schedules_save_their_sliders(tmp_path):
     curves, lanes = view.save_bar.save("png")
     assert read_provenance(curves)["modelled"]["cores"] == view.sliders["cores"].value
     assert (curves.name.partition("-")[0], lanes.name.partition("-")[0]) == ("crossover", "timeline")
+
+
+def test_the_dialog_leaves_runs_out_renames_them_and_prints_beneath(tmp_path):
+    figure = Figure(layout="constrained")
+    axes = figure.add_subplot()
+    axes.plot([1, 2], [3, 4], label="1: cg", gid="run 0")
+    axes.plot([1], [3.5], "o", label="_ring", gid="run 0")
+    axes.plot([1, 2], [5, 6], label="2: pcg", gid="run 1")
+    axes.legend()
+    made = {"started": "2026-01-31T12:00:00+00:00", "workbench": "0.1.0", "machine": {"cpu": "a CPU"}}
+    bar = SaveBar(
+        lambda: {"field z": figure},
+        provenance=lambda: made,
+        notes=lambda name: {"plane": "z = 0.258"} if name.startswith("field") else {},
+        noted=["plane"],
+        folder=tmp_path,
+    )
+    bar.dialog.toggle.click()
+    assert bar.dialog.box.layout.display is None
+    rows = [(row.children[0], row.children[1]) for row in bar.dialog.rows.children]
+    assert [text.value for _, text in rows] == ["1: cg", "2: pcg"]
+    rows[0][0].value = False
+    rows[1][1].value = "preconditioned"
+    bar.dialog.font.value = "serif"
+    assert bar.dialog.notes["plane"].value
+    bar.dialog.notes["provenance"].value = True
+    (path,) = bar.save("svg", columns=1)
+    text = path.read_text(encoding="utf-8")
+    assert "preconditioned" in text
+    assert "1: cg" not in text
+    assert "z = 0.258" in text
+    assert provenance_line(made) == "a CPU, 2026-01-31 12:00:00 UTC, workbench 0.1.0"
+    assert all(part in text for part in ("a CPU", "12:00:00", "0.1.0"))
+    assert "DejaVu Serif" in text
+    rows_of_csv = path.with_suffix(".csv").read_text(encoding="utf-8")
+    assert "preconditioned" in rows_of_csv
+    # The curve and its rings are gone, and the figure on the page is as it was.
+    assert "3.5" not in rows_of_csv
+    assert [line.get_label() for line in axes.lines] == ["1: cg", "_ring", "2: pcg"]
+
+
+def test_a_figure_with_a_caption_is_higher_by_its_lines():
+    plain, captioned = Figure(figsize=(3, 2), layout="constrained"), Figure(figsize=(3, 2), layout="constrained")
+    for figure in (plain, captioned):
+        figure.add_subplot().plot([1, 2])
+    restyled(plain, font="serif", size=8)
+    restyled(captioned, font="serif", size=8, caption="one\ntwo")
+    assert plain.get_size_inches()[1] == 2
+    assert captioned.get_size_inches()[1] == pytest.approx(2 + 2 * 1.4 * 0.85 * 8 / 72)

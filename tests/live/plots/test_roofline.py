@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 
 import pytest
+from matplotlib.colors import to_hex
 
 from tests.waiting import LIMIT
 from workbench.errors import InputError
-from workbench.live import RooflineView
+from workbench.live import RooflineView, TimelineView
 from workbench.live.plots import roofline as module
+from workbench.live.plots.timeline_messages import Shown
 from workbench.machine.describe import machine_line
 from workbench.machine.profile import Number, Profile, profile
 from workbench.machine.retime import retime
@@ -52,15 +54,21 @@ def test_the_table_holds_every_kernel_and_its_share_of_the_limit(result):
     rate = sum(event.bytes for event in events) / sum(event.seconds for event in events)
     row = re.search(r"<code>M</code>.*?</tr>", view.table.value).group()
     assert f">{rate / 1e9:.3g}<" in row
-    assert bytes(view.picture.value).startswith(b"\x89PNG")
+    points = view.plot.scene.layers[-1]
+    assert set(points.keys) <= names
+    place = points.keys.index("M")
+    assert points.texts[place][0] == "M"
+    flops = sum(event.flops for event in events) / sum(event.seconds for event in events)
+    assert points.texts[place][1] == f"{max(rate / 20e9, flops / 5e9):.0%} of the roof"
     assert set(view.figures()) == {"roofline"}
 
 
 def test_another_machine_is_another_roof(result):
     view = RooflineView(result, "v100")
-    before = view.picture.value, view.message.value
+    before = view.plot.scene, view.message.value
     view.machine.value = "k20m"
-    assert view.picture.value != before[0]
+    assert view.plot.scene is not before[0]
+    assert view.plot.scene.layers[0].name.startswith("NVIDIA Tesla K20m")
     assert "K20m" in view.message.value != before[1]
     assert "not on the machine whose roof this is" in view.message.value
     assert view.again.disabled
@@ -121,7 +129,32 @@ def test_what_cannot_be_placed_leaves_no_old_picture(result):
     trace.append(Event("E^-1", "cpu", 0.0, 1.0))
     view = RooflineView(trace, MINE)
     assert "there are no roofline points" in view.message.value
-    assert view.picture.layout.display == "none"
+    assert not view.plot.scene.layers
+    assert not view.figures()
+    assert "there are no roofline points" in view.plot.scene.note
+
+
+def test_kernels_have_the_colours_of_the_timeline(result):
+    timeline = Shown(trace=result.trace, state="done")
+    told = {kernel["name"]: (kernel["colour"], kernel["hatch"]) for kernel in timeline.news("", 10**6)[0]["kernels"]}
+    points = RooflineView(result, MINE).plot.scene.layers[-1]
+    assert len(points.keys) > 5
+    for key, colour, hatch in zip(points.keys, points.colours, points.hatches, strict=True):
+        assert (colour, hatch) == told[key]
+    # And so has the figure that is saved.
+    figure = RooflineView(result, MINE).figures()["roofline"]
+    printed = {to_hex(dots.get_facecolor()[0]) for dots in figure.axes[0].collections}
+    assert printed == set(points.colours)
+
+
+def test_a_page_without_code_gives_no_python(result, monkeypatch):
+    monkeypatch.setenv("SERVER_SOFTWARE", "voila/0.5")
+    untraced = run_through(Run(configure("poisson5", n=6)))
+    view = RooflineView(untraced)
+    assert "Session(" not in view.message.value
+    assert "Run it again with kernel timings" in view.plot.scene.note
+    timeline = TimelineView(untraced)
+    assert "Session(" not in timeline._hint
 
 
 def test_an_untraced_run_and_an_unknown_machine_are_sentences(result):

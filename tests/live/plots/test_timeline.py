@@ -167,7 +167,7 @@ def test_lanes_have_their_order_and_kernels_one_style_by_name(view, page_of, eve
     assert [kernel["rank"] for kernel in kernels[:4]] == [3, 2, 1, 0]
     assert len({kernel["style"] for kernel in kernels[:4]}) == 1
     looks = {kernel["style"]: (kernel["colour"], kernel["hatch"]) for kernel in kernels}
-    assert len(set(looks.values())) == 28
+    assert len(set(looks.values())) == 31
 
 
 def test_lanes_of_workers_are_below_the_others_in_the_order_of_their_numbers(view, page_of, eventually):

@@ -9,18 +9,18 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from workbench import figures
 from workbench.data_files import path_of
 from workbench.errors import InputError, error_message
 from workbench.live.build.formula_line import NARROW, hint
 from workbench.live.build.matrix_facts import Facts, facts, size_in_words
+from workbench.live.build.row_lengths_scene import row_lengths_scene
 from workbench.live.build.uploads import MOST_UPLOAD, store
 from workbench.live.field.field_view import FieldView
 from workbench.live.field.preview import MOST_BYTES
 from workbench.live.kit.block_fields import WIDE
 from workbench.live.kit.controls import button
-from workbench.live.kit.run_pictures import paint, picture
 from workbench.live.kit.status import StatusLine
+from workbench.live.plots.chart import ChartView
 from workbench.live.transport.closing import close_all
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
@@ -62,8 +62,8 @@ class MatrixBuilder:
         self.status = StatusLine()
         self.table = widgets.HTML()
         self.pattern = FieldView(publisher, height=HEIGHT, choices=False)
-        self.histogram = picture()
-        self.histogram.layout.width = "100%"
+        self.histogram = ChartView(publisher, height=HEIGHT)
+        self.histogram.layout.display = "none"
         self.read.disabled = True
         self.source.observe(lambda _change: self._turn(), "value")
         self.upload.observe(lambda _change: self._uploaded(), "value")
@@ -224,7 +224,8 @@ class MatrixBuilder:
         self.facts = found
         self.table.value = _table(found.rows)
         self.pattern.show(found.scene)
-        paint(self.histogram, figures.row_lengths(found.lengths, title="Entries per row"))
+        self.histogram.show(row_lengths_scene(found.lengths))
+        self.histogram.layout.display = None
         size, entries = found.rows["unknowns N"], found.rows["entries (nnz)"]
         self.status.say(f"{problem.label}: {size} unknowns, {entries} entries", "good")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import ipywidgets as widgets
 from workbench.errors import InputError
 from workbench.live.compare.sweep_base import base_of, fixed, has_form, points, suggestion
 from workbench.live.compare.sweep_choices import Choices
-from workbench.live.compare.sweep_map import SweepMap
+from workbench.live.compare.sweep_plot import SweepPlot
 from workbench.live.compare.sweep_text import columns, counted, left_out, legend, marks, remaining, shortfall
 from workbench.live.kit.controls import button
 from workbench.live.kit.export import PICTURES, make_folder, slug
@@ -86,14 +86,15 @@ class SweepView:
         self._stop = button("Stop", "end the sweep; the rows so far stay", self.stop, style="danger")
         self.bar = widgets.IntProgress(0, 0, self.runs, layout={"width": "280px"})
         self.table = SortTable(empty="Runs that are done are listed here.")
-        self.map = SweepMap(self._mark)
+        self._hearers: list[Callable[[RunHandle], object]] = []
+        self.map = SweepPlot(self._mark, self._picked)
         self.map.begin(self.over)
         self._exports = [
             button(text, "save the rows of all runs", lambda kind=kind: self._exporting(kind), width="132px")
             for kind, text in (("csv", "Table (CSV)"), ("json", "Table (JSON)"))
         ]
         self.save_bar = SaveBar(
-            lambda: {"heatmap": self.map.figure()},
+            lambda: {f"sweep {self.map.view.value}": self.map.figure()},
             provenance=lambda: self._ended().provenance,
             about=self._stem,
             folder=self.folder,
@@ -166,8 +167,20 @@ class SweepView:
         """The runs that gave a result, the latest first."""
         return [RunHandle(record, name) for name, record in reversed(self._records)]
 
+    def on_pick(self, hear: Callable[[RunHandle], object]) -> None:
+        """Call this with a run, one of `ended_runs`, when its point, cell or line was clicked."""
+        self._hearers = [*self._hearers, hear]
+
+    def _picked(self, place: int) -> None:
+        row = self.rows[place]
+        for run in self.ended_runs:
+            if run.name.startswith(f"run {place + 1}:"):
+                for hear in self._hearers:
+                    hear(run)
+        self.best.say(f"Run {place + 1}: {', '.join(f'{name} {row[name]}' for name in self.map.over)}.")
+
     def export(self, kind: str) -> Path:
-        """Write "csv" or "json" with all rows, or the heat map as a picture. Raises InputError before the end."""
+        """Write "csv" or "json" with all rows, or what is plotted as a picture. Raises InputError before the end."""
         if kind in PICTURES:
             return self.save_bar.save(kind)[0]
         return self._write(kind, self.folder)
@@ -181,6 +194,7 @@ class SweepView:
         """End the sweep and take everything off the page."""
         self.stop()
         self._checker.close()
+        self.map.close()
         close_all(self.box)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
@@ -283,7 +297,6 @@ class SweepView:
         asked = {"progress": self._progress, "on_result": self._keep, "cancelled": lambda: job.stopping}
         self.result = sweep(problem, over, slot=job.slot, **asked, **same)
         self._show()
-        self.map.painter.wait(60)
 
     def _end(self, job: ThreadJob) -> None:
         self.error = job.error

@@ -12,18 +12,21 @@ from matplotlib.figure import Figure
 
 from workbench.errors import InputError
 from workbench.figures import block_convergence, column_heatmap, rank_and_pivot
+from workbench.live.inspect.block_scenes import columns_scene, products_scene, rank_scenes
 from workbench.live.inspect.dependent_columns import DEPENDENCIES, dependent_columns
 from workbench.live.kit.controls import button
 from workbench.live.kit.run_handle import RunHandle
-from workbench.live.kit.run_pictures import paint, picture
 from workbench.live.kit.save_bar import SaveBar
 from workbench.live.kit.status import StatusLine
+from workbench.live.plots.chart import ChartStack
 from workbench.live.plots.convergence import ConvergenceView, Curve
+from workbench.live.plots.scene import Scene
 from workbench.live.solve.active_runs import Going
 from workbench.live.solve.explorer_text import sentence
 from workbench.live.transport.closing import close_all
 from workbench.live.transport.publisher import SOON, Again, Publisher
 from workbench.papers.block_cg import gflops
+from workbench.recording import Record
 from workbench.registry import registered
 from workbench.run import BlockRun, Result, Session, State, Stopping, configure
 from workbench.solvers.block.base import BlockSolver
@@ -72,7 +75,7 @@ class BlockView:
         self.go = button("Run", "solve with what is chosen", self.run, style="primary")
         self.halt = button("Stop", "end the run; what was computed stays", self.stop, style="danger")
         self.publisher = Publisher()
-        self.status, self.about, self.picture = StatusLine(), widgets.HTML(), picture()
+        self.status, self.about, self.charts = StatusLine(), widgets.HTML(), ChartStack(self.publisher)
         self.convergence = ConvergenceView(publisher=self.publisher, movable=False)
         self.save_bar = SaveBar(
             lambda: {str(self.view.value): self.figure()},
@@ -86,7 +89,7 @@ class BlockView:
         self._drawn: tuple[object, Result | None] | None = None
         buttons = widgets.HBox([self.go, self.halt]).add_class("wb-buttons")
         rows = [(self.problem, self.unknowns), (self.solver, self.view), (self.dependency, self.s)]
-        pictures = [self.convergence, self.picture, self.save_bar.box]
+        pictures = [self.convergence, self.charts.box, self.save_bar.box]
         self.box = widgets.VBox([*map(widgets.HBox, rows), buttons, self.status, self.about, *pictures])
         self.view.observe(lambda _change: self.publisher.wake(), "value")
         self.publisher.add(self._publish, first=True)
@@ -175,9 +178,12 @@ class BlockView:
         live = self.view.value == VIEWS[0]
         self.convergence.layout.display = None if live else "none"
         self.convergence.link.hidden = not live
-        self.picture.layout.display = "none"
-        if not live and self.result is not None:
-            paint(self.picture, self.figure())
+        self.charts.show([] if live or self.result is None else self._scenes(self.result.record()))
+
+    def _scenes(self, record: Record) -> list[Scene]:
+        if self.view.value == VIEWS[2]:
+            return [columns_scene(record, Stopping.rtol)]
+        return rank_scenes(record) if self.view.value == VIEWS[3] else [products_scene(record, Stopping.rtol)]
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return self.box._repr_mimebundle_(**options)

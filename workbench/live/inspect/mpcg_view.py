@@ -13,13 +13,21 @@ from matplotlib.figure import Figure
 from workbench.errors import InputError
 from workbench.figures import block_conditioning, boxes_over_field, directions_on_grid, term_weights, time_split
 from workbench.live.inspect.mpcg_figures import Follower, Inside, Part, inside
+from workbench.live.inspect.mpcg_scenes import (
+    boxes_scene,
+    conditioning_scenes,
+    directions_scene,
+    time_scene,
+    weights_scene,
+)
 from workbench.live.kit.controls import button
 from workbench.live.kit.html_table import html_table
 from workbench.live.kit.run_handle import RunHandle
-from workbench.live.kit.run_pictures import paint, picture
 from workbench.live.kit.save_bar import SaveBar
 from workbench.live.kit.status import StatusLine
+from workbench.live.plots.chart import ChartStack
 from workbench.live.plots.convergence import ConvergenceView, Curve
+from workbench.live.plots.scene import ITERATIONS, Axis, Scene, blank
 from workbench.live.solve.active_runs import Going
 from workbench.live.solve.explorer_text import sentence
 from workbench.live.transport.closing import close_all
@@ -68,7 +76,7 @@ class MPCGView:
         self.go = button("Run", "solve with mpcg, sum-cg and cg", self.run, style="primary")
         self.halt = button("Stop", "end the runs; what was computed stays", self.stop, style="danger")
         self.publisher = Publisher()
-        self.status, self.about, self.picture = StatusLine(), widgets.HTML(), picture()
+        self.status, self.about, self.charts = StatusLine(), widgets.HTML(), ChartStack(self.publisher)
         self.convergence = ConvergenceView(publisher=self.publisher, movable=False)
         self.save_bar = SaveBar(
             lambda: {str(self.view.value): self.figure()},
@@ -87,7 +95,7 @@ class MPCGView:
         buttons = widgets.HBox([self.go, self.halt]).add_class("wb-buttons")
         rows = [(self.problem, self.n), (self.boxes, self.overlap), (self.solver, self.keep)]
         rows.append((self.view, self.iteration))
-        pictures = [self.convergence, self.picture, self.save_bar.box]
+        pictures = [self.convergence, self.charts.box, self.save_bar.box]
         self.box = widgets.VBox([*map(widgets.HBox, rows), buttons, self.status, self.about, *pictures])
         for control in (self.view, self.iteration):
             control.observe(lambda _change: self.publisher.wake(), "value")
@@ -239,13 +247,28 @@ class MPCGView:
         self.convergence.layout.display = None if live else "none"
         self.convergence.link.hidden = not live
         if other:
-            self.picture.layout.display = "none"
+            self.charts.show([])
         if live or shown is None or not shown.has(part):
             return
         begun = time.monotonic()
-        paint(self.picture, self.figure())
+        self.charts.show(self._scenes(shown))
         if follower := self._follower:
             follower.drawn(time.monotonic() - begun)
+
+    def _scenes(self, shown: Inside) -> list[Scene]:
+        """What the chosen figure shows of a look at the run."""
+        view, steps = self.view.value, shown.steps
+        when = f"iteration {len(steps)}"
+        try:
+            if view == VIEWS[1] and shown.residual is not None:
+                return [boxes_scene(shown.residual, shown.grid, shown.pieces, when)]
+            if view == VIEWS[2] and shown.block is not None:
+                return [directions_scene(shown.block, shown.grid, when)]
+            if view == VIEWS[3]:
+                return [weights_scene(steps, min(self.iteration.value, len(steps)) - 1)]
+            return conditioning_scenes(steps) if view == VIEWS[4] else [time_scene(steps)]
+        except InputError as reason:
+            return [blank(str(view), str(reason), ITERATIONS, Axis(""))]
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return self.box._repr_mimebundle_(**options)

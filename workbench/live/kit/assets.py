@@ -15,15 +15,24 @@ COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
 ROOMS = ("plots", "field", "build", "solve", "compare", "inspect", "teach", "app")
 SHEETS = ("kit/tokens", "kit/style", "kit/controls", *(f"{room}/style" for room in ROOMS))
 """Style sheets in the order of the cascade: views override the small parts that they contain."""
+INDENT = re.compile(r"^ +", re.MULTILINE)
+"""A ninth of the text. No script holds a text of several lines."""
 
 
 @functools.cache
 def module(name: str) -> str:
-    """A module, such as "plots/plot.js", behind all modules that it imports, each once and without comments.
+    """A module, such as "plots/plot.js", behind all modules that it imports, each once.
+
+    Comments and indentation are left out.
 
     The text imports nothing, so the browser fetches no file. No two modules of one text may define the same name at top
     level.
     """
+    return INDENT.sub("", joined(name))
+
+
+def joined(name: str) -> str:
+    """The same with its indentation."""
     return COMMENT.sub("", "\n".join(_parts(name, set())))
 
 

@@ -7,6 +7,7 @@ import html
 from collections.abc import Sequence
 
 from workbench.figures import CurveStyle, curve_style
+from workbench.figures.style import COLOURS
 from workbench.live.kit.html_table import Html, html_table
 from workbench.live.kit.number_text import relative, seconds
 from workbench.recording import Record
@@ -105,7 +106,7 @@ def _drift(value: float | None) -> str:
 
 def swatch(style: CurveStyle) -> str:
     """A short piece of the curve, as SVG."""
-    colour = "currentColor" if style.colour == "#000000" else style.colour
+    colour = f"var(--wb-s{COLOURS.index(style.colour) + 1}, {style.colour})"
     dash = f' stroke-dasharray="{" ".join(f"{length:g}" for length in style.dash)}"' if style.dash else ""
     return (
         '<svg width="36" height="8" aria-hidden="true">'

@@ -37,6 +37,11 @@ def relative(value: float) -> str:
     return number(value) if math.isfinite(value) else "not finite"
 
 
+def percent(share: float) -> str:
+    """A share as a percentage; a small one keeps a digit, since 0% would say none."""
+    return f"{share:.0%}" if share >= 0.01 or share == 0 else f"{100 * share:.1g}%"
+
+
 def seconds(value: float) -> str:
     """Seconds without a unit, with three decimals below ten seconds, one above."""
     return f"{value:.3f}" if value < 10 else f"{value:.1f}"

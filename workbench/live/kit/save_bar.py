@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,11 @@ from matplotlib.figure import Figure
 
 from workbench import figures
 from workbench.errors import InputError
+from workbench.figures.edited import relabelled
 from workbench.figures.plotted_data import Table
 from workbench.live.kit.controls import button
 from workbench.live.kit.export import make_folder, slug
+from workbench.live.kit.figure_dialog import PROVENANCE, FigureDialog, provenance_line
 from workbench.live.kit.run_pictures import PAINTING
 from workbench.live.kit.saver import Saver
 from workbench.live.kit.status import StatusLine
@@ -27,8 +29,10 @@ class SaveBar:
 
     figures: the pictures by name, which begin the file names. provenance: what it took to make them, as plain data.
     data: the numbers behind the pictures by the same names, by default what each shows; they are written as CSV beside
-    it. about: the rest of the file names. folder: of `save` and of the menu, by default exports/ next to the notebook.
-    status: the line that tells what was saved, by default one of its own. `saver` serves other buttons of the view too.
+    it. about: the rest of the file names. notes: what may be printed beneath a picture of that name, by one of the
+    names in `noted`, such as the plane of a slice; the provenance may always be. folder: of `save` and of the menu, by
+    default exports/ next to the notebook. status: the line that tells what was saved, by default one of its own.
+    `saver` serves other buttons of the view too.
     """
 
     def __init__(
@@ -38,6 +42,8 @@ class SaveBar:
         provenance: Callable[[], Mapping[str, Any]],
         data: Callable[[], Mapping[str, Table]] | None = None,
         about: Callable[[], str] = str,
+        notes: Callable[[str], Mapping[str, str]] = lambda _name: {},
+        noted: Sequence[str] = (),
         folder: str | Path | None = None,
         status: StatusLine | None = None,
     ) -> None:
@@ -49,9 +55,11 @@ class SaveBar:
         self.columns = widgets.Dropdown(options=WIDTHS, value=2, layout={"width": "178px"})
         self.columns.tooltip = "width of the figures"
         self.press = button("Save figures", "save what is shown, with its numbers as CSV", self._pressed, width="104px")
-        parts = [self.press, self.format, self.columns, self.saver.box]
+        self._notes = notes
+        self.dialog = FigureDialog(figures, {**dict.fromkeys(noted, True), PROVENANCE: False})
+        parts = [self.press, self.format, self.columns, self.dialog.toggle, self.saver.box]
         self.row = widgets.HBox(parts).add_class("wb-buttons")
-        self.box = widgets.VBox([self.row] if status else [self.row, self.status]).add_class("wb-save")
+        self.box = widgets.VBox([self.row, self.dialog.box, *([] if status else [self.status])]).add_class("wb-save")
 
     def save(self, kind: str | None = None, columns: int | None = None) -> list[Path]:
         """Write all figures into the folder as "svg", "pdf" or "png", 1 or 2 columns wide; by default as chosen.
@@ -74,17 +82,16 @@ class SaveBar:
             raise InputError("there is no figure to save yet; let the run make an iteration")
         make_folder(folder)
         about, data = self._provenance(), self._data() if self._data else {}
+        chosen, wide = self.dialog.choices, columns or int(self.columns.value or 2)
+        paths = []
         with PAINTING:
-            return [
-                figures.save(
-                    figure,
-                    folder / f"{slug(f'{name} {self._about()}')}.{kind}",
-                    about,
-                    data[name] if name in data else _drawn(figure),
-                    columns=columns or self.columns.value,
-                )
-                for name, figure in shown.items()
-            ]
+            for name, figure in shown.items():
+                beneath = {**self._notes(name), PROVENANCE: provenance_line(about)}
+                printed = chosen.apply(figure, wide, beneath)
+                path = folder / f"{slug(f'{name} {self._about()}')}.{kind}"
+                numbers = data[name] if name in data else _drawn(relabelled(figure, chosen.labels))
+                paths.append(figures.save(printed, path, about, numbers))
+        return paths
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return self.box._repr_mimebundle_(**options)

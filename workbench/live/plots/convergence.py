@@ -159,6 +159,7 @@ class Curve:
         message = {
             "key": self.key,
             "label": self.label,
+            "tag": self.label.partition(": ")[0],
             "first": self.sent,
             "count": fresh.size,
             "live": self.live,
@@ -201,7 +202,8 @@ class ColumnCurve(Curve):
 class ConvergenceView(StreamView):
     """Relative residual against iterations as runs go on. `ConvergenceView(session)` watches one; display it to see it.
 
-    height: of the plot, in pixels. Pointing at the plot, or the arrow keys on it, read out iteration and residuals.
+    height: of the plot, in pixels; 0 follows the height of the window. empty: said while there is no run. Pointing at
+    the plot, or the arrow keys on it, read out iteration and residuals. Dragging and Ctrl with the wheel zoom.
 
     movable: whether the tolerance line may be moved on the plot: by dragging it or its grip, by the up and down arrow
     keys on the grip or with Shift on the plot, a tenth of a decade each; Delete gives every run its own again. A line
@@ -210,9 +212,9 @@ class ConvergenceView(StreamView):
     """
 
     _esm = module("plots/convergence.js")
-    _worker = traitlets.Unicode(module("plots/plotworker.js")).tag(sync=True)
 
-    height = traitlets.Int(300).tag(sync=True)
+    height = traitlets.Int(0).tag(sync=True)
+    empty = traitlets.Unicode("No run yet.").tag(sync=True)
     movable = traitlets.Bool(True).tag(sync=True)
 
     def __init__(self, *sessions: Session, publisher: Publisher | None = None, **traits: Any) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import html
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +18,14 @@ from workbench.devices.clock import ACCELERATOR, CPU
 from workbench.errors import InputError
 from workbench.live.kit.controls import button
 from workbench.live.kit.run_handle import RunHandle, RunSource
-from workbench.live.kit.run_pictures import Watching, paint, picture
+from workbench.live.kit.run_pictures import Watching
 from workbench.live.kit.save_bar import SaveBar
+from workbench.live.plots.chart import ChartView
+from workbench.live.plots.hints import fitting
+from workbench.live.plots.kernel_styles import kernel_looks
+from workbench.live.plots.roofline_scene import X, Y, roofline_scene
 from workbench.live.plots.roofline_table import sentence, table
+from workbench.live.plots.scene import blank
 from workbench.live.transport.publisher import Publisher
 from workbench.machine.calibrate import calibrate
 from workbench.machine.describe import machine_line
@@ -52,7 +59,7 @@ class RooflineView(Watching):
         folder: str | Path | None = None,
         hint: str = HINT,
     ) -> None:
-        self._hint = hint
+        self._hint = fitting(hint)
         given = profile(machine) if isinstance(machine, str) else machine
         super().__init__(publisher)
         self._trace = run if isinstance(run, Trace) else None
@@ -65,18 +72,18 @@ class RooflineView(Watching):
         )
         self.lane = widgets.Dropdown(options=[CPU], description="lane", style=STYLE, layout={"width": "200px"})
         self.again = button("Measure again", "measure this machine anew, for its own roof", self.measure, width="130px")
-        self.message, self.table, self.picture = widgets.HTML(), widgets.HTML(), picture()
+        self.message, self.table, self.plot = widgets.HTML(), widgets.HTML(), ChartView(self.publisher)
         self.save_bar = SaveBar(self.figures, provenance=self._provenance, about=self._about, folder=folder)
         self.box = widgets.VBox(
             [
                 widgets.HBox([self.machine, self.lane, self.again]),
                 self.message,
-                self.picture,
+                self.plot,
                 self.table,
                 self.save_bar.box,
             ]
         )
-        self._figures: dict[str, Figure] = {}
+        self._figure: Callable[[], Figure] | None = None
         self._moving = False
         self._waits = False
         self.show()
@@ -96,7 +103,7 @@ class RooflineView(Watching):
 
     def figures(self) -> dict[str, Figure]:
         """The picture as it stands, by the name `roofline`."""
-        return dict(self._figures)
+        return {"roofline": self._figure()} if self._figure else {}
 
     def measure(self) -> None:
         """Measure this machine anew; does nothing while the run goes on."""
@@ -122,7 +129,7 @@ class RooflineView(Watching):
         self._waits = False
         if trace is None or not trace.count:
             error = self.watched.error if self.watched else ""
-            self.message.value = html.escape(error or ("No events yet." if trace else self._hint))
+            self._say(error or ("No events yet." if trace else self._hint))
             return
         self._offer_lanes(trace)
         try:
@@ -130,11 +137,10 @@ class RooflineView(Watching):
             roof, note = self._roof()
             self._draw_picture(trace, found, roof)
         except InputError as error:
-            self.message.value = html.escape(str(error))
-            self.table.value, self.picture.layout.display = "", "none"
+            self._say(str(error))
             return
         self.message.value = sentence(found, roof) + (f"<br>{html.escape(note)}" if note else "")
-        self.table.value = table(found, roof)
+        self.table.value = table(found, roof, kernel_looks(kernel.name for kernel in list(trace.kernels)))
 
     def _provenance(self) -> dict[str, Any]:
         trace = self.trace
@@ -149,16 +155,23 @@ class RooflineView(Watching):
         if not self._moving:
             self.show()
 
+    def _say(self, sentence: str) -> None:
+        """Why there is no picture."""
+        self.message.value, self.table.value, self._figure = html.escape(sentence), "", None
+        self.plot.show(blank("roofline", sentence, X, Y))
+
     def _draw_picture(self, trace: Trace, found: list[RooflinePoint], roof: Profile | None) -> None:
-        flops = roof.flops.value if roof and roof.flops else None
-        self._figures["roofline"] = figures.roofline(
+        looks = kernel_looks(kernel.name for kernel in list(trace.kernels))
+        spoken = re.sub("<[^>]*>", "", sentence(found, roof))
+        self.plot.show(roofline_scene(found, roof, looks, spoken))
+        self._figure = lambda: figures.roofline(
             found,
             roof.bandwidth.value if roof else None,
-            flops,
+            roof.flops.value if roof and roof.flops else None,
             basis=f"{roof.bandwidth.basis} on {roof.title}" if roof else "",
             title=f"kernels {trace.label} on {trace.machine}",
+            colours={name: colour for name, (colour, _) in looks.items()},
         )
-        paint(self.picture, self._figures["roofline"])
 
     def _roof(self) -> tuple[Profile | None, str]:
         """The machine's limits, and a sentence where there are none."""

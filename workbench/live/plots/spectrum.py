@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import ipywidgets as widgets
@@ -24,9 +24,12 @@ from workbench.analysis.ritz import iterations_by_bound
 from workbench.analysis.spectra import LARGEST, spectra
 from workbench.errors import InputError, error_message
 from workbench.live.kit.controls import button
+from workbench.live.kit.number_text import number
 from workbench.live.kit.run_handle import RunHandle, RunSource
-from workbench.live.kit.run_pictures import Watching, paint, picture
+from workbench.live.kit.run_pictures import Watching
 from workbench.live.kit.save_bar import SaveBar
+from workbench.live.plots.chart import ChartView
+from workbench.live.plots.spectrum_scenes import estimates_scene, levels_scene, nothing_yet, ritz_scene
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
 
@@ -34,6 +37,12 @@ EXACT = 1024
 """Unknowns up to which the exact spectra are computed unasked: three dense matrices of 8 MB."""
 DELAYS = (1, 20)
 STYLE = {"description_width": "initial"}
+NOTHING = "No iterations yet."
+TITLES = {
+    "ritz": "Ritz values",
+    "estimates": "Error and its bounds",
+    "levels": "Exact spectra of A, M<sup>−1</sup>A and M<sup>−1</sup>PA",
+}
 
 
 class SpectrumView(Watching):
@@ -64,22 +73,22 @@ class SpectrumView(Watching):
         """Why there is no exact spectrum, in a sentence."""
         self.slider = widgets.IntSlider(1, 1, 1, description="iteration", style=STYLE, layout={"width": "55%"})
         self.delay = widgets.IntSlider(
-            4, *DELAYS, description="estimates look ahead", style=STYLE, layout={"width": "40%"}
+            4, *DELAYS, description="error-estimate delay d", style=STYLE, layout={"width": "40%"}
         )
         about = "dense algebra on all of A, M^-1 A and M^-1 P A; may take a minute and 1 GB at 4096 unknowns"
         self.press = button("Compute exact spectra", about, self.compute, width="180px")
         self._worker = LatestOnly("workbench-spectra")
         self._computing = False
         self.message = widgets.HTML()
-        self.pictures = {name: picture() for name in ("ritz", "estimates", "levels")}
+        self.plots = {name: ChartView(self.publisher) for name in TITLES}
+        self.parts = {name: widgets.VBox([widgets.HTML(_title(name)), plot]) for name, plot in self.plots.items()}
         controls = widgets.HBox([self.slider, self.delay])
         self.save_bar = SaveBar(
             self.figures, provenance=lambda: watched.provenance, about=lambda: watched.file_title, folder=folder
         )
-        self.box = widgets.VBox([controls, self.message, self.press, *self.pictures.values(), self.save_bar.box])
-        self._figures: dict[str, Figure] = {}
+        self.box = widgets.VBox([controls, self.message, self.press, *self.parts.values(), self.save_bar.box])
+        self._figures: dict[str, Callable[[], Figure]] = {}
         self._moving = False
-        self._levels_drawn = False
         self.show()
         for control in (self.slider, self.delay):
             control.observe(self._turned, "value")
@@ -87,7 +96,7 @@ class SpectrumView(Watching):
 
     def figures(self) -> dict[str, Figure]:
         """The pictures as they stand: `ritz`, `estimates` and, where the spectra are known, `levels`."""
-        return dict(self._figures)
+        return {name: make() for name, make in dict(self._figures).items()}
 
     @property
     def own(self) -> np.ndarray | None:
@@ -128,21 +137,25 @@ class SpectrumView(Watching):
         self._look_up(watched)
         self.press.layout.display = None if self._offered(watched) and not self.exact else "none"
         self._move_slider(count)
-        self._draw_levels(watched)
+        self._draw_levels()
         if not count or watched.history is None:
-            self.message.value = html.escape(watched.error) or "No iterations yet."
+            self.message.value = html.escape(watched.error) or NOTHING
+            for name in ("ritz", "estimates"):
+                self.plots[name].show(nothing_yet(name, watched.error or NOTHING))
             return
         at, known = self.slider.value, self.own
         columns = ritz_columns(watched.history, at)
         found = estimates(watched.history, at, self.delay.value, known)
         positive = nonzero(known) if known is not None else None
-        self._figures["ritz"] = figures.ritz(columns, positive, last=count, title=watched.title)
         conditions = level_conditions(self.exact)
         before = dict(list(conditions.items())[:-1])
-        self._figures["estimates"] = figures.error_estimates(found, before, last=count)
-        for name in ("ritz", "estimates"):
-            paint(self.pictures[name], self._figures[name])
-        self.message.value = _sentence(columns[at], found, positive) + _promises(conditions) + self._footnotes(watched)
+        title = watched.title
+        self._figures["ritz"] = lambda: figures.ritz(columns, positive, last=count, title=title)
+        self._figures["estimates"] = lambda: figures.error_estimates(found, before, last=count)
+        told, errors = sentences(columns[at], found, positive)
+        self.plots["ritz"].show(ritz_scene(columns, positive, count, told))
+        self.plots["estimates"].show(estimates_scene(found, before, count, errors))
+        self.message.value = f"{told} {errors}{_promises(conditions)}{self._footnotes(watched)}"
 
     def _turned(self, _change: object) -> None:
         if not self._moving:
@@ -188,11 +201,12 @@ class SpectrumView(Watching):
         slider.disabled = count < 2
         self._moving = False
 
-    def _draw_levels(self, watched: RunHandle) -> None:
-        if self.exact and not self._levels_drawn:
-            self._figures["levels"] = figures.level_spectra(self.exact, title="exact spectra, level after level")
-            paint(self.pictures["levels"], self._figures["levels"])
-            self._levels_drawn = True
+    def _draw_levels(self) -> None:
+        self.parts["levels"].layout.display = None if self.exact else "none"
+        if self.exact and "levels" not in self._figures:
+            exact = self.exact
+            self._figures["levels"] = lambda: figures.level_spectra(exact, title="exact spectra, level after level")
+            self.plots["levels"].show(levels_scene(exact))
 
     def _footnotes(self, watched: RunHandle) -> str:
         notes, history = [self.why] if self.why else [], watched.history
@@ -207,23 +221,21 @@ class SpectrumView(Watching):
         return "".join(f"<br>{html.escape(note)}" for note in notes)
 
 
-def _sentence(values: np.ndarray, found: Estimates, exact: np.ndarray | None) -> str:
-    """The numbers of the pictures."""
+def sentences(values: np.ndarray, found: Estimates, exact: np.ndarray | None) -> tuple[str, str]:
+    """The numbers of the Ritz values, and those of the error, in a sentence each."""
     beside = "" if exact is None else f" (exact: {exact[-1] / exact[0]:.4g})"
     iterations = "iterations" if values.size > 1 else "iteration"
     told = (
-        f"After <b>{values.size}</b> {iterations} Ritz values reach from {values[0]:.4g} to {values[-1]:.4g}: "
-        f"effective condition number <b>{values[-1] / values[0]:.4g}</b>{beside}."
+        f"After {values.size} {iterations} Ritz values reach from {values[0]:.4g} to {values[-1]:.4g}: "
+        f"effective condition number {values[-1] / values[0]:.4g}{beside}."
     )
     if not found.lower.size:
-        return f"{told} The error estimates look further ahead than this run has gone."
+        return told, "The error estimates look further ahead than this run has gone."
     at, low = found.lower.size - 1, found.lower[-1]
     if found.upper is None:
-        told += f" At iteration {at} ‖e‖ was at least {low:.3g}; an upper bound needs the smallest eigenvalue."
-    else:
-        told += f" At iteration {at} ‖e‖ was between {low:.3g} and {found.upper[-1]:.3g}"
-        told += "." if found.true is None else f"; the true error was {found.true[at]:.3g}."
-    return told
+        return told, f"At iteration {at} ‖e‖ was at least {number(low)}; an upper bound needs the smallest eigenvalue."
+    errors = f"At iteration {at} ‖e‖ was between {number(low)} and {number(found.upper[-1])}"
+    return told, errors + ("." if found.true is None else f"; the true error was {number(found.true[at])}.")
 
 
 def _promises(conditions: Mapping[str, float]) -> str:
@@ -231,10 +243,14 @@ def _promises(conditions: Mapping[str, float]) -> str:
     if not conditions:
         return ""
     parts = [
-        f"{iterations_by_bound(condition):,} on {_as_html(name)} (κ = {condition:.3g})"
+        f"{iterations_by_bound(condition):,} on {_as_html(name)} (κ = {number(condition)})"
         for name, condition in conditions.items()
     ]
     return f"<br>By the CG bound ‖e‖ falls by 10<sup>−6</sup> within {', '.join(parts)} iterations."
+
+
+def _title(name: str) -> str:
+    return f'<div class="wb-figure-title">{TITLES[name]}</div>'
 
 
 def _as_html(name: str) -> str:

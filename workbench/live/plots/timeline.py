@@ -12,6 +12,7 @@ from workbench.figures import timeline
 from workbench.live.kit.assets import module
 from workbench.live.kit.run_handle import RunSource
 from workbench.live.kit.stream_view import StreamView
+from workbench.live.plots.hints import fitting
 from workbench.live.plots.modelled_trace import Beside
 from workbench.live.plots.timeline_messages import Shown
 from workbench.live.transport.publisher import PERIOD, Again, Publisher, message_rate_limit
@@ -52,7 +53,7 @@ class TimelineView(StreamView):
         publisher: Publisher | None = None,
         **traits: Any,
     ) -> None:
-        self._hint = hint
+        self._hint = fitting(hint)
         self._shown = Shown()
         self._drawn: Shown | None = None
         self._rewound = True

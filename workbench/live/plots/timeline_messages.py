@@ -10,14 +10,12 @@ import numpy as np
 
 from workbench.devices.clock import WAITING, is_worker, rank
 from workbench.devices.cycle_names import level_of, summed_name
-from workbench.figures.style import COLOURS
+from workbench.live.plots.kernel_styles import look_of
 from workbench.live.plots.modelled_trace import Beside
 from workbench.recording import Trace
 from workbench.recording.trace import Kernel
 from workbench.run import Session, State
 
-HATCHES = 4
-"""Plain, striped, dotted, crossed: with the colours enough to tell 28 kernels apart."""
 _KEYS = itertools.count(1)
 
 
@@ -127,7 +125,7 @@ class Shown:
         """A kernel with its style. One name looks the same on every lane, for every size and on every machine, and all
         kernels of a level look the same."""
         style = self._styles.setdefault(summed_name(kernel.name), len(self._styles))
-        colour, hatch = COLOURS[style % len(COLOURS)], style // len(COLOURS) % HATCHES
+        colour, hatch = look_of(style)
         looks = {"rank": rank(kernel.lane), "style": style, "colour": colour, "hatch": hatch}
         looks |= {"worker": is_worker(kernel.lane), "idle": kernel.name == WAITING}
         looks |= {"level": level_of(kernel.name)}

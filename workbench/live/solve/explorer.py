@@ -48,6 +48,8 @@ KEPT = 100
 """Runs that have ended which an explorer keeps, with their curves and histories; nobody tells more apart."""
 HINT = "Tick “Record kernel timings” and press Run: every kernel then appears here with its time, bytes and iteration."
 
+PLANE = "plane of the slice"
+
 
 class Explorer:
     """All of it in one place. Display it in a notebook; the buttons' methods can be called from code as well.
@@ -87,6 +89,8 @@ class Explorer:
         }
         self.save_bar = SaveBar(
             lambda: pictures(self._runs, self._field_of_last(), self.field.plane),
+            notes=lambda name: {PLANE: f"plane {self.field.plane}"} if name.startswith("field ") else {},
+            noted=[PLANE],
             provenance=lambda: provenance(self._runs),
             about=lambda: file_stem(self._runs[-1]),
             folder=self.folder,

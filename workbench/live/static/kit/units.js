@@ -2,8 +2,8 @@ import { grouped, linearTicks } from "./axes.js";
 
 // Times, amounts and rates in words, and the ticks of axes of time and of bytes.
 
-const TIMES = [["ns", 1e9, 1e-6], ["µs", 1e6, 1e-3], ["ms", 1e3, 1], ["s", 1, Infinity]];
-const AMOUNTS = [["B", 1, 1e3], ["kB", 1e-3, 1e6], ["MB", 1e-6, 1e9], ["GB", 1e-9, 1e12], ["TB", 1e-12, Infinity]];
+export const TIMES = [["ns", 1e9, 1e-6], ["µs", 1e6, 1e-3], ["ms", 1e3, 1], ["s", 1, Infinity]];
+export const AMOUNTS = [["B", 1, 1e3], ["kB", 1e-3, 1e6], ["MB", 1e-6, 1e9], ["GB", 1e-9, 1e12], ["TB", 1e-12, Infinity]];
 
 export function duration(seconds) {
   return inUnits(seconds, TIMES);
@@ -34,7 +34,7 @@ function inUnits(value, units) {
 // Ticks as [seconds, text], and the title of the axis. Where numbers would be long they count from a round time nearby.
 export function timeAxis(from, to, most) {
   const width = to - from;
-  const [unit, factor] = width < 2e-3 ? ["µs", 1e6] : width < 2 ? ["ms", 1e3] : ["s", 1];
+  const [unit, factor] = width < 1e-3 ? ["µs", 1e6] : width < 1 ? ["ms", 1e3] : ["s", 1];
   const coarse = 10 ** Math.ceil(Math.log10(width));
   const base = from > 200 * width ? Math.floor(from / coarse) * coarse : 0;
   const values = linearTicks((from - base) * factor, (to - base) * factor, most);

@@ -1,14 +1,13 @@
-import { onPage } from "../kit/theme.js";
+import { inkOn, onPage } from "../kit/theme.js";
 
 // How kernels look: a colour, and a hatch where colours run out.
 
 const TILE = 8;
-const DARK = new Set(["#0072b2", "#d55e00", "#009e73"]);
 
 // What to fill with: {fill, ink, halo}, the ink for letters on it, and a halo behind them where the ground is not plain.
 export function fillOf(context, { colour, hatch }, colours) {
   const own = onPage(colour, colours);
-  if (hatch === 0) return { fill: own, ink: colour === "#000000" ? colours.paper : DARK.has(colour) ? "#ffffff" : "#000000" };
+  if (hatch === 0) return { fill: own, ink: inkOn(own) };
   const tile = new OffscreenCanvas(TILE, TILE);
   const stroke = tile.getContext("2d");
   stroke.fillStyle = own;

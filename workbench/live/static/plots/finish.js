@@ -1,5 +1,7 @@
 import { line } from "../kit/axes.js";
 import { onPage } from "../kit/theme.js";
+import { crosses } from "./frame.js";
+import { setFont, shortened } from "./plotaxes.js";
 
 // Who is first at a tolerance along the axis, and the flag that says so.
 
@@ -39,8 +41,9 @@ export function firstAt(curves, tolerance) {
 }
 
 // A ring where the line is reached, and beside it whose it is and what it took.
-export function drawFlag(context, palette, { box, toX, toY }, ruler, { first, open }, tolerance, alone) {
+export function drawFlag({ context, palette, frame, visible }, { first, open }, tolerance, alone) {
   if (!first.length) return;
+  const { box, x: across, toX, toY } = frame;
   const { curve, position } = first[0];
   const who = alone ? "reached" : first.length > 1 ? `${first.length} runs together` : `first: ${curve.label}`;
   const [x, y] = [toX(position), toY(tolerance)];
@@ -56,26 +59,25 @@ export function drawFlag(context, palette, { box, toX, toY }, ruler, { first, op
   context.setLineDash([2, 3]);
   line(context, colour, x, y + 5, x, box.bottom);
   context.setLineDash([]);
-  context.font = `12px ${palette.type}`;
-  const text = fitted(context, `${who}, ${ruler.say(position)}${open ? ", so far" : ""}`, box.right - box.left - 4 * PAD);
+  setFont(context, palette);
+  const tall = TALL * palette.zoom;
+  const text = shortened(context, `${who}, ${across.say(position)}${open ? ", so far" : ""}`, box.right - box.left - 4 * PAD);
   const wide = context.measureText(text).width + 2 * PAD;
-  // No curve has come below the line before the first one: there the flag hides none.
-  const below = x - wide - AWAY > box.left && y + TALL + AWAY < box.bottom;
-  const left = below ? x - wide - AWAY : Math.min(box.right - wide - 2, x + AWAY);
-  const top = below || y - TALL - AWAY < box.top ? y + AWAY : y - TALL - AWAY;
+  const { left, top } = placeOfFlag(box, x, y, wide, tall, visible.map(({ path }) => path ?? []));
   context.lineWidth = 1.5;
-  context.fillRect(left, top, wide, TALL);
-  context.strokeRect(left, top, wide, TALL);
+  context.fillRect(left, top, wide, tall);
+  context.strokeRect(left, top, wide, tall);
   context.fillStyle = palette.ink;
   [context.textAlign, context.textBaseline] = ["left", "middle"];
-  context.fillText(text, left + PAD, top + TALL / 2 + 1);
+  context.fillText(text, left + PAD, top + tall / 2 + 1);
   context.restore();
 }
 
-// A text that is cut off where it is too wide.
-function fitted(context, text, most) {
-  if (context.measureText(text).width <= most) return text;
-  let length = text.length;
-  while (length > 1 && context.measureText(`${text.slice(0, length)}…`).width > most) length -= 1;
-  return `${text.slice(0, length)}…`;
+// Where the flag hides no curve: below the line no curve has come there before the first one.
+function placeOfFlag(box, x, y, wide, tall, paths) {
+  const lefts = [x - wide - AWAY, x + AWAY, x - wide / 2];
+  const places = [y + AWAY, y - tall - AWAY].flatMap((top) => lefts.map((left) => ({ left, top, right: left + wide, bottom: top + tall })));
+  const inside = places.filter((spot) => spot.left > box.left && spot.right < box.right && spot.top > box.top && spot.bottom < box.bottom);
+  const free = inside.find((spot) => !paths.some((path) => crosses(path, spot)));
+  return free ?? inside[0] ?? { left: Math.max(box.left + 2, box.right - wide - 2), top: y - tall - AWAY };
 }

@@ -1,6 +1,6 @@
 import { atMost } from "../transport/throttle.js";
-import { short } from "../kit/axes.js";
 import { element } from "../kit/page.js";
+import { typeset } from "./numbers.js";
 
 // The tolerance line in the hands of whoever looks: dragged anywhere along it or by its grip, or moved by keys. The
 // drawing follows at once; the kernel hears at most ten times a second, and the last of it.
@@ -32,23 +32,26 @@ export function toleranceGrip(canvas, plot, engine, movable, tell) {
   const send = atMost(PERIOD, () => tell({ kind: "tolerance", value: mine, turn }));
 
   const toY = (value) => {
-    const { low, high, top, bottom } = scale;
-    return bottom - ((Math.log10(value) - low) / (high - low)) * (bottom - top);
+    const { low, high, top, bottom, log } = scale;
+    return bottom - (((log ? Math.log10(value) : value) - low) / (high - low)) * (bottom - top);
   };
   const fromY = (y) => {
-    const { low, high, top, bottom } = scale;
-    return 10 ** (low + ((bottom - Math.max(top, Math.min(bottom, y))) / (bottom - top)) * (high - low));
+    const { low, high, top, bottom, log } = scale;
+    const value = low + ((bottom - Math.max(top, Math.min(bottom, y))) / (bottom - top)) * (high - low);
+    return log ? 10 ** value : value;
   };
   const lines = () => (mine === null ? (scale?.lines ?? []) : [mine]);
   const near = (y) => (movable() && scale ? lines().find((value) => Math.abs(toY(value) - y) <= REACH) : undefined);
 
+  const inSight = (value) => toY(value) >= scale.top - 1 && toY(value) <= scale.bottom + 1;
+
   function show() {
     const [value] = lines();
-    grip.hidden = !movable() || !scale || value === undefined;
+    grip.hidden = !movable() || !scale || value === undefined || !inSight(value);
     if (grip.hidden) return;
     Object.assign(grip.style, { left: `${scale.right + 3}px`, top: `${toY(value)}px` });
     grip.ariaValueNow = Math.log10(value).toFixed(2);
-    grip.ariaValueText = short(value);
+    grip.ariaValueText = typeset(value);
   }
 
   function move(value) {
@@ -62,7 +65,7 @@ export function toleranceGrip(canvas, plot, engine, movable, tell) {
   function grab(event) {
     const y = event.clientY - canvas.getBoundingClientRect().top;
     const line = event.currentTarget === grip ? lines()[0] : near(y);
-    if (event.button !== 0 || line === undefined) return;
+    if (event.button !== 0 || event.shiftKey || line === undefined) return;
     held = y - toY(line);
     event.currentTarget.setPointerCapture(event.pointerId);
     event.currentTarget.focus({ preventScroll: true });
@@ -109,9 +112,8 @@ export function toleranceGrip(canvas, plot, engine, movable, tell) {
     place.addEventListener("keydown", press);
   }
   return {
-    get held() {
-      return held !== null;
-    },
+    // Whether the pointer is on the line or drags it.
+    holds: (event) => held !== null || (event.type === "pointerdown" && !event.shiftKey && near(event.clientY - canvas.getBoundingClientRect().top) !== undefined),
     scaled(told) {
       scale = told;
       show();

@@ -1,261 +1,363 @@
-import { drawAxes, decadeTicks, powerOfTen, short, line, label } from "../kit/axes.js";
-import { RULERS } from "./rulers.js";
-import { firstAt, drawFlag } from "./finish.js";
-import { exponents, frameOf } from "./frame.js";
-import { Samples, outline, lengthOf, drawPolyline, drawMarker } from "./curve.js";
+import { drawMarker } from "./curve.js";
+import { frameOf, isWithin } from "./frame.js";
+import { drawNames, planNames } from "./names.js";
+import { drawFrame, leftMargin, setFont, shortened, drawText, yTicks } from "./plotaxes.js";
+import { Scale } from "./scale.js";
+import { drawSlope, slopeSentence } from "./slope.js";
 import { Stage } from "../transport/stage.js";
-import { onPage } from "../kit/theme.js";
+import { atMost } from "../transport/throttle.js";
+import { line } from "../kit/axes.js";
 
-// The convergence plot as numbers in, strokes out: relative residual, logarithmic, against iterations, seconds or bytes,
-// all runs in one picture.
+// One plot: layers on two axes, that can be zoomed, moved, measured and read out. Subclasses say what the layers are.
 
 // Rows of a readout at most; the plot is not much higher.
 const MOST_READ = 10;
-const NOBODY = { first: [], open: false };
+// The page is told what a gesture has done so often.
+const TOLD_MS = 60;
+// The least that can be zoomed to, of the whole, and on an axis of integers.
+const [CLOSEST, FEWEST] = [1e-6, 2];
 
 export class Plot extends Stage {
-  // hear(report) is told what is painted, at most once a second while runs go on, and what the pointer points at.
+  // hear(report) is told what is painted, what the pointer points at, and what was clicked.
   constructor(hear) {
     super(hear);
-    this.curves = new Map();
-    [this.axis, this.setup] = ["iterations", false];
-    [this.cursor, this.reading] = [null, false];
-    // A tolerance that was moved on the page and goes before the kernel's, and whether it is being dragged.
-    [this.moved, this.held] = [null, false];
-    [this.marked, this.reported, this.winners] = [false, "", NOBODY];
-    // How many paints what came last is spread over, how many of them are left, and the timer of the next one.
-    this.pace = { paints: 1, milliseconds: 0 };
-    [this.left, this.next] = [0, 0];
+    [this.x, this.y] = [new Scale(), new Scale()];
+    this.layers = [];
+    // What is shown of each axis, as coordinates; null for all of it.
+    this.shown = { x: null, y: null };
+    this.off = new Set();
+    [this.cursor, this.reading, this.brushed, this.measured] = [null, "", null, null];
+    this.names = [];
+    this.empty = "";
+    this.soon = atMost(TOLD_MS, () => this.report.now());
   }
 
-  get ruler() {
-    return RULERS[this.axis === "seconds" && this.setup ? "total" : this.axis];
+  get live() {
+    return false;
+  }
+
+  get visible() {
+    return this.layers.filter(({ key }) => !this.off.has(key));
+  }
+
+  // What all of the plot spans, as coordinates: {x: [low, high], y: [low, high]}.
+  home() {
+    return { x: spanOf(this.visible, this.x, "x"), y: spanOf(this.visible, this.y, "y") };
   }
 
   // cursor: {x, y} in pixels, {by} steps from where it is, or null to take it away.
   point({ cursor }) {
-    this.cursor = cursor?.by === undefined ? cursor : { k: (this.cursor?.k ?? 0) + cursor.by * this.ruler.step(this.frame?.extent ?? 0) };
+    if (cursor?.by === undefined) this.cursor = cursor;
+    else {
+      const extent = this.x.high - this.x.low;
+      const step = this.x.whole ? 1 : extent / 100;
+      const [low, high] = this.dataSpan();
+      const from = this.cursor?.value ?? this.x.outer(this.x.low);
+      const moved = this.x.whole ? from + cursor.by : this.x.outer(this.x.inner(Math.max(from, low)) + cursor.by * step);
+      this.cursor = { value: Math.max(low, Math.min(high, moved)) };
+    }
     this.schedule();
   }
 
-  // value: of the line as it was moved on the page, or null for the kernel's.
-  tolerance({ value, held }) {
-    [this.moved, this.held] = [value, held];
+  dataSpan() {
+    const ranges = this.visible.map(({ range }) => range?.x).filter(Boolean);
+    return [Math.min(...ranges.map(([low]) => low)), Math.max(...ranges.map(([, high]) => high))];
+  }
+
+  // from and to: pixels along x; null once the brush is let go.
+  brush({ from, to }) {
+    this.brushed = from === null ? null : [from, to];
+    this.change();
+  }
+
+  // Shows what lies between two pixels.
+  range({ from, to }) {
+    if (!this.frame) return;
+    const [low, high] = [from, to].sort((a, b) => a - b).map((pixel) => this.x.inner(this.frame.fromX(pixel)));
+    this.brushed = null;
+    this.place("x", low, high);
+  }
+
+  // factor: below 1 is closer. x and y: the pixel that stays; ways: "x", "y" or "xy".
+  zoom({ factor, x, y, ways }) {
+    if (!this.frame) return;
+    const { box } = this.frame;
+    const shares = {
+      x: ((x ?? (box.left + box.right) / 2) - box.left) / (box.right - box.left),
+      y: (box.bottom - (y ?? (box.top + box.bottom) / 2)) / (box.bottom - box.top),
+    };
+    for (const way of ways || this.ways) {
+      const { low, high } = this[way];
+      const width = (high - low) * factor;
+      const from = low + Math.max(0, Math.min(1, shares[way])) * (high - low - width);
+      this.place(way, from, from + width);
+    }
+  }
+
+  // Width over height of the axes; 0 fills the plot.
+  get square() {
+    return 0;
+  }
+
+  // Which axes a zoom without a choice moves.
+  get ways() {
+    return "x";
+  }
+
+  pan({ x = 0, y = 0 }) {
+    for (const [way, share] of [["x", x], ["y", y]]) {
+      if (!this.shown[way] || !share) continue;
+      const { low, high } = this[way];
+      this.place(way, low + share * (high - low), high + share * (high - low));
+    }
+  }
+
+  // Shows a stretch of an axis, within all of it.
+  place(way, low, high) {
+    const [first, last] = this.home()[way];
+    const least = this[way].whole && !this[way].log ? FEWEST : CLOSEST * (last - first);
+    const width = Math.max(high - low, least);
+    const from = Math.max(first, Math.min((low + high) / 2 - width / 2, last - width));
+    this.shown[way] = width >= (last - first) * (1 - 1e-9) ? null : [from, from + width];
+    this.change();
+  }
+
+  reset() {
+    this.shown = { x: null, y: null };
+    this.measured = null;
+    this.change();
+  }
+
+  // A ruler between two pixels, which stays where its values are; null takes it away.
+  measure({ from, to }) {
+    const values = ({ x, y }) => [this.frame.fromX(x), this.frame.fromY(y)];
+    this.measured = from && this.frame ? { from: values(from), to: values(to) } : null;
+    this.change();
+  }
+
+  logarithmic({ way, on }) {
+    this[way].log = on;
+    this.shown[way] = null;
+    this.change();
+  }
+
+  // Hides a layer, or shows it again.
+  toggle({ key }) {
+    if (!this.off.delete(key)) this.off.add(key);
+    this.change();
+  }
+
+  // A click: on a name it hides a curve, on a point it chooses that.
+  press({ x, y }) {
+    const named = this.names.find((box) => isWithin(box, x, y));
+    if (named) {
+      this.toggle(named);
+      return;
+    }
+    this.measured = null;
+    const spot = this.spotAt(x, y);
+    if (spot?.key) this.hear({ kind: "picked", key: spot.key });
+    this.change();
+  }
+
+  change() {
+    this.outdated();
     this.schedule();
-  }
-
-  news({ content, fresh }) {
-    if (content.reset) {
-      this.curves.clear();
-      this.drawnAs = "";
-    }
-    [this.axis, this.setup, this.marked] = [content.axis, content.setup, content.marked];
-    let used = 0;
-    const take = (count) => fresh.subarray(used, (used += count));
-    for (const told of content.curves) {
-      const curve = this.curves.get(told.key) ?? { samples: new Samples(), shown: 0 };
-      curve.samples.append(take(told.count), this.ruler.counts ? null : take(told.count));
-      this.curves.set(told.key, Object.assign(curve, told));
-    }
-    [this.seq, this.pace] = [content.seq, content.pace];
-    this.left = content.reset ? 1 : content.pace.paints;
-    this.reveal();
-  }
-
-  // Shows part of what has come while runs go on, and all of it once they are at rest.
-  reveal() {
-    clearTimeout(this.next);
-    let waiting = false;
-    for (const curve of this.curves.values()) {
-      const rest = curve.samples.count - curve.shown;
-      curve.shown += curve.live && this.left > 1 ? Math.ceil(rest / this.left) : rest;
-      waiting ||= curve.shown < curve.samples.count;
-    }
-    this.left -= 1;
-    if (waiting) this.next = this.after(this.pace.milliseconds, () => this.reveal());
-    this.schedule();
-  }
-
-  state() {
-    const all = [...this.curves.values()];
-    const live = all.some((curve) => curve.live);
-    const { seq, paints, axis, setup } = this;
-    const [tolerance] = this.lines(all);
-    const first = this.winners.first.map(({ curve, position }) => [curve.label, position]);
-    const count = all.at(-1)?.shown ?? 0;
-    return { kind: "painted", seq, paints, axis, setup, count, curves: all.length, live, tolerance, first };
   }
 
   draw() {
-    if (this.width > 0) this.picture([...this.curves.values()]);
+    if (this.width > 0) this.picture();
     this.report.call();
-    if (!this.state().live) this.report.now();
+    if (!this.live) this.soon.call();
   }
 
-  picture(curves) {
-    const fresh = curves.some((curve) => curve.drawn !== curve.shown);
-    const lines = this.lines(curves);
-    // An axis that moved under the pointer would run away from it.
-    const [low, high] = this.held && this.frame ? [this.frame.low, this.frame.high] : exponents(curves, lines);
-    const ends = curves.map(({ samples }) => (samples.count && samples.at(samples.count - 1)) || 0);
-    const longest = Math.max(this.ruler.least, ...ends);
-    const grows = curves.some((curve, place) => curve.live && ends[place] === longest);
-    const extent = this.ruler.bound(longest, grows);
-    this.winners = this.marked || this.moved !== null ? firstAt(curves, lines[0]) : NOBODY;
-    const { first, open } = this.winners;
-    const states = curves.map(({ key, live, rings }) => [key, live, rings.length]);
-    const there = first.map(({ curve, position }) => [curve.key, position]);
-    const as = JSON.stringify([low, high, extent, states, lines, there, open]);
-    // What is read out lies over the curves.
-    if (this.cursor || as !== this.drawnAs) {
-      this.frame = frameOf(this, low, high, extent);
-      this.drawAnew(curves);
-      this.drawnAs = this.cursor ? "" : as;
-    } else {
-      this.within(() => curves.forEach((curve) => this.drawOn(curve)));
-      this.drawFlag(lines, curves.length);
-    }
-    this.paints += fresh;
+  picture() {
+    this.layOut();
+    this.drawAnew();
+    this.paints += 1;
   }
 
-  drawAnew(curves) {
+  // Where axes and names lie.
+  layOut() {
     const { context, palette } = this;
-    const { box, low, high, extent, toX, toY } = this.frame;
+    const home = this.home();
+    for (const way of ["x", "y"]) this[way].span(...(this.shown[way] ?? home[way]));
+    this.plan = planNames(context, palette, this.layers, this);
+    this.ticks = yTicks(this.y, this.height - 63 * palette.zoom, palette);
+    const left = leftMargin(context, this.ticks, palette, 0.34 * this.width);
+    const taken = Math.max(this.plan.room, ...this.layers.map((layer) => layer.room ?? 0));
+    const right = Math.max(taken, this.square ? this.width - left - this.square * (this.height - 63 * palette.zoom) : 0);
+    this.frame = frameOf({ width: this.width, height: this.height, zoom: palette.zoom }, this.x, this.y, { left, right });
+  }
+
+  drawAnew() {
     this.wipe();
-    const most = Math.max(3, Math.min(8, (box.right - box.left) / 80));
-    const { ticks, title } = this.ruler.axis(extent, most);
-    drawAxes(context, box, palette, {
-      xTicks: ticks.map(([position, text]) => [toX(position), text]),
-      yTicks: decadeTicks(low, high, 9).map((exponent) => [toY(10 ** exponent), powerOfTen(exponent)]),
-      xTitle: title,
-      yTitle: "relative residual ‖r‖ / ‖b‖",
-      grid: true,
-    });
-    const lines = this.lines(curves);
-    lines.forEach((tolerance) => this.drawTolerance(tolerance));
+    if (!this.bare) drawFrame(this.context, this.frame, this.ticks, this.palette);
+    this.drawUnder();
     this.within(() => {
-      for (const curve of curves) {
-        Object.assign(curve, { drawn: 0, length: 0 });
-        this.drawOn(curve);
-        this.drawRings(curve);
+      for (const layer of this.visible) {
+        layer.forget?.();
+        layer.path = layer.draw(this);
+        layer.drawRings?.(this);
       }
     });
-    this.drawFlag(lines, curves.length);
-    this.reportScale(lines);
-    this.readOut(curves);
+    for (const layer of this.visible) layer.drawBeside?.(this);
+    this.drawEmpty();
+    this.drawOver();
+    this.drawTop();
   }
 
-  // Where the tolerance lines stand, for the hands that move them.
-  reportScale(lines) {
-    const { box, low, high } = this.frame;
-    const told = { kind: "scale", lines, low, high, top: box.top, bottom: box.bottom, right: box.right };
-    const text = JSON.stringify(told);
-    if (text !== this.reported) this.hear(told);
-    this.reported = text;
+  // empty: the sentence of a plot without layers.
+  say({ empty }) {
+    this.empty = empty;
+    this.change();
+  }
+
+  drawEmpty() {
+    const { context, frame, palette } = this;
+    if (!this.empty || this.layers.some(({ range }) => range)) return;
+    const { left, right, top, bottom } = frame.box;
+    setFont(context, palette, 13);
+    drawText(context, palette.soft, shortened(context, this.empty, right - left - 20), (left + right) / 2, (top + bottom) / 2, "center", "middle");
+  }
+
+  // What stands below and above the layers, for subclasses.
+  drawUnder() {}
+
+  drawOver() {}
+
+  drawTop() {
+    if (this.plan.words.size) this.names = drawNames(this, this.plan);
+    else this.names = [];
+    if (this.measured) drawSlope(this, this.measured, this.slope);
+    this.drawBrush();
+    this.readOut();
+  }
+
+  get slope() {
+    return this.measured ? slopeSentence(this.x, this.y, this.measured.from, this.measured.to) : "";
+  }
+
+  drawBrush() {
+    if (!this.brushed) return;
+    const { box } = this.frame;
+    const [left, right] = this.brushed.map((pixel) => Math.max(box.left, Math.min(box.right, pixel)));
+    this.context.save();
+    this.context.globalAlpha = 0.14;
+    this.context.fillStyle = this.palette.accent;
+    this.context.fillRect(Math.min(left, right), box.top, Math.abs(right - left), box.bottom - box.top);
+    this.context.restore();
   }
 
   within(act) {
     const { left, top, right, bottom } = this.frame.box;
     this.context.save();
     this.context.beginPath();
-    this.context.rect(left, top - 6, right - left + 6, bottom - top + 12);
+    this.context.rect(left - 1, top - 6, right - left + 7, bottom - top + 7);
     this.context.clip();
     act();
     this.context.restore();
   }
 
-  // The samples that are not on the canvas yet, joined to the last one that is.
-  drawOn(curve) {
-    const { samples, shown, colour, dash, marker, drawn } = curve;
-    if (drawn === shown) return;
-    const { toX, toY, apart } = this.frame;
-    const own = onPage(colour, this.palette);
-    const points = outline(samples, toX, toY, Math.max(0, drawn - 1), shown);
-    drawPolyline(this.context, points, own, dash, curve.length);
-    curve.length += lengthOf(points);
-    if (drawn === 0) this.drawSetup(samples, own);
-    const stretch = (k) => Math.floor(samples.at(k) / apart);
-    for (let k = drawn; k < shown; k += 1) {
-      if (!(samples.values[k] > 0) || !(stretch(k) > (k > 0 ? stretch(k - 1) : -1))) continue;
-      drawMarker(this.context, marker, toX(samples.at(k)), toY(samples.values[k]), own, this.palette.paper);
+  spotAt(x, y) {
+    const spots = this.visible.map((layer) => layer.near?.(this, x, y)).filter(Boolean);
+    return spots.sort((one, other) => one.away - other.away)[0];
+  }
+
+  // What is read out at the cursor: a point with its words, or the value of each curve; null where there is nothing.
+  found() {
+    const { cursor, frame } = this;
+    if (!cursor) return null;
+    if (cursor.x !== undefined && !isWithin(frame.box, cursor.x, cursor.y, 8)) return null;
+    const spot = cursor.x === undefined ? null : this.spotAt(cursor.x, cursor.y);
+    if (spot) return { at: { x: cursor.x, y: cursor.y }, spot, ...this.worded(spot), rows: [], more: 0 };
+    const [low, high] = this.dataSpan();
+    const pointed = cursor.value ?? frame.fromX(cursor.x);
+    const value = Math.max(low, Math.min(high, this.x.nearest(pointed)));
+    if (cursor.value !== undefined) cursor.value = value;
+    const every = this.visible.map((layer) => layer.read?.(this, value)).filter(Boolean);
+    if (!every.length) return null;
+    // Keys have no height: the largest are read out then.
+    const apart = (one) => Math.abs(one.y - (cursor.y ?? frame.box.top));
+    const nearest = [...every].sort((a, b) => apart(a) - apart(b)).slice(0, MOST_READ);
+    const read = every.filter((one) => nearest.includes(one));
+    const first = cursor.y === undefined ? null : nearest[0];
+    const rows = read.map((one) => ({ ...one, nearest: read.length > 1 && one === first }));
+    const at = { x: cursor.x ?? frame.toX(value), y: cursor.y ?? rows[0].y };
+    return { at, value, title: this.x.say(value), lines: [], rows, more: every.length - read.length };
+  }
+
+  worded({ words, layer, k }) {
+    if (words) return { title: words[0], lines: words.slice(1) };
+    const what = layer.word || layer.name || this.y.title;
+    if (layer.tall) return { title: `${what}, ${k + 1} of ${layer.x.length}`, lines: [this.x.quantity.say(layer.x[k])] };
+    return { title: this.x.say(layer.x[k]), lines: [`${what} ${this.y.quantity.say(layer.y[k])}`] };
+  }
+
+  readOut() {
+    const found = this.found();
+    const told = { kind: "readout", at: null };
+    if (found) {
+      const { context, palette, frame } = this;
+      if (found.spot) this.ringed(found.spot);
+      else this.drawCross(frame.toX(found.value));
+      for (const { x, y, colour, marker } of found.rows) drawMarker(context, marker, x, y, colour, colour, 4.5);
+      const say = ({ layer, colour, value, nearest }) => ({ name: layer.name ?? "", colour, text: this.y.quantity.say(value), nearest });
+      Object.assign(told, { at: found.at, title: found.title, lines: found.lines, rows: found.rows.map(say), more: found.more });
     }
-    curve.drawn = shown;
+    const text = JSON.stringify(told);
+    if (text !== this.reading) this.hear(told);
+    this.reading = text;
   }
 
-  // What passed before the first sample, as a thin line up to it.
-  drawSetup(samples, colour) {
-    const { toX, toY } = this.frame;
-    if (!samples.count || !(samples.at(0) > 0) || !(samples.values[0] > 0)) return;
-    this.context.lineWidth = 1;
-    line(this.context, colour, toX(0), toY(samples.values[0]), toX(samples.at(0)), toY(samples.values[0]));
-  }
-
-  drawRings({ rings, samples }) {
-    const { context, frame } = this;
-    for (const [k, value] of rings) {
-      if (!(value > 0) || k >= samples.count || Number.isNaN(samples.at(k))) continue;
-      context.strokeStyle = this.palette.ink;
-      context.lineWidth = 1.2;
-      context.beginPath();
-      context.arc(frame.toX(samples.at(k)), frame.toY(value), 7, 0, 2 * Math.PI);
-      context.stroke();
-    }
-  }
-
-  // The relative residuals at which a line is drawn, each once.
-  lines(curves) {
-    if (this.moved !== null) return [this.moved];
-    return [...new Set(curves.map(({ tolerance }) => tolerance))].filter((tolerance) => tolerance > 0);
-  }
-
-  drawTolerance(tolerance) {
-    const { context, palette } = this;
-    const { box, toY } = this.frame;
-    const y = toY(tolerance);
-    const colour = this.held ? palette.ink : palette.soft;
+  drawCross(x) {
+    const { context, palette, frame } = this;
     context.save();
     context.setLineDash([2, 3]);
-    context.lineWidth = this.held ? 2 : 1.2;
-    line(context, colour, box.left, y, box.right, y);
+    context.lineWidth = 1;
+    line(context, palette.soft, x, frame.box.top, x, frame.box.bottom);
     context.restore();
-    const below = y + 20 < box.bottom;
-    const text = `tolerance ${short(tolerance)}`;
-    // On the left, where curves are still far above.
-    label(context, colour, text, box.left + 6, y + (below ? 4 : -4), "left", below ? "top" : "bottom", palette.paper);
   }
 
-  drawFlag(lines, count) {
-    drawFlag(this.context, this.palette, this.frame, this.ruler, this.winners, lines[0], count === 1);
+  ringed({ x, y, layer }) {
+    const { context, palette } = this;
+    if (layer.ring) return layer.ring(this);
+    context.strokeStyle = palette.ink;
+    context.lineWidth = 2;
+    context.beginPath();
+    context.arc(x, y, 8, 0, 2 * Math.PI);
+    context.stroke();
+    return undefined;
   }
 
-  // What each curve has reached at the cursor, whose `k` is a position on the axis.
-  readOut(curves) {
-    const longest = Math.max(0, ...curves.map(({ samples, shown }) => (shown && samples.at(shown - 1)) || 0));
-    if (this.cursor === null || longest === 0) {
-      if (this.reading) this.hear({ kind: "readout", rows: null });
-      this.reading = false;
-      return;
-    }
-    this.reading = true;
-    const { box, extent, toX, toY } = this.frame;
-    const { x, y } = this.cursor;
-    const pointed = x === undefined ? this.cursor.k : this.ruler.round(((x - box.left) / (box.right - box.left)) * extent);
-    this.cursor = { k: Math.max(0, Math.min(longest, pointed)), y };
-    line(this.context, this.palette.soft, toX(this.cursor.k), box.top, toX(this.cursor.k), box.bottom);
-    const found = [];
-    for (const { samples, shown, colour, marker, key } of curves) {
-      if (!shown || !(this.cursor.k <= samples.at(shown - 1))) continue;
-      const k = samples.before(this.cursor.k, shown);
-      const value = samples.values[k];
-      if (!(value > 0)) continue;
-      found.push({ key, colour: onPage(colour, this.palette), marker, x: toX(samples.at(k)), y: toY(value), text: short(value) });
-    }
-    // Keys have no height: the largest are read out then.
-    const apart = (one) => Math.abs(one.y - (y ?? box.top));
-    const nearest = [...found].sort((a, b) => apart(a) - apart(b)).slice(0, MOST_READ);
-    const read = found.filter((one) => nearest.includes(one));
-    for (const one of read) drawMarker(this.context, one.marker, one.x, one.y, one.colour, this.palette.paper, 5);
-    const rows = read.map((one) => ({ ...one, nearest: y !== undefined && read.length > 1 && one === nearest[0] }));
-    this.hear({ kind: "readout", k: this.ruler.say(this.cursor.k), rows, more: found.length - read.length });
+  state() {
+    const { seq, paints, x, y, frame, names, shown } = this;
+    const legend = this.layers.filter(({ name }) => name).map((layer) => this.entryOf(layer));
+    const spans = { xLow: x.outer(x.low), xHigh: x.outer(x.high), yLow: y.outer(y.low), yHigh: y.outer(y.high) };
+    const ticks = { xTicks: frame && !this.bare ? x.ticks(Math.max(2, Math.floor((frame.box.right - frame.box.left) / 82))).map(([, words]) => words) : [] };
+    const titles = { xTitle: x.heading, yTitle: y.heading, xLog: x.log, yLog: y.log };
+    return {
+      kind: "painted", seq, paints, ...spans, ...ticks, ...titles, zoomed: Boolean(shown.x || shown.y), slope: this.slope,
+      box: frame?.box ?? null, legend, whole: Boolean(this.plan?.whole), named: names, layers: this.layers.length, live: this.live,
+    };
   }
+
+  entryOf(layer) {
+    return { key: layer.key, name: layer.name, colour: layer.colour, dash: layer.dash ?? [], marker: layer.tall ? "|" : layer.marker, only: !layer.end || layer.only, patch: Boolean(layer.wide), off: this.off.has(layer.key) };
+  }
+}
+
+// What layers span along one axis, with some room at the ends of y.
+function spanOf(layers, scale, way) {
+  const ranges = layers.map(({ range }) => range).filter(Boolean);
+  const pick = ({ x, y, logY, first }) => {
+    if (way === "y") return scale.log ? logY : y;
+    return scale.log ? [first > 0 && Number.isFinite(first) ? Math.max(first, x[0]) : x[0], x[1]] : x;
+  };
+  const pairs = ranges.map(pick).filter(([low, high]) => low <= high && Number.isFinite(low) && (!scale.log || low > 0));
+  if (!pairs.length) return scale.log ? [0, 1] : [0, 1];
+  const low = scale.inner(Math.min(...pairs.map(([one]) => one)));
+  const high = scale.inner(Math.max(...pairs.map(([, one]) => one)));
+  const room = high > low ? 0.04 * (high - low) : Math.abs(high) * 0.1 || 0.5;
+  return [low - room, high + room];
 }

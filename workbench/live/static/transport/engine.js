@@ -1,6 +1,15 @@
 // Runs the code that draws a canvas in a Web Worker, where a paint does not delay the page (JupyterLab's own part in a
 // frame costs more than ours); on the page itself where no worker can be started.
 
+// What a script of a worker must not hold.
+const EXPORTED = ["export", "default"].join(" ");
+
+// The script of a worker: that of the widget, which holds its drawing too, so that no text is sent twice.
+export function workerSource(model, Drawing) {
+  const text = model.get("_esm");
+  return `${text.slice(0, text.lastIndexOf(EXPORTED))}\ndrawForPage(${Drawing.name});`;
+}
+
 // source: the worker's script; Drawing: the class that it would run, for the page; listener: called with the drawing's
 // reports. Messages that are posted before the drawing has started are queued.
 export function startDrawing(canvas, source, Drawing, listener) {

@@ -1,0 +1,258 @@
+"""Plots in real JupyterLab: zoom, names, slope, readout and tolerance; in both themes, on wide and narrow pages."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.browser import lab
+
+pytestmark = pytest.mark.browser
+
+CONVERGENCE = ".wb-convergence canvas.wb-canvas"
+CHART = ".wb-chart canvas.wb-canvas"
+RUNS = """\
+from workbench.live import ConvergenceView
+from workbench.run import Session, configure
+view = ConvergenceView()
+for preconditioner in ("jacobi", "neumann:2", "none"):
+    view.watch(Session(configure("two-layer", n=24, preconditioner=preconditioner)))
+for place, curve in enumerate(view.curves, 1):
+    curve.label = f"{place}: {curve.label}"
+    curve.session.wait(60)
+view.publisher.wake()
+view"""
+SECONDS = """\
+import dataclasses
+from workbench.live import ConvergenceView
+from workbench.recording import History
+from workbench.run import Run, configure, run_through
+record = run_through(Run(configure("two-layer", n=24))).record()
+arrays = record.history.to_arrays()
+arrays["seconds"] *= 14 / arrays["seconds"][-1]
+view = ConvergenceView()
+view.add(dataclasses.replace(record, history=History.from_arrays(arrays)))
+view.axis = "seconds"
+view"""
+INSIDE = """\
+from workbench.live import RooflineView, SpectrumView
+from workbench.run import Run, Stopping, configure, run_through
+blocks = {"preconditioner": "neumann:1", "deflation": "stripes:1"}
+run = run_through(Run(configure("two-layer", n=12, stopping=Stopping(rtol=1e-8), **blocks), trace=True))
+spectrum, roofline = SpectrumView(run), RooflineView(run, "v100")
+import ipywidgets
+ipywidgets.VBox([spectrum.box, roofline.box])"""
+RACE = """\
+from workbench.live import RaceView
+from workbench.run import configure
+view = RaceView(*(configure("two-layer", n=32, deflation=d) for d in ("none", "stripes")))
+view.start()
+view.race.wait(60)
+view"""
+
+
+class Plot:
+    """A plot by what a user sees of it and does to it."""
+
+    def __init__(self, page, at):
+        self.page, self.at = page, at
+
+    @property
+    def data(self):
+        return self.page.locator(self.at).first.evaluate("canvas => ({...canvas.dataset})")
+
+    def until(self, condition):
+        self.page.wait_for_function(
+            f"at => {{ const {{dataset}} = document.querySelector(at) ?? {{}}; return dataset && ({condition}); }}",
+            arg=self.at,
+        )
+
+    def place(self, x, y):
+        """Where a pixel of the canvas is on the page."""
+        box = self.page.locator(self.at).first.bounding_box()
+        return box["x"] + x, box["y"] + y
+
+    def drag(self, start, end):
+        self.page.mouse.move(*self.place(*start))
+        self.page.mouse.down()
+        self.page.mouse.move(*self.place(*end), steps=5)
+        self.page.mouse.up()
+
+    @property
+    def picture(self):
+        """Pixels of the canvas, shape (rows, columns, 3)."""
+        shot = self.page.locator(self.at).first.screenshot()
+        return np.asarray(Image.open(io.BytesIO(shot)).convert("RGB")).astype(int)
+
+
+def opened(page, lab_url, lab_folder, name, code, at, ready):
+    page.set_viewport_size({"width": 1280, "height": 900})
+    lab.open_cells(page, lab_url, lab_folder, name, code)
+    lab.run_all(page)
+    page.wait_for_selector(at)
+    plot = Plot(page, at)
+    plot.until(ready)
+    page.locator(at).first.scroll_into_view_if_needed()
+    return plot
+
+
+def test_a_plot_is_zoomed_moved_measured_and_read_out(page, lab_url, lab_folder, shoot):
+    """Curves could neither be zoomed nor hidden, ticks stood between two iterations, and the readout in a corner."""
+    plot = opened(
+        page, lab_url, lab_folder, "plot.ipynb", RUNS, CONVERGENCE, "dataset.curves === '3' && dataset.live === 'false'"
+    )
+    plot.until("Number(dataset.count) > 30")
+    whole = float(plot.data["xHigh"])
+    left, top, right, bottom = map(int, plot.data["box"].split(","))
+    middle = (top + bottom) / 2
+
+    plot.drag((left + 100, middle), (left + 260, middle + 20))
+    plot.until("dataset.zoomed === 'true'")
+    per_pixel = whole / (right - left)
+    assert float(plot.data["xLow"]) == pytest.approx(100 * per_pixel, abs=2 * per_pixel)
+    assert float(plot.data["xHigh"]) == pytest.approx(260 * per_pixel, abs=2 * per_pixel)
+    for _ in range(30):
+        page.keyboard.press("+")
+    plot.until("Number(dataset.xHigh) - Number(dataset.xLow) < 2.1")
+    assert all(tick.isdigit() for tick in plot.data["xTicks"].split("|"))
+    before = float(plot.data["xLow"])
+    page.keyboard.press("ArrowRight")
+    plot.until(f"Number(dataset.xLow) > {before}")
+    page.keyboard.press("0")
+    plot.until("dataset.zoomed === 'false'")
+
+    x, y = plot.place(left + 200, middle)
+    page.mouse.move(x, y)
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -400)
+    page.keyboard.up("Control")
+    plot.until("dataset.zoomed === 'true'")
+    # What is under the pointer stays there.
+    share = 200 / (right - left)
+    low, high = (float(plot.data[name]) for name in ("xLow", "xHigh"))
+    assert low + share * (high - low) == pytest.approx(200 * per_pixel, rel=0.02)
+    page.mouse.dblclick(x, y)
+    plot.until("dataset.zoomed === 'false'")
+
+    # Where all three runs still go on.
+    x = plot.place(left + 40, middle)[0]
+    page.mouse.move(x + 1, y)
+    readout = page.locator(".wb-readout:not([hidden])")
+    readout.wait_for()
+    assert readout.inner_text().startswith("iteration ")
+    assert readout.locator(".wb-row").count() == 3
+    box = readout.bounding_box()
+    assert not (box["x"] <= x + 1 <= box["x"] + box["width"] and box["y"] <= y <= box["y"] + box["height"])
+    shoot("plot read out")
+
+    page.keyboard.down("Shift")
+    plot.drag((left + 20, middle - 40), (left + 120, middle + 20))
+    page.keyboard.up("Shift")
+    plot.until("dataset.slope !== ''")
+    decades = 60 / (bottom - top) * np.log10(float(plot.data["yHigh"]) / float(plot.data["yLow"]))
+    every = 100 * per_pixel / decades
+    said = plot.data["slope"]
+    assert said.startswith("10 times smaller every ")
+    assert said.endswith(" iterations")
+    assert float(said.split()[4]) == pytest.approx(every, rel=0.05)
+
+
+def test_a_click_on_a_name_hides_its_curve(page, lab_url, lab_folder):
+    """There was a legend under the plot that did nothing."""
+    plot = opened(
+        page,
+        lab_url,
+        lab_folder,
+        "names.ipynb",
+        RUNS,
+        CONVERGENCE,
+        "dataset.curves === '3' && dataset.live === 'false'",
+    )
+    plot.until("JSON.parse(dataset.names).length === 3")
+    names = json.loads(plot.data["names"])
+    entries = page.locator(".wb-name-of-curve")
+    assert entries.count() == 3
+    longest = float(plot.data["xHigh"])
+    # The curve without a preconditioner is the longest; without it the axis is shorter.
+    last = max(name["key"] for name in names)
+    at = next(name for name in names if name["key"] == last)
+    page.mouse.click(*plot.place(at["x"], at["y"]))
+    plot.until(f"Number(dataset.xHigh) < {longest}")
+    assert entries.nth(2).get_attribute("aria-pressed") == "false"
+    entries.nth(2).focus()
+    page.keyboard.press("Enter")
+    plot.until(f"Number(dataset.xHigh) === {longest}")
+    assert entries.nth(2).get_attribute("aria-pressed") == "true"
+
+
+def test_no_curve_crosses_the_label_of_the_tolerance(page, lab_url, lab_folder):
+    """Curves were drawn through it."""
+    plot = opened(page, lab_url, lab_folder, "label.ipynb", RUNS, CONVERGENCE, "dataset.label")
+    plot.until("dataset.live === 'false' && JSON.parse(dataset.names).length === 3")
+    page.mouse.move(0, 0)
+    scale = plot.picture.shape[1] / page.locator(CONVERGENCE).bounding_box()["width"]
+    left, top, right, bottom = (int(scale * float(edge)) for edge in plot.data["label"].split(","))
+    inside = plot.picture[top:bottom, left:right]
+    assert inside.size > 500
+    # Ink and ground are grey; curves are not.
+    assert (inside.max(axis=2) - inside.min(axis=2)).max() < 40
+    assert inside.min() < 120
+    assert inside.max() > 200
+
+
+def test_an_axis_of_time_has_the_unit_that_fits(page, lab_url, lab_folder):
+    """Fourteen seconds read 14 000 ms."""
+    plot = opened(page, lab_url, lab_folder, "seconds.ipynb", SECONDS, CONVERGENCE, "dataset.axis === 'seconds'")
+    plot.until("Number(dataset.xHigh) > 13")
+    assert plot.data["xTitle"].endswith("(s)")
+    assert max(float(tick) for tick in plot.data["xTicks"].split("|")) <= 20
+
+
+def test_spectrum_and_roofline_follow_the_theme(page, lab_url, lab_folder, shoot):
+    """They were pictures with a white ground, also in the dark theme."""
+    plot = opened(page, lab_url, lab_folder, "inside.ipynb", INSIDE, CHART, "dataset.name === 'ritz'")
+    page.wait_for_function(
+        "at => [...document.querySelectorAll(at)].map(canvas => canvas.dataset.name).join()"
+        " === 'ritz,estimates,levels,roofline'",
+        arg=CHART,
+    )
+    assert plot.picture[2, 2].min() > 240
+    assert all(tick.isdigit() for tick in plot.data["xTicks"].split("|"))
+    page.evaluate("() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
+    page.wait_for_function("() => document.body.dataset.jpThemeLight === 'false'")
+    page.wait_for_timeout(500)
+    assert plot.picture[2, 2].max() < 60
+    roofline = page.locator(CHART).nth(3)
+    roofline.scroll_into_view_if_needed()
+    page.wait_for_timeout(300)
+    shot = np.asarray(Image.open(io.BytesIO(roofline.screenshot())).convert("RGB")).astype(int)
+    assert shot[2, 2].max() < 60
+    shoot("roofline in the dark")
+    page.evaluate("() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})")
+    page.wait_for_function("() => document.body.dataset.jpThemeLight === 'true'")
+    assert page.locator("img.widget-image").count() == 0
+
+
+def test_headings_of_a_race_stay_apart_on_a_narrow_page(page, lab_url, lab_folder, shoot):
+    """At 800 pixels two of them read as one word."""
+    page.set_viewport_size({"width": 800, "height": 900})
+    lab.open_cells(page, lab_url, lab_folder, "narrow.ipynb", RACE)
+    lab.run_all(page)
+    page.wait_for_selector(".wb-head")
+    gaps = """() => [...document.querySelector('.wb-head').children].map(cell => {
+      const range = document.createRange();
+      range.selectNodeContents(cell);
+      const {left, right, top, bottom} = range.getBoundingClientRect();
+      return [left, right, top, bottom];
+    }).filter(([left, right]) => right > left)"""
+    cells = page.evaluate(gaps)
+    assert len(cells) == 8
+    for (_, right, top, bottom), (left, _, below, above) in itertools.pairwise(cells):
+        on_one_line = top < above and below < bottom
+        assert not on_one_line or left - right >= 8
+    shoot("race at 800 pixels")

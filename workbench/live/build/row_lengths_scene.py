@@ -1,0 +1,30 @@
+"""The entries per row of a matrix as a histogram."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.figures.row_lengths import LOG_SCALE_RATIO, binned
+from workbench.live.plots.scene import Axis, BarsOf, LineAt, Scene
+
+
+def row_lengths_scene(lengths: np.ndarray) -> Scene:
+    """lengths: entries of each row, shape (N,). Cost: one pass over them."""
+    counts, edges = binned(lengths)
+    each = int(edges[1] - edges[0])
+    middles = (edges[:-1] + edges[1:]) / 2
+    mean = float(lengths.mean())
+    some = counts[counts > 0]
+    title = "entries per row" if each == 1 else f"entries per row, {each} per bar"
+    words = [
+        [f"{count:,} {'row' if count == 1 else 'rows'}", f"of {_range(left + 0.5, left + each - 0.5)} entries"]
+        for left, count in zip(edges[:-1], counts, strict=True)
+    ]
+    layers = [BarsOf("", middles, counts, each, texts=words), LineAt(mean, f"mean {mean:.3g}", upright=True)]
+    y = Axis("rows", "count", log=bool(some.max() >= LOG_SCALE_RATIO * some.min()))
+    said = f"Entries per row: {lengths.min()} to {lengths.max()}, {mean:.3g} on average."
+    return Scene("row lengths", Axis(title, "count", whole=True), y, layers, spoken=said, logs="y")
+
+
+def _range(low: float, high: float) -> str:
+    return f"{low:.0f}" if low == high else f"{low:.0f} to {high:.0f}"

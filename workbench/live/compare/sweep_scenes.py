@@ -1,0 +1,216 @@
+"""The runs of a sweep as curves against a parameter, as a map over two, or as parallel coordinates over all."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from workbench import figures
+from workbench.live.compare.sweep_text import absences, spent, unit_of
+from workbench.live.kit.number_text import duration
+from workbench.live.plots.scene import Axis, CellsOf, CurveOf, ParallelOf, PointsOf, Scene
+from workbench.run.sweeping import Row
+
+MOST_CURVES = 12
+TICKED = (0.0, 0.5, 1.0)
+"""Shares of the axis of a result that have numbers."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Runs:
+    """Rows of a sweep over these choices, compared by a value, as `spent` takes it; what: that value in words."""
+
+    rows: Sequence[Row]
+    over: Mapping[str, Sequence[Any]]
+    value: str
+    what: str
+
+    @property
+    def varied(self) -> list[str]:
+        """Choices with more than one value."""
+        return [name for name, values in self.over.items() if len(values) > 1]
+
+    @property
+    def numeric(self) -> list[str]:
+        """Those of them whose values are numbers."""
+        return [name for name in self.varied if all(_is_number(value) for value in self.over[name])]
+
+    @property
+    def timed(self) -> bool:
+        return self.what.endswith("seconds")
+
+    @property
+    def title(self) -> str:
+        """The value without its unit."""
+        return f"{self.what.removesuffix(' seconds')} time" if self.timed else self.what
+
+    def best(self, **chosen: Any) -> tuple[float, int]:
+        """The smallest value of the converged runs with these choices and the place of that run; NaN, -1 for none."""
+        found = [
+            (spent(row, self.value), place)
+            for place, row in enumerate(self.rows)
+            if all(row[name] == value for name, value in chosen.items())
+        ]
+        return min((pair for pair in found if not math.isnan(pair[0])), default=(math.nan, -1))
+
+    def words(self, place: int) -> list[str]:
+        """What a run is and what it took."""
+        row = self.rows[place]
+        chosen = [f"{name}: {row[name]}" for name in self.varied]
+        took = spent(row, self.value)
+        said = "not converged" if math.isnan(took) else f"{self.title} {self.say(took)}"
+        return [f"run {place + 1}", *chosen, said]
+
+    def say(self, took: float) -> str:
+        return duration(took) if self.timed else f"{took:,.0f}"
+
+
+def map_scene(runs: Runs, down: str, across: str) -> Scene:
+    """A cell for each pair of values of two choices: the smallest over all others."""
+    names = {down: runs.over[down] if down != across else [None], across: runs.over[across]}
+    rows = runs.over[down] if down != across else [None]
+    chosen = [{across: value} | ({} if down == across else {down: row}) for row in rows for value in names[across]]
+    found = [runs.best(**pair) for pair in chosen]
+    shape = len(rows), len(names[across])
+    reasons = list(itertools.chain(*absences(runs.rows, runs.over, down, across)))
+    # Row 0 of a table is on top.
+    order = np.arange(len(found)).reshape(shape)[::-1].ravel()
+    cells = CellsOf(
+        runs.title,
+        np.array([took for took, _ in found]).reshape(shape)[::-1],
+        "s" if runs.timed else "count",
+        absent=[reasons[place] for place in order],
+        texts=[_words(runs, found[place][1], chosen[place], reasons[place]) for place in order],
+        keys=[str(found[place][1]) if found[place][1] >= 0 else "" for place in order],
+    )
+    y = Axis("" if down == across else down, names=[_text(row) for row in rows][::-1] if down != across else [""])
+    x = Axis(across, names=[_text(value) for value in names[across]])
+    return Scene(f"map of {down} and {across}", x, y, [cells], spoken=spoken(runs), ways="xy")
+
+
+def curves_of(runs: Runs, each: str, against: str) -> dict[str, list[tuple[float, int]]]:
+    """By name of the curve the value and the run at each value of a numeric choice."""
+    if each == against or each not in runs.varied:
+        return {"": [runs.best(**{against: value}) for value in runs.over[against]]}
+    return {
+        _text(name): [runs.best(**{each: name, against: value}) for value in runs.over[against]]
+        for name in runs.over[each][:MOST_CURVES]
+    }
+
+
+def curves_scene(runs: Runs, each: str, against: str) -> Scene:
+    """A curve for each value of a choice against a numeric one: the smallest over all others."""
+    x = np.array([float(value) for value in runs.over[against]])
+    order = np.argsort(x)
+    layers = []
+    for place, (name, found) in enumerate(curves_of(runs, each, against).items()):
+        values = np.array([took for took, _ in found])[order]
+        layers.append(CurveOf(name, x[order], values, place, every=True))
+        known = [int(k) for k in order if found[k][1] >= 0]
+        layers.append(
+            PointsOf(
+                "",
+                x[known],
+                np.array([found[k][0] for k in known]),
+                place,
+                marker="",
+                texts=[runs.words(found[k][1]) for k in known],
+                keys=[str(found[k][1]) for k in known],
+            )
+        )
+    whole = bool(np.all(x == np.round(x)))
+    x_axis = Axis(against, "count" if whole else "", log=spread(x), whole=whole, word=against, marks=sorted(x.tolist()))
+    y_axis = Axis(runs.title, "s" if runs.timed else "count", log=True)
+    name = f"{runs.value} of {each} against {against}"
+    return Scene(name, x_axis, y_axis, layers, note="No run has converged yet.", spoken=spoken(runs), logs="xy")
+
+
+def parallel_of(runs: Runs) -> tuple[list[tuple[str, list[tuple[float, str]]]], np.ndarray]:
+    """Axes with ticks, and where each run meets them."""
+    axes, columns = [], []
+    for name in runs.varied:
+        values = list(runs.over[name])
+        places = np.linspace(0, 1, len(values))
+        axes.append((name, [(float(share), _text(value)) for share, value in zip(places, values, strict=True)]))
+        columns.append([float(places[values.index(row[name])]) for row in runs.rows])
+    took = np.array([spent(row, runs.value) for row in runs.rows], float)
+    known = took[np.isfinite(took) & (took > 0)]
+    low, high = (known.min(), known.max()) if known.size else (1.0, 10.0)
+    high = high if high > low else low * 1.01
+    ticks = [(share, runs.say(float(low * (high / low) ** share))) for share in TICKED]
+    axes.append((runs.title, ticks))
+    with np.errstate(divide="ignore"):
+        columns.append((np.log(took / low) / np.log(high / low)).tolist())
+    return axes, np.array(columns, float).T.reshape(len(runs.rows), len(axes))
+
+
+def parallel_scene(runs: Runs) -> Scene:
+    """A line for each run through an axis for each choice that varies, and one for the result."""
+    axes, shares = parallel_of(runs)
+    words = [runs.words(place) for place in range(len(runs.rows))]
+    layer = ParallelOf(axes, shares, words, [str(place) for place in range(len(runs.rows))])
+    x = Axis("", names=[title for title, _ in axes])
+    note = "" if runs.rows else "No run has ended yet."
+    layers = [layer] if runs.rows else []
+    return Scene(f"parallel {runs.value}", x, Axis(""), layers, note=note, spoken=spoken(runs), bare=True)
+
+
+def sweep_figure(runs: Runs, view: str, down: str, across: str) -> Figure:
+    """The same as a figure to save. Raises InputError where no run gave a value."""
+    if view == "parallel":
+        return figures.parallel_coordinates(*parallel_of(runs))
+    if view == "curves":
+        curves = curves_of(runs, down, across)
+        x = np.array([float(value) for value in runs.over[across]])
+        values = {name: np.array([took for took, _ in found]) for name, found in curves.items()}
+        unit, factor = unit_of(np.concatenate(list(values.values())).tolist()) if runs.timed else ("", 1.0)
+        drawn = {name: one * factor for name, one in values.items()}
+        label = f"{runs.title}, {unit}" if unit else runs.title
+        return figures.sweep_curves(x, drawn, xlabel=across, ylabel=label, log=spread(x))
+    rows = runs.over[down] if down != across else [None]
+    pairs = [[{across: value} | ({} if row is None else {down: row}) for value in runs.over[across]] for row in rows]
+    found = np.array([[runs.best(**pair)[0] for pair in line] for line in pairs])
+    unit, factor = unit_of(found[np.isfinite(found)].tolist()) if runs.timed else ("", 1.0)
+    return figures.heatmap(
+        found * factor,
+        [""] if down == across else [_text(value) for value in rows],
+        [_text(value) for value in runs.over[across]],
+        row_title="" if down == across else down,
+        column_title=across,
+        label=f"{runs.title}, {unit}" if unit else runs.title,
+        absent=absences(runs.rows, runs.over, down, across),
+    )
+
+
+def spoken(runs: Runs) -> str:
+    """The best run in words."""
+    took, place = runs.best()
+    if place < 0:
+        return "Sweep. No run has converged yet."
+    chosen = ", ".join(f"{name} {runs.rows[place][name]}" for name in runs.varied)
+    return f"Sweep of {len(runs.rows)} runs. The fewest {runs.title}: {runs.say(took)} with {chosen}."
+
+
+def spread(values: np.ndarray) -> bool:
+    """Whether a logarithmic axis suits."""
+    return bool(values.min() > 0 and values.max() >= 8 * values.min())
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _text(value: Any) -> str:
+    return str(value)
+
+
+def _words(runs: Runs, place: int, chosen: Mapping[str, Any], reason: str) -> list[str]:
+    if place >= 0:
+        return runs.words(place)
+    return [", ".join(f"{name}: {value}" for name, value in chosen.items()), reason or "not run yet"]

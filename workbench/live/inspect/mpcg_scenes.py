@@ -1,0 +1,133 @@
+"""What the iterations of multipreconditioned CG did, as scenes of a plot."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.live.kit.number_text import duration, number
+from workbench.live.plots.scene import ITERATIONS, Axis, BarsOf, CellsOf, CurveOf, Layer, Scene
+from workbench.solvers.multi.basis import Step
+
+FAINTEST = 1e-6
+"""The least value that is shown, relative to the largest."""
+MOST = 16
+"""Directions that are drawn."""
+GAP = 2
+"""Points between two directions."""
+
+
+def boxes_scene(values: np.ndarray, grid: tuple[int, ...], pieces: Sequence[np.ndarray], when: str) -> Scene:
+    """The outlines of the boxes over |b - A x|. pieces: the unknowns of each. Raises InputError for a 3D grid."""
+    _check(grid)
+    sizes = np.abs(values).reshape(grid)
+    largest = float(sizes.max()) or 1.0
+    layers: list[Layer] = [CellsOf("|b − Ax|", np.maximum(sizes, FAINTEST * largest), map="viridis", figures=False)]
+    for place, piece in enumerate(pieces):
+        y, x = np.divmod(piece, grid[1])
+        low, high = (x.min() - 0.5, y.min() - 0.5), (x.max() + 0.5, y.max() + 0.5)
+        across = np.array([low[0], high[0], high[0], low[0], low[0]])
+        up = np.array([low[1], low[1], high[1], high[1], low[1]])
+        layers.append(CurveOf(f"box {place}", across, up, place, plain=True, dash=()))
+    said = f"|b − Ax| at {when} under {len(pieces)} boxes; at most {number(largest)}."
+    x_axis, y_axis = (Axis(f"{name} (points)", "count", whole=True, word=name) for name in "xy")
+    return Scene("boxes", x_axis, y_axis, layers, spoken=said, ways="xy", square=True)
+
+
+def directions_scene(block: np.ndarray, grid: tuple[int, ...], when: str) -> Scene:
+    """The directions of an iteration side by side, each scaled by its largest value. block: shape (N, k).
+
+    Raises InputError for a grid that is not in 2D, and for no direction.
+    """
+    _check(grid)
+    count = min(MOST, block.shape[1])
+    if not count:
+        raise InputError("this iteration has no directions to draw; all depended on those before")
+    across = math.ceil(math.sqrt(count))
+    down = -(-count // across)
+    high, wide = grid[0] + GAP, grid[1] + GAP
+    tiles = np.full((down * high - GAP, across * wide - GAP), np.nan)
+    for place in range(count):
+        direction = np.real(block[:, place])
+        row, column = divmod(place, across)
+        # The first stands at the top left.
+        bottom = (down - 1 - row) * high
+        scaled = direction.reshape(grid) / (np.abs(direction).max() or 1.0)
+        tiles[bottom : bottom + grid[0], column * wide : column * wide + grid[1]] = scaled
+    cells = CellsOf("p / max |p|", tiles, log=False, map="signed", figures=False)
+    said = f"{count} directions of {when}, from left to right and from top to bottom, each over its largest value."
+    x, y = (Axis(f"{name} (points)", "count", whole=True, word=name) for name in "xy")
+    return Scene("directions", x, y, [cells], spoken=said, ways="xy", square=True)
+
+
+def weights_scene(steps: Sequence[Step], iteration: int) -> Scene:
+    """The weight of each term in the step of an iteration, counted from 0. Raises InputError for one not made."""
+    step = _step(steps, iteration)
+    values = np.real(step.shares)
+    terms = np.arange(values.size)
+    words = [[f"term {term}", f"weight {value:.4g}"] for term, value in enumerate(values)]
+    said = f"Weights of {values.size} terms in iteration {iteration + 1}."
+    x = Axis("term", "count", whole=True, word="term")
+    return Scene("weights", x, Axis("weight in the step"), [BarsOf("", terms, values, 0.8, texts=words)], spoken=said)
+
+
+def conditioning_scenes(steps: Sequence[Step]) -> list[Scene]:
+    """Directions of each block, and the condition number of its scaled P^H A P. Raises InputError without a step."""
+    _step(steps, -1)
+    iterations = np.arange(1, len(steps) + 1)
+    directions = np.array([step.directions for step in steps])
+    condition = np.array([step.condition for step in steps])
+    shown = np.where(np.isfinite(condition), condition, np.nan)
+    most = max(1, *(step.shares.size for step in steps))
+    return [
+        Scene(
+            "directions of blocks",
+            ITERATIONS,
+            Axis("directions", "count", whole=True, span=(0, 1.15 * most)),
+            [CurveOf("", iterations, directions, 1, plain=True)],
+            spoken=f"{directions[-1]} directions in iteration {len(steps)}.",
+        ),
+        Scene(
+            "conditioning",
+            ITERATIONS,
+            Axis("condition number of PᴴAP, scaled", log=True),
+            [CurveOf("", iterations, shown, 2)],
+            note="" if np.isfinite(shown).any() else "No condition number is finite.",
+            spoken=f"Condition number of the last block: {number(condition[-1])}.",
+            logs="y",
+        ),
+    ]
+
+
+def time_scene(steps: Sequence[Step]) -> Scene:
+    """The time of each part of every iteration, as stacked bars. Raises InputError without a step.
+
+    Source: Chen, Figure 5, which splits the time of a solve.
+    """
+    parts = list(_step(steps, -1).seconds)
+    iterations = np.arange(1, len(steps) + 1)
+    rows = {part: np.array([step.seconds[part] for step in steps]) for part in parts}
+    total = float(np.sum(list(rows.values())))
+    base = np.zeros(len(steps))
+    layers: list[Layer] = []
+    for place, (part, row) in enumerate(rows.items()):
+        name = f"{part}, {row.sum() / total:.0%}"
+        words = [[f"iteration {k}", f"{part} {duration(float(value))}"] for k, value in enumerate(row, 1)]
+        layers.append(BarsOf(name, iterations, base + row, 1.0, base.copy(), place, texts=words))
+        base = base + row
+    said = f"Time of the parts of {len(steps)} iterations, {duration(total)} together."
+    return Scene("time of parts", ITERATIONS, Axis("time of an iteration", "s"), layers, spoken=said)
+
+
+def _check(grid: tuple[int, ...]) -> None:
+    if len(grid) != 2:
+        raise InputError(f"this figure is for grids in 2D, and the grid has {len(grid)} dimensions")
+
+
+def _step(steps: Sequence[Step], iteration: int) -> Step:
+    if not -len(steps) <= iteration < len(steps):
+        raise InputError(f"iteration {iteration + 1} was not made; there are {len(steps)}")
+    return steps[iteration]

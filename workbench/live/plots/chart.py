@@ -1,0 +1,81 @@
+"""A plot of what the kernel has worked out, drawn by the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import ipywidgets as widgets
+import traitlets
+
+from workbench.live.kit.assets import module
+from workbench.live.kit.stream_view import StreamView
+from workbench.live.plots.scene import Axis, Scene, blank
+from workbench.live.transport.publisher import Again, Publisher
+
+EMPTY = blank("", "Nothing to show yet.", Axis(""), Axis(""))
+
+
+class ChartView(StreamView):
+    """Shows a `Scene`, and another when it is told to. It can be zoomed, moved, measured and read out like every plot.
+
+    height: in pixels; 0 follows the height of the window. publisher: None for one of its own.
+    """
+
+    _esm = module("plots/chart.js")
+
+    height = traitlets.Int(0).tag(sync=True)
+
+    def __init__(self, publisher: Publisher | None = None, scene: Scene = EMPTY, **traits: Any) -> None:
+        self.scene = scene
+        self._sent: Scene | None = None
+        self._hearers: list[Callable[[str], object]] = []
+        super().__init__(publisher, **traits)
+
+    def show(self, scene: Scene) -> None:
+        """Show this instead. Any thread may call it, as often as it likes: the page is sent the latest."""
+        self.scene = scene
+        self.publisher.wake()
+
+    def on_pick(self, hear: Callable[[str], object]) -> None:
+        """Call this with the key of a point, cell or line that was clicked. It should return at once."""
+        self._hearers = [*self._hearers, hear]
+
+    def publish(self) -> Again:
+        scene = self.scene
+        if (self.link.restart() or scene is not self._sent) and self.link.free:
+            message, data = scene.message()
+            self.link.send(message, data)
+            self._sent = scene
+        return False
+
+    def _receive(self, widget: Any, content: Any, buffers: Any) -> None:
+        if isinstance(content, dict) and content.get("kind") == "picked":
+            for hear in self._hearers:
+                hear(str(content.get("key", "")))
+        else:
+            super()._receive(widget, content, buffers)
+
+
+class ChartStack:
+    """Up to two plots, one above the other. Display `box`."""
+
+    def __init__(self, publisher: Publisher) -> None:
+        self.charts = (ChartView(publisher), ChartView(publisher))
+        self.box = widgets.VBox(self.charts)
+        self.box.add_class("wb-low")
+        self.show([])
+
+    def show(self, scenes: Sequence[Scene]) -> None:
+        """Show these and hide the rest."""
+        for place, chart in enumerate(self.charts):
+            shown = place < len(scenes)
+            chart.layout.display = None if shown else "none"
+            if shown:
+                chart.show(scenes[place])
+        self.box.layout.display = None if scenes else "none"
+
+    @property
+    def scenes(self) -> list[Scene]:
+        """What is shown."""
+        return [chart.scene for chart in self.charts if chart.layout.display is None]

@@ -1,0 +1,83 @@
+"""Kernels under the roof of a machine as a scene of a plot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from workbench.analysis.roofline import RooflinePoint
+from workbench.errors import InputError
+from workbench.live.kit.number_text import amount, duration, percent
+from workbench.live.plots.scene import Axis, CurveOf, Layer, PointsOf, Scene
+from workbench.machine.profile import Profile
+
+X = Axis("operations per byte", "flop/B", log=True)
+Y = Axis("operations per second", "Gflop/s", log=True)
+LARGEST, SMALLEST = 12.0, 4.0
+"""Radii in pixels of a kernel with all of the time, and with none of it."""
+SHORT = 18
+"""Characters of a name beside its mark."""
+
+
+def roofline_scene(
+    found: Sequence[RooflinePoint], roof: Profile | None, looks: Mapping[str, tuple[str, int]], spoken: str
+) -> Scene:
+    """A mark for each kernel with bytes and operations, as large as its share of the time. looks: colour and hatch.
+
+    Raises InputError if no kernel has both.
+    """
+    placed = [point for point in found if point.intensity and point.flop_rate]
+    if not placed:
+        raise InputError("no kernel of this lane states both bytes and operations, so there are no roofline points")
+    at = np.array([point.intensity for point in placed], float)
+    rate = np.array([point.flop_rate for point in placed], float) / 1e9
+    layers: list[Layer] = []
+    flops = roof.flops.value / 1e9 if roof and roof.flops else None
+    if roof:
+        bandwidth = roof.bandwidth.value / 1e9
+        low, high = at.min() / 2.5, max(2 * at.max(), 2.5 * flops / bandwidth if flops else 0)
+        x = np.geomspace(low, high, 100)
+        y = np.minimum(x * bandwidth, flops) if flops else x * bandwidth
+        peak = f"{roof.title}: {bandwidth:.4g} GB/s" + (f", {flops:.4g} Gflop/s" if flops else "")
+        layers.append(CurveOf(peak, x, y, 5, plain=True, dash=(4.0, 3.0), tag=f"{bandwidth:.4g} GB/s"))
+    shares = [share_of(point, roof) for point in placed]
+    layers.append(
+        PointsOf(
+            "",
+            at,
+            rate,
+            marker="o",
+            sizes=[SMALLEST + (LARGEST - SMALLEST) * point.share**0.5 for point in placed],
+            labels=[f"{_short(point.kernel)}  {share}" for point, share in zip(placed, shares, strict=True)],
+            texts=[_words(point, share) for point, share in zip(placed, shares, strict=True)],
+            keys=[point.kernel for point in placed],
+            colours=[looks[point.kernel][0] for point in placed],
+            hatches=[looks[point.kernel][1] for point in placed],
+            filled=True,
+            outlined=True,
+        )
+    )
+    return Scene("roofline", X, Y, layers, spoken=spoken, ways="xy")
+
+
+def share_of(point: RooflinePoint, roof: Profile | None) -> str:
+    """The share of the roof that a kernel reaches; "" without a roof."""
+    share = point.of_roof(roof.bandwidth.value, roof.flops.value if roof.flops else None) if roof else None
+    return "" if share is None else percent(share)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= SHORT else f"{name[: SHORT - 1]}…"
+
+
+def _words(point: RooflinePoint, share: str) -> list[str]:
+    """What the pointer reads out of a kernel."""
+    assert point.bandwidth is not None
+    assert point.flop_rate is not None
+    return [
+        point.kernel,
+        f"{share} of the roof" if share else "no roof",
+        f"{amount(point.bandwidth)}/s, {point.flop_rate / 1e9:.3g} Gflop/s, {point.intensity:.3g} flop/B",
+        f"{point.calls:,} calls, {duration(point.seconds)} together, {percent(point.share)} of the lane",
+    ]

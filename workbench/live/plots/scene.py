@@ -1,0 +1,273 @@
+"""What a plot shows, as plain data: two axes, and layers of curves, points, bars, lines and cells on them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.figures import curve_style
+
+
+@dataclasses.dataclass(frozen=True)
+class Axis:
+    """title: the quantity. kind: of number: "" plain, "count", "s" or "B", whose unit fits, or any other unit, which is
+    written behind. log: logarithmic at first. whole: only integers lie on it. names: what the integers from 0 on are
+    called. word: what a value is called where it is read out. span: ends in values; by default those of the layers.
+    marks: the values that have ticks.
+    """
+
+    title: str
+    kind: str = ""
+    log: bool = False
+    whole: bool = False
+    names: Sequence[str] | None = None
+    word: str = ""
+    span: tuple[float, float] | None = None
+    marks: Sequence[float] | None = None
+
+
+class Layer(Protocol):
+    """A part of a scene: what it says of itself, and its numbers."""
+
+    @property
+    def told(self) -> dict[str, Any]: ...
+
+    @property
+    def numbers(self) -> list[np.ndarray]: ...
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class CurveOf:
+    """Values y at positions x, both of shape (n,). style: as `curve_style` takes it. every: a mark at each value.
+
+    only: marks without a line. name: at its end and in the legend; "" for none. plain: solid and without marks.
+    """
+
+    name: str
+    x: np.ndarray
+    y: np.ndarray
+    style: int = 0
+    every: bool = False
+    only: bool = False
+    chosen: bool = False
+    faint: bool = False
+    plain: bool = False
+    dash: tuple[float, ...] | None = None
+    tag: str = ""
+
+    @property
+    def told(self) -> dict[str, Any]:
+        look = dataclasses.asdict(curve_style(self.style))
+        if self.plain:
+            look |= {"dash": (), "marker": ""}
+        if self.dash is not None:
+            look["dash"] = self.dash
+        shown = {name: getattr(self, name) for name in ("name", "every", "only", "chosen", "faint", "tag")}
+        return {"layer": "curve", "count": len(self.x), **look, **shown}
+
+    @property
+    def numbers(self) -> list[np.ndarray]:
+        return [np.asarray(self.x), np.asarray(self.y)]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class PointsOf:
+    """Points (x, y), both of shape (n,), in pixels of `size`, or of `sizes`. marker: "." is a dot, "" to be pointed at.
+
+    texts: a title and lines for each, read out at the pointer. labels: a word beside each. keys: what a click gives.
+    word: what one of them is called. colours, hatches: of each. tall: half the height of an upright stroke in place of
+    a mark, in units of y.
+    """
+
+    name: str
+    x: np.ndarray
+    y: np.ndarray
+    style: int = 0
+    size: float = 4.0
+    marker: str = "o"
+    sizes: Sequence[float] | None = None
+    texts: Sequence[Sequence[str]] | None = None
+    labels: Sequence[str] | None = None
+    keys: Sequence[str] | None = None
+    colours: Sequence[str] | None = None
+    hatches: Sequence[int] | None = None
+    filled: bool = False
+    outlined: bool = False
+    tall: float = 0.0
+    word: str = ""
+
+    @property
+    def told(self) -> dict[str, Any]:
+        names = (
+            "name",
+            "size",
+            "marker",
+            "sizes",
+            "texts",
+            "labels",
+            "keys",
+            "colours",
+            "hatches",
+            "filled",
+            "outlined",
+            "tall",
+            "word",
+        )
+        shown = {name: getattr(self, name) for name in names}
+        return {"layer": "points", "count": len(self.x), "colour": curve_style(self.style).colour, **shown}
+
+    @property
+    def numbers(self) -> list[np.ndarray]:
+        return [np.asarray(self.x), np.asarray(self.y)]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class BarsOf:
+    """Bars around x, `wide` in units of x, from base (0 by default) to y; all of shape (n,)."""
+
+    name: str
+    x: np.ndarray
+    y: np.ndarray
+    wide: float = 1.0
+    base: np.ndarray | None = None
+    style: int = 0
+    texts: Sequence[Sequence[str]] | None = None
+
+    @property
+    def told(self) -> dict[str, Any]:
+        colour, based = curve_style(self.style).colour, self.base is not None
+        shown = {"name": self.name, "wide": self.wide, "texts": self.texts, "marker": "s", "dash": ()}
+        return {"layer": "bars", "count": len(self.x), "colour": colour, "based": based, **shown}
+
+    @property
+    def numbers(self) -> list[np.ndarray]:
+        return [np.asarray(self.x), np.asarray(self.y), *([] if self.base is None else [np.asarray(self.base)])]
+
+
+@dataclasses.dataclass(frozen=True)
+class LineAt:
+    """A line across the plot at a value of y, or of x if it is upright. label: holds the value at {}. fitted: the axis
+    reaches it."""
+
+    value: float
+    label: str = ""
+    upright: bool = False
+    fitted: bool = False
+    style: int | None = None
+
+    @property
+    def told(self) -> dict[str, Any]:
+        colour = None if self.style is None else curve_style(self.style).colour
+        shown = {name: getattr(self, name) for name in ("value", "label", "upright", "fitted")}
+        return {"layer": "line", "colour": colour, **shown}
+
+    @property
+    def numbers(self) -> list[np.ndarray]:
+        return []
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class CellsOf:
+    """A map of values, shape (rows, columns), row 0 at the bottom, NaN for none. title, kind: of the values.
+
+    map: "batlow" for counts and times, "viridis" for magnitudes, "signed" with zero in the middle. left: the place of
+    the first column. absent: a reason for each cell without a value. texts, keys: of each cell, row after row.
+    """
+
+    title: str
+    values: np.ndarray
+    kind: str = ""
+    log: bool = True
+    map: str = "batlow"
+    left: int = 0
+    absent: Sequence[str] | None = None
+    texts: Sequence[Sequence[str]] | None = None
+    keys: Sequence[str] | None = None
+    figures: bool = True
+
+    @property
+    def told(self) -> dict[str, Any]:
+        rows, columns = self.values.shape
+        shown = {name: getattr(self, name) for name in ("title", "log", "map", "left", "absent", "texts", "keys")}
+        size = {"rows": rows, "columns": columns, "count": rows * columns}
+        return {"layer": "cells", "valueKind": self.kind, "numbers": self.figures, **size, **shown}
+
+    @property
+    def numbers(self) -> list[np.ndarray]:
+        return [self.values.ravel()]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ParallelOf:
+    """Parallel coordinates: a line for each run through an upright axis for each parameter.
+
+    axes: of each its title and its ticks as pairs of a share from 0 to 1 and a text; the last is the result. shares:
+    where each run meets each axis, shape (runs, axes), NaN for none. texts, keys: of each run.
+    """
+
+    axes: Sequence[tuple[str, Sequence[tuple[float, str]]]]
+    shares: np.ndarray
+    texts: Sequence[Sequence[str]]
+    keys: Sequence[str] | None = None
+
+    @property
+    def told(self) -> dict[str, Any]:
+        axes = [{"title": title, "ticks": list(ticks)} for title, ticks in self.axes]
+        return {"layer": "parallel", "axes": axes, "texts": self.texts, "keys": self.keys, "count": self.shares.size}
+
+    @property
+    def numbers(self) -> list[np.ndarray]:
+        return [self.shares.ravel()]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Scene:
+    """name: of the picture; as long as it stays, so does what the user zoomed to. note: the sentence of an empty one.
+
+    spoken: the picture in words, with its numbers. ways: which axes a zoom moves, "x", "y" or "xy". logs: which axes
+    can be turned between logarithmic and linear. bare: without axes. square: a unit of x is as long as one of y. live:
+    more is to come.
+    """
+
+    name: str
+    x: Axis
+    y: Axis
+    layers: Sequence[Layer] = ()
+    note: str = ""
+    spoken: str = ""
+    ways: str = "x"
+    logs: str = ""
+    bare: bool = False
+    square: bool = False
+    live: bool = False
+
+    def message(self) -> tuple[dict[str, Any], bytes]:
+        """For the page, and its numbers as float32."""
+        axes = {way: dataclasses.asdict(getattr(self, way)) for way in ("x", "y")}
+        told = {
+            name: getattr(self, name) for name in ("name", "note", "spoken", "ways", "logs", "bare", "square", "live")
+        }
+        numbers = [np.asarray(part, np.float32) for layer in self.layers for part in layer.numbers]
+        data = np.concatenate(numbers).tobytes() if numbers else b""
+        return {**axes, **told, "layers": [layer.told for layer in self.layers]}, data
+
+
+def blank(name: str, note: str, x: Axis, y: Axis) -> Scene:
+    """Axes with a sentence."""
+    return Scene(name, x, y, note=note, spoken=note)
+
+
+ITERATIONS = Axis("iteration", "count", whole=True, word="iteration")
+"""The axis of most plots."""
+
+
+def scene_or_blank(make: Callable[[], Scene], name: str, x: Axis, y: Axis) -> Scene:
+    """What `make` makes, or axes with the sentence of its InputError."""
+    try:
+        return make()
+    except InputError as reason:
+        return blank(name, f"{reason}", x, y)

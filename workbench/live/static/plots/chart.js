@@ -1,0 +1,39 @@
+import { copied, link } from "../transport/link.js";
+import { tellKernel } from "../transport/kernel.js";
+import { ChartPlot } from "./chartplot.js";
+import { plotPage } from "./plotpage.js";
+
+// A plot of what the kernel has worked out, and words for those who cannot see it.
+
+function render({ model, el }) {
+  let told = null;
+  const page = plotPage(el, "wb-chart", {
+    model,
+    Drawing: ChartPlot,
+    hear: { painted, picked: ({ key }) => tellKernel(model, { kind: "picked", key }) },
+  });
+  const { canvas, engine } = page;
+  const wire = link(model, apply, () => canvas.clientWidth > 0);
+
+  function apply(content, buffer) {
+    told = content;
+    const data = copied(buffer, Float32Array);
+    engine.post({ kind: "take", content, data }, [data.buffer]);
+    page.offer(content.logs);
+    return content.live;
+  }
+
+  function painted({ count, name }, seq) {
+    wire.painted(seq);
+    Object.assign(canvas.dataset, { layers: count, name });
+    const slope = canvas.dataset.slope ? ` ${canvas.dataset.slope}.` : "";
+    canvas.setAttribute("aria-label", told ? `${told.spoken || told.note}${slope}` : "Nothing yet.");
+  }
+
+  return () => {
+    wire.close();
+    page.close();
+  };
+}
+
+export default { render };

@@ -1,0 +1,198 @@
+import { line, roundUp } from "../kit/axes.js";
+import { CurveLayer } from "./curvelayer.js";
+import { drawFlag, firstAt } from "./finish.js";
+import { crosses } from "./frame.js";
+import { typeset } from "./numbers.js";
+import { drawLevelWords } from "./levelwords.js";
+import { drawNames } from "./names.js";
+import { Plot } from "./plot.js";
+
+// The convergence plot: relative residuals of runs that may still go on, and the tolerance at which they are compared.
+
+const NOBODY = { first: [], open: false };
+// What residuals are drawn against; least: the shortest picture.
+const AGAINST = {
+  iterations: { title: "iteration", kind: "count", whole: true, word: "iteration", least: 10 },
+  seconds: { title: "iteration time on each run's own clock", kind: "s", least: 1e-4 },
+  total: { title: "setup and iteration time on each run's own clock", kind: "s", least: 1e-4 },
+  bytes: { title: "read and written by the iterations", kind: "B", least: 1e3 },
+};
+
+export class ConvergencePlot extends Plot {
+  constructor(hear) {
+    super(hear);
+    this.curves = new Map();
+    [this.axis, this.setup] = ["iterations", false];
+    this.x.is(AGAINST.iterations);
+    this.y.is({ title: "‖r‖ / ‖b‖", log: true });
+    // A tolerance that was moved on the page and goes before the kernel's, and whether it is being dragged.
+    [this.moved, this.held] = [null, false];
+    [this.marked, this.reported, this.winners] = [false, "", NOBODY];
+    // How many paints what came last is spread over, how many of them are left, and the timer of the next one.
+    this.pace = { paints: 1, milliseconds: 0 };
+    [this.left, this.next, this.words] = [0, 0, null];
+  }
+
+  get against() {
+    return AGAINST[this.axis === "seconds" && this.setup ? "total" : this.axis];
+  }
+
+  get live() {
+    return this.layers.some((curve) => curve.live);
+  }
+
+  // value: of the line as it was moved on the page, or null for the kernel's.
+  tolerance({ value, held }) {
+    [this.moved, this.held] = [value, held];
+    this.schedule();
+  }
+
+  news({ content, fresh }) {
+    if (content.reset) {
+      this.curves.clear();
+      this.drawnAs = "";
+    }
+    if (content.axis !== this.axis || content.setup !== this.setup) this.turn(content);
+    this.marked = content.marked;
+    let used = 0;
+    const take = (count) => fresh.subarray(used, (used += count));
+    for (const told of content.curves) {
+      const curve = this.curves.get(told.key) ?? new CurveLayer();
+      curve.samples.append(take(told.count), this.against.whole ? null : take(told.count));
+      this.curves.set(told.key, Object.assign(curve, told, { name: told.label, setup: content.setup && content.axis === "seconds" }));
+    }
+    this.layers = [...this.curves.values()];
+    [this.seq, this.pace] = [content.seq, content.pace];
+    this.left = content.reset ? 1 : content.pace.paints;
+    this.reveal();
+  }
+
+  turn({ axis, setup }) {
+    [this.axis, this.setup] = [axis, setup];
+    this.x.is({ ...this.against, log: this.x.log });
+    [this.shown.x, this.measured] = [null, null];
+  }
+
+  // Shows part of what has come while runs go on, and all of it once they are at rest.
+  reveal() {
+    clearTimeout(this.next);
+    let waiting = false;
+    for (const curve of this.layers) {
+      const rest = curve.samples.count - curve.shown;
+      curve.shown += curve.live && this.left > 1 ? Math.ceil(rest / this.left) : rest;
+      waiting ||= curve.shown < curve.samples.count;
+    }
+    this.left -= 1;
+    if (waiting) this.next = this.after(this.pace.milliseconds, () => this.reveal());
+    this.schedule();
+  }
+
+  home() {
+    return { x: this.across(), y: this.y.log ? exponents(this.visible, this.lines()) : this.upright() };
+  }
+
+  // While a run grows the axis has an end that lasts.
+  across() {
+    const { least } = this.against;
+    const ends = this.visible.map(({ samples }) => (samples.count && samples.at(samples.count - 1)) || 0);
+    const longest = Math.max(least, ...ends);
+    const grows = this.visible.some((curve, place) => curve.live && ends[place] === longest);
+    const scaled = this.against.whole ? 1 : 1000 / least;
+    const extent = roundUp(longest * scaled, grows) / scaled;
+    if (!this.x.log) return [0, extent];
+    const firsts = this.visible.map(({ range }) => range?.first).filter((value) => value > 0 && Number.isFinite(value));
+    return [Math.log10(Math.min(least, ...firsts)), Math.log10(extent)];
+  }
+
+  upright() {
+    const most = Math.max(0, ...this.visible.map(({ samples }) => samples.most).filter(Number.isFinite));
+    return [0, 1.05 * most || 1];
+  }
+
+  picture() {
+    const fresh = this.layers.some((curve) => curve.drawn !== curve.shown);
+    // An axis that moved under the pointer would run away from it.
+    if (!(this.held && this.frame)) this.layOut();
+    const lines = this.lines();
+    this.winners = this.marked || this.moved !== null ? firstAt(this.visible, lines[0]) : NOBODY;
+    const { first, open } = this.winners;
+    const { x, y } = this;
+    const states = this.layers.map(({ key, live, rings, name }) => [key, live, rings.length, name]);
+    const there = first.map(({ curve, position }) => [curve.key, position]);
+    const as = JSON.stringify([x.low, x.high, y.low, y.high, this.frame.box, states, lines, there, open]);
+    // What is read out lies over the curves.
+    if (this.cursor || this.brushed || as !== this.drawnAs) {
+      this.drawAnew();
+      this.drawnAs = this.cursor ? "" : as;
+    } else {
+      this.within(() => this.visible.forEach((curve) => this.extend(curve)));
+      this.drawFlag(lines);
+      if (this.plan.words.size) this.names = drawNames(this, this.plan);
+    }
+    this.paints += fresh || !this.live;
+  }
+
+  // A curve that grows into the label of the tolerance makes it move.
+  extend(curve) {
+    const points = curve.draw(this);
+    if (this.words && crosses(points, this.words)) this.change();
+    else curve.path = curve.path?.concat(points) ?? points;
+  }
+
+  drawUnder() {
+    this.context.save();
+    this.context.setLineDash([5, 4]);
+    this.context.lineWidth = this.held ? 2 : 1;
+    const { box, toY } = this.frame;
+    for (const tolerance of this.lines()) line(this.context, this.palette.ink, box.left, Math.round(toY(tolerance)) + 0.5, box.right, Math.round(toY(tolerance)) + 0.5);
+    this.context.restore();
+  }
+
+  drawOver() {
+    const lines = this.lines();
+    this.words = lines.length ? drawLevelWords(this, lines[0], `tolerance ${typeset(lines[0])}`) : null;
+    this.drawFlag(lines);
+    this.reportScale(lines);
+  }
+
+  // Where the tolerance lines stand, for the hands that move them.
+  reportScale(lines) {
+    const { box } = this.frame;
+    const { low, high, log } = this.y;
+    const told = { kind: "scale", lines, low, high, log, top: box.top, bottom: box.bottom, right: box.right };
+    const text = JSON.stringify(told);
+    if (text !== this.reported) this.hear(told);
+    this.reported = text;
+  }
+
+  // The relative residuals at which a line is drawn, each once.
+  lines() {
+    if (this.moved !== null) return [this.moved];
+    return [...new Set(this.layers.map(({ tolerance }) => tolerance))].filter((tolerance) => tolerance > 0);
+  }
+
+  drawFlag(lines) {
+    this.within(() => drawFlag(this, this.winners, lines[0], this.visible.length === 1));
+  }
+
+  state() {
+    const { axis, setup, layers } = this;
+    const first = this.winners.first.map(({ curve, position }) => [curve.label, position]);
+    const [tolerance] = this.lines();
+    const found = { axis, setup, count: layers.at(-1)?.shown ?? 0, curves: layers.length, tolerance, first };
+    return { ...super.state(), ...found, label: this.words ? Object.values(this.words).map(Math.round).join() : "" };
+  }
+}
+
+// Powers of ten that hold all curves and lines.
+function exponents(curves, lines) {
+  let [low, high] = [Infinity, -Infinity];
+  for (const value of [...curves.flatMap(({ samples }) => [samples.low, samples.high]), ...lines]) {
+    if (!(value > 0) || value === Infinity) continue;
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  if (low > high || (!curves.some(({ samples }) => samples.count) && lines.length < 2)) return [-6.5, 0.5];
+  const bounds = [Math.floor(Math.log10(low) - 0.05), Math.ceil(Math.log10(high) + 0.05)];
+  return bounds[0] === bounds[1] ? [bounds[0], bounds[0] + 1] : bounds;
+}

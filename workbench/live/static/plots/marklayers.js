@@ -1,0 +1,184 @@
+import { line } from "../kit/axes.js";
+import { onPage } from "../kit/theme.js";
+import { drawMarker } from "./curve.js";
+import { fillOf } from "./fills.js";
+import { drawLevelWords } from "./levelwords.js";
+import { typeset } from "./numbers.js";
+import { setFont, drawText } from "./plotaxes.js";
+
+// What a plot shows besides curves: points, bars, and lines across it.
+
+const REACH = 18;
+
+// Points with texts of their own. told: sizes, texts (a title and lines for each) and keys, each a list or null.
+export class PointLayer {
+  constructor(told, x, y) {
+    Object.assign(this, told, { x, y });
+  }
+
+  get range() {
+    const finite = (values) => values.filter(Number.isFinite);
+    const [x, y] = [finite([...this.x]), finite([...this.y])];
+    if (!x.length || !y.length) return null;
+    const positive = (values) => values.filter((value) => value > 0);
+    return { x: ends(x), y: ends(y), logY: ends(positive(y)), first: Math.min(...positive(x)) };
+  }
+
+  draw({ context, frame, palette }) {
+    // Some are there to be pointed at only.
+    if (this.marker === "") return [];
+    for (let k = 0; k < this.x.length; k += 1) {
+      const [x, y] = [frame.toX(this.x[k]), frame.toY(this.y[k])];
+      if (!Number.isFinite(x) || !Number.isFinite(y)) continue;
+      const colour = onPage(this.colours?.[k] ?? this.colour, palette);
+      const size = (this.sizes?.[k] ?? this.size) * palette.zoom;
+      if (this.tall) drawTick(context, frame, colour, x, this.y[k], this.tall);
+      else if (this.marker === ".") dot(context, colour, x, y, size);
+      else drawMarker(context, this.marker, x, y, this.outlined ? palette.ink : colour, this.filled ? this.fill(context, palette, k, colour) : palette.paper, size);
+    }
+    if (this.labels) this.drawLabels(context, frame, palette);
+    return [];
+  }
+
+  fill(context, palette, k, colour) {
+    const hatch = this.hatches?.[k] ?? 0;
+    return hatch ? fillOf(context, { colour: this.colours[k], hatch }, palette).fill : colour;
+  }
+
+  // Names beside points, each where it meets none before it.
+  drawLabels(context, { toX, toY, box }, palette) {
+    setFont(context, palette, 12, 500);
+    const taken = Array.from(this.x, (_, k) => this.boxOf(toX(this.x[k]), toY(this.y[k]), this.sizes?.[k] ?? this.size, palette));
+    for (let k = 0; k < this.x.length; k += 1) {
+      const [x, y, away] = [toX(this.x[k]), toY(this.y[k]), (this.sizes?.[k] ?? this.size) * palette.zoom + 5];
+      const wide = context.measureText(this.labels[k]).width;
+      const high = 15 * palette.zoom;
+      const places = [[x + away, y], [x - away - wide, y], [x - wide / 2, y + away + high / 2], [x - wide / 2, y - away - high / 2]];
+      const free = places.find(([left, middle]) => {
+        const spot = { left, right: left + wide, top: middle - high / 2, bottom: middle + high / 2 };
+        const inside = spot.left > box.left && spot.right < box.right && spot.top > box.top && spot.bottom < box.bottom;
+        const apart = (other) => other.left > spot.right || other.right < spot.left || other.top > spot.bottom || other.bottom < spot.top;
+        return inside && taken.every(apart) && taken.push(spot);
+      });
+      if (free) drawText(context, palette.ink, this.labels[k], free[0], free[1], "left", "middle");
+    }
+  }
+
+  boxOf(x, y, size, { zoom }) {
+    const half = size * zoom;
+    return { left: x - half, right: x + half, top: y - half, bottom: y + half };
+  }
+
+  // The point nearest to a pointer, within its reach.
+  near({ frame, palette }, px, py) {
+    let best = null;
+    for (let k = 0; k < this.x.length; k += 1) {
+      const [x, y] = [frame.toX(this.x[k]), frame.toY(this.y[k])];
+      const away = Math.hypot(x - px, this.tall ? Math.max(0, Math.abs(y - py) - REACH) : y - py);
+      const reach = Math.max(REACH, this.sizes?.[k] ?? 0);
+      if (away <= reach && !(away >= best?.away)) best = { k, x, y, away };
+    }
+    if (!best) return null;
+    const colour = onPage(this.colours?.[best.k] ?? this.colour, palette);
+    return { ...best, key: this.keys?.[best.k] ?? "", words: this.texts?.[best.k] ?? null, colour, marker: this.marker, layer: this };
+  }
+}
+
+function ends(values) {
+  return [values.reduce((a, b) => Math.min(a, b), Infinity), values.reduce((a, b) => Math.max(a, b), -Infinity)];
+}
+
+function dot(context, colour, x, y, size) {
+  context.fillStyle = colour;
+  context.beginPath();
+  context.arc(x, y, size, 0, 2 * Math.PI);
+  context.fill();
+}
+
+// An upright stroke around a height; tall: its half, in the unit of the axis.
+function drawTick(context, { toY }, colour, x, height, tall) {
+  context.lineWidth = 1.25;
+  line(context, colour, x, toY(height - tall), x, toY(height + tall));
+}
+
+// Bars from a base to a height. wide: of each, in the unit of the axis.
+export class BarLayer {
+  constructor(told, x, y, base) {
+    Object.assign(this, told, { x, y, base });
+  }
+
+  get range() {
+    const [low, high] = ends([...this.x]);
+    const top = ends([...this.y]);
+    const positive = [...this.y].filter((value) => value > 0);
+    const bottom = this.base ? 0 : Math.min(0, top[0]);
+    return { x: [low - this.wide / 2, high + this.wide / 2], y: [bottom, top[1]], logY: [Math.min(...positive) / 2, top[1]], first: low - this.wide / 2 };
+  }
+
+  draw({ context, frame, palette }) {
+    const { toX, box, y } = frame;
+    context.fillStyle = onPage(this.colour, palette);
+    const toY = (value) => (y.log && value <= 0 ? box.bottom : Math.max(-1e4, Math.min(1e4, frame.toY(value))));
+    for (let k = 0; k < this.x.length; k += 1) {
+      const [left, right] = [toX(this.x[k] - this.wide / 2), toX(this.x[k] + this.wide / 2)];
+      if (right < box.left || left > box.right) continue;
+      const [top, bottom] = [toY(this.y[k]), toY(this.base?.[k] ?? 0)];
+      const gap = right - left > 5 ? 1 : 0;
+      context.fillRect(left, Math.min(top, bottom), Math.max(1, right - left - gap), Math.abs(bottom - top));
+    }
+    return [];
+  }
+
+  near({ frame, palette }, px, py) {
+    const value = frame.fromX(px);
+    const k = this.x.findIndex((middle) => Math.abs(middle - value) <= this.wide / 2);
+    if (k < 0) return null;
+    const [x, y, base] = [frame.toX(this.x[k]), frame.toY(this.y[k]), this.base?.[k] ?? 0];
+    const [low, high] = [frame.y.log && base <= 0 ? frame.box.bottom : frame.toY(base), y].sort((a, b) => a - b);
+    if (this.base && (py < low || py > high)) return null;
+    return { k, x, y, away: 0, key: this.keys?.[k] ?? "", words: this.texts?.[k] ?? null, colour: onPage(this.colour, palette), marker: "s", layer: this };
+  }
+}
+
+// A line across the plot at a value, upright or level, with a label at its end.
+export class LineLayer {
+  constructor(told) {
+    Object.assign(this, told);
+  }
+
+  get range() {
+    return this.upright || !this.fitted ? null : { x: [Infinity, -Infinity], y: [this.value, this.value], logY: [this.value, this.value], first: Infinity };
+  }
+
+  draw({ context, frame, palette }) {
+    const { box, toX, toY } = frame;
+    context.save();
+    context.lineWidth = 1;
+    context.setLineDash([5, 4]);
+    const colour = this.colour ? onPage(this.colour, palette) : palette.ink;
+    const at = Math.round(this.upright ? toX(this.value) : toY(this.value)) + 0.5;
+    if (this.upright) line(context, colour, at, box.top, at, box.bottom);
+    else line(context, colour, box.left, at, box.right, at);
+    context.restore();
+    if (this.label && this.upright) this.drawWords(context, palette, box, at);
+    return [];
+  }
+
+  drawWords(context, palette, box, at) {
+    setFont(context, palette, 11);
+    const wide = context.measureText(this.words).width;
+    const left = Math.min(at + 5, box.right - wide);
+    context.fillStyle = palette.paper;
+    context.fillRect(left - 2, box.top + 8 - 7 * palette.zoom, wide + 4, 14 * palette.zoom);
+    drawText(context, palette.ink, this.words, left, box.top + 8, "left", "middle");
+  }
+
+  drawBeside(plot) {
+    if (this.label && !this.upright) drawLevelWords(plot, this.value, this.words);
+  }
+
+  // A label may hold its value, at {}.
+  get words() {
+    return this.label.replace("{}", typeset(this.value));
+  }
+}

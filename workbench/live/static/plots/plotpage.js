@@ -1,0 +1,146 @@
+import { element, focusable, keepInStep } from "../kit/page.js";
+import { onPage } from "../kit/theme.js";
+import { startDrawing, workerSource } from "../transport/engine.js";
+import { whenNew } from "../transport/throttle.js";
+import { drawMarker, drawPolyline } from "./curve.js";
+import { HELP, plotGestures } from "./plotgestures.js";
+
+// What every plot has around its canvas: the readout, the legend with which curves are hidden, and buttons.
+
+const AWAY_FROM_POINTER = 14;
+
+// Drawing: the class that draws. The model's height is in pixels, 0 follows the window.
+// hear: what to call with reports of each kind; held(event): whether another hand has the pointer.
+export function plotPage(el, name, { model, Drawing, hear, held = () => false }) {
+  const root = element("div", `wb-view ${name}`);
+  const plot = element("div", "wb-plot");
+  const canvas = focusable();
+  const readout = element("div", "wb-readout");
+  const bar = element("div", "wb-plotbar");
+  const legend = element("ul", "wb-legend");
+  const help = element("p", "wb-help", HELP);
+  [readout.hidden, help.hidden] = [true, true];
+  canvas.setAttribute("aria-description", HELP);
+  plot.append(canvas, bar, readout);
+  root.append(plot, help, legend);
+  el.append(root);
+  const height = model.get("height");
+  if (height) canvas.style.height = `${height}px`;
+  else canvas.classList.add("wb-follows");
+
+  let state = { zoomed: false, legend: [], box: null };
+  let colours = null;
+  const reports = { ...hear, painted, readout: showReadout };
+  const engine = startDrawing(canvas, workerSource(model, Drawing), Drawing, (report) => reports[report.kind](report));
+  plotGestures(canvas, engine, () => state, held);
+  const logs = ["x", "y"].map((way) => {
+    const made = press(`log ${way}`, `logarithmic or linear ${way}-axis`, () => engine.post({ kind: "logarithmic", way, on: !state[`${way}Log`] }));
+    made.hidden = true;
+    return made;
+  });
+  const all = press("Show all", "the whole picture again (0, or double click)", () => engine.post({ kind: "reset" }));
+  const ask = press("?", "how to use this plot", () => {
+    help.hidden = !help.hidden;
+    ask.setAttribute("aria-expanded", String(!help.hidden));
+  });
+  ask.setAttribute("aria-label", "how to use this plot");
+  all.hidden = true;
+  bar.append(all, ...logs, ask);
+
+  function painted(told) {
+    state = told;
+    all.hidden = !told.zoomed;
+    logs.forEach((button, place) => button.setAttribute("aria-pressed", String(told[`${"xy"[place]}Log`])));
+    const { seq, paints, xLow, xHigh, yLow, yHigh, xTitle, yTitle, xLog, yLog, zoomed, slope, box, named } = told;
+    const shown = { paints, xLow, xHigh, yLow, yHigh, xTitle, yTitle, xLog, yLog, zoomed, slope, live: told.live };
+    Object.assign(canvas.dataset, shown, { xTicks: told.xTicks.join("|"), box: box ? [box.left, box.top, box.right, box.bottom].map(Math.round).join() : "" });
+    canvas.dataset.names = JSON.stringify(named.map(({ key, left, top, right, bottom }) => ({ key, x: (left + right) / 2, y: (top + bottom) / 2 })));
+    showLegend(told.legend, told.whole, colours);
+    hear.painted(told, seq);
+  }
+
+  const showLegend = whenNew((entries, whole, palette) => {
+    if (!palette) return;
+    legend.classList.toggle("wb-aside", whole);
+    const made = entries.map((entry) => {
+      const item = element("li", "wb-entry");
+      const button = press("", "show or hide this curve", () => engine.post({ kind: "toggle", key: entry.key }));
+      button.className = "wb-name-of-curve";
+      button.setAttribute("aria-pressed", String(!entry.off));
+      button.append(swatch(entry, palette), element("span", "", entry.name));
+      item.append(button);
+      return item;
+    });
+    for (const old of legend.querySelectorAll(".wb-entry")) old.remove();
+    legend.prepend(...made);
+  });
+
+  function showReadout({ at, title, lines, rows, more }) {
+    readout.hidden = !at;
+    if (!at) return;
+    readout.replaceChildren(element("div", "wb-readout-title", title), ...lines.map((text) => element("div", "", text)));
+    for (const { name: curve, colour, text, nearest } of rows) {
+      const row = element("div", nearest ? "wb-row wb-nearest" : "wb-row");
+      row.style.setProperty("--wb-curve", colour);
+      row.append(element("span", "", curve), element("b", "", text));
+      readout.append(row);
+    }
+    if (more) readout.append(element("p", "", `and ${more} more`));
+    placeBeside(at);
+  }
+
+  // Beside the pointer, and never under it.
+  function placeBeside({ x, y }) {
+    const [wide, high] = [readout.offsetWidth, readout.offsetHeight];
+    const right = x + AWAY_FROM_POINTER;
+    const left = right + wide <= canvas.clientWidth ? right : Math.max(0, x - AWAY_FROM_POINTER - wide);
+    const covers = left < x && left + wide > x;
+    const top = covers ? y + AWAY_FROM_POINTER : Math.max(0, Math.min(y - high / 2, canvas.clientHeight - high));
+    Object.assign(readout.style, { left: `${left}px`, top: `${top}px` });
+  }
+
+  const stage = keepInStep(canvas, engine, () => canvas.clientHeight, (found) => {
+    colours = found;
+    showLegend(state.legend, state.whole, colours);
+  });
+  return {
+    root, plot, canvas, legend, engine, bar,
+    get colours() {
+      return colours;
+    },
+    // Which axes may be turned between logarithmic and linear.
+    offer(ways) {
+      logs.forEach((button, place) => {
+        button.hidden = !ways.includes("xy"[place]);
+      });
+    },
+    close() {
+      stage.close();
+      engine.close();
+      root.remove();
+    },
+  };
+}
+
+function press(text, tip, act) {
+  const made = element("button", "wb-press", text);
+  [made.type, made.title] = ["button", tip];
+  made.setAttribute("data-lm-suppress-shortcuts", "true");
+  made.addEventListener("click", act);
+  return made;
+}
+
+// A piece of a curve with its mark, a mark alone, or a patch.
+function swatch({ colour, dash, marker, only, patch }, colours) {
+  const canvas = element("canvas", "wb-swatch");
+  const scale = window.devicePixelRatio || 1;
+  [canvas.width, canvas.height] = [40 * scale, 14 * scale];
+  const context = canvas.getContext("2d");
+  context.scale(scale, scale);
+  const own = onPage(colour, colours);
+  context.fillStyle = own;
+  if (patch) context.fillRect(10, 1, 20, 12);
+  if (!patch && !only) drawPolyline(context, [1, 7, 39, 7], own, dash);
+  if (!patch && marker) drawMarker(context, marker, 20, 7, own, colours.paper);
+  return canvas;
+}
