@@ -39,7 +39,8 @@ def columns_scene(record: Record, tolerance: float) -> Scene:
     cells = CellsOf(RESIDUAL, values, map="viridis", figures=False, absent=["not begun"] * values.size)
     y = Axis("column j", "count", whole=True, word="column")
     reached = int((np.nan_to_num(values[:, -1], nan=np.inf) <= tolerance).sum())
-    said = f"Relative residual by column and iteration; {reached} of {len(values)} columns are at most {number(tolerance)}."
+    at_most = number(tolerance)
+    said = f"Relative residual by column and iteration; {reached} of {len(values)} columns are at most {at_most}."
     return Scene("columns", ITERATIONS, y, [cells], spoken=said, ways="xy")
 
 
