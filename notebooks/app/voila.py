@@ -7,6 +7,8 @@ c = get_config()  # noqa: F821 - traitlets puts it there
 # Every page has a kernel of its own, to which there is no way back once the page is left. The page then ends it, for
 # which it needs a token; where it cannot, as when the browser crashes, the kernel is ended after two minutes. A page
 # that is open keeps its kernel, however long it is not touched.
+# Kernels are forked from a process that has imported the workbench, and share its memory.
+c.VoilaConfiguration.multi_kernel_manager_class = "workbench.server.PageKernels"
 c.VoilaConfiguration.prelaunch_hook = set_xsrf_cookie
 c.MappingKernelManager.cull_idle_timeout = 120
 c.MappingKernelManager.cull_interval = 30
