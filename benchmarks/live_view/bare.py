@@ -14,9 +14,9 @@ from typing import Any
 
 from benchmarks.live_view import rounds
 from benchmarks.live_view.chromium import Chromium
-from workbench.live._pace import PERIOD
-from workbench.live._stream import RATE
-from workbench.live.cuts import LIVE_PIXELS
+from workbench.live.field.cuts import LIVE_PIXELS
+from workbench.live.transport.publisher import RATE
+from workbench.live.transport.rate_limit import PERIOD
 from workbench.run import Session
 
 PAGE = Path(__file__).with_name("bare.html")

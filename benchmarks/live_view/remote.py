@@ -22,7 +22,7 @@ from benchmarks.live_view.page import LIMIT_SECONDS
 
 AT_ONCE, TOGETHER = 36, 12.0
 """Messages after which an acknowledgement is sent at once, and seconds after which it is sent for fewer: as in
-static/link.js."""
+static/transport/link.js."""
 
 
 class Client:

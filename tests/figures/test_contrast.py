@@ -11,7 +11,7 @@ import workbench.live
 from workbench.figures import CURVES
 from workbench.figures.style import COLOURS
 
-THEME = (Path(workbench.live.__file__).parent / "static" / "theme.js").read_text(encoding="utf-8")
+THEME = (Path(workbench.live.__file__).parent / "static" / "kit" / "theme.js").read_text(encoding="utf-8")
 PAGES = {"light": ("#ffffff", "#212121"), "dark": ("#111111", "#ffffff")}
 """Paper and ink of JupyterLab's two themes."""
 LEAST = 3.0

@@ -71,7 +71,9 @@ def test_every_file_of_the_package_is_in_the_wheel(contents, folder):
     assert not missing
 
 
-@pytest.mark.parametrize("name", ["py.typed", "live/static/live.css", "live/static/plot.js", "data/matrices.toml"])
+@pytest.mark.parametrize(
+    "name", ["py.typed", "live/static/kit/style.css", "live/static/plots/plot.js", "data/matrices.toml"]
+)
 def test_files_that_are_no_modules_are_where_the_package_reads_them(contents, name):
     assert f"workbench/{name}" in contents
 

@@ -1,29 +1,29 @@
 """Live views in Jupyter: `explore()` shows everything, the views alone serve notebooks of one's own."""
 
-from workbench.live import _late_messages
-from workbench.live.app import Workbench, workbench
-from workbench.live.block_view import BlockView
-from workbench.live.builder import BubbleBuilder
-from workbench.live.building import Builder
-from workbench.live.convergence import ConvergenceView
-from workbench.live.explorer import Explorer, explore
-from workbench.live.field import FieldView
-from workbench.live.inside import InsideView
-from workbench.live.matrix_builder import MatrixBuilder
-from workbench.live.mpcg_view import MPCGView
-from workbench.live.own import OwnMethod
-from workbench.live.poisson_builder import PoissonBuilder
-from workbench.live.race import RaceView
-from workbench.live.replay import Replay, open_run
-from workbench.live.roofline import RooflineView
-from workbench.live.save_bar import SaveBar
-from workbench.live.schedules import Schedules
-from workbench.live.share_bar import ShareBar
-from workbench.live.spectrum import SpectrumView
-from workbench.live.stepper import Stepper
-from workbench.live.steps import StepView
-from workbench.live.sweep import SweepView
-from workbench.live.timeline import TimelineView
+from workbench.live.app.app import Workbench, workbench
+from workbench.live.build.bubble_builder import BubbleBuilder
+from workbench.live.build.builder import Builder
+from workbench.live.build.matrix_builder import MatrixBuilder
+from workbench.live.build.poisson_builder import PoissonBuilder
+from workbench.live.compare.race import RaceView
+from workbench.live.compare.sweep import SweepView
+from workbench.live.field.field_view import FieldView
+from workbench.live.inspect.block_view import BlockView
+from workbench.live.inspect.inside import InsideView
+from workbench.live.inspect.mpcg_view import MPCGView
+from workbench.live.inspect.replay import Replay, open_run
+from workbench.live.kit.save_bar import SaveBar
+from workbench.live.kit.share_bar import ShareBar
+from workbench.live.plots.convergence import ConvergenceView
+from workbench.live.plots.roofline import RooflineView
+from workbench.live.plots.spectrum import SpectrumView
+from workbench.live.plots.timeline import TimelineView
+from workbench.live.solve.explorer import Explorer, explore
+from workbench.live.teach.own_method import OwnMethod
+from workbench.live.teach.schedules import Schedules
+from workbench.live.teach.step_view import StepView
+from workbench.live.teach.stepper import Stepper
+from workbench.live.transport import late_messages
 
 __all__ = [
     "BlockView",
@@ -54,4 +54,4 @@ __all__ = [
     "workbench",
 ]
 
-_late_messages.keep()
+late_messages.keep()

@@ -1,0 +1,185 @@
+"""The workbench: one configuration goes from page to page, and nothing of it is lost on the way."""
+
+from __future__ import annotations
+
+import threading
+
+import ipywidgets as widgets
+import pytest
+
+from tests.waiting import LIMIT
+from workbench.errors import InputError
+from workbench.live import Workbench, workbench
+from workbench.live.app.page import Page
+from workbench.run import State, configure
+from workbench.run.share_link import to_link
+
+
+@pytest.fixture
+def bench(tmp_path):
+    made = workbench(n=24, folder=tmp_path)
+    yield made
+    made.close()
+
+
+def builder(bench):
+    return bench.view("Build").builder
+
+
+def add_bubble(bench):
+    builder(bench)._ask("add")
+    return builder(bench).problem
+
+
+def test_what_is_built_is_what_the_other_pages_work_on(bench):
+    built = add_bubble(bench)
+    assert built.geometry().radii.size == 5
+    assert bench.configuration.problem == built
+    assert bench.view("Race").base.problem == built
+    assert bench.view("Sweep").base.problem == built
+    bench.explorer.form.settings["rtol"].value = "1e-4"
+    assert add_bubble(bench) == bench.configuration.problem
+    assert bench.configuration.stopping.rtol == 1e-4
+
+
+def test_a_wrong_value_in_the_form_loses_nothing_of_what_is_built(bench):
+    bench.explorer.form.settings["rtol"].value = "small"
+    built = add_bubble(bench)
+    for _ in range(2):
+        with pytest.raises(InputError, match="rtol must be a number, got 'small'"):
+            _ = bench.configuration
+    bench.explorer.form.settings["rtol"].value = "1e-6"
+    assert bench.configuration.problem == built
+
+
+def test_what_is_chosen_in_the_form_stays_when_something_else_is_built(bench):
+    bench.explorer.form.blocks["deflation"].choice.value = "stripes"
+    built = add_bubble(bench)
+    assert bench.configuration.problem == built
+    assert bench.configuration.deflation.name == "stripes"
+    bench.explorer.form.blocks["problem"].fields["n"].value = 48
+    assert bench.configuration.problem.n == 48
+    bench.pages["Build"].turn_to()
+    assert builder(bench).problem.n == 48
+    assert builder(bench).deflation.name == "stripes"
+
+
+def test_a_formula_that_is_wrong_is_told_each_time_and_nothing_else_is_solved_for_it(bench):
+    bench.view("Build").kind.value = "Poisson"
+    builder(bench).lines["a"].field.value = "1+*x"
+    for _ in range(2):
+        with pytest.raises(InputError):
+            _ = bench.configuration
+    bench.pages["Race"].turn_to()
+    assert "column" in bench.pages["Race"]._message.value
+    builder(bench).lines["a"].field.value = "1+x"
+    assert bench.configuration.problem.a == "1+x"
+
+
+def test_a_problem_that_is_not_drawn_stays_until_something_is_built(tmp_path):
+    bench = workbench("two-layer", n=24, folder=tmp_path)
+    bench.view("Build")
+    assert "two-layer:24 is chosen in Solve and is not drawn here" in bench._notice.value
+    assert bench.configuration.problem.name == "two-layer"
+    bench.view("Build").kind.value = "Poisson"
+    bench.view("Build").kind.value = "Bubbles"
+    assert bench.configuration.problem.name == "two-layer"
+    assert add_bubble(bench) == bench.configuration.problem
+    assert bench._notice.value == ""
+    bench.close()
+
+
+def test_a_link_is_shown_on_all_pages(bench):
+    bench.view("Race")
+    wanted = configure("bubbles-2d", n=40, preconditioner="ic", deflation="stripes:4")
+    bench.share.take(to_link(wanted))
+    assert bench.configuration == wanted
+    assert builder(bench).problem == wanted.problem
+    bench.pages["Race"].turn_to()
+    assert bench.view("Race").base == wanted
+
+
+def test_a_link_takes_the_place_of_what_was_drawn_and_not_looked_at(bench):
+    wanted = configure("bubbles-2d", n=40, preconditioner="ic", deflation="stripes:4")
+    add_bubble(bench)
+    bench.share.take(to_link(wanted))
+    assert builder(bench).problem == wanted.problem
+    assert bench.configuration == wanted
+
+
+def test_runs_are_looked_into_the_latest_first(bench):
+    bench.explorer.run().wait(LIMIT)
+    inside = bench.view("Look inside")
+    assert [name.partition(":")[0] for name, _ in inside.choice.options] == ["1"]
+    bench.explorer.run().wait(LIMIT)
+    bench.pages["Look inside"].turn_to()
+    assert inside.choice.label.startswith("2: bubbles-2d:24")
+    inside.choice.index = 1
+    bench.pages["Look inside"].turn_to()
+    assert inside.choice.label.startswith("1: bubbles-2d:24")
+
+
+def test_lanes_and_runs_of_a_sweep_are_looked_into_too(bench):
+    race, sweep = bench.view("Race"), bench.view("Sweep")
+    race.add_from_form()
+    race.start()
+    race.race.wait(60)
+    own = bench.view("Your method").race()
+    own.race.wait(60)
+    sweep.choices.rows[0].text.value = "16"
+    sweep.wait(60)
+    inside = bench.view("Look inside")
+    names = [name for name, _ in inside.choice.options]
+    assert names[:2] == [f"race, lane {lane.label}" for lane in race.race.entries]
+    assert names[2].startswith("sweep, run 3: bubbles-2d:16, cg + neumann:2")
+    assert [name.partition(":")[0] for name in names[3:5]] == ["sweep, run 2", "sweep, run 1"]
+    assert names[5].startswith("your method, lane 1: cg")
+    assert inside.inside._run is race.race.entries[0].result
+    inside.choice.index = 2
+    assert inside.inside._run.summary["iterations"] == sweep.rows[2]["iterations"]
+
+
+def test_the_steps_are_those_of_a_small_copy_and_what_cannot_be_stepped_is_told(bench):
+    page = bench.view("Step")
+    assert page.wait(LIMIT)
+    assert page.view.walk.lines(0)[0].text == "s = A(x)"
+    assert "bubbles-2d:16" in page.status.text
+    page.method.value = "pipecg"
+    assert page.wait(LIMIT)
+    assert "bubbles-2d:16, pipecg" in page.status.text
+    bench.explorer.form.blocks["problem"].choice.value = "bubbles-3d"
+    bench.pages["Step"].turn_to()
+    page.cells.value = 24
+    assert page.wait(LIMIT)
+    assert "10000 unknowns" in page.status.text.replace(",", "")
+
+
+def test_the_lines_of_ones_own_stay_when_another_problem_is_built(bench):
+    own = bench.view("Your method")
+    own.editor.iterate = own.editor.iterate.replace("u + beta*p", "u + 0.5*beta*p")
+    built = add_bubble(bench)
+    bench.pages["Your method"].turn_to()
+    assert own.base.problem == built
+    assert "0.5*beta" in own.editor.iterate
+
+
+def test_a_page_is_made_once_whoever_asks_and_a_mistake_is_a_sentence():
+    made = []
+    page = Page(lambda: made.append(1) or widgets.HTML())
+    threads = [threading.Thread(target=page.made) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert made == [1]
+    broken = Page(lambda: 1 / 0)
+    broken.turn_to()
+    assert "ZeroDivisionError" in broken._message.value
+
+
+def test_closing_ends_the_runs_though_nobody_has_looked_at_them(tmp_path, eventually):
+    others = set(threading.enumerate())
+    bench = Workbench(configure("bubbles-2d", n=400), tmp_path)
+    session = bench.explorer.run()
+    bench.close()
+    eventually(lambda: session.state is State.DONE and set(threading.enumerate()) <= others)

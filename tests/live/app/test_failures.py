@@ -1,0 +1,153 @@
+"""Whatever goes wrong in a solve is a sentence in the view, and everything can be used again."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from tests.waiting import LIMIT
+from workbench.errors import DeviceError
+from workbench.live import RaceView, SweepView, explore
+from workbench.run import Reason, Run, State, configure
+from workbench.run.in_memory import InMemoryPreconditioner
+from workbench.run.sweeping import RESULT_FIELDS
+
+SENTENCES = [
+    (ZeroDivisionError("division by zero"), "the run failed by a ZeroDivisionError: division by zero"),
+    (MemoryError(), "there is not enough memory; take a smaller problem, or close other programs"),
+    (KeyboardInterrupt(), "the run failed by a KeyboardInterrupt"),
+    (SystemExit(3), "the run failed by a SystemExit: 3"),
+]
+
+
+class Breaks:
+    """M = I that raises at its fifth call, once."""
+
+    def __init__(self, error):
+        self.error, self.calls = error, 0
+
+    def __call__(self, r):
+        self.calls += 1
+        if self.calls == 5:
+            raise self.error
+        return r
+
+
+def solving():
+    return [thread for thread in threading.enumerate() if thread.name in ("workbench-solve", "workbench-race")]
+
+
+@pytest.fixture
+def explorer(tmp_path):
+    made = explore(n=16, folder=tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def break_step(monkeypatch):
+    """Let the third step of the next run raise."""
+
+    def arm(error):
+        made, steps = Run.step, []
+
+        def step(run, most=None):
+            steps.append(run)
+            if len(steps) == 3:
+                raise error
+            return made(run, most)
+
+        monkeypatch.setattr(Run, "step", step)
+
+    return arm
+
+
+@pytest.mark.parametrize(("error", "sentence"), SENTENCES)
+def test_the_explorer_says_it_lists_it_and_runs_again(explorer, eventually, break_step, error, sentence):
+    break_step(error)
+    failed = explorer.run()
+    eventually(lambda: explorer.status.text == f"run 1: {sentence}")
+    assert (failed.state, explorer.status.tone) == (State.FAILED, "bad")
+    eventually(lambda: sentence in explorer.table.value)
+    assert explorer.table.value.count("<tr>") == 2
+    buttons = explorer.controls
+    assert (buttons.run.disabled, buttons.stop.disabled, buttons.pause.disabled) == (False, True, True)
+    assert explorer.run().wait(LIMIT).converged
+    eventually(lambda: explorer.status.text.startswith("run 2 converged"))
+    eventually(lambda: not solving())
+    assert len(explorer.records) == 1
+
+
+def test_a_queue_goes_on_after_a_run_that_failed(explorer, eventually, break_step):
+    break_step(ZeroDivisionError("division by zero"))
+    sessions = [explorer.run() for _ in range(3)]
+    eventually(lambda: not any(session.alive for session in sessions))
+    assert [session.state for session in sessions] == [State.FAILED, State.DONE, State.DONE]
+    eventually(lambda: "ZeroDivisionError" in explorer.table.value and explorer.table.value.count("<tr>") == 4)
+
+
+def test_a_lost_device_ends_the_run_with_its_reason(explorer, eventually, monkeypatch):
+    advance, steps = Run._advance, []
+
+    def lose(run, most):
+        steps.append(run)
+        if len(steps) == 4:
+            raise DeviceError("device stub does not answer (the plug was pulled); restart Python")
+        advance(run, most)
+
+    monkeypatch.setattr(Run, "_advance", lose)
+    monkeypatch.setattr("workbench.run.driver.devices.forget", lambda runtime: None)
+    monkeypatch.setattr("workbench.devices.cpu.Cpu.runtime", None, raising=False)
+    assert explorer.run().wait(LIMIT).reason is Reason.DEVICE_LOST
+    eventually(lambda: "the plug was pulled" in explorer.status.text)
+    assert explorer.run().wait(LIMIT).converged
+
+
+@pytest.mark.parametrize(("error", "sentence"), SENTENCES)
+def test_a_race_says_it_in_the_lane_and_the_others_go_on(eventually, error, sentence):
+    bad = configure("two-layer", n=16, preconditioner=InMemoryPreconditioner(Breaks(error)))
+    view = RaceView(configure("two-layer", n=16))
+    view.add(bad)
+    view.start()
+    good, failing = view.race.entries
+    eventually(lambda: failing.state is State.FAILED and good.state is State.DONE)
+
+    eventually(lambda: sentence in view.table.children[2].children[0].value)
+    eventually(lambda: view.player.stop.disabled and view.player.pause.disabled)
+    third = view.add(configure("two-layer", n=16, preconditioner="neumann:2"))
+    eventually(lambda: third.state is State.DONE)
+    assert third.result.converged
+    eventually(lambda: not solving())
+    view.close()
+
+
+@pytest.mark.parametrize(("error", "sentence"), SENTENCES[:2])
+def test_a_sweep_has_a_row_that_says_it(eventually, tmp_path, error, sentence):
+    first = InMemoryPreconditioner(Breaks(error))
+    view = SweepView("two-layer", {"n": [12, 16]}, preconditioner=first, folder=tmp_path)
+    view.run()
+    bad, good = view.wait(LIMIT).rows
+    assert bad["reason"] == sentence
+    assert good["converged"]
+    eventually(lambda: not view._run.disabled and view._stop.disabled)
+    view.run()
+    assert view.wait(LIMIT).converged
+
+
+def test_a_sweep_that_breaks_as_a_whole_keeps_its_rows_and_can_be_run_again(eventually, tmp_path, monkeypatch):
+    view = SweepView("two-layer", {"n": [12, 16]}, folder=tmp_path)
+
+    def breaks(*given, progress, **more):
+        progress(1, 2, {"n": 12, **dict.fromkeys(RESULT_FIELDS), "converged": False, "reason": "none"})
+        raise SystemExit(3)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("workbench.live.compare.sweep.sweep", breaks)
+        view.run()
+        eventually(lambda: view.status.state == "failed")
+    assert "the run failed by a SystemExit: 3; 1 of 2 runs done" in view.status.text
+    assert (view._run.disabled, view._stop.disabled) == (False, True)
+    assert len(view.rows) == 1
+    view.run()
+    assert view.wait(LIMIT).converged

@@ -1,0 +1,59 @@
+"""Names and sentences of users on a page: text, never markup."""
+
+import re
+
+import pytest
+
+from workbench.errors import InputError
+from workbench.live.compare import sweep_map
+from workbench.live.inspect import replay
+from workbench.live.kit import finished_runs
+from workbench.problems.files import MatrixFile
+from workbench.recording import Record
+from workbench.run import Configuration, Reason, Run, configure, run_through
+
+HOSTILE = "<img src=x onerror='alert(1)'>"
+TEXTS = ("solver", "preconditioner", "deflation", "coarse", "device", "reason")
+
+
+@pytest.fixture(scope="module")
+def record():
+    """A run that came as a file, every text of which is markup."""
+    made = run_through(Run(configure("poisson5", n=4))).record()
+    provenance = {**made.provenance, "notes": [HOSTILE], "started": HOSTILE, "machine": {"cpu": HOSTILE}}
+    summary = {**made.summary, **dict.fromkeys(TEXTS, HOSTILE), "problem": {"name": HOSTILE, "parameters": {}}}
+    return Record(summary, provenance, made.history)
+
+
+def named() -> Configuration:
+    return configure(MatrixFile(path=f"{HOSTILE}.mtx"))
+
+
+def harmless(page):
+    """Every < of the name is text."""
+    assert "&lt;img src=x onerror=" in page
+    return not re.search("<img", page)
+
+
+def test_where_a_run_comes_from(record):
+    assert harmless(replay._origin(record))
+
+
+def test_the_table_of_runs(record):
+    page = finished_runs.table(
+        [finished_runs.Ended(1, named(), record, Reason.CONVERGED, 0), finished_runs.Failed(2, named(), HOSTILE)]
+    )
+    assert harmless(page)
+    assert page.count("&lt;img") == 4
+
+
+def test_the_note_of_a_map(monkeypatch):
+    shown = sweep_map.SweepMap(lambda: None)
+    shown.rows = [{}]
+
+    def refuse():
+        raise InputError(HOSTILE)
+
+    monkeypatch.setattr(shown, "figure", refuse)
+    shown._draw()
+    assert harmless(shown.note.value)

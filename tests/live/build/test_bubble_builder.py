@@ -1,0 +1,306 @@
+"""The bubble builder: what the browser sends becomes a problem, what is refused is told, fields and canvas agree."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.waiting import LIMIT
+from workbench.errors import InputError
+from workbench.live import BubbleBuilder
+from workbench.live.build.bubble_drawing import Drawing
+from workbench.live.build.bubble_pictures import Wish, picture
+from workbench.problems.bubbles import Bubbles2D, Bubbles3D
+from workbench.problems.poisson import Poisson5
+from workbench.run import configure
+
+SQUARE = Bubbles2D(n=32)
+CUBE = Bubbles3D(n=16)
+NONE = configure(SQUARE).deflation
+
+
+@pytest.fixture
+def builder():
+    made = BubbleBuilder(SQUARE, "levelset:0")
+    yield made
+    made.close()
+
+
+def say(builder, **message):
+    """As the canvas does, and wait until it is done."""
+    builder.canvas._receive(None, message, [])
+    assert builder._acts.wait(LIMIT)
+
+
+def settle(builder):
+    assert builder._acts.wait(LIMIT)
+    assert builder._painter.wait(LIMIT)
+
+
+def test_what_was_given_stands_there(builder):
+    assert builder.problem == SQUARE
+    assert builder.deflation.spec == "levelset:0"
+    assert builder.form.fields["n"].value == 32
+    assert builder.form.deflation.choice.value == "levelset"
+    assert builder.status.text == "4 bubbles on 32² = 1,024 cells"
+
+
+def test_the_state_is_json_and_numbered(builder):
+    say(builder, act="add", centre=[0.5, 0.5], seq=17)
+    state = json.loads(json.dumps(builder.canvas.state))
+    assert state["bubbles"][4] == [0.5, 0.5, 0.1]
+    assert (state["selected"], state["heard"], state["accepted"], state["refused"]) == (4, 17, True, None)
+    assert state["sides"] == dict.fromkeys(["x-", "x+", "y-", "y+"], "neumann")
+    assert "state" in builder.canvas.keys
+
+
+def test_a_drag_onto_another_bubble_is_refused_and_the_last_valid_place_stays(builder):
+    for x in (0.3, 0.4, 0.5):
+        say(builder, act="place", index=0, row=[x, 0.25, 0.175], stroke="a")
+    assert builder.status.text == "bubbles 1 and 2 overlap; move them apart or make one smaller"
+    assert builder.status.tone == "bad"
+    assert builder.canvas.state["refused"] == {"index": 0, "row": [0.5, 0.25, 0.175]}
+    assert builder.canvas.state["bubbles"][0] == [0.4, 0.25, 0.175]
+    say(builder, act="place", index=0, row=[0.5, 0.25, 0.175], stroke="a", done=True)
+    assert builder.canvas.state["refused"] is None
+    assert "overlap" in builder.status.text
+    assert builder.problem.geometry().centres[0].tolist() == [0.4, 0.25]
+    say(builder, act="undo")
+    assert builder.problem == SQUARE
+    assert builder.status.tone == "plain"
+
+
+def test_a_wrong_field_keeps_its_text_and_its_sentence_until_it_is_right(builder):
+    field = builder.form.fields["contrast"]
+    field.value = "thick"
+    settle(builder)
+    sentence = "bubbles-2d: contrast must be a number, got 'thick'"
+    assert builder.status.text == sentence
+    say(builder, act="add", centre=[0.5, 0.5])
+    assert field.value == "thick"
+    assert builder.status.text == sentence
+    field.value = "0.5"
+    settle(builder)
+    assert builder.problem.contrast == 0.5
+    assert builder.status.tone == "plain"
+
+
+def test_a_field_that_undo_sets_is_right_again(builder):
+    builder.form.fields["n"].value = 64
+    settle(builder)
+    builder.form.fields["n"].value = 4
+    settle(builder)
+    assert "n must be between 8 and 46340, got 4" in builder.status.text
+    say(builder, act="undo")
+    assert builder.form.fields["n"].value == 32
+    assert builder.status.text == "4 bubbles on 32² = 1,024 cells"
+
+
+def test_what_the_form_is_shown_it_does_not_ask_for(builder):
+    for side in ("x-", "x+", "y-", "y+"):
+        builder.form.sides[side].value = "dirichlet"
+    settle(builder)
+    assert builder.problem.sides == "dirichlet"
+    for left in (3, 2, 1, 0):
+        say(builder, act="undo")
+        settle(builder)
+        assert [control.value for control in builder.form.sides.values()].count("dirichlet") == left
+    assert builder.problem == SQUARE
+    assert builder._model.history.can_redo
+
+
+def test_buttons_act_where_they_can(builder):
+    buttons = builder._buttons
+    enabled = {name for name, control in buttons.items() if not control.disabled}
+    assert enabled == {"add", "clear"}
+    for name, left in (("add", 5), ("delete", 4), ("undo", 5), ("redo", 4), ("clear", 0)):
+        buttons[name].click()
+        settle(builder)
+        assert len(builder.canvas.state["bubbles"]) == left
+    assert {name for name, control in buttons.items() if not control.disabled} == {"add", "undo"}
+    with pytest.raises(InputError, match="there is no bubble on the canvas"):
+        _ = builder.problem
+
+
+def test_presets_and_random_bubbles_come_from_the_form(builder):
+    builder.form.preset.value = "staggered"
+    settle(builder)
+    assert builder.problem.layout == "list"
+    assert builder.form.preset.value == "choose one"
+    for name, value in {"count": 6, "radius": "0.08", "geometry_seed": 3}.items():
+        builder.form.fields[name].value = value
+    builder.form.random.click()
+    settle(builder)
+    assert builder.problem == Bubbles2D(n=32, layout="random", count=6, radius=0.08, geometry_seed=3)
+    builder.form.fields["radius"].value = "0.4"
+    builder.form.random.click()
+    settle(builder)
+    assert "bubbles with radius 0.4 could be placed" in builder.status.text
+    assert builder.problem.radius == 0.08
+
+
+def test_three_dimensions_and_back(builder):
+    builder.form.dimensions.value = 3
+    settle(builder)
+    assert builder.problem == Bubbles3D()
+    assert builder.form.sides["z-"].value == "neumann"
+    builder.form.sides["z+"].value = "dirichlet"
+    settle(builder)
+    assert builder.problem.sides == "z+:dirichlet"
+    builder.form.dimensions.value = 2
+    settle(builder)
+    assert builder.problem == SQUARE
+
+
+def test_the_plane_goes_to_the_bubble_that_is_selected():
+    made = BubbleBuilder(CUBE)
+    say(made, act="select", index=7)
+    assert made.canvas.position == 0.75
+    made.canvas.position = 0.7
+    say(made, act="select", index=6)
+    assert made.canvas.position == 0.7
+    say(made, act="select", index=6, reveal=True)
+    assert made.canvas.position == 0.75
+    made.canvas.normal = "x"
+    say(made, act="add", centre=[0.5, 0.5, 0.5])
+    assert made.canvas.position == 0.5
+    made.close()
+
+
+def test_listeners_hear_of_changes_and_not_of_selections(builder):
+    heard = []
+    forget = builder.on_change(lambda told: heard.append(len(told.problem.geometry().radii)))
+    builder.on_change(lambda told: 1 / 0)
+    say(builder, act="select", index=1)
+    assert heard == []
+    say(builder, act="delete")
+    say(builder, act="clear")
+    assert heard == [3]
+    say(builder, act="undo")
+    builder.form.deflation.choice.value = "stripes"
+    settle(builder)
+    assert heard == [3, 3, 3]
+    assert builder.deflation.name == "stripes"
+    forget()
+    say(builder, act="delete")
+    assert heard == [3, 3, 3]
+
+
+def test_a_wrong_deflation_is_told_and_the_last_one_stays(builder):
+    builder.form.deflation.fields["k"].value = -1
+    settle(builder)
+    assert "k must be between 0 and 4096, got -1" in builder.status.text
+    assert builder.deflation.k == 0
+    builder.form.deflation.fields["k"].value = 2
+    settle(builder)
+    assert builder.deflation.k == 2
+    assert builder.status.tone == "plain"
+
+
+def test_the_fields_of_random_bubbles_show_what_a_loaded_problem_was_placed_by(builder, eventually):
+    given = Bubbles2D(n=64, layout="random", count=20, radius=0.03, geometry_seed=3)
+    builder.load(given)
+    shown = builder.form.random_values()
+    assert (shown["count"], float(shown["radius"]), shown["geometry_seed"]) == (20, 0.03, 3)
+    # So the same button makes the same bubbles, here and in a form that comes back by Undo.
+    builder.form.random.click()
+    assert builder.problem == given
+    builder.form.fields["count"].value = 5
+    builder.form.random.click()
+    eventually(lambda: builder.problem.count == 5)
+    builder._receive({"act": "undo"})
+    eventually(lambda: builder.form.fields["count"].value == 20)
+
+
+def test_a_problem_is_loaded_with_its_deflation(builder):
+    heard = []
+    builder.on_change(lambda told: heard.append((told.problem, told.deflation.spec)))
+    builder.form.fields["contrast"].value = "thick"
+    settle(builder)
+    builder.load(CUBE, "blocks:2")
+    assert builder.form.fields["contrast"].value == "0.001"
+    assert heard == [(CUBE, "blocks:2")]
+    assert builder.form.dimensions.value == 3
+    assert builder.form.deflation.fields["k"].value == 2
+    settle(builder)
+    assert builder.problem == CUBE
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ((Poisson5(),), "the canvas is for the problems bubbles-2d and bubbles-3d, got poisson5"),
+        ((SQUARE, "levels"), "unknown deflation 'levels'"),
+        ((SQUARE, SQUARE), "deflation must be a block or its name"),
+        ((Bubbles2D(n=8, layout="list", bubbles="0.5,0.5,0.01"),), "contains no cell centre of 8 cells"),
+    ],
+)
+def test_what_cannot_be_built_is_told(builder, given, sentence):
+    with pytest.raises(InputError, match=sentence):
+        BubbleBuilder(*given)
+    with pytest.raises(InputError, match=sentence):
+        builder.load(*given)
+    assert builder.problem == SQUARE
+
+
+def test_cells_and_subdomains_reach_the_page_and_again_after_a_reload(builder, page_of, eventually):
+    page = page_of(builder.canvas)
+    eventually(lambda: page.messages and page.messages[-1]["segments"])
+    assert page.messages[-1]["note"] == "5 deflation subdomains"
+    pixels = np.frombuffer(page.buffers[-1][: 32 * 32], np.uint8).reshape(32, 32)
+    assert np.array_equal(pixels, SQUARE.geometry().paint(32) > 0)
+    before = len(page.messages)
+    page.reload()
+    eventually(lambda: len(page.messages) > before)
+    assert page.messages[-1]["segments"]
+
+
+def test_subdomains_follow_a_bubble(builder, page_of, eventually):
+    page = page_of(builder.canvas)
+    eventually(lambda: page.messages)
+    say(builder, act="delete", index=0)
+    eventually(lambda: page.messages[-1]["note"] == "4 deflation subdomains")
+    say(builder, act="clear")
+    eventually(lambda: page.messages[-1]["segments"] == 0)
+
+
+def test_a_section_of_a_cube():
+    drawing = Drawing(CUBE)
+    message, buffer = picture(Wish(drawing, configure(CUBE, deflation="levelset:0").deflation, "x", 0.25), 16)
+    assert (message["across"], message["up"], message["note"]) == ("y", "z", "9 deflation subdomains")
+    pixels = np.frombuffer(buffer[:256], np.uint8).reshape(16, 16)
+    assert np.array_equal(pixels, CUBE.geometry().paint(16)[:, :, 4] > 0)
+    assert len(buffer) == 256 + 16 * message["segments"]
+
+
+def test_a_large_problem_is_drawn_with_fewer_cells_and_that_is_told():
+    wish = Wish(Drawing(Bubbles2D(n=4096)), configure(SQUARE, deflation="stripes").deflation)
+    assert wish.sides == (128, 512)
+    note = picture(wish, 128)[0]["note"]
+    assert note == "drawn with 128 cells a side instead of 4096; deflation subdomains, every 4th boundary drawn"
+    assert Wish(Drawing(SQUARE), NONE).sides == (32,)
+
+
+def test_bubbles_too_small_for_fewer_cells_are_counted():
+    tiny = Bubbles2D.from_arrays([[0.2, 0.2], [0.7, 0.7]], [0.001, 0.1], n=4096)
+    message, buffer = picture(Wish(Drawing(tiny), NONE), 128)
+    assert "without 1 bubble too small for that" in message["note"]
+    assert np.count_nonzero(np.frombuffer(buffer, np.uint8)) == np.count_nonzero(
+        Bubbles2D.from_arrays([[0.7, 0.7]], [0.1]).geometry().paint(128)
+    )
+
+
+@pytest.mark.parametrize(
+    ("deflation", "note"),
+    [
+        ("none", ""),
+        ("eigenvectors", "deflation eigenvectors has vectors instead of subdomains, so none are drawn"),
+        ("blocks:100", "blocks: 100 parts per side need as many cells, but a side has 32"),
+    ],
+)
+def test_deflation_without_subdomains_says_so(deflation, note):
+    message, _ = picture(Wish(Drawing(SQUARE), configure(SQUARE, deflation=deflation).deflation), 32)
+    assert note in message["note"]
+    assert message["segments"] == 0

@@ -1,0 +1,241 @@
+"""The matrix builder without a page: uploads are kept and looked at, downloads wait for the button."""
+
+from __future__ import annotations
+
+import datetime
+import gzip
+import io
+import tarfile
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from workbench.errors import InputError
+from workbench.live import MatrixBuilder
+from workbench.live.build import matrix_facts
+from workbench.live.build.matrix_facts import facts, size_in_words
+from workbench.live.build.uploads import MOST_UPLOAD, store
+from workbench.problems.files import MatrixFile
+from workbench.problems.suitesparse import SuiteSparse
+from workbench.run import configure
+
+SMALL = b"%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n1 1 4\n2 2 4\n3 3 4\n3 1 -1\n"
+UNSYMMETRIC = b"%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 4\n2 2 4\n1 2 1\n"
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("WORKBENCH_SUITESPARSE_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("no_proxy", "*")
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def builder():
+    return MatrixBuilder()
+
+
+def upload(builder, name, content):
+    now = datetime.datetime.now(datetime.UTC)
+    size = len(content)
+    given = {"name": name, "type": "", "size": size, "content": memoryview(content), "last_modified": now}
+    builder.upload.value = (given,)
+    assert builder.wait()
+
+
+def test_an_upload_is_kept_by_its_content_and_shown(builder, cache):
+    told = []
+    builder.on_change(told.append)
+    upload(builder, "my matrix.mtx", SMALL)
+    (path,) = (cache / "uploads").rglob("*.mtx")
+    assert (path.name, path.read_bytes()) == ("my-matrix.mtx", SMALL)
+    assert told == [builder.problem] == [MatrixFile(path=str(path))]
+    assert builder.status.text == "my-matrix: 3 unknowns, 5 entries"
+    assert builder.facts.rows["symmetric"].startswith("yes")
+    assert builder.facts.rows["entries per row"] == "1 to 2, 1.67 on average"
+    assert builder.facts.lengths.tolist() == [2, 1, 2]
+    assert builder.pattern.scene.values.tolist() == [[1, 0, 1], [0, 1, 0], [1, 0, 1]]
+    assert bytes(builder.histogram.value).startswith(b"\x89PNG")
+    assert store("my matrix.mtx", SMALL) == path
+
+
+def test_a_compressed_upload(builder):
+    upload(builder, "a.mtx.gz", gzip.compress(SMALL))
+    assert builder.status.text == "a: 3 unknowns, 5 entries"
+
+
+def test_an_archive_as_the_collection_has_them(builder):
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        entry = tarfile.TarInfo("b/b.mtx")
+        entry.size = len(SMALL)
+        archive.addfile(entry, io.BytesIO(SMALL))
+    upload(builder, "b.tar.gz", packed.getvalue())
+    assert builder.status.text == "b: 3 unknowns, 5 entries"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("a.txt", SMALL, "'a.txt' is no matrix file; choose one whose name ends in .mtx, .mtx.gz, .tar.gz"),
+        ("a.mtx", b"", "'a.mtx' is empty"),
+        ("a.mtx", b" " * (MOST_UPLOAD + 1), "uploads may have 10 MiB"),
+        ("a.mtx", b"nonsense", "line 1 must be a banner"),
+        ("a.mtx", UNSYMMETRIC, "the matrix is not symmetric: A[0, 1] and A[1, 0] differ by 1"),
+        ("a.mtx.gz", SMALL, "the compressed file is damaged"),
+    ],
+)
+def test_a_bad_upload_is_told(builder, name, content, sentence):
+    upload(builder, name, content)
+    assert builder.status.tone == "bad"
+    assert sentence in builder.status.text
+    assert builder.facts is None
+
+
+def test_a_name_with_a_path_in_it_stays_in_the_folder(cache):
+    path = store("../../evil dir/..mtx.mtx", SMALL)
+    assert path.resolve().is_relative_to(cache.resolve() / "uploads")
+    assert path.name == "evil-dir-..mtx.mtx"
+
+
+def test_a_download_waits_for_the_button_and_a_failure_is_told(builder, cache):
+    builder.source.value = "by name"
+    builder.name.value = "nos5" if "nos5" in builder.name.options else "bcsstk15"
+    assert builder.wait()
+    assert isinstance(builder.problem, SuiteSparse)
+    assert builder.read.description == "Download and read"
+    assert not cache.exists()
+    builder.show_matrix()
+    assert builder.wait()
+    assert "cannot download http://127.0.0.1:9" in builder.status.text
+    assert not builder.read.disabled
+
+
+def test_what_is_in_the_cache_is_read_at_once(builder, cache):
+    folder = cache / "suitesparse" / "Mine"
+    folder.mkdir(parents=True)
+    (folder / "tiny.mtx").write_bytes(SMALL)
+    builder.source.value = "by name"
+    builder.name.value = "Mine/tiny"
+    assert builder.wait()
+    assert builder.status.text == "Mine/tiny: 3 unknowns, 5 entries"
+
+
+def test_a_path_and_what_is_no_matrix(builder, tmp_path):
+    with pytest.raises(InputError, match="no matrix has been chosen"):
+        _ = builder.problem
+    builder.source.value = "by path"
+    builder.path.value = str(tmp_path / "nowhere.mtx")
+    assert "no file at" in builder.status.text
+    builder.path.value = "~nosuchuser/a.mtx"
+    assert "cannot be a path" in builder.status.text
+    file = tmp_path / "here.mtx"
+    file.write_bytes(SMALL)
+    builder.path.value = str(file)
+    assert builder.wait()
+    assert builder.problem == MatrixFile(path=str(file))
+    builder.source.value = "by name"
+    builder.name.value = "bcsstk155"
+    assert "did you mean bcsstk15?" in builder.status.text
+    assert (builder.read.disabled, builder.facts, builder.table.value) == (True, None, "")
+    with pytest.raises(InputError, match="no matrix has been chosen"):
+        _ = builder.problem
+
+
+def test_an_upload_is_taken_again_when_its_source_is(builder):
+    upload(builder, "a.mtx", SMALL)
+    before = builder.problem
+    builder.source.value = "by path"
+    with pytest.raises(InputError, match="no matrix has been chosen"):
+        _ = builder.problem
+    builder.source.value = "upload"
+    assert builder.wait()
+    assert builder.problem == before
+    assert builder.facts.rows["unknowns N"] == "3"
+
+
+@pytest.mark.parametrize("text", ["", "nowhere.mtx"])
+def test_an_earlier_matrix_is_not_taken_for_a_path_that_is_wrong(builder, tmp_path, text):
+    file = tmp_path / "here.mtx"
+    file.write_bytes(SMALL)
+    builder.load(MatrixFile(path=str(file)))
+    assert builder.wait()
+    builder.path.value = text
+    assert builder.read.disabled
+    with pytest.raises(InputError, match="no matrix has been chosen"):
+        _ = builder.problem
+    builder.path.value = str(file)
+    assert builder.wait()
+    assert builder.problem == MatrixFile(path=str(file))
+    assert not builder.read.disabled
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (MemoryError(), "there is not enough memory; take a smaller problem, or close other programs"),
+        (RuntimeError("a wheel came off"), "reading the matrix failed by a RuntimeError: a wheel came off"),
+    ],
+)
+def test_what_nobody_foresaw_is_told(builder, monkeypatch, error, sentence):
+    def burst(_problem):
+        raise error
+
+    monkeypatch.setattr("workbench.live.build.matrix_builder.facts", burst)
+    upload(builder, "a.mtx", SMALL)
+    assert (builder.status.text, builder.status.tone) == (sentence, "bad")
+
+
+def test_what_was_read_for_an_earlier_choice_is_not_shown(builder, tmp_path, monkeypatch):
+    file = tmp_path / "here.mtx"
+    file.write_bytes(SMALL)
+
+    def slow(problem):
+        builder.path.value = ""
+        return facts(problem)
+
+    monkeypatch.setattr("workbench.live.build.matrix_builder.facts", slow)
+    builder.source.value = "by path"
+    builder.path.value = str(file)
+    assert builder.wait()
+    assert (builder.facts, builder.table.value, builder.read.disabled) == (None, "", True)
+
+
+def test_large_files_wait_for_the_button(tmp_path, monkeypatch):
+    monkeypatch.setattr("workbench.live.build.matrix_builder.MOST_BYTES", 10)
+    file = tmp_path / "here.mtx"
+    file.write_bytes(SMALL)
+    builder = MatrixBuilder(MatrixFile(path=str(file)))
+    assert builder.wait()
+    assert builder.facts is None
+    assert "not read yet; press Read" in builder.status.text
+    builder.show_matrix()
+    assert builder.wait()
+    assert builder.facts.lengths.tolist() == [2, 1, 2]
+
+
+def test_only_matrices_can_be_loaded(builder):
+    with pytest.raises(InputError, match="shows matrix-file and suitesparse, got two-layer"):
+        builder.load(configure("two-layer").problem)
+
+
+def test_of_a_large_matrix_every_so_manyth_row_is_drawn(monkeypatch):
+    monkeypatch.setattr(matrix_facts, "MOST_ENTRIES", 100)
+    problem = configure("poisson27", n=4).problem
+    found = facts(problem)
+    csr = problem.assemble().operator.to_csr()
+    every = -(-csr.nnz // 100)
+    assert found.scene.notes == (f"every {every}th row is drawn",)
+    rows, _ = sparse.csr_array(csr).tocoo().coords
+    assert found.scene.values.sum() == np.count_nonzero(rows % every == 0)
+    assert np.flatnonzero(found.scene.values.sum(axis=1)).tolist() == list(range(0, 64, every))
+    assert found.lengths.sum() == csr.nnz
+
+
+@pytest.mark.parametrize(
+    ("count", "words"), [(0, "0 B"), (1010, "1010 B"), (1536, "1.5 KiB"), (3 << 20, "3 MiB"), (5 << 30, "5 GiB")]
+)
+def test_sizes_in_words(count, words):
+    assert size_in_words(count) == words

@@ -1,0 +1,121 @@
+"""The Poisson builder without a page: fields in, a problem and sentences out."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.errors import InputError
+from workbench.live import PoissonBuilder
+from workbench.live.build.poisson_builder import STENCILS
+from workbench.live.build.poisson_examples import EXAMPLES
+from workbench.run import configure
+
+
+@pytest.fixture
+def builder():
+    made = PoissonBuilder()
+    assert made.wait()
+    return made
+
+
+def type_into(builder, name, text):
+    builder.lines[name].field.value = text
+    assert builder.wait()
+
+
+def shown(builder):
+    return {name: view.scene.title for name, view in builder.views.items() if view.layout.display != "none"}
+
+
+def test_the_problem_is_what_the_fields_say(builder):
+    type_into(builder, "a", "1 + x")
+    builder.n.value = 16
+    builder.sides.boxes["x+"].value = False
+    assert (
+        builder.problem
+        == configure("poisson-2d", n=16, a="1 + x", sides="x-:dirichlet,y-:dirichlet,y+:dirichlet").problem
+    )
+    builder.wait()
+    assert builder.size.value == "N = 256 unknowns"
+    assert builder.lines["a"].hint.value == "1.031 to 1.969"
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        configure("poisson-2d", n=9, a="1+x", b="2", f="x*y", sides="y+:dirichlet, x-:neumann").problem,
+        configure("poisson-3d", n=5, c="1+z", sides="neumann").problem,
+        configure("poisson27", n=6, form="matrix-free").problem,
+        configure("poisson125", n=6).problem,
+    ],
+    ids=lambda problem: problem.name,
+)
+def test_what_is_loaded_is_what_it_says(problem):
+    builder = PoissonBuilder(problem)
+    assert builder.problem == problem
+    assert builder.wait()
+    assert builder.status.tone == "good"
+
+
+def test_another_problem_is_refused(builder):
+    before = builder.problem
+    with pytest.raises(InputError, match="shows poisson-2d, poisson-3d, poisson27, poisson125, got two-layer"):
+        builder.load(configure("two-layer").problem)
+    assert builder.problem == before
+
+
+def test_a_mistake_is_told_below_its_field_and_the_text_stays(builder):
+    told = []
+    builder.on_change(told.append)
+    type_into(builder, "a", "1 + sine(x)")
+    assert "column 5: unknown function &#x27;sine&#x27;; did you mean sin?" in builder.lines["a"].hint.value
+    assert (builder.lines["a"].text, builder.status.tone, told) == ("1 + sine(x)", "bad", [])
+    type_into(builder, "a", "x - 0.5")
+    assert "a must be positive and finite, but a = -0.4961 at x = 0.003906" in builder.lines["a"].hint.value
+    assert told == []
+    builder.lines["a"].field.value = "1+*x"
+    with pytest.raises(InputError, match="in a, column 3: the formula cannot be read"):
+        _ = builder.problem
+    type_into(builder, "a", "x")
+    assert told == [builder.problem]
+    builder.n.value = -1
+    assert builder.wait()
+    assert builder.status.text == "poisson-2d: n must be between 2 and 46340, got -1"
+    with pytest.raises(InputError, match="n must be between"):
+        _ = builder.problem
+
+
+def test_equal_coefficients_share_a_picture(builder):
+    assert shown(builder) == {"a": "a = b", "f": "f"}
+    type_into(builder, "b", "0.1")
+    assert shown(builder) == {"a": "a", "b": "b", "f": "f"}
+    assert builder.views["a"].scene.bar == "coefficient a"
+    assert builder.views["f"].scene.bar == "right-hand side f"
+
+
+def test_large_grids_are_drawn_coarser_and_say_so(builder):
+    builder.n.value = 8192
+    assert builder.wait()
+    assert builder.views["a"].scene.notes == ("drawn with n = 724",)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("stencil", STENCILS)
+def test_every_example_makes_a_problem(builder, stencil, example):
+    builder.n.value = 8
+    builder.stencil.value = stencil
+    builder.example.value = example
+    assert builder.wait()
+    assert builder.status.tone == "good"
+    assert builder.example.value == example
+    builder.problem.assemble()
+    builder.lines["f"].field.value = "12"
+    assert builder.example.value == "–"
+
+
+def test_the_section_of_a_cube_is_one_for_all_pictures():
+    builder = PoissonBuilder(configure("poisson-3d", n=8, b="2").problem)
+    assert builder.wait()
+    builder.views["a"].normal = "z"
+    builder.views["a"].index = 5
+    assert {(view.normal, view.index) for view in builder.views.values()} == {("z", 5)}

@@ -1,0 +1,387 @@
+"""The race's widget: lanes, axis, tolerance and winner, without a browser."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from workbench.errors import InputError
+from workbench.live import ConvergenceView, RaceView
+from workbench.live.compare.race_text import amount, duration
+from workbench.recording import load
+from workbench.run import Race, State, Stopping, configure
+
+ENDLESS = Stopping(rtol=0, atol=1e-300, stagnation=10**9, maxiter=10**9)
+
+
+def lane_of(**choices):
+    return configure("two-layer", n=24, **choices)
+
+
+@pytest.fixture
+def view(tmp_path):
+    made = RaceView(lane_of(), lane_of(preconditioner="neumann:2", deflation="stripes"), folder=tmp_path / "exports")
+    yield made
+    made.close()
+
+
+def finished(view, eventually):
+    view.start()
+    view.race.wait(60)
+    eventually(lambda: view.player.status.state == "done" and "wins" in view.winner.text)
+
+
+def test_the_winner_is_named_by_the_measure_that_is_chosen(view, eventually):
+    finished(view, eventually)
+    (first, second) = view.race.entries
+    assert f"lane 2 ({second.configuration.label}) wins by iterations: {second.run.iterations}" in view.winner.text
+    assert f"next is lane 1 ({first.configuration.label}) with {first.run.iterations} iterations" in view.winner.text
+    view.measure.value = "bytes"
+    spent = amount(second.run.iterations * second.iteration_bytes)
+    eventually(lambda: f"by bytes: {spent} ({second.run.iterations} iterations)" in view.winner.text)
+    view.measure.value = "seconds"
+    best = view.ranking().finished[0]
+    message = (
+        f"by seconds with setup: {duration(best.amount)} ({best.iterations} iterations, setup {duration(best.setup)})"
+    )
+    eventually(lambda: message in view.winner.text)
+
+
+def test_seconds_count_the_setup_unless_it_is_switched_off(view, page_of, eventually):
+    finished(view, eventually)
+    first, second = view.race.entries
+    # The one that iterates faster has the longer setup.
+    first.run.setup_seconds, second.run.setup_seconds = 0.125, 1000.0
+    for curve, lane in zip(view.convergence.curves, (first, second), strict=True):
+        curve.setup_seconds = lane.run.setup_seconds
+    page = page_of(view.convergence)
+    assert view.with_setup.disabled
+    view.measure.value = "seconds"
+    assert view.ranking().finished[0].entry is first
+    eventually(lambda: "lane 1 " in view.winner.text and "setup 125 ms)" in view.winner.text)
+    assert "The first setup of a method includes loading its kernels" in view.winner.text
+    assert "1,000 s" in view._rows[second].text.value
+    assert "125 ms" in view._rows[first].text.value
+    eventually(lambda: any(m["axis"] == "seconds" and len(m["curves"]) == 2 for m in page.messages))
+    message, buffer = next(p for p in page.received if p[0]["axis"] == "seconds" and len(p[0]["curves"]) == 2)
+    assert message["setup"]
+    count = message["curves"][0]["count"]
+    assert np.frombuffer(buffer, np.float32)[count] == np.float32(0.125 + first.run.history["seconds"][0])
+    view.with_setup.value = False
+    iterating = {lane: lane.run.history["seconds"][lane.run.iterations] for lane in (first, second)}
+    assert view.ranking().finished[0].entry is min(iterating, key=lambda lane: iterating[lane])
+    eventually(lambda: "by seconds without setup" in view.winner.text)
+    eventually(lambda: not page.messages[-1]["setup"])
+
+
+def test_a_lane_that_was_held_up_is_named_where_seconds_decide(view, eventually):
+    finished(view, eventually)
+    first, second = view.race.entries
+    for lane in (first, second):
+        even = np.arange(lane.run.history.count) * 1e-3
+        lane.run.history._columns["seconds"][: even.size] = even
+    first.run.history._columns["seconds"][5 : first.run.history.count] += 1.0
+    view.measure.value = "seconds"
+    eventually(lambda: f"Lane 1 ({first.configuration.label}): held up by other work" in view.winner.text)
+    assert f"ane 2 ({second.configuration.label}): held" not in view.winner.text
+    view.measure.value = "iterations"
+    eventually(lambda: "by iterations" in view.winner.text and "held up" not in view.winner.text)
+
+
+def test_the_tolerance_is_dragged_or_typed(view, eventually):
+    finished(view, eventually)
+    view.tolerance.slider.value = 1e-2
+    assert view.tolerance.number.value == "0.01"
+    eventually(lambda: "residual of 0.01 lane 2" in view.winner.text)
+    assert {curve.line for curve in view.convergence.curves} == {0.01}
+    view.tolerance.number.value = "3.3e-4"
+    assert view.tolerance.slider.value == 5e-4
+    eventually(lambda: "residual of 0.00033 lane 2" in view.winner.text)
+    assert view.ranking().finished[0].iterations < view.race.entries[1].run.iterations
+    view.tolerance.number.value = "1e-13"
+    eventually(lambda: "the lanes stop at 1e-06; run them again to 1e-13" in view.winner.text)
+
+
+def test_a_race_that_has_ended_runs_again(view, eventually):
+    finished(view, eventually)
+    lanes = view.race.entries
+    eventually(lambda: not view.player.start.disabled)
+    assert view.player.start.description == "Start again"
+    view.player.start.click()
+    assert [lane.configuration for lane in view.race.entries] == [lane.configuration for lane in lanes]
+    assert not set(view.race.entries) & set(lanes)
+    view.race.wait(60)
+    eventually(lambda: "all have ended" in view.player.status.text and "wins" in view.winner.text)
+    view.measure.value = "seconds"
+    eventually(lambda: "by seconds with setup" in view.winner.text)
+    assert "first setup" not in view.winner.text
+    assert len(view.convergence.curves) == len(view._rows) == 2
+    assert [lane.run.iterations for lane in view.race.entries] == [lane.run.iterations for lane in lanes]
+
+
+def test_lanes_that_run_again_keep_their_numbers_and_those_held_before_the_start_stay_held(view, eventually):
+    first, second = view.race.entries
+    view.remove(first)
+    view.race.pause(second)
+    third = view.add_from_form()
+    view.tolerance.set(1e-3)
+    view.start()
+    held, begun = view.race.entries
+    assert (held.number, begun.number) == (second.number, third.number)
+    eventually(lambda: begun.ended)
+    assert held.state is State.PAUSED
+
+
+def test_a_tolerance_finer_than_the_lanes_own_is_offered_and_run_to(view, eventually):
+    finished(view, eventually)
+    assert view.player.again.layout.display == "none"
+    view.tolerance.number.value = "1e-9"
+    eventually(lambda: view.player.again.layout.display is None)
+    assert view.player.again.description == "Run again to 1e-09"
+    view.player.again.click()
+    view.race.wait(60)
+    assert {lane.configuration.stopping.rtol for lane in view.race.entries} == {1e-9}
+    assert {curve.line for curve in view.convergence.curves} == {view.tolerance.value} == {1e-9}
+    eventually(lambda: "At a relative residual of 1e-09 lane" in view.winner.text)
+    eventually(lambda: view.player.again.layout.display == "none")
+    # Lanes that come later stop there too.
+    assert view.add_from_form().configuration.stopping.rtol == 1e-9
+
+
+def test_the_tolerance_of_a_race_is_its_own(view):
+    view.tolerance.set(1e-9)
+    elsewhere = configure("poisson5", n=16, stopping=Stopping(rtol=1e-6, norm="natural"))
+    view.rebase(elsewhere)
+    view.start()
+    view.race.wait(60)
+    assert {(lane.configuration.stopping.norm, lane.configuration.stopping.rtol) for lane in view.race.entries} == {
+        ("residual", 1e-9)
+    }
+    lanes = view.race.entries
+    # Looser, to compare; another tolerance elsewhere takes nothing away.
+    view.tolerance.set(1e-2)
+    view.rebase(configure("poisson5", n=16, stopping=Stopping(rtol=1e-4)))
+    assert view.race.entries == lanes
+    assert view.offer.box.layout.display == "none"
+    assert view.tolerance.value == 1e-2
+    assert {curve.line for curve in view.convergence.curves} == {1e-2}
+
+
+def test_slider_number_and_winner_follow_the_line_on_the_plot(view, page_of, eventually):
+    finished(view, eventually)
+    page = page_of(view.convergence)
+    eventually(lambda: page.messages)
+    view.convergence._receive(None, {"kind": "tolerance", "value": 3.3e-4, "turn": 7}, [])
+    assert view.tolerance.number.value == "0.00033"
+    assert view.tolerance.slider.value == 5e-4
+    eventually(lambda: "residual of 0.00033 lane 2" in view.winner.text)
+    eventually(lambda: page.messages[-1]["turn"] == 7)
+    assert {message["tolerance"] for message in page.messages[-1]["curves"]} == {3.3e-4}
+    view.convergence._receive(None, {"kind": "tolerance", "value": None, "turn": 8}, [])
+    assert view.tolerance.value == view.base.stopping.rtol
+
+
+@pytest.mark.parametrize("text", ["x", "0", "-1", "nan", ""])
+def test_a_wrong_tolerance_is_told_and_the_old_one_stays(view, eventually, text):
+    before = view.tolerance.value
+    view.tolerance.number.value = text
+    eventually(lambda: "tolerance must be a number above 0" in view.player.status.text)
+    assert view.tolerance.value == before
+    assert view.tolerance.number.value == "1e-06"
+    assert "it stays 1e-06" in view.player.status.text
+
+
+def test_lanes_come_from_the_form_while_others_run(tmp_path, eventually):
+    view = RaceView(lane_of(stopping=ENDLESS, solver="sd"), folder=tmp_path)
+    view.start()
+    (first,) = view.race.entries
+    eventually(lambda: first.run and first.run.iterations > 5)
+    view.form.fields["solver"].choice.value = "cg"
+    view.form.fields["preconditioner"].choice.value = "neumann"
+    view.form.fields["preconditioner"].fields["order"].value = 3
+    lane = view.add_from_form()
+    assert lane.configuration.preconditioner.spec == "neumann:3"
+    assert lane.configuration.problem == first.configuration.problem
+    eventually(lambda: lane.run and lane.run.iterations > 5)
+    assert len(view.table.children) == 3
+    view.pause()
+    eventually(lambda: view.player.status.state == "paused")
+    assert lane.state is State.PAUSED
+    view.remove(lane)
+    assert len(view.table.children) == 2
+    assert len(view.convergence.curves) == 1
+    view.stop()
+    eventually(lambda: view.player.status.state == "done")
+    assert not view.race.alive
+    view.close()
+
+
+def test_a_lane_may_have_any_block_and_device(view):
+    form = view.form
+    assert form.fields["coarse"].choice.disabled
+    form.fields["deflation"].choice.value = "stripes"
+    assert not form.fields["variant"].choice.disabled
+    form.fields["coarse"].choice.value = "sparse"
+    form.fields["variant"].choice.value = "a-def2"
+    chosen = view.add_from_form().configuration
+    assert (chosen.coarse.name, chosen.variant.name, chosen.device) == ("sparse", "a-def2", view.form.device.value)
+    assert chosen.problem == view.base.problem
+
+
+def test_a_lane_on_another_system_is_refused_and_rebasing_takes_all_there(view, eventually):
+    finished(view, eventually)
+    other = configure("poisson5", n=16, solver="pipecg", stopping=Stopping(rtol=1e-4))
+    with pytest.raises(InputError, match="rebase the race"):
+        view.add(other)
+    methods = [lane.label for lane in view.race.entries]
+    view.rebase(other)
+    view.take_over()
+    assert [lane.label for lane in view.race.entries] == methods
+    assert {lane.configuration.problem for lane in view.race.entries} == {other.problem}
+    assert {lane.configuration.stopping for lane in view.race.entries} == {other.stopping}
+    assert len(view.convergence.curves) == len(view._rows) == 2
+    eventually(lambda: "2 lanes begin anew here" in view.player.status.text)
+    assert view.form.fields["solver"].choice.value == "pipecg"
+    assert view.add_from_form().configuration == other
+    view.start()
+    view.race.wait(60)
+    eventually(lambda: view.player.status.state == "done")
+
+
+def test_rebasing_on_the_same_system_keeps_the_lanes(view):
+    lanes = view.race.entries
+    view.rebase(lane_of(solver="pipecg"))
+    assert view.race.entries == lanes
+    assert view.form.fields["solver"].choice.value == "pipecg"
+
+
+def test_lanes_that_have_begun_stay_until_the_other_system_is_taken_over(view, eventually):
+    finished(view, eventually)
+    lanes, before = view.race.entries, view.base
+    view.rebase(configure("poisson5", n=16, stopping=Stopping(rtol=1e-4)))
+    assert (view.race.entries, view.base) == (lanes, before)
+    assert "another problem and stopping rule. Taking it over ends these lanes" in view.offer.text.value
+    assert view.offer.box.layout.display is None
+    view.offer.press.click()
+    assert view.offer.box.layout.display == "none"
+    assert [lane.configuration.problem.label for lane in view.race.entries] == ["poisson5:16"] * 2
+    assert view.tolerance.value == 1e-4
+    view.start()
+    view.race.wait(60)
+    view.rebase(configure("poisson5", n=20))
+    view.rebase(configure("poisson5", n=16, stopping=Stopping(rtol=1e-4), solver="pipecg"))
+    # What was offered is chosen no more.
+    assert view.offer.box.layout.display == "none"
+    assert all(lane.result for lane in view.race.entries)
+
+
+def test_lanes_that_wait_follow_the_stopping_rule_and_so_does_the_tolerance(view, eventually):
+    view.rebase(lane_of(stopping=Stopping(rtol=1e-9)))
+    assert {lane.configuration.stopping.rtol for lane in view.race.entries} == {1e-9}
+    assert view.tolerance.value == 1e-9
+    eventually(lambda: "begin anew here, since a race compares methods on one system" in view.player.status.text)
+    view.tolerance.set(1e-3)
+    view.rebase(lane_of(stopping=Stopping(rtol=1e-7)))
+    assert view.tolerance.value == 1e-3
+
+
+def test_a_page_that_is_turned_to_again_changes_nothing(view):
+    view.form.fields["solver"].choice.value = "pipecg"
+    lanes = view.race.entries
+    view.rebase(lane_of())
+    assert view.race.entries == lanes
+    assert view.form.fields["solver"].choice.value == "pipecg"
+    view.rebase(lane_of(solver="sd"))
+    view.form.fields["solver"].choice.value = "pipecg"
+    view.rebase(lane_of(solver="sd"))
+    assert view.form.fields["solver"].choice.value == "pipecg"
+
+
+def test_what_nobody_foresaw_is_told(view, eventually, monkeypatch):
+    def burst(*_):
+        raise RuntimeError("a wheel came off")
+
+    monkeypatch.setattr(view.race, "add", burst)
+    view._add.click()
+    eventually(lambda: view.player.status.text == "adding a lane failed by a RuntimeError: a wheel came off")
+    monkeypatch.setattr("workbench.live.compare.race.export_race", burst)
+    view._exports["csv"].click()
+    eventually(lambda: view.saved.text == "the export failed by a RuntimeError: a wheel came off")
+
+
+def test_a_wrong_number_in_the_form_is_a_sentence(view, eventually):
+    view.form.fields["preconditioner"].choice.value = "neumann"
+    view.form.fields["preconditioner"].fields["order"].value = -1
+    view._add.click()
+    eventually(lambda: "order must be" in view.player.status.text)
+    assert len(view.race.entries) == 2
+
+
+def test_a_lane_that_fails_shows_its_sentence_in_its_row(eventually):
+    view = RaceView(configure("two-layer", n=4, deflation="eigenvectors:400"), configure("two-layer", n=4))
+    view.start()
+    view.race.wait(60)
+    bad, good = view.race.entries
+    eventually(lambda: "400 vectors" in view._rows[bad].text.value)
+    eventually(lambda: "converged" in view._rows[good].text.value)
+    view.close()
+
+
+def test_exports_are_of_the_axis_that_is_shown(view, eventually):
+    with pytest.raises(InputError, match="no lane has ended yet"):
+        view.export("svg")
+    finished(view, eventually)
+    view.measure.value = "bytes"
+    (path,) = view.export("svg")
+    text = path.read_text(encoding="utf-8")
+    assert "read and written by the iterations" in text
+    assert "2: cg + neumann:2" in text
+    paths = view.export("run")
+    assert [load(path).summary["iterations"] for path in paths] == [lane.run.iterations for lane in view.race.entries]
+    assert len(view.export("csv")) == 2
+
+
+def test_positions_are_streamed_beside_the_residuals(page_of, eventually):
+    race = Race([lane_of()])
+    race.wait(60)
+    (lane,) = race.entries
+    convergence = ConvergenceView(height=200)
+    page = page_of(convergence)
+    convergence.watch(lane)
+    for axis in ("seconds", "bytes"):
+        convergence.axis = axis
+        count = lane.run.history.count
+        eventually(lambda: any(m["axis"] == axis and m["curves"] for m in page.messages))  # noqa: B023
+        message, buffer = next(p for p in page.received if p[0]["axis"] == axis and p[0]["curves"])
+        (message,) = message["curves"]
+        assert message["count"] == count
+        residuals, places = np.frombuffer(buffer, np.float32).reshape(2, count)
+        assert np.allclose(residuals, lane.run.history["residual"] / lane.run.norm_of_b, rtol=1e-6)
+        steps = np.arange(count) * lane.iteration_bytes
+        clock = lane.run.setup_seconds + lane.run.history["seconds"]
+        assert np.allclose(places, clock if axis == "seconds" else steps, rtol=1e-6)
+    with pytest.raises(InputError, match="did you mean seconds"):
+        convergence.axis = "second"
+    convergence.publisher.close()
+
+
+def test_an_empty_race_says_what_to_do(eventually):
+    view = RaceView()
+    eventually(lambda: "press Add lane" in view.player.status.text)
+    view.start()
+    time.sleep(0.05)
+    assert not view.race.alive
+    view.close()
+
+
+def test_amounts_have_units_that_suit():
+    assert [amount(value) for value in (0, 999, 1000, 29_600_000, 1.5e12)] == [
+        "0 B",
+        "999 B",
+        "1 kB",
+        "29.6 MB",
+        "1.5 TB",
+    ]
+    assert [duration(value) for value in (2, 0.0123, 4.5e-6)] == ["2 s", "12.3 ms", "4.5 µs"]

@@ -1,0 +1,327 @@
+"""The sweep's widget: progress, table and heat map follow the rows."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from matplotlib.figure import Figure
+
+from tests.waiting import LIMIT
+from workbench.errors import InputError
+from workbench.live import SweepView
+from workbench.live.compare.sweep_choices import split
+from workbench.live.compare.sweep_map import grid
+from workbench.live.compare.sweep_text import absences, columns, counted, legend, marks, remaining, shortfall, unit_of
+from workbench.live.kit.run_pictures import PAINTING
+from workbench.live.kit.sort_table import SortTable
+from workbench.run import Run, Stopping, configure, sweep
+
+OVER = {"n": [8, 16], "preconditioner": ["jacobi", "neumann:2"], "deflation": ["none", "stripes"]}
+ROWS = [
+    {"n": 8, "deflation": "none", "seed": 0, "iterations": 20, "converged": True},
+    {"n": 8, "deflation": "none", "seed": 1, "iterations": 18, "converged": True},
+    {"n": 8, "deflation": "stripes", "seed": 0, "iterations": 5, "converged": False},
+    {"n": 16, "deflation": "none", "seed": 0, "iterations": 40, "converged": True},
+]
+
+
+def test_the_grid_holds_the_smallest_of_the_converged():
+    over = {"n": [8, 16], "deflation": ["none", "stripes"], "seed": [0, 1]}
+    cells = grid(ROWS, over, "n", "deflation", "iterations")
+    assert cells[0, 0] == 18
+    assert cells[1, 0] == 40
+    assert math.isnan(cells[0, 1])
+    assert math.isnan(cells[1, 1])
+    assert grid(ROWS, over, "n", "n", "iterations").tolist() == [[18, 40]]
+
+
+def test_everything_is_shown_at_the_end():
+    view = SweepView("two-layer", OVER)
+    assert "8 runs; press Run" in view.status.text
+    found = view.wait(LIMIT)
+    assert [row["iterations"] for row in found.rows] == [row["iterations"] for row in sweep("two-layer", OVER).rows]
+    assert view.bar.value == view.bar.max == 8
+    assert view.status.text.endswith("8 of 8 runs done")
+    assert [cells[view.table.columns.index("iterations")]["key"] for cells in view.table.rows] == [
+        row["iterations"] for row in found.rows
+    ]
+    assert bytes(view.map.picture.value).startswith(b"\x89PNG")
+    assert "smallest over preconditioner" in view.map.note.value
+    before = view.map.picture.value
+    view.map.down.value = "preconditioner"
+    assert view.map.painter.wait(LIMIT)
+    assert "smallest over n" in view.map.note.value
+    assert view.map.picture.value != before
+
+
+def test_rows_and_columns_of_the_map_stay_two_choices_when_what_varies_changes(eventually):
+    view = SweepView("two-layer", {"n": [8, 16], "preconditioner": ["jacobi", "none"]})
+    assert (view.map.down.value, view.map.across.value) == ("n", "preconditioner")
+    first, second = view.choices.rows
+    first.name.value = "preconditioner"
+    second.name.value = "deflation"
+    first.text.value, second.text.value = "jacobi, none, ssor", "none, stripes, blocks:2"
+    eventually(lambda: view.runs == 9)
+    assert view.status.text == "two-layer: 9 runs; press Run"
+    view.wait(LIMIT)
+    assert {view.map.down.value, view.map.across.value} == {"preconditioner", "deflation"}
+    assert view.map.figure().axes[0].images[0].get_array().shape == (3, 3)
+    # Whoever chooses for one what the other shows turns the map over.
+    down, across = view.map.down.value, view.map.across.value
+    view.map.down.value = across
+    assert (view.map.down.value, view.map.across.value) == (across, down)
+
+
+def test_stop_keeps_the_rows_and_run_begins_anew(eventually):
+    slow = Stopping(rtol=0, atol=1e-300, stagnation=10**9, maxiter=10**9)
+    view = SweepView("two-layer", {"n": [24, 32]}, stopping=slow, solver="sd")
+    view.run()
+    eventually(lambda: not view._stop.disabled)
+    view.stop()
+    found = view.wait(LIMIT)
+    assert found.cancelled
+    assert len(found.rows) <= 1
+    assert "stopped by the user" in view.status.text
+    assert not view._run.disabled
+
+
+def test_exports_wait_for_the_end(tmp_path):
+    view = SweepView("two-layer", {"n": [8, 16], "solver": ["cg", "pipecg"]}, folder=tmp_path / "exports")
+    with pytest.raises(InputError, match="has not ended"):
+        view.export("csv")
+    found = view.wait(LIMIT)
+    assert json.loads(view.export("json").read_text(encoding="utf-8"))["rows"] == found.to_dict()["rows"]
+    assert "iterations" in view.export("csv").read_text(encoding="utf-8")
+    assert "pipecg" in view.export("svg").read_text(encoding="utf-8")
+
+
+def test_a_sweep_that_nothing_converged_in_has_no_map(monkeypatch):
+    def burst(run, most=None):
+        raise RuntimeError("a wheel came off")
+
+    monkeypatch.setattr(Run, "step", burst)
+    view = SweepView("two-layer", {"n": [8]})
+    view.wait(LIMIT)
+    assert "all of them are NaN" in view.map.note.value
+    assert "1 failed" in view.status.text
+
+
+def test_a_wrong_choice_is_told_before_it_is_shown():
+    with pytest.raises(InputError, match="did you mean jacobi"):
+        SweepView("two-layer", {"preconditioner": ["jacobbi"]})
+    with pytest.raises(InputError, match="nothing to sweep"):
+        SweepView("two-layer", {})
+    with pytest.raises(InputError, match="fixed and as swept"):
+        SweepView("two-layer", {"solver": ["cg"]}, solver="pipecg")
+
+
+def test_the_best_of_each_system_and_the_failed_are_told_apart():
+    over = {"n": [8, 16], "deflation": ["none", "stripes", "file"]}
+    rows = [
+        {"n": 8, "deflation": "none", "iterations": 20, "converged": True},
+        {"n": 8, "deflation": "stripes", "iterations": 5, "converged": True},
+        {"n": 8, "deflation": "file", "iterations": None, "converged": False},
+        {"n": 16, "deflation": "none", "iterations": 40, "converged": True},
+        {"n": 16, "deflation": "stripes", "iterations": 9, "converged": False},
+    ]
+    found = marks(rows, over, "iterations")
+    # One that converged alone on its system has beaten nobody.
+    assert found == ["", "best", "failed", "", ""]
+    assert legend(found, over, "iterations") == "Bold: the fewest iterations for each n."
+    assert legend(["", "failed"], over, "iterations") == ""
+    assert absences(rows, over, "n", "deflation") == [["", "", "failed"], ["", "not converged", ""]]
+    assert absences(rows, over, "deflation", "deflation") == [["", "not converged", "failed"]]
+    assert marks(rows[:1], over, "iterations") == [""]
+    assert shortfall(rows) == ", 1 failed, 1 did not converge"
+    assert shortfall(rows[:2]) == ""
+
+
+def test_what_remains_is_by_the_pace_so_far():
+    assert remaining(10.0, 5, 10) == "about 10 s left at the pace so far"
+    assert remaining(60.0, 1, 4) == "about 3 min left at the pace so far"
+    assert remaining(3600.0, 1, 4) == "about 3.0 h left"
+    assert counted({"n": [8, 16], "solver": ["cg"]}) == "2 runs = 2 n × 1 solver"
+
+
+def test_values_are_written_with_commas():
+    assert split("32, 64,,128 ") == ["32", "64", "128"]
+    assert split("cg, hybrid3:share=0.4,fused=no, neumann:2") == ["cg", "hybrid3:share=0.4,fused=no", "neumann:2"]
+    assert split("a = b") == ["a = b"]
+
+
+@pytest.fixture
+def small():
+    return SweepView(configure("two-layer", n=16, contrast=1e3), {"n": [8, 16]})
+
+
+def row_of(view, name):
+    return next(row for row in view.choices.rows if row.name.value == name)
+
+
+def test_the_form_says_how_many_runs_before_any_is_made(small, eventually):
+    assert small.plan.text == "2 runs = 2 n"
+    small.choices.add()
+    eventually(lambda: "solver has no value yet" in small.plan.text)
+    row_of(small, "solver").known.value = "cg"
+    row_of(small, "solver").known.value = "pipecg"
+    assert row_of(small, "solver").text.value == "cg, pipecg"
+    eventually(lambda: small.plan.text == "4 runs = 2 n × 2 solver")
+    row_of(small, "solver").name.value = "contrast"
+    assert row_of(small, "contrast").text.value == ""
+    row_of(small, "contrast").text.value = "1e2, 1e4"
+    eventually(lambda: small.plan.text == "4 runs = 2 n × 2 contrast")
+    assert small.form.blocks["problem"].fields["contrast"].disabled
+    assert not small.rows
+    found = small.wait(LIMIT)
+    assert [(row["n"], row["contrast"]) for row in found.rows] == [(8, 1e2), (8, 1e4), (16, 1e2), (16, 1e4)]
+    assert list(small.map.down.options) == ["n", "contrast"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sentence"),
+    [
+        ("n", "8, x", "two-layer: n must be a whole number, got 'x'"),
+        ("n", "8, 8", "the value 8 twice"),
+        ("n", "", "n has no value yet"),
+        ("n", "-3", "n must be"),
+        ("solver", "cgg", "did you mean cgcg?"),
+        ("device", "abacus", "unknown device 'abacus'"),
+        ("seed", "x", "seed must be a whole number"),
+        ("rhs", "two", "rhs"),
+    ],
+)
+def test_a_wrong_value_is_a_sentence_and_run_repeats_it(small, eventually, name, text, sentence):
+    small.choices.rows[0].name.value = name
+    small.choices.rows[0].text.value = text
+    eventually(lambda: sentence in small.plan.text)
+    assert small.plan.tone == "bad"
+    small.run()
+    eventually(lambda: small.status.tone == "bad" and sentence in small.status.text and not small._run.disabled)
+    assert small.choices.rows[0].text.value == text
+    with pytest.raises(InputError):
+        small.wait(LIMIT)
+
+
+def test_what_stays_the_same_can_be_changed(small, eventually):
+    small.form.blocks["preconditioner"].choice.value = "neumann"
+    small.form.settings["rtol"].value = "1e-3"
+    eventually(lambda: "neumann" in small.rest.titles[0])
+    found = small.wait(LIMIT)
+    alone = sweep("two-layer", {"n": [8, 16]}, stopping=Stopping(rtol=1e-3), preconditioner="neumann", contrast=1e3)
+    assert [row["iterations"] for row in found.rows] == [row["iterations"] for row in alone.rows]
+
+
+def test_another_base_keeps_the_choices_that_it_has(small, eventually):
+    small.choices.add()
+    row_of(small, "solver").text.value = "cg, pipecg"
+    small.choices.add()
+    small.choices.rows[-1].name.value = "contrast"
+    small.choices.rows[-1].text.value = "1e2, 1e3"
+    small.rebase(configure("poisson5", n=12, preconditioner="none"))
+    assert "contrast is none of its parameters" in small.status.text
+    eventually(lambda: small.plan.text == "4 runs = 2 n × 2 solver")
+    found = small.wait(LIMIT)
+    assert found.provenance["configuration"]["problem"]["name"] == "poisson5"
+    assert found.provenance["configuration"]["preconditioner"]["name"] == "none"
+
+
+def test_rows_that_the_forms_problem_does_not_have_are_named_and_come_back(small, eventually):
+    small.choices.add()
+    small.choices.rows[-1].name.value = "contrast"
+    small.choices.rows[-1].text.value = "1e2, 1e3"
+    small.form.blocks["problem"].choice.value = "poisson5"
+    assert "contrast is none of its parameters" in small.status.text
+    assert [row.name.value for row in small.choices.rows] == ["n"]
+    small.form.blocks["problem"].choice.value = "two-layer"
+    assert row_of(small, "contrast").text.value == "1e2, 1e3"
+    eventually(lambda: small.plan.text == "4 runs = 2 n × 2 contrast")
+
+
+def test_a_page_that_is_turned_to_again_changes_nothing(small):
+    small.form.blocks["preconditioner"].choice.value = "neumann"
+    small.rebase(configure("two-layer", n=16, contrast=1e3))
+    assert small.form.blocks["preconditioner"].choice.value == "neumann"
+    other = configure("two-layer", n=16, solver="pipecg")
+    small.rebase(other)
+    assert small.form.blocks["preconditioner"].choice.value == other.preconditioner.name
+    small.form.blocks["solver"].choice.value = "sd"
+    small.rebase(other)
+    assert small.form.blocks["solver"].choice.value == "sd"
+
+
+def test_files_are_named_after_the_sweep_and_not_after_what_was_chosen_since(tmp_path):
+    view = SweepView("two-layer", {"n": [8]}, folder=tmp_path)
+    view.wait(LIMIT)
+    view.rebase(configure("poisson5", n=8))
+    assert view.export("csv").name.startswith("sweep-two-layer-")
+
+
+def test_the_map_is_painted_by_one_thread_at_a_time(monkeypatch):
+    held = []
+    plain = Figure.savefig
+    monkeypatch.setattr(
+        Figure, "savefig", lambda *given, **named: (held.append(PAINTING.locked()), plain(*given, **named))
+    )
+    view = SweepView("two-layer", {"n": [8]})
+    view.wait(LIMIT)
+    assert view.map.painter.wait(LIMIT)
+    assert held
+    assert all(held)
+
+
+def test_it_begins_with_a_suggestion():
+    view = SweepView()
+    assert view.runs == 6
+    assert view.plan.text == "6 runs = 2 n × 3 preconditioner"
+    with pytest.raises(InputError, match="give it alone"):
+        SweepView(configure("two-layer"), solver="cg")
+
+
+def test_cells_are_sorted_by_value_and_written_for_people():
+    table = SortTable()
+    table.show(["a"], [[1234], [0.000123456], [None], [True], ["x"], [math.nan]])
+    texts = [cells[0]["text"] for cells in table.rows]
+    assert texts == ["1,234", "0.0001235", "–", "yes", "x", "nan"]
+    assert [cells[0]["key"] for cells in table.rows] == [1234, 0.000123456, None, "yes", "x", None]
+
+
+def test_times_are_shown_in_the_unit_that_suits_and_their_sum_beside_them():
+    view = SweepView("two-layer", {"n": [8], "preconditioner": ["jacobi", "neumann:2"]})
+    view.wait(60)
+    times = [(5e-3, 2e-3), (1e-3, 0.5e-3)]
+    view.rows = [
+        {**row, "setup_seconds": setup, "iteration_seconds": each}
+        for row, (setup, each) in zip(view.rows, times, strict=True)
+    ]
+    view._mark()
+    heads = ["setup [ms]", "iterating [ms]", "setup + iterating [ms]"]
+    places = [view.table.columns.index(head) for head in heads]
+    assert [[cells[place]["key"] for place in places] for cells in view.table.rows] == [
+        pytest.approx([5, 2, 7]),
+        pytest.approx([1, 0.5, 1.5]),
+    ]
+    view.map.value.value = "seconds"
+    view.map.rows = view.rows
+    assert view.map.figure().axes[0].get_title(loc="left") == "setup + iteration time, ms"
+    assert unit_of([20.0, None, math.nan]) == ("s", 1.0)
+    assert unit_of([]) == ("s", 1.0)
+
+
+def test_a_row_that_failed_has_no_times():
+    row = {"n": 4, "N": None, "iterations": None, "setup_seconds": None, "iteration_seconds": None, "reason": "no"}
+    heads, cells = columns([{**row, "true_relative_residual": None}], {"n": [4]})
+    assert cells[0][heads.index("setup + iterating [s]")] is None
+
+
+def test_exports_are_downloaded(tmp_path, downloads, eventually):
+    view = SweepView("two-layer", {"n": [8]}, folder=tmp_path / "exports")
+    files = downloads(view.save_bar.saver.download)
+    found = view.wait(60)
+    view._exports[1].click()
+    ((name, content),) = eventually(files)
+    assert name.startswith("sweep-two-layer-")
+    assert name.endswith(".json")
+    assert json.loads(content)["rows"] == found.to_dict()["rows"]
+    assert not view.folder.exists()

@@ -1,0 +1,448 @@
+"""The field view: what is shown is sent, sections follow the sliders, a sentence can stand for a picture."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+import traitlets
+from scipy import sparse
+
+from tests.waiting import LIMIT
+from workbench.figures import plotted_data
+from workbench.live import FieldView
+from workbench.live.field import field_view as module
+from workbench.live.field.colormap import Colormap
+from workbench.live.field.pictures import scene
+from workbench.live.transport.publisher import Publisher
+from workbench.recording import load, save
+from workbench.run import Run, Session, State, Stopping, configure, run_through, solve
+
+
+@pytest.fixture
+def view():
+    made = FieldView()
+    yield made
+    made.publisher.close()
+
+
+def cube(n=16):
+    return scene("cube", configure("bubbles-3d", n=n).problem.assemble())
+
+
+def test_a_scene_is_sent_and_sent_again_after_a_reload(view, page_of, eventually):
+    page = page_of(view)
+    view.show(scene("layers", configure("two-layer", n=16).problem.assemble()))
+    eventually(lambda: page.messages and page.messages[-1]["title"] == "layers")
+    assert len(page.buffers[-1]) == 256
+    before = len(page.messages)
+    page.reload()
+    eventually(lambda: len(page.messages) > before)
+    assert page.messages[-1]["title"] == "layers"
+
+
+def test_a_cube_opens_a_quarter_in_and_follows_the_section(view, page_of, eventually):
+    page = page_of(view)
+    view.show(cube())
+    assert view.index == 4
+    eventually(lambda: page.messages and page.messages[-1]["cells"] == 16)
+    view.normal = "z"
+    eventually(lambda: page.messages[-1]["y"]["label"].startswith("y"))
+
+
+def test_the_section_stays_while_the_cells_do(view):
+    view.show(cube())
+    view.index = 9
+    view.show(cube())
+    assert view.index == 9
+    view.show(cube(8))
+    assert view.index == 2
+
+
+def test_an_index_out_of_the_cube_is_brought_back(view, page_of, eventually):
+    page = page_of(view)
+    view.show(cube())
+    view.index = 10_000
+    eventually(lambda: page.messages and page.messages[-1]["width"] == 16)
+
+
+def test_a_sentence_can_stand_for_a_picture(view, page_of, eventually):
+    page = page_of(view)
+    view.say("bcsstk15", "downloaded when the run starts")
+    eventually(lambda: page.messages and page.messages[-1]["note"])
+    assert page.messages[-1]["width"] == 0
+    assert view.figure() is None
+
+
+def test_what_is_shown_is_a_figure_too(view):
+    view.show(cube())
+    assert view.figure().axes[0].get_xlabel() == "x (side lengths)"
+
+
+def test_a_figure_says_which_plane_it_shows_and_so_do_its_numbers(view):
+    view.show(cube())
+    view.index = 10_000
+    assert view.plane == "y = 0.969"
+    figure = view.figure()
+    assert figure.axes[0].get_title().endswith(", y = 0.969")
+    assert set(plotted_data(figure)["series"]) == {"y = 0.969"}
+
+
+ENDLESS = Stopping(rtol=1e-300, maxiter=10**9, stagnation=10**9)
+
+
+def plane(page):
+    """The last picture, row 0 at the bottom, as shares of the colour scale."""
+    message, buffer = page.received[-1]
+    earlier = sum(told["bytes"] for told in message["before"])
+    pixels = np.frombuffer(buffer, np.uint8, message["width"] * message["height"], earlier)
+    return pixels.reshape(message["height"], message["width"])[::-1] / 255
+
+
+def shown(page, quantity, **told):
+    """Whether the last message is a picture of a quantity, with these values."""
+    last = page.messages[-1] if page.messages else {}
+    return last.get("quantity") == quantity and last.get("width") and all(last[key] == told[key] for key in told)
+
+
+def test_the_residual_of_a_session_is_seen_while_it_runs_and_at_its_end(view, page_of, eventually):
+    page = page_of(view)
+    session = Session(configure("poisson5", n=384, stopping=ENDLESS))
+    view.quantity = "residual"
+    eventually(lambda: page.messages and "as soon as a run has begun" in page.messages[-1]["note"])
+    view.follow(session)
+    eventually(lambda: "has not begun" in page.messages[-1]["note"])
+    session.start()
+    eventually(lambda: shown(page, "residual"))
+    first = page.messages[-1]["iteration"]
+    eventually(lambda: page.messages[-1]["iteration"] > first)
+    message = page.messages[-1]
+    assert (message["width"], message["scale"], message["signed"]) == (128, "symlog", True)
+    assert "3 x 3 cells" in message["note"]
+    eventually(lambda: len(page.messages[-1]["before"]) >= 2)
+    *told, last = [picture["iteration"] for picture in (*page.messages[-1]["before"], page.messages[-1])]
+    assert sorted({*told, last}) == [*told, last]
+    assert message["threshold"] == pytest.approx(message["high"] / 1000)
+    assert "r of the recurrence" in message["note"]
+    session.pause()
+    eventually(lambda: session.state is State.PAUSED)
+    time.sleep(0.2)
+    eventually(lambda: shown(page, "residual", width=384, iteration=session.run.iterations, before=[]))
+    r = session.run.workspace.vectors["r"].reshape(384, 384)
+    shades = Colormap.of(r, logarithmic=True)
+    np.testing.assert_array_equal(np.rint(255 * plane(page)), shades.to_bytes(r))
+    session.stop()
+    session.wait(LIMIT)
+    eventually(lambda: not view.publish())
+    assert page.messages[-1]["iteration"] == session.run.iterations
+
+
+def test_pictures_come_at_most_ten_times_a_second(view, page_of, eventually):
+    page = page_of(view)
+    session = Session(configure("poisson5", n=256, stopping=ENDLESS))
+    view.quantity = "solution"
+    view.follow(session)
+    session.start()
+    eventually(lambda: shown(page, "solution"))
+    before, begun = session.run.snapshots.count, time.monotonic()
+    time.sleep(1.0)
+    taken, spent = session.run.snapshots.count - before, time.monotonic() - begun
+    session.stop()
+    session.wait(LIMIT)
+    assert taken <= 11 * spent + 2
+
+
+@pytest.mark.parametrize("unseen", ["hidden", "no page", "another quantity"])
+def test_a_run_that_nobody_sees_is_not_looked_at(view, page_of, eventually, unseen):
+    view.quantity = "coefficient" if unseen == "another quantity" else "residual"
+    page = None if unseen == "no page" else page_of(view)
+    view.link.hidden = unseen == "hidden"
+    session = Session(configure("poisson5", n=256, stopping=ENDLESS))
+    view.follow(session)
+    session.start()
+    eventually(lambda: session.run is not None and session.run.iterations > 500)
+    assert session.run.snapshots.count == 0
+    if unseen == "hidden":
+        view.link.hidden = False
+        view.publisher.wake()
+        eventually(lambda: shown(page, "residual"))
+    session.stop()
+    session.wait(LIMIT)
+
+
+def test_the_error_where_the_solution_is_known(view, page_of, eventually):
+    page = page_of(view)
+    view.quantity = "error"
+    known = Run(configure("poisson5", n=8, rhs="ones-scaled"))
+    view.follow(known)
+    eventually(lambda: shown(page, "error", iteration=0))
+    for _ in range(4):
+        known.step()
+    eventually(lambda: shown(page, "error", iteration=3))
+    shades = Colormap.of(1 / 8 - known.x, logarithmic=True)
+    np.testing.assert_array_equal(np.rint(255 * plane(page)).ravel(), shades.to_bytes(1 / 8 - known.x))
+
+
+def test_where_it_is_not_known_states_are_set_against_the_final_x(view, page_of, eventually):
+    page = page_of(view)
+    view.quantity = "error"
+    session = Session(configure("poisson5", n=16))
+    view.follow(session)
+    states = {}
+    for count in range(1, 4):
+        session.step()
+        eventually(lambda n=count: session.run and session.run.history.count == n and session.state is State.PAUSED)
+        eventually(lambda n=count: page.messages and f"{n} so far" in page.messages[-1]["note"])
+        states[count - 1] = session.run.x
+    session.resume()
+    result = session.wait(LIMIT)
+    eventually(lambda: shown(page, "error", iteration=0))
+    assert page.messages[-1]["frames"][:3] == [0, 1, 2]
+    assert "in place of the error, since the exact solution is not known" in page.messages[-1]["note"]
+    assert page.messages[-1]["bar"] == "final x − x"
+    assert view.figure().axes[1].get_ylabel().startswith("final x − x, linear within")
+    view.frame = 2
+    eventually(lambda: shown(page, "error", iteration=2))
+    error = result.x - states[2]
+    np.testing.assert_array_equal(
+        np.rint(255 * plane(page)).ravel(), Colormap.of(error, logarithmic=True).to_bytes(error)
+    )
+    view.follow(result)
+    eventually(lambda: "no x was kept" in page.messages[-1]["note"])
+
+
+def test_colours_sections_and_subdomains_are_chosen(view, page_of, eventually):
+    page = page_of(view)
+    run = Run(configure("bubbles-3d", n=16, deflation="blocks:2"))
+    for _ in range(5):
+        run.step()
+    view.quantity = "residual"
+    view.follow(run)
+    eventually(lambda: shown(page, "residual", scale="symlog", cells=16))
+    assert page.messages[-1]["segments"] > 0
+    assert page.messages[-1]["outlined"]
+    view.overlay = False
+    eventually(lambda: page.messages[-1]["segments"] == 0)
+    view.colours = "linear"
+    eventually(lambda: page.messages[-1]["scale"] == "linear")
+    view.normal, view.index = "z", 3
+    cube = run.workspace.vectors["r"].reshape(16, 16, 16)
+    shades = Colormap.of(cube[3], logarithmic=False)
+    eventually(lambda: np.array_equal(np.rint(255 * plane(page)), shades.to_bytes(cube[3])))
+    assert page.messages[-1]["y"]["label"].startswith("y")
+    figure = view.figure()
+    assert figure.axes[0].get_xlabel() == "x (side lengths)"
+    assert view.plane == "z = 0.219"
+    assert figure.axes[0].get_title() == "after iteration 4, z = 0.219"
+    assert set(plotted_data(figure)["series"]) == {"z = 0.219"}
+
+
+def test_a_section_of_a_run_begins_a_quarter_in_unless_it_is_given(view, page_of, eventually):
+    page = page_of(view)
+    run = Run(configure("bubbles-3d", n=16))
+    view.quantity = "solution"
+    view.follow(run)
+    eventually(lambda: page.messages and page.messages[-1]["width"] and view.index == 4)
+    given = FieldView(normal="x", index=7, quantity="solution")
+    page = page_of(given)
+    given.follow(run)
+    eventually(lambda: page.messages and page.messages[-1]["width"])
+    assert given.index == 7
+    given.publisher.close()
+
+
+def test_the_coefficient_of_a_run_that_is_followed_is_drawn_by_a_worker(view, page_of, eventually):
+    page = page_of(view)
+    session = Session(configure("two-layer", n=16, deflation="stripes"))
+    view.follow(session)
+    session.wait(LIMIT)
+    eventually(lambda: shown(page, "coefficient", scale="log"))
+    assert page.messages[-1]["segments"] > 0
+
+
+def test_a_loaded_run_shows_its_solution_and_says_what_it_lacks(view, page_of, eventually, tmp_path):
+    page = page_of(view)
+    result = run_through(Run(configure("two-layer", n=16)))
+    with_solution, without = (
+        load(save(result.record(with_solution=kept), tmp_path / f"{kept}.npz")) for kept in (True, False)
+    )
+    view.quantity = "solution"
+    view.follow(with_solution)
+    eventually(lambda: shown(page, "solution", iteration=result.iterations))
+    shades = Colormap.of(result.x, logarithmic=False)
+    np.testing.assert_array_equal(np.rint(255 * plane(page)).ravel(), shades.to_bytes(result.x))
+    view.quantity = "residual"
+    eventually(lambda: shown(page, "residual"))
+    assert "recomputed" in page.messages[-1]["note"]
+    view.follow(without)
+    eventually(lambda: "no solution was kept of this run" in page.messages[-1]["note"])
+    view.quantity = "coefficient"
+    eventually(lambda: shown(page, "coefficient"))
+
+
+def test_a_matrix_without_a_grid_shows_a_band(view, page_of, eventually):
+    page = page_of(view)
+    matrix = sparse.diags_array(np.arange(1.0, 1001.0)).tocsr()
+    result = solve(matrix, np.ones(1000), rtol=1e-10)
+    view.quantity = "solution"
+    view.follow(result)
+    eventually(lambda: shown(page, "solution", band=True, width=500))
+    message, buffer = page.received[-1]
+    low, high = np.frombuffer(buffer, np.float32).reshape(2, 500)
+    span = message["high"] - message["low"]
+    np.testing.assert_allclose(message["low"] + span * high, result.x[::2], rtol=1e-5)
+    np.testing.assert_allclose(message["low"] + span * low, result.x[1::2], rtol=1e-5)
+    assert view.figure().axes[0].get_ylabel() == "solution x"
+    view.quantity = "residual"
+    eventually(lambda: "does not hold its matrix" in page.messages[-1]["note"])
+
+
+def test_a_session_that_failed_says_why(view, page_of, eventually):
+    page = page_of(view)
+    view.quantity = "solution"
+    session = Session(configure("poisson5", n=8, deflation="blocks:64"))
+    view.follow(session)
+    session.start()
+    eventually(lambda: session.error and page.messages and session.error in page.messages[-1]["note"])
+
+
+def test_what_an_accelerator_held_is_seen_from_the_host_after_the_end(view, page_of, eventually, accelerator):
+    page = page_of(view)
+    view.quantity = "residual"
+    session = Session(configure("two-layer", n=16, device=accelerator.spec))
+    view.follow(session)
+    result = session.wait(LIMIT)
+    taken = session.run.snapshots.count
+    # Whether the last look came before the end, from the recurrence, or after it is a matter of chance.
+    eventually(lambda: shown(page, "residual", iteration=result.iterations))
+    view.quantity = "solution"
+    eventually(lambda: shown(page, "solution", iteration=result.iterations))
+    shades = Colormap.of(result.x, logarithmic=False)
+    np.testing.assert_array_equal(np.rint(255 * plane(page)).ravel(), shades.to_bytes(result.x))
+    assert session.run.snapshots.count == taken
+
+
+def test_a_coefficient_that_comes_late_is_not_shown_under_another_run(view, page_of, eventually, monkeypatch):
+    page = page_of(view)
+    asked, go = threading.Event(), threading.Event()
+
+    def slow(title, system):
+        if "two-layer" in title:
+            asked.set()
+            go.wait(LIMIT)
+        return scene(title, system)
+
+    monkeypatch.setattr(module, "scene", slow)
+    view.follow(Run(configure("two-layer", n=16)))
+    assert asked.wait(LIMIT)
+    # Not begun, so that nothing of its own covers what comes late.
+    session = Session(configure("poisson5", n=8))
+    view.follow(session)
+    go.set()
+    assert view._drawing.wait(LIMIT)
+    assert view.scene is None
+    session.wait(LIMIT)
+    eventually(lambda: shown(page, "coefficient", width=8))
+
+
+def test_a_closed_view_leaves_a_publisher_that_was_given_at_work(eventually):
+    publisher, ticks = Publisher(), []
+    view = FieldView(publisher)
+    view.follow(Session(configure("poisson5", n=8)))
+    view.close()
+    publisher.add(lambda: bool(ticks.append(1)))
+    eventually(lambda: ticks)
+    publisher.close()
+
+
+def test_a_view_that_could_not_be_made_is_let_go_in_silence(monkeypatch):
+    complaints = []
+    monkeypatch.setattr(sys, "unraisablehook", complaints.append)
+    with pytest.raises(traitlets.TraitError):
+        FieldView(quantity="heat")
+    gc.collect()
+    assert not complaints
+
+
+ON_LEVELS = {"deflation": "levelset:8", "coarse": "multilevel:bottom=60", "preconditioner": "jacobi"}
+
+
+def boundary(page):
+    """The length of all boundaries in the last picture, in side lengths."""
+    message, buffer = page.received[-1]
+    ends = np.frombuffer(buffer[len(buffer) - 16 * message["segments"] :], "<f4").reshape(-1, 4)
+    return round(float(np.abs(ends[:, 2:] - ends[:, :2]).sum()), 3)
+
+
+@pytest.mark.parametrize("quantity", ["coefficient", "solution"])
+@pytest.mark.parametrize("problem", ["bubbles-2d", "bubbles-3d"])
+def test_parts_of_any_level_can_be_outlined(view, page_of, eventually, problem, quantity):
+    page = page_of(view)
+    run = Run(configure(problem, n=32, **{**ON_LEVELS, "deflation": "levelset:16"}))
+    run_through(run)
+    view.quantity = quantity
+    view.follow(run)
+    eventually(lambda: page.messages and page.messages[-1].get("levels"))
+    sizes = run.setup.projection._factor.sizes
+    names = page.messages[-1]["levels"]
+    dimensions = len(run.setup.system.grid)
+    assert len(names) == len(sizes) > 1
+    for level, (name, size) in enumerate(zip(names, sizes, strict=True)):
+        box = " x ".join([str(2 * 2**level)] * dimensions)
+        assert name.startswith(f"level {level}: {size:,} parts, boxes of {box} cells")
+    assert names[-1].endswith(", the coarsest")
+    lengths = []
+    for level in range(len(names)):
+        view.level = level
+        eventually(lambda: not view.publish())
+        lengths.append(boundary(page))
+    # Boundaries of a level are among those of the finer one.
+    assert lengths == sorted(set(lengths), reverse=True)
+    view.level = 99
+    eventually(lambda: not view.publish())
+    assert boundary(page) == lengths[-1]
+
+
+def test_there_is_no_choice_of_a_level_where_the_coarse_solver_has_none(view, page_of, eventually):
+    page = page_of(view)
+    run = Run(configure("bubbles-2d", n=24, **{**ON_LEVELS, "coarse": "cholesky"}))
+    run_through(run)
+    view.quantity = "solution"
+    view.follow(run)
+    eventually(lambda: shown(page, "solution"))
+    eventually(lambda: not view.publish())
+    assert page.messages[-1]["outlined"]
+    assert not any(message.get("levels") for message in page.messages)
+
+
+def test_the_levels_of_a_run_are_not_those_of_another_scene(view, page_of, eventually):
+    page = page_of(view)
+    run = Run(configure("bubbles-2d", n=24, **ON_LEVELS))
+    run_through(run)
+    view.follow(run)
+    eventually(lambda: page.messages and page.messages[-1].get("levels"))
+    labels = run.setup.labels
+    view.show(scene("other", run.setup.system).with_labels(labels // 2))
+    eventually(lambda: page.messages[-1]["title"] == "other")
+    assert not page.messages[-1]["levels"]
+    view.level = 1
+    assert "level 1" not in view.figure().axes[0].get_title()
+    view.show(scene("same", run.setup.system).with_labels(labels.copy()))
+    eventually(lambda: page.messages[-1]["title"] == "same")
+    assert page.messages[-1]["levels"]
+    assert ", level 1: " in view.figure().axes[0].get_title()
+
+
+def test_a_loaded_run_has_its_levels(view, page_of, eventually, tmp_path):
+    page = page_of(view)
+    configuration = configure("bubbles-2d", n=24, **ON_LEVELS)
+    sizes = Run(configuration).setup.projection._factor.sizes
+    record = load(save(run_through(Run(configuration)).record(with_solution=True), tmp_path / "run.npz"))
+    view.quantity = "solution"
+    view.follow(record)
+    eventually(lambda: page.messages and page.messages[-1].get("levels"))
+    assert [int(name.split()[2].replace(",", "")) for name in page.messages[-1]["levels"]] == list(sizes)

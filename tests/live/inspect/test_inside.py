@@ -1,0 +1,241 @@
+"""The look inside as a whole: one run in four tabs, and what is not seen does nothing."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from tests.waiting import LIMIT
+from workbench.errors import InputError
+from workbench.live import InsideView, explore
+from workbench.live.inspect.inside import DRAWING, NOTHING, TABS
+from workbench.live.inspect.inside_page import HINT, InsidePage
+from workbench.recording import load, save
+from workbench.run import Race, Run, Session, Stopping, configure, run_through
+
+ENDLESS = Stopping(rtol=1e-300, maxiter=10**9, stagnation=10**9)
+
+
+@pytest.fixture
+def view():
+    made = InsideView()
+    yield made
+    made.close()
+    made.publisher.close()
+
+
+def turn(view, name):
+    view.tabs.selected_index = TABS.index(name)
+
+
+def sentence(view, name):
+    box = view.tabs.children[TABS.index(name)]
+    return getattr(box.children[0], "value", "")
+
+
+def run_of(**choices):
+    return run_through(Run(configure("two-layer", n=12, **choices), trace=True))
+
+
+def test_a_run_is_followed_by_all_tabs_and_another_one_after_it(view, page_of, eventually):
+    field, timeline = page_of(view.field), page_of(view.timeline)
+    assert sentence(view, "Spectrum") == NOTHING
+    first, second = run_of(), run_of(deflation="stripes:2")
+    view.field.quantity = "solution"
+    for result in (first, second):
+        view.follow(result)
+        turn(view, "Field")
+        eventually(lambda n=result.iterations: field.messages and field.messages[-1].get("iteration") == n)
+        turn(view, "Timeline")
+        eventually(lambda n=result.trace.count: sum(m["count"] for m in since_reset(timeline)) == n)
+        turn(view, "Spectrum")
+        eventually(lambda: view.spectrum)
+        assert view.spectrum.slider.max == result.iterations
+        assert view.roofline is None
+    turn(view, "Roofline")
+    eventually(lambda: view.roofline)
+    assert view.roofline.trace is second.trace
+
+
+def since_reset(page):
+    messages = page.messages
+    starts = [place for place, message in enumerate(messages) if message["reset"]]
+    return messages[starts[-1] :] if starts else []
+
+
+def test_what_is_behind_another_tab_does_nothing(view, page_of, eventually):
+    field, timeline = page_of(view.field), page_of(view.timeline)
+    view.field.quantity = "residual"
+    session = Session(configure("poisson5", n=256, stopping=ENDLESS), trace=True)
+    view.follow(session)
+    turn(view, "Spectrum")
+    session.start()
+    eventually(lambda: view.spectrum and "After" in view.spectrum.message.value)
+    assert session.run.snapshots.count == 0
+    assert not any(message.get("count") for message in timeline.messages)
+    assert not any(message.get("width") for message in field.messages)
+    turn(view, "Field")
+    eventually(lambda: session.run.snapshots.count > 2)
+    message, shown = view.spectrum.message.value, view.spectrum._shown
+    before = session.run.iterations
+    eventually(lambda: session.run.iterations > before + 20)
+    assert view.spectrum.publish() is False
+    assert (view.spectrum.message.value, view.spectrum._shown) == (message, shown)
+    session.stop()
+    session.wait(LIMIT)
+
+
+def test_a_view_is_made_by_a_worker_and_a_run_without_one_says_why(view, eventually, monkeypatch):
+    made_by = []
+    monkeypatch.setattr(
+        "workbench.live.plots.spectrum.SpectrumView.show", lambda _view: made_by.append(threading.current_thread().name)
+    )
+    turn(view, "Spectrum")
+    view.follow(run_of())
+    eventually(lambda: view.spectrum)
+    assert made_by[0] == "workbench-inside"
+    monkeypatch.undo()
+    view.follow(run_of(solver="sd"))
+    eventually(lambda: "no beta" in sentence(view, "Spectrum"))
+    view.follow(run_of())
+    eventually(lambda: view.spectrum and sentence(view, "Spectrum") not in (DRAWING, NOTHING))
+
+
+def test_a_loaded_run_is_replayed(view, page_of, eventually, tmp_path):
+    field = page_of(view.field)
+    result = run_of(deflation="stripes:2")
+    loaded = load(save(result.record(with_solution=True), tmp_path / "a.run.npz"))
+    view.follow(loaded)
+    view.field.quantity = "solution"
+    eventually(lambda: field.messages and field.messages[-1].get("iteration") == result.iterations)
+    turn(view, "Spectrum")
+    eventually(lambda: view.spectrum)
+    assert list(view.spectrum.exact) == ["A", "M^-1 A", "M^-1 P A"]
+
+
+def test_it_is_displayed_by_its_box(view):
+    bundle = view._repr_mimebundle_()
+    data = bundle[0] if isinstance(bundle, tuple) else bundle
+    assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == view.box.model_id
+
+
+def test_a_view_that_is_taken_off_is_served_no_more():
+    view = InsideView(run_of())
+    assert view.publisher._views
+    view.close()
+    assert not view.publisher._views
+    view.publisher.close()
+
+
+def test_the_explorer_goes_on_when_the_page_that_looks_inside_is_closed(eventually):
+    explorer, ticks = explore(n=12), []
+    explorer.run().wait(LIMIT)
+    page = InsidePage(explorer)
+    page.close()
+    explorer.publisher.add(lambda: bool(ticks.append(1)))
+    eventually(lambda: ticks)
+    explorer.close()
+
+
+def test_runs_of_other_views_are_looked_into_and_made_again_with_timings(eventually, monkeypatch):
+    explorer = explore(n=12)
+    race = Race([configure("two-layer", n=12, deflation=name) for name in ("none", "stripes")])
+    others = []
+    page = InsidePage(explorer, lambda: list(others))
+    assert page.choice.disabled
+    with pytest.raises(InputError, match="run something first"):
+        page.run_again()
+    explorer.run().wait(60)
+    race.wait(60)
+    # Twice the same name, as after a race that was run again.
+    others += [("race, lane", lane.result) for lane in race.entries]
+    page.renew()
+    assert [name for name, _ in page.choice.options] == [explorer.runs[0][0], "race, lane", "race, lane"]
+    page.choice.index = 2
+    assert page.inside._run is race.entries[1].result
+    followed = []
+    with monkeypatch.context() as patch:
+        patch.setattr(page.inside, "follow", followed.append)
+        page.renew()
+    assert not followed
+    assert page.offer.layout.display is None
+    assert "without kernel timings" in page.status.text
+    page.again.click()
+    session = page.inside._run
+    assert session.configuration == race.entries[1].configuration
+    session.wait(60)
+    assert session.run.trace.count
+    eventually(lambda: page.offer.layout.display == "none")
+    assert page.choice.label.startswith("with timings 1: two-layer:12, cg")
+    race = Race([configure("two-layer", n=12)])
+    race.wait(60)
+    others[:] = [("race, lane", race.entries[0].result)]
+    page.renew()
+    assert page.inside._run is race.entries[0].result
+    page.close()
+    explorer.close()
+
+
+def test_a_run_that_does_not_say_what_it_was_cannot_be_made_again():
+    record = run_of().record()
+    record.provenance.pop("configuration")
+    explorer = explore(n=12)
+    page = InsidePage(explorer, lambda: [("loaded", record)])
+    page.again.click()
+    assert "so it cannot be made again" in page.status.text
+    assert page.status.tone == "bad"
+    page.close()
+    explorer.close()
+
+
+def test_what_is_on_a_hidden_page_does_nothing(view, page_of, eventually):
+    field = page_of(view.field)
+    view.hide(True)
+    view.follow(run_of())
+    assert view.field.link.hidden
+    assert view.timeline.link.hidden
+    turn(view, "Spectrum")
+    assert view._worker.wait(LIMIT)
+    assert view.spectrum is None
+    assert not any(message.get("width") for message in field.messages)
+    view.hide(False)
+    eventually(lambda: view.spectrum)
+    assert not view.spectrum.hidden
+    view.hide(True)
+    assert view.spectrum.hidden
+    view.hide(False)
+    turn(view, "Field")
+    eventually(lambda: any(message.get("width") for message in field.messages))
+
+
+def test_figures_go_into_the_folder_under_the_time_of_the_run(tmp_path, eventually):
+    view = InsideView(folder=tmp_path)
+    names = set()
+    for started in ("2026-01-31T12:00:00+00:00", "2026-01-31T12:00:01+00:00"):
+        run = Run(configure("two-layer", n=12), trace=True)
+        run.started = started
+        view.follow(run_through(run))
+        for name, made in (("Spectrum", lambda: view.spectrum), ("Roofline", lambda: view.roofline)):
+            turn(view, name)
+            bar = eventually(made).save_bar
+            names |= {path.name for path in bar.save("svg") if path.parent == tmp_path}
+    kinds = [name.partition("-")[0] for name in names]
+    assert sorted(kinds) == sorted(2 * ["ritz", "estimates", "levels", "roofline"])
+    view.close()
+
+
+def test_on_a_page_an_untraced_run_is_told_what_to_press_and_in_a_notebook_what_to_write(page_of, eventually):
+    run = run_through(Run(configure("two-layer", n=12)))
+    alone, paged = InsideView(run), InsideView(run, hint=HINT)
+    for view, words in ((alone, "Session(configuration, trace=True)"), (paged, "press “Run again with timings”")):
+        page = page_of(view.timeline)
+        view.tabs.selected_index = 2
+        eventually(lambda page=page, words=words: page.messages and words in page.messages[-1]["note"])
+        view.tabs.selected_index = 3
+        eventually(lambda view=view, words=words: view.roofline and words in view.roofline.message.value)
+        view.close()
+    explorer = explore(n=12)
+    page = InsidePage(explorer)
+    assert page.inside.timeline._hint == HINT
+    explorer.close()

@@ -1,0 +1,83 @@
+"""The scripts that widgets carry: whole, small, and free of anything to fetch."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from workbench.live.kit.assets import SHEETS, STATIC, imports, module, style_sheet
+
+FILES = {path.relative_to(STATIC).as_posix(): path.read_text(encoding="utf-8") for path in STATIC.rglob("*.js")}
+WIDGETS = sorted(name for name, text in FILES.items() if "export default" in text)
+WORKERS = {
+    "field/fieldworker.js": "class FieldPlot",
+    "plots/plotworker.js": "class Plot",
+    "plots/timelineworker.js": "class TimelinePlot",
+}
+ROOMS = ("transport", "kit", "plots", "field", "build", "solve", "compare", "inspect", "teach", "app")
+"""From the lowest to the highest, as the contract of import-linter in pyproject.toml has it for Python."""
+
+
+@pytest.mark.parametrize("name", WORKERS)
+def test_a_worker_is_joined_too_and_exports_nothing(name):
+    text = module(name)
+    assert WORKERS[name] in text
+    assert not re.search(r"^(import|export) ", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", WIDGETS)
+def test_a_module_is_joined_from_its_parts(name):
+    text = module(name)
+    assert "import " not in re.sub(r"//.*", "", text)
+    assert text.count("export default") == 1
+    assert not re.search(r"^export (function|const|class)", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", WIDGETS)
+def test_a_module_is_small(name):
+    assert len(module(name).encode()) < 50_000
+
+
+def test_what_a_part_imports_is_there():
+    for name, text in FILES.items():
+        statements = re.findall(r'^import \{ (.*) \} from "(.*)";$', text, re.MULTILINE)
+        assert len(statements) == len(re.findall(r"^import ", text, re.MULTILINE)), f"{name} imports in another form"
+        for (wanted, _), source in zip(statements, imports(name), strict=True):
+            given = re.findall(r"^export (?:function|const|class) (\w+)", FILES[source], re.MULTILINE)
+            assert set(wanted.split(", ")) <= set(given), f"{name} imports {wanted} from {source}"
+
+
+def test_modules_import_from_their_own_folder_and_lower_ones():
+    for name in FILES:
+        for wanted in imports(name):
+            own, other = name.split("/")[0], wanted.split("/")[0]
+            assert ROOMS.index(other) <= ROOMS.index(own), f"{name} imports {wanted}"
+
+
+def test_every_module_is_part_of_a_widget():
+    def reached(name: str) -> set[str]:
+        return {name}.union(*(reached(wanted) for wanted in imports(name)))
+
+    assert set().union(*(reached(name) for name in (*WIDGETS, *WORKERS))) == set(FILES)
+
+
+def test_nothing_is_fetched_from_elsewhere():
+    for path in STATIC.rglob("*.*"):
+        assert not re.search(r"https?://|@import|url\(", path.read_text(encoding="utf-8")), path.name
+
+
+def test_no_two_modules_of_a_text_define_one_name_twice():
+    for name in (*WIDGETS, *WORKERS):
+        found = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+|\[[^\]]*\])", module(name), re.MULTILINE)
+        names = [part for text in found for part in re.findall(r"\w+", text)]
+        assert len(names) == len(set(names)), f"{name}: {sorted({twice for twice in names if names.count(twice) > 1})}"
+
+
+def test_every_style_sheet_is_joined():
+    found = {path.relative_to(STATIC).as_posix() for path in STATIC.rglob("*.css")}
+    assert found == {f"{name}/style.css" for name in SHEETS}
+
+
+def test_colours_follow_the_theme():
+    assert style_sheet().count("--jp-") > 10

@@ -1,0 +1,181 @@
+"""What the convergence view sends: every sample once, everything after a reload, the end always."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.waiting import LIMIT
+from workbench.live import ConvergenceView
+from workbench.live.plots import convergence as module
+from workbench.live.transport import publisher
+from workbench.run import Session, Stopping, configure
+
+
+@pytest.fixture
+def view():
+    made = ConvergenceView()
+    yield made
+    made.publisher.close()
+
+
+def relative(run):
+    return run.history["residual"] / np.linalg.norm(run.setup.b)
+
+
+def finished(**choices):
+    session = Session(configure("two-layer", **{"n": 32, **choices}))
+    session.wait(LIMIT)
+    return session
+
+
+def test_a_run_arrives_whole_and_in_order(view, page_of, eventually):
+    page = page_of(view)
+    session = Session(configure("two-layer", n=64))
+    curve = view.watch(session)
+    session.start()
+    session.wait(LIMIT)
+    eventually(lambda: page.curves().get(curve.key, np.empty(0)).size == session.run.history.count)
+    np.testing.assert_allclose(page.curves()[curve.key], relative(session.run), rtol=1e-6)
+    eventually(lambda: not page.messages[-1]["curves"][-1]["live"])
+
+
+def test_the_tolerance_is_relative_to_b(view, page_of, eventually):
+    page = page_of(view)
+    view.watch(finished(stopping=Stopping(rtol=1e-4)))
+    eventually(lambda: page.curves())
+    assert page.messages[-1]["curves"][0]["tolerance"] == pytest.approx(1e-4)
+
+
+def test_another_norm_has_no_line_and_says_so(view, page_of, eventually):
+    page = page_of(view)
+    view.watch(finished(stopping=Stopping(norm="natural")))
+    eventually(lambda: page.curves())
+    told = page.messages[-1]["curves"][0]
+    assert told["tolerance"] == 0
+    assert "stops by the natural norm" in told["label"]
+
+
+def test_a_reload_gets_everything_again(view, page_of, eventually):
+    session = finished()
+    page = page_of(view)
+    curve = view.watch(session)
+    eventually(lambda: page.curves().get(curve.key, np.empty(0)).size == session.run.history.count)
+    page.received.clear()
+    page.reload()
+    eventually(lambda: page.messages)
+    assert page.messages[0]["reset"]
+    assert page.curves()[curve.key].size == session.run.history.count
+
+
+def test_a_page_that_does_not_paint_is_sent_no_more_than_its_credit(view, page_of, eventually, monkeypatch):
+    monkeypatch.setattr(publisher, "CREDIT", 2)
+    page = page_of(view)
+    page.slow = True
+    session = Session(configure("two-layer", n=128, stopping=Stopping(rtol=1e-12)))
+    curve = view.watch(session)
+    session.start()
+    session.wait(LIMIT)
+    view.publisher.wake()
+    eventually(lambda: view._curves[0].session is None)
+    assert len(page.messages) == 2
+    page.slow = False
+    page.paint()
+    eventually(lambda: page.curves()[curve.key].size == session.run.history.count)
+
+
+def test_nothing_waits_for_a_page_that_never_comes(view):
+    session = Session(configure("two-layer", n=32))
+    view.watch(session)
+    assert session.wait(LIMIT).converged
+
+
+def test_large_histories_go_in_pieces(view, page_of, eventually, monkeypatch):
+    monkeypatch.setattr(module, "MOST_SAMPLES", 10)
+    session = finished()
+    page = page_of(view)
+    curve = view.watch(session)
+    eventually(lambda: page.curves().get(curve.key, np.empty(0)).size == session.run.history.count)
+    assert len(page.messages) > 3
+    assert all(len(buffer) <= 40 for buffer in page.buffers)
+
+
+def test_a_second_run_stays_beside_the_first_and_looks_different(view, page_of, eventually):
+    page = page_of(view)
+    first, second = view.watch(finished()), view.watch(finished(preconditioner="neumann:2"))
+    eventually(lambda: set(page.curves()) == {first.key, second.key})
+    styles = {told["key"]: (told["colour"], tuple(told["dash"])) for m in page.messages for told in m["curves"]}
+    assert styles[first.key] != styles[second.key]
+
+
+def test_clear_keeps_the_run_that_goes_on(view, page_of, eventually):
+    page = page_of(view)
+    view.watch(finished())
+    eventually(lambda: view.curves[0].session is None)
+    going = Session(configure("two-layer", n=32))
+    curve = view.watch(going)
+    view.clear()
+    assert view.curves == (curve,)
+    going.start()
+    going.wait(LIMIT)
+    eventually(lambda: set(page.curves()) == {curve.key})
+
+
+def test_a_run_that_fails_in_setup_leaves_no_curve(view, eventually):
+    session = Session(configure("poisson5", n=8, deflation="blocks:64"))
+    view.watch(session)
+    session.start()
+    eventually(lambda: not view.curves)
+
+
+def test_a_record_can_be_put_on_the_plot(view, page_of, eventually):
+    session = finished()
+    page = page_of(view)
+    curve = view.add(session.result.record(), "from a file")
+    eventually(lambda: page.curves())
+    np.testing.assert_allclose(page.curves()[curve.key], relative(session.run), rtol=1e-6)
+    assert page.messages[-1]["curves"][0]["label"] == "from a file"
+    assert page.messages[-1]["curves"][0]["tolerance"] == pytest.approx(1e-6)
+
+
+def test_a_line_moved_on_the_plot_is_told_and_marked(view, page_of, eventually):
+    page = page_of(view)
+    curve = view.watch(finished())
+    eventually(lambda: page.curves())
+    assert not page.messages[-1]["marked"]
+    heard = []
+    view.on_tolerance(heard.append)
+    for value, turn in ((1e-3, 5), (1e-4, 6), (-1.0, 7), (float("nan"), 8), ("much", 8), ([], 8)):
+        view._receive(None, {"kind": "tolerance", "value": value, "turn": turn}, [])
+    assert heard == [1e-3, 1e-4]
+    assert view.tolerance == curve.line == 1e-4
+    eventually(lambda: page.messages[-1]["turn"] == 6 and page.messages[-1]["marked"])
+    view._receive(None, {"kind": "tolerance", "value": None, "turn": 9}, [])
+    assert view.tolerance is None
+    assert curve.line == pytest.approx(1e-6)
+    eventually(lambda: page.messages[-1]["turn"] == 9 and not page.messages[-1]["marked"])
+
+
+def test_the_page_learns_who_may_still_come_in_and_who_has_parted(view, page_of, eventually):
+    page = page_of(view)
+    going = Session(configure("two-layer", n=32))
+    view.watch(going)
+    view.watch(finished(stopping=Stopping(rtol=1e-17, maxiter=2000), n=16))
+    told = {}
+    eventually(lambda: told.update({c["key"]: c for m in page.messages for c in m["curves"]}) or len(told) == 2)
+    eventually(
+        lambda: not told.update({c["key"]: c for m in page.messages for c in m["curves"]}) and not told[2]["open"]
+    )
+    assert told[1]["open"]
+    assert told[1]["parted"] == -1
+    history = view.curves[1].history
+    assert told[2]["parted"] == (-1 if history.residual_gap_at is None else history.residual_gap_at)
+
+
+def test_two_views_share_nothing():
+    one, other = ConvergenceView(), ConvergenceView()
+    one.watch(finished())
+    assert not other.curves
+    assert one.publisher is not other.publisher
+    one.publisher.close()
+    other.publisher.close()

@@ -1,0 +1,163 @@
+"""The roofline's widget: kernels of a traced run under the roof of a machine of one's choice."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.waiting import LIMIT
+from workbench.errors import InputError
+from workbench.live import RooflineView
+from workbench.live.plots import roofline as module
+from workbench.machine.describe import machine_line
+from workbench.machine.profile import Number, Profile, profile
+from workbench.machine.retime import retime
+from workbench.recording import Event, Trace, load, save
+from workbench.run import Run, Session, configure, run_through
+from workbench.run.run_queue import MACHINE, QueueSlot
+
+MINE = Profile("mine", "my machine", "cpu", Number(20e9, "nominal", "a test"), flops=Number(5e9, "nominal", "a test"))
+
+
+@pytest.fixture(scope="module")
+def result():
+    return run_through(Run(configure("two-layer", n=24, preconditioner="neumann:2", deflation="stripes"), trace=True))
+
+
+@pytest.fixture
+def measured(monkeypatch):
+    """Measuring takes long and all cores; here it is counted."""
+    calls = []
+
+    def calibrate(name, device):
+        calls.append(device)
+        return Profile(name, "this one", "cpu", bandwidth_measured=Number(1e9 * len(calls), "measured", "a test"))
+
+    module._this_machine.cache_clear()
+    monkeypatch.setattr(module, "calibrate", calibrate)
+    yield calls
+    module._this_machine.cache_clear()
+
+
+def test_the_table_holds_every_kernel_and_its_share_of_the_limit(result):
+    view = RooflineView(result, MINE)
+    assert view.machine.value == "mine"
+    names = {event.name for event in result.trace}
+    assert view.table.value.count("<tr>") == len(names) + 1
+    assert "E^-1" in view.table.value
+    assert "20 GB/s nominal on my machine" in view.message.value
+    # The table says of M what follows from the trace.
+    events = [event for event in result.trace if event.name == "M"]
+    rate = sum(event.bytes for event in events) / sum(event.seconds for event in events)
+    row = re.search(r"<code>M</code>.*?</tr>", view.table.value).group()
+    assert f">{rate / 1e9:.3g}<" in row
+    assert bytes(view.picture.value).startswith(b"\x89PNG")
+    assert set(view.figures()) == {"roofline"}
+
+
+def test_another_machine_is_another_roof(result):
+    view = RooflineView(result, "v100")
+    before = view.picture.value, view.message.value
+    view.machine.value = "k20m"
+    assert view.picture.value != before[0]
+    assert "K20m" in view.message.value != before[1]
+    assert "not on the machine whose roof this is" in view.message.value
+    assert view.again.disabled
+    view.machine.value = module.NOBODY
+    assert "of the" not in view.message.value.split("<br>")[0]
+
+
+def test_this_machine_is_measured_once_and_anew_when_asked(result, measured):
+    view = RooflineView(result)
+    RooflineView(result)
+    assert measured == ["cpu"]
+    assert "1 GB/s measured on this one" in view.message.value
+    assert not view.again.disabled
+    view.again.click()
+    assert measured == ["cpu", "cpu"]
+    assert "2 GB/s measured on this one" in view.message.value
+
+
+def test_a_session_is_followed_and_nothing_is_measured_meanwhile(measured):
+    session = Session(configure("poisson5", n=100, preconditioner="none"), trace=True)
+    view = RooflineView(session)
+    assert "Trace the run" in view.message.value
+    assert not measured
+    session.start()
+    session.wait(LIMIT)
+    assert view.publish() is False
+    assert measured == ["cpu"]
+    assert "s = A(p)" in view.table.value or "<code>A</code>" in view.table.value
+
+
+def test_a_trace_made_elsewhere_waits_for_a_choice(result, measured, tmp_path):
+    here = load(save(result.record(), tmp_path / "a.run.npz"))
+    assert RooflineView(here).machine.value == module.HERE
+    there = retime(result.trace, profile("v100"))
+    assert RooflineView(there).machine.value == "v100"
+    there.machine = "a machine that nobody knows"
+    view = RooflineView(there)
+    assert view.machine.value == module.NOBODY
+    assert "Choose the machine" in view.message.value
+    assert measured == ["cpu"]
+
+
+def test_a_lane_has_the_roof_of_its_own_device(measured):
+    trace = Trace(machine_line())
+    trace.append(Event("A", "cpu", 0.0, 1.0, bytes=10**9, flops=10**8))
+    trace.append(Event("A", "accelerator", 0.0, 1.0, bytes=10**10, flops=10**9))
+    view = RooflineView(trace)
+    assert not view.lane.disabled
+    assert measured == ["cpu"]
+    view.lane.value = "accelerator"
+    assert measured == ["cpu"]
+    assert "does not say on which accelerator" in view.message.value
+    assert "10 GB/s" in view.message.value
+
+
+def test_what_cannot_be_placed_leaves_no_old_picture(result):
+    trace = Trace("nowhere")
+    trace.append(Event("E^-1", "cpu", 0.0, 1.0))
+    view = RooflineView(trace, MINE)
+    assert "there are no roofline points" in view.message.value
+    assert view.picture.layout.display == "none"
+
+
+def test_an_untraced_run_and_an_unknown_machine_are_sentences(result):
+    untraced = run_through(Run(configure("poisson5", n=6)))
+    assert "Trace the run" in RooflineView(untraced).message.value
+    with pytest.raises(InputError, match="unknown machine 'k80'"):
+        RooflineView(result, "k80")
+
+
+def test_a_roof_is_measured_when_no_other_run_is_on_the_machine(result, measured, eventually):
+    other = QueueSlot(MACHINE)
+    other.enqueue()
+    view = RooflineView(result)
+    assert not measured
+    assert "is measured when no run is active" in view.message.value
+    # Asked again while the machine is taken, and let off while nobody looks.
+    assert view.publish() is True
+    view.hidden = True
+    assert view.publish() is False
+    view.hidden = False
+    other.release()
+    view.publisher.wake()
+    eventually(lambda: "1 GB/s measured on this one" in view.message.value)
+    assert measured == ["cpu"]
+    assert view.publish() is False
+    view.close()
+
+
+def test_the_machine_is_not_given_to_a_run_while_it_is_measured(result, measured, monkeypatch):
+    counted, held = module.calibrate, []
+
+    def calibrate(name, device):
+        held.append(MACHINE.busy)
+        return counted(name, device)
+
+    monkeypatch.setattr(module, "calibrate", calibrate)
+    RooflineView(result).close()
+    assert held == [True]
+    assert not MACHINE.busy

@@ -1,0 +1,202 @@
+"""The spectrum's widget: it replays a run that has ended and follows one that goes on."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from tests.waiting import LIMIT
+from workbench.analysis.convergence_estimates import nonzero
+from workbench.analysis.ritz import iterations_by_bound
+from workbench.errors import InputError
+from workbench.live import SpectrumView
+from workbench.live.kit.run_pictures import Watched
+from workbench.recording import load, save
+from workbench.run import Run, Session, Stopping, configure, run_through, solve
+
+
+@pytest.fixture(scope="module")
+def result():
+    configuration = configure(
+        "two-layer", n=12, deflation="stripes:1", rhs="ones-scaled", stopping=Stopping(rtol=1e-8, norm="error")
+    )
+    return run_through(Run(configuration))
+
+
+@pytest.fixture(scope="module")
+def view(result):
+    return SpectrumView(result)
+
+
+def pngs(view):
+    return {name: bytes(picture.value) for name, picture in view.pictures.items()}
+
+
+def test_it_shows_the_last_iteration_of_a_run_that_has_ended(view, result):
+    assert view.slider.max == result.iterations
+    view.slider.value = view.slider.max
+    assert f"After <b>{result.iterations}</b> iterations" in view.message.value
+    assert "exact: " in view.message.value
+    assert "the true error was" in view.message.value
+    assert set(view.figures()) == {"ritz", "estimates", "levels"}
+    assert all(png.startswith(b"\x89PNG") for png in pngs(view).values())
+    assert list(view.exact) == ["A", "M^-1 A", "M^-1 P A"]
+    last = nonzero(view.own)
+    promised = iterations_by_bound(last[-1] / last[0])
+    assert f"{promised} on M<sup>−1</sup> P A (κ = {last[-1] / last[0]:.3g}) iterations." in view.message.value
+    (axes,) = view.figures()["estimates"].axes
+    labels = [line.get_label() for line in axes.get_lines()]
+    assert {"CG bound, κ of $A$", "CG bound, κ of $M^{-1}A$", "CG bound, exact κ", "true error"} <= set(labels)
+
+
+def test_the_slider_moves_the_pictures_and_the_words(view):
+    view.slider.value = view.slider.max
+    before, message = pngs(view), view.message.value
+    view.slider.value = 9
+    after = pngs(view)
+    assert before["ritz"] != after["ritz"]
+    assert before["estimates"] != after["estimates"]
+    assert before["levels"] == after["levels"]
+    assert view.message.value != message
+    assert "At iteration 5 " in view.message.value
+
+
+def test_the_delay_moves_the_estimates(view):
+    view.slider.value = 20
+    view.delay.value = 4
+    before = pngs(view)["estimates"]
+    view.delay.value = 10
+    assert "At iteration 10 " in view.message.value
+    assert pngs(view)["estimates"] != before
+    view.slider.value = 5
+    assert "further ahead than this run has gone" in view.message.value
+    view.delay.value = 4
+
+
+def test_a_loaded_run_is_replayed_with_its_exact_spectrum(result, tmp_path, view):
+    loaded = SpectrumView(load(save(result.record(), tmp_path / "a.run.npz")))
+    np.testing.assert_allclose(loaded.own, view.own, rtol=1e-12)
+    assert loaded.slider.max == result.iterations
+
+
+def test_a_session_is_followed_and_the_slider_stays_where_it_was_put():
+    session = Session(configure("two-layer", n=12))
+    view = SpectrumView(session)
+    assert "No iterations yet" in view.message.value
+    assert view.slider.disabled
+    session.start()
+    session.wait(LIMIT)
+    assert view.publish() is False
+    assert view.slider.value == view.slider.max == session.result.iterations
+    assert not view.slider.disabled
+    view.slider.value = 3
+    view.show()
+    assert view.slider.value == 3
+    assert "After <b>3</b> iterations" in view.message.value
+
+
+def test_a_session_is_painted_while_it_runs(eventually):
+    session = Session(configure("poisson5", n=700, preconditioner="none", stopping=Stopping(rtol=1e-12)))
+    view = SpectrumView(session)
+    session.start()
+    try:
+        eventually(lambda: "After" in view.message.value)
+        assert session.alive
+        assert view.publish() is True
+        assert not view.why
+    finally:
+        session.stop()
+        session.wait(LIMIT)
+    view.publish()
+    assert "Exact spectra are computed up to" in view.why
+
+
+def test_while_a_run_goes_on_painting_waits_its_turn_and_no_spectrum_is_computed(monkeypatch):
+    run = Run(configure("two-layer", n=12))
+    for _ in range(4):
+        run.step()
+    monkeypatch.setattr(Watched, "busy", True)
+    view = SpectrumView(run)
+    assert "After <b>3</b> iterations" in view.message.value
+    began = time.monotonic()
+    with monkeypatch.context() as patched:
+        patched.setattr(view, "draw", lambda: time.sleep(0.05))
+        view.show()
+    # Nine times as long as the paint took.
+    assert view._next >= began + 10 * 0.05
+    run.step()
+    view._next = float("inf")
+    view.publish()
+    assert "After <b>3</b> iterations" in view.message.value
+    view._next = 0.0
+    view.publish()
+    assert "After <b>4</b> iterations" in view.message.value
+    assert not view.exact
+    monkeypatch.setattr(Watched, "busy", False)
+    view.publish()
+    assert view.exact
+
+
+def test_a_recurrence_that_parted_from_the_truth_is_told():
+    stopping = Stopping(rtol=1e-11, true_every=5)
+    result = run_through(Run(configure("two-layer", n=24, solver="pipecg", stopping=stopping)))
+    assert result.history.residual_gap_at is not None
+    view = SpectrumView(result)
+    sentence = f"At iteration {result.history.residual_gap_at} the true residual had left"
+    assert sentence in view.message.value
+    view.slider.value = result.history.residual_gap_at - 1
+    assert sentence not in view.message.value
+
+
+def test_large_problems_and_runs_in_memory_say_why_there_is_no_exact_spectrum():
+    large = run_through(Run(configure("poisson5", n=40)))
+    view = SpectrumView(large)
+    assert "computed up to 1,024 unknowns, and on request up to 4,096; here are 1,600" in view.message.value
+    assert "an upper bound needs the smallest eigenvalue" in view.message.value
+    matrix = sparse.diags_array(np.arange(1.0, 9.0)).tocsr()
+    given = solve(matrix, np.ones(8), M="none", rtol=1e-10)
+    assert "No exact spectrum: " in SpectrumView(given).message.value
+    message = SpectrumView(given, exact={"A": np.arange(1.0, 9.0)}).message.value
+    assert "(exact: 8)" in message
+    assert "was between" in message
+
+
+def test_steepest_descent_has_no_ritz_values():
+    run = run_through(Run(configure("poisson5", n=6, solver="sd")))
+    with pytest.raises(InputError, match="no beta"):
+        SpectrumView(run)
+    session = Session(configure("poisson5", n=6, solver="sd"))
+    session.start()
+    session.wait(LIMIT)
+    with pytest.raises(InputError, match="no beta"):
+        SpectrumView(session)
+
+
+def test_a_session_that_failed_says_why():
+    session = Session(configure("poisson5", n=6, device="opencl:99"))
+    view = SpectrumView(session)
+    session.start()
+    with pytest.raises(InputError):
+        session.wait(LIMIT)
+    view.publish()
+    assert view.message.value not in ("", "No iterations yet.")
+
+
+def test_exact_spectra_of_a_larger_problem_are_computed_by_the_button(eventually):
+    view = SpectrumView(run_through(Run(configure("poisson5", n=33))))
+    assert view.press.layout.display is None
+    assert "here are 1,089" in view.message.value
+    assert not view.exact
+    view.press.click()
+    eventually(lambda: view.exact and "levels" in view.figures())
+    eventually(lambda: "(exact: " in view.message.value)
+    assert view.press.layout.display == "none"
+    assert "on request" not in view.message.value
+    # Beyond what dense algebra can do nothing is offered.
+    large = SpectrumView(run_through(Run(configure("poisson5", n=65, stopping=Stopping(maxiter=3)))))
+    assert large.press.layout.display == "none"
+    small = SpectrumView(run_through(Run(configure("poisson5", n=6))))
+    assert small.press.layout.display == "none"

@@ -1,0 +1,323 @@
+"""What the timeline sends: every event once, everything after a reload, another run from its start, a sentence else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.waiting import LIMIT
+from workbench.devices.clock import LANES
+from workbench.live import TimelineView
+from workbench.live.plots import timeline as module
+from workbench.live.transport import publisher
+from workbench.machine.profile import profile
+from workbench.machine.retime import retime
+from workbench.recording import Event, Trace, load, save
+from workbench.run import Session, Stopping, configure
+
+FIELDS = (("start", "<f8"), ("seconds", "<f4"), ("kernel", "<i4"), ("iteration", "<i4"))
+
+
+@pytest.fixture
+def view():
+    made = TimelineView()
+    yield made
+    made.publisher.close()
+
+
+def session(*, trace=True, n=32, **choices):
+    return Session(configure("two-layer", n=n, **choices), trace=trace)
+
+
+def finished(**choices):
+    made = session(**choices)
+    made.wait(LIMIT)
+    return made
+
+
+def arrived(page):
+    """What the page would have: the columns of all events and the names of the kernels, put together from messages."""
+    parts, kernels = [], []
+    for message, buffer in list(page.received):
+        if message["reset"]:
+            parts, kernels = [], []
+        assert message["first"] == sum(part["start"].size for part in parts), "a gap in the stream"
+        assert message["firstKernel"] == len(kernels)
+        kernels += message["kernels"]
+        place, columns = 0, {}
+        for name, kind in FIELDS:
+            columns[name] = np.frombuffer(buffer, kind, message["count"], place)
+            place += columns[name].nbytes
+        assert place == len(buffer)
+        assert columns["kernel"].size == 0 or columns["kernel"].max() < len(kernels)
+        parts.append(columns)
+    return {name: np.concatenate([part[name] for part in parts]) for name, _ in FIELDS}, kernels
+
+
+def count(page):
+    return arrived(page)[0]["start"].size if page.received else 0
+
+
+def assert_same(page, trace):
+    columns, kernels = arrived(page)
+    rows = trace.rows
+    np.testing.assert_array_equal(columns["start"], rows["start"])
+    np.testing.assert_allclose(columns["seconds"], rows["end"] - rows["start"], rtol=1e-6, atol=1e-12)
+    np.testing.assert_array_equal(columns["kernel"], rows["kernel"])
+    np.testing.assert_array_equal(columns["iteration"], rows["iteration"])
+    assert [kernel["name"] for kernel in kernels] == [kernel.name for kernel in trace.kernels]
+
+
+def test_a_run_arrives_whole_and_in_order(view, page_of, eventually):
+    page = page_of(view)
+    going = session(n=64)
+    view.show(going, "run 1")
+    going.start()
+    going.wait(LIMIT)
+    eventually(lambda: count(page) == going.run.trace.count and page.messages[-1]["over"])
+    assert_same(page, going.run.trace)
+    assert page.messages[-1]["label"] == "measured"
+    assert not page.messages[-1]["live"]
+    assert page.messages[-1]["title"] == "run 1"
+
+
+def test_only_new_events_and_kernels_are_sent(view, page_of, eventually):
+    page = page_of(view)
+    going = session(n=64, stopping=Stopping(rtol=1e-12))
+    view.show(going)
+    for steps in range(1, 5):
+        going.step()
+        eventually(lambda steps=steps: going.run and going.run.history.count == steps and going.state == "paused")
+        eventually(lambda: count(page) == going.run.trace.count)
+    assert len([message for message in page.messages if message["count"]]) >= 4
+    assert sum(message["reset"] for message in page.messages) == 1
+    assert_same(page, going.run.trace)
+    going.stop()
+
+
+def test_events_go_in_pieces(view, page_of, eventually, monkeypatch):
+    monkeypatch.setattr(module, "MOST_EVENTS", 50)
+    page = page_of(view)
+    done = finished()
+    view.show(done)
+    eventually(lambda: count(page) == done.run.trace.count)
+    assert len(page.messages) > 2
+    assert max(message["count"] for message in page.messages) == 50
+    assert_same(page, done.run.trace)
+
+
+def test_a_reload_gets_everything_again(view, page_of, eventually):
+    page = page_of(view)
+    done = finished()
+    view.show(done)
+    eventually(lambda: count(page) == done.run.trace.count)
+    page.received.clear()
+    page.reload()
+    eventually(lambda: page.messages)
+    assert page.messages[0]["reset"]
+    assert_same(page, done.run.trace)
+
+
+def test_another_run_begins_anew(view, page_of, eventually):
+    page = page_of(view)
+    first, second = finished(), finished(preconditioner="neumann:2")
+    view.show(first)
+    eventually(lambda: count(page) == first.run.trace.count)
+    view.show(second)
+    eventually(lambda: count(page) == second.run.trace.count and page.messages[-1]["firstKernel"] == 0)
+    assert len({message["run"] for message in page.messages if message["count"]}) == 2
+    assert_same(page, second.run.trace)
+
+
+def test_a_record_from_a_file_a_result_and_a_trace_can_be_shown(view, page_of, eventually, tmp_path):
+    page = page_of(view)
+    done = finished()
+    loaded = load(save(done.result.record(), tmp_path / "a.run.npz"))
+    for source in (loaded, done.result, loaded.trace):
+        page.received.clear()
+        view.show(source)
+        eventually(lambda: count(page) == done.run.trace.count)
+        assert_same(page, done.run.trace)
+        assert page.messages[-1]["over"]
+        assert page.messages[-1]["note"] == ""
+
+
+@pytest.mark.parametrize("label", ["modelled", "replayed"])
+def test_the_word_of_a_trace_and_its_notes_are_told(page_of, eventually, label):
+    trace = Trace("V100", label, ["what the host does is left out"])
+    trace.append(Event("A", "accelerator", 0.0, 1e-3, 1000, 10, 1))
+    view = TimelineView(trace)
+    page = page_of(view)
+    eventually(lambda: count(page) == 1)
+    told = page.messages[-1]
+    assert (told["label"], told["machine"], told["notes"]) == (label, "V100", trace.notes)
+    view.publisher.close()
+
+
+def test_lanes_have_their_order_and_kernels_one_style_by_name(view, page_of, eventually):
+    trace = Trace()
+    for place, lane in enumerate(reversed(LANES)):
+        trace.append(Event("A", lane, place, place + 0.5, 10 * place))
+    for place in range(30):
+        trace.append(Event(f"kernel {place}", "cpu", 10.0 + place, 11.0 + place))
+    page = page_of(view)
+    view.show(trace)
+    eventually(lambda: count(page) == trace.count)
+    kernels = arrived(page)[1]
+    assert [kernel["rank"] for kernel in kernels[:4]] == [3, 2, 1, 0]
+    assert len({kernel["style"] for kernel in kernels[:4]}) == 1
+    looks = {kernel["style"]: (kernel["colour"], kernel["hatch"]) for kernel in kernels}
+    assert len(set(looks.values())) == 28
+
+
+def test_lanes_of_workers_are_below_the_others_in_the_order_of_their_numbers(view, page_of, eventually):
+    trace = Trace()
+    for name, lane in (("waiting", "worker 10"), ("box solves", "worker 2"), ("M", "cpu"), ("transfer", "worker 1")):
+        trace.append(Event(name, lane, 0, 1))
+    page = page_of(view)
+    view.show(trace)
+    eventually(lambda: count(page) == trace.count)
+    kernels = sorted(arrived(page)[1], key=lambda kernel: kernel["rank"])
+    assert [kernel["lane"] for kernel in kernels] == ["cpu", "worker 1", "worker 2", "worker 10"]
+    assert [kernel["idle"] for kernel in kernels] == [False, False, False, True]
+    assert [kernel["worker"] for kernel in kernels] == [False, True, True, True]
+
+
+def test_nothing_to_show_is_a_sentence(view, page_of, eventually):
+    page = page_of(view)
+    eventually(lambda: page.messages)
+    assert page.messages[-1]["note"] == module.HINT
+    assert page.buffers[-1] == b""
+
+
+def test_a_run_without_a_trace_says_how_to_get_one(view, page_of, eventually):
+    page = page_of(view)
+    view.show(finished(trace=False), "run 7")
+    eventually(lambda: page.messages and page.messages[-1]["note"].startswith("run 7 has no trace. "))
+    assert count(page) == 0
+
+
+def test_a_run_that_fails_in_setup_tells_its_sentence(view, page_of, eventually):
+    page = page_of(view)
+    failing = Session(configure("poisson5", n=8, deflation="blocks:64"), trace=True)
+    view.show(failing)
+    failing.start()
+    eventually(lambda: page.messages and page.messages[-1]["state"] == "failed")
+    assert failing.error in page.messages[-1]["note"]
+
+
+def test_a_canvas_behind_another_tab_is_sent_nothing_until_it_is_seen(view, page_of, eventually):
+    page = page_of(view)
+    eventually(lambda: page.messages)
+    page.received.clear()
+    view.link.hidden = True
+    done = finished()
+    view.show(done)
+    eventually(lambda: view._shown.session is None)
+    assert not page.messages
+    view.link.hidden = False
+    view.publisher.wake()
+    eventually(lambda: count(page) == done.run.trace.count)
+
+
+def test_a_page_that_does_not_paint_is_sent_no_more_than_its_credit(view, page_of, eventually, monkeypatch):
+    monkeypatch.setattr(publisher, "CREDIT", 2)
+    monkeypatch.setattr(module, "MOST_EVENTS", 10)
+    page = page_of(view)
+    eventually(lambda: page.messages)
+    page.received.clear()
+    page.slow = True
+    view.show(finished())
+    eventually(lambda: len(page.messages) == 2)
+    view.publisher.wake()
+    assert len(page.messages) == 2
+    page.slow = False
+    page.paint()
+    eventually(lambda: count(page) == view.trace.count)
+
+
+def test_clear_keeps_a_run_that_goes_on(view, page_of, eventually):
+    page = page_of(view)
+    going = session(n=64, stopping=Stopping(rtol=1e-300, stagnation=10**9))
+    view.show(going)
+    going.start()
+    view.clear()
+    eventually(lambda: count(page) > 0)
+    going.stop()
+    going.wait(LIMIT)
+    view.clear()
+    eventually(lambda: page.messages[-1]["note"] == module.HINT)
+    assert view.trace is None
+
+
+def test_a_machine_stands_beside_a_run_at_rest(view, page_of, eventually):
+    page = page_of(view)
+    done = finished()
+    view.show(done)
+    eventually(lambda: count(page) == done.run.trace.count)
+    view.machine = "v100"
+    eventually(lambda: count(page) == 2 * done.run.trace.count and page.messages[-1]["groups"])
+    columns, kernels = arrived(page)
+    told = page.messages[-1]
+    assert told["groups"] == ("measured, this machine", "modelled, NVIDIA Tesla V100, 32 GB")
+    assert [kernel["group"] for kernel in kernels] == [0] * (len(kernels) // 2) + [1] * (len(kernels) // 2)
+    trace, made = done.run.trace, retime(done.run.trace, profile("v100"))
+    half = trace.count
+    np.testing.assert_array_equal(columns["start"][:half], trace.column("start"))
+    assert columns["start"][half] == pytest.approx(trace.column("start")[0])
+    ends = columns["start"] + columns["seconds"]
+    assert ends[half:].max() - columns["start"][half] == pytest.approx(made.seconds, rel=1e-4)
+    styles = {kernel["name"]: kernel["style"] for kernel in kernels[: len(kernels) // 2]}
+    assert all(styles[kernel["name"]] == kernel["style"] for kernel in kernels)
+    assert "measured, this machine: " in told["words"]
+    times = trace.seconds / made.seconds
+    assert (f"{times:.3g} times as fast" if times > 1 else f"{1 / times:.3g} times as long") in told["words"]
+    view.machine = ""
+    eventually(lambda: count(page) == half and not page.messages[-1]["groups"])
+    assert page.messages[-1]["words"] == ""
+
+
+def test_a_machine_waits_until_the_run_rests(view, page_of, eventually):
+    page = page_of(view)
+    view.machine = "v100"
+    going = session(n=256, stopping=Stopping(rtol=1e-300, stagnation=10**9))
+    view.show(going)
+    going.start()
+    eventually(lambda: page.messages and page.messages[-1]["words"] == module.LATER and count(page) > 0)
+    assert not page.messages[-1]["groups"]
+    going.pause()
+    eventually(lambda: page.messages[-1]["groups"])
+    going.resume()
+    eventually(lambda: not page.messages[-1]["groups"] and page.messages[-1]["live"])
+    going.stop()
+    going.wait(LIMIT)
+    eventually(lambda: page.messages[-1]["groups"] and count(page) == 2 * going.run.trace.count)
+
+
+def test_what_a_profile_cannot_tell_is_a_sentence(view, page_of, eventually):
+    page = page_of(view)
+    trace = Trace("a node")
+    trace.append(Event("copy", "copy to host", 0.0, 1e-3, 1000))
+    view.show(trace)
+    view.machine = "xeon-16"
+    eventually(lambda: page.messages and "is a CPU; add an accelerator" in page.messages[-1]["words"])
+    assert count(page) == 1
+    view.machine = "nowhere"
+    eventually(lambda: "unknown machine" in page.messages[-1]["words"].lower())
+    modelled = Trace("V100", "modelled")
+    modelled.append(Event("A", "cpu", 0.0, 1.0, 1000))
+    view.machine = "v100"
+    view.show(modelled)
+    eventually(lambda: "modelled already" in page.messages[-1]["words"])
+
+
+def test_all_kernels_of_a_level_look_the_same(view, page_of, eventually):
+    trace = Trace()
+    for name in ("A", "smooth, level 0", "restrict to level 1", "smooth, level 1", "correct from level 1"):
+        trace.append(Event(name, "cpu", 0, 1))
+    page = page_of(view)
+    view.show(trace)
+    eventually(lambda: count(page) == trace.count)
+    kernels = arrived(page)[1]
+    assert [kernel["level"] for kernel in kernels] == ["", "level 0", "level 0", "level 1", "level 0"]
+    assert [kernel["style"] for kernel in kernels] == [0, 1, 1, 2, 1]

@@ -1,0 +1,438 @@
+"""The explorer as code drives it, without a browser."""
+
+from __future__ import annotations
+
+import csv
+import json
+import threading
+
+import pytest
+
+from tests.waiting import LIMIT
+from workbench.errors import InputError
+from workbench.figures import read_provenance
+from workbench.live import explore
+from workbench.live.kit.export import KINDS, PICTURES, slug
+from workbench.live.transport.publisher import SOON
+from workbench.recording import load, load_trace
+from workbench.run import Session, State, Stopping, configure
+from workbench.run.share_link import from_link, to_link
+
+LONG = {"preconditioner": "none", "deflation": "none", "stopping": Stopping(rtol=1e-300, stagnation=10**9)}
+
+
+@pytest.fixture
+def explorer(tmp_path):
+    made = explore(n=32, folder=tmp_path / "exports")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def endless(tmp_path):
+    made = explore(n=256, folder=tmp_path / "exports", **LONG)
+    yield made
+    made.close()
+
+
+def test_run_makes_a_record_that_is_there_when_wait_returns(explorer):
+    result = explorer.run().wait(LIMIT)
+    assert result.converged
+    assert [record.summary["iterations"] for record in explorer.records] == [result.iterations]
+
+
+def test_the_default_form_has_two_levels(explorer):
+    chosen = explorer.form.configuration()
+    assert (chosen.preconditioner.spec, chosen.deflation.name) == ("neumann:2", "stripes")
+    assert explore("poisson5").form.configuration() == configure("poisson5")
+
+
+def test_a_link_fills_the_form_and_the_share_bar_gives_it_back(tmp_path):
+    given = configure("poisson-2d", n=16, a="1+x", deflation="blocks:2", stopping=Stopping(rtol=1e-7, atol=1e-20))
+    made = explore(to_link(given), tmp_path)
+    assert made.form.configuration() == given
+    assert from_link(made.share.written("link")) == given
+    made.share.take(to_link(configure("two-layer", n=32)))
+    assert made.form.configuration() == configure("two-layer", n=32)
+    made.close()
+
+
+def test_it_is_displayed_once_and_by_its_box(explorer):
+    bundle = explorer._repr_mimebundle_()
+    data = bundle[0] if isinstance(bundle, tuple) else bundle
+    assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == explorer.box.model_id
+
+
+def test_the_status_line_tells_the_end(explorer, eventually):
+    explorer.run().wait(LIMIT)
+    eventually(lambda: explorer.status.state == "done")
+    assert "run 1 converged" in explorer.status.text
+    assert "true relative residual" in explorer.status.text
+    assert explorer.status.tone == "good"
+
+
+def test_the_notes_of_a_singular_run_are_told(tmp_path, eventually):
+    explorer = explore("bubbles-2d", n=32, deflation="blocks:4", rhs="random", folder=tmp_path)
+    explorer.run().wait(LIMIT)
+    eventually(lambda: explorer.status.state == "done")
+    assert "E is singular" in explorer.status.text
+    explorer.close()
+
+
+def test_buttons_follow_the_state(endless, eventually):
+    buttons = endless.controls
+    eventually(lambda: buttons.stop.disabled and not buttons.run.disabled)
+    endless.run()
+    eventually(lambda: endless.session.state is State.RUNNING and buttons.step.disabled and not buttons.pause.disabled)
+    assert not buttons.run.disabled
+    assert not buttons.stop.disabled
+    assert buttons.stop_all.disabled
+    buttons.pause.click()
+    eventually(lambda: buttons.pause.description == "Resume" and not buttons.step.disabled)
+    buttons.pause.click()
+    eventually(lambda: buttons.pause.description == "Pause" and not buttons.pause.disabled)
+    buttons.stop.click()
+    endless.session.wait(LIMIT)
+    eventually(lambda: not buttons.step.disabled and buttons.stop.disabled and buttons.pause.disabled)
+    assert "stopped by the user" in eventually(lambda: endless.status.state == "done" and endless.status.text)
+
+
+def test_while_a_stop_is_pending_it_is_said_and_the_end_looked_for_soon(endless, eventually, monkeypatch):
+    session = endless.run()
+    eventually(lambda: session.state is State.RUNNING)
+    assert not session.ending
+    assert endless._publish() != SOON
+    monkeypatch.setattr(type(session), "ending", property(lambda _: True))
+    assert endless._publish() == SOON
+    assert (endless.status.state, endless.status.text) == ("stopping", "run 1: stopping")
+    monkeypatch.undo()
+    endless.stop()
+    eventually(lambda: endless.status.state == "done")
+    assert not session.ending
+
+
+def test_an_iteration_in_progress_is_finished_before_it_says_paused(endless, eventually, monkeypatch):
+    session = endless.run()
+    eventually(lambda: session.state is State.RUNNING and session.run.history.count > 1)
+    endless.pause()
+    eventually(lambda: not session.pausing)
+    monkeypatch.setattr(type(session), "pausing", property(lambda _: True))
+    eventually(lambda: "run 1: pausing after this iteration, iteration " in endless.status.text)
+    monkeypatch.undo()
+    eventually(lambda: f"run 1: paused, iteration {session.run.iterations:,}, " in endless.status.text)
+
+
+def test_step_makes_one_iteration(explorer, eventually):
+    explorer.step()
+    eventually(lambda: explorer.session.run and explorer.session.run.history.count == 1)
+    for _ in range(3):
+        eventually(lambda: explorer.session.state is State.PAUSED)
+        before = explorer.session.run.iterations
+        explorer.controls.step.click()
+        eventually(lambda before=before: explorer.session.run.iterations == before + 1)
+    eventually(lambda: "iteration 3" in explorer.status.text)
+    explorer.resume()
+    assert explorer.session.wait(LIMIT).converged
+
+
+def test_pause_holds_what_waits_first_so_that_none_begins_meanwhile(endless, eventually, monkeypatch):
+    first, *others = (endless.run() for _ in range(3))
+    eventually(lambda: first.state is State.RUNNING)
+    held, pause = [], Session.pause
+
+    def note_and_pause(session):
+        held.append(session)
+        pause(session)
+
+    monkeypatch.setattr(Session, "pause", note_and_pause)
+    endless.pause()
+    assert held == [*others, first]
+
+
+def test_a_run_while_another_goes_on_is_queued_and_stop_lets_it_begin(endless, eventually):
+    first, second, third = (endless.run() for _ in range(3))
+    eventually(lambda: first.state is State.RUNNING and "runs 2 and 3 queued" in endless.status.text)
+    assert (second.state, third.state) == (State.QUEUED, State.QUEUED)
+    assert (second.ahead, third.ahead) == (1, 2)
+    endless.controls.stop.click()
+    eventually(lambda: second.state is State.RUNNING and "run 3 queued" in endless.status.text)
+    assert (endless.session, third.run) == (second, None)
+    endless.pause()
+    eventually(lambda: endless.session is second and second.state is State.PAUSED)
+    assert third.state is State.PAUSED
+    assert third.run is None
+    endless.resume()
+    eventually(lambda: second.state is State.RUNNING and third.state is State.QUEUED)
+    eventually(lambda: not endless.controls.stop_all.disabled)
+    endless.controls.stop_all.click()
+    eventually(lambda: not second.alive and not third.alive and len(endless.records) == 2)
+    eventually(lambda: endless.controls.stop.disabled and endless.controls.stop_all.disabled)
+    assert third.error == "stopped before it began"
+
+
+def test_ten_runs_started_at_once_all_end_in_order(explorer, eventually):
+    sessions = [explorer.run() for _ in range(10)]
+    results = [session.wait(LIMIT) for session in sessions]
+    assert all(result.converged for result in results)
+    eventually(lambda: len(explorer.records) == 10)
+    begun = [result.provenance["started"] for result in results]
+    assert begun == sorted(begun)
+    eventually(lambda: all(f"<td>{k}: cg" in explorer.table.value for k in range(1, 11)))
+    eventually(lambda: len([curve for curve in explorer.convergence.curves if curve.history is not None]) == 10)
+
+
+def test_only_the_last_runs_are_kept_and_that_is_said(explorer, eventually, monkeypatch):
+    monkeypatch.setattr("workbench.live.solve.explorer.KEPT", 3)
+    for session in [explorer.run() for _ in range(5)]:
+        session.wait(LIMIT)
+    eventually(lambda: "The last 3 runs are kept; 2 older ones are not." in explorer.table.value)
+    assert len(explorer.records) == 3
+    eventually(lambda: len(explorer.convergence.curves) == 3)
+
+
+def test_a_wrong_value_is_a_sentence_in_the_status_line(explorer, eventually):
+    explorer.form.blocks["problem"].fields["n"].value = 2
+    eventually(lambda: explorer.status.text == "two-layer: n must be between 4 and 46340, got 2")
+    assert explorer.status.tone == "bad"
+    explorer.controls.run.click()
+    assert explorer.session is None
+    with pytest.raises(InputError, match="between 4 and 46340"):
+        explorer.run()
+    explorer.form.blocks["problem"].fields["n"].value = 16
+    eventually(lambda: explorer.status.tone == "plain")
+    explorer.controls.run.click()
+    assert explorer.session.wait(LIMIT).converged
+
+
+def test_a_run_that_fails_in_setup_tells_its_sentence(tmp_path, eventually):
+    explorer = explore("poisson5", n=16, deflation="file", folder=tmp_path)
+    explorer.run()
+    eventually(lambda: "deflation file needs the path" in explorer.status.text)
+    assert explorer.status.tone == "bad"
+    assert not explorer.records
+    eventually(lambda: not explorer.controls.run.disabled)
+    explorer.close()
+
+
+def test_the_preview_appears_before_any_run_and_follows_the_form(explorer, eventually):
+    eventually(lambda: explorer.field.scene and explorer.field.scene.title == "two-layer:32")
+    explorer.form.blocks["problem"].choice.value = "bubbles-3d"
+    eventually(lambda: explorer.field.scene and explorer.field.scene.title.startswith("bubbles-3d"))
+
+
+def test_the_field_of_the_run_is_shown_at_its_own_size(tmp_path, eventually):
+    explorer = explore(n=1040, deflation="blocks:4", folder=tmp_path, stopping=Stopping(maxiter=1))
+    eventually(lambda: explorer.field.scene and explorer.field.scene.values.shape == (1024, 1024))
+    explorer.run()
+    eventually(lambda: explorer.field.scene.values.shape == (1040, 1040))
+    assert "16 deflation subdomains" in explorer.field.scene.notes[-1]
+    explorer.close()
+
+
+def test_the_table_lists_runs_with_their_numbers(explorer, eventually):
+    for preconditioner in ("jacobi", "neumann"):
+        explorer.form.blocks["preconditioner"].choice.value = preconditioner
+        explorer.run().wait(LIMIT)
+    eventually(lambda: "2: cg + neumann:2" in explorer.table.value)
+    assert "1: cg + jacobi" in explorer.table.value
+    assert "1,024" in explorer.table.value
+    assert explorer.table.value.count("<tr>") == 3
+    assert "converged" in explorer.table.value
+
+
+def test_clear_takes_everything_away_and_the_next_run_comes(explorer, eventually):
+    explorer.run().wait(LIMIT)
+    eventually(lambda: "<table" in explorer.table.value)
+    explorer.clear()
+    eventually(lambda: "<table" not in explorer.table.value)
+    assert not explorer.records
+    assert not explorer.convergence.curves
+    explorer.run().wait(LIMIT)
+    assert len(explorer.records) == 1
+
+
+def test_exports_are_files_that_can_be_read(explorer):
+    explorer.trace.value = True
+    result = explorer.run().wait(LIMIT)
+    written = {kind: explorer.export(kind) for kind in (*KINDS, *PICTURES)}
+    assert {path.parent for paths in written.values() for path in paths} == {explorer.folder}
+    assert all("two-layer" in path.name for paths in written.values() for path in paths)
+    assert written["svg"][0].read_text(encoding="utf-8").count("<svg") == 1
+    assert written["png"][0].read_bytes().startswith(b"\x89PNG")
+    assert [path.name.partition("-")[0] for path in written["pdf"]] == ["convergence", "field", "timeline"]
+    assert read_provenance(written["pdf"][0])["runs"] == [result.provenance]
+    assert load(written["run"][0]).history.count == result.iterations + 1
+    lines = written["csv"][0].read_text(encoding="utf-8").splitlines()
+    rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    assert len(rows) == result.iterations + 1
+    assert json.loads(lines[0].partition(": ")[2])["name"] == "two-layer"
+
+
+def test_a_field_of_another_problem_is_not_saved_under_the_last_run(explorer, eventually):
+    def saved():
+        return [path.name.partition("-")[0] for path in explorer.export("svg")]
+
+    explorer.run().wait(LIMIT)
+    assert explorer._painter.wait(LIMIT)
+    assert saved() == ["convergence", "field"]
+    explorer.form.load(configure("poisson5", n=8))
+    assert explorer._painter.wait(LIMIT)
+    assert saved() == ["convergence"]
+    explorer.form.load(configure("two-layer", n=32, deflation="blocks:2"))
+    assert explorer._painter.wait(LIMIT)
+    assert saved() == ["convergence"]
+    # The solution is that of the run all the same, whatever is being chosen.
+    explorer.field.quantity = "solution"
+    seen(explorer.field, eventually)
+    assert saved() == ["convergence", "field"]
+    # The next run is what is seen as soon as it has begun.
+    explorer.step()
+    eventually(lambda: explorer._timed is explorer.session)
+    assert saved() == ["convergence"]
+
+
+def seen(field, eventually):
+    """Wait until a page would have been sent a picture."""
+    field.link.receive({"kind": "ready"})
+    eventually(lambda: field.figure() is not None)
+
+
+def test_exports_before_any_run_are_refused(explorer, eventually):
+    for kind in ("csv", "svg"):
+        with pytest.raises(InputError, match="no run to export"):
+            explorer.export(kind)
+    eventually(lambda: all(control.disabled for control in explorer._exports.values()))
+
+
+def test_an_export_that_cannot_be_written_is_told(tmp_path, eventually):
+    (tmp_path / "exports").write_text("in the way")
+    explorer = explore(n=16, folder=tmp_path / "exports")
+    explorer.run().wait(LIMIT)
+    eventually(lambda: not explorer.save_bar.press.disabled)
+    explorer.save_bar.saver.where.value = "folder"
+    explorer.save_bar.press.click()
+    eventually(lambda: "cannot make the folder" in explorer.saved.text)
+    explorer.close()
+
+
+def test_the_path_of_an_export_is_shown(explorer, eventually):
+    explorer.run().wait(LIMIT)
+    eventually(lambda: not explorer._exports["csv"].disabled)
+    explorer.save_bar.saver.where.value = "folder"
+    explorer._exports["csv"].click()
+    eventually(lambda: str(explorer.folder) in explorer.saved.text)
+
+
+def test_exports_are_downloaded_under_the_names_of_their_runs(explorer, downloads, eventually):
+    files = downloads(explorer.save_bar.saver.download)
+    explorer.run().wait(60)
+    eventually(lambda: not explorer._exports["run"].disabled)
+    explorer._exports["run"].click()
+    ((name, content),) = eventually(files)
+    assert name.startswith("two-layer-32-cg-")
+    assert name.endswith("run1.run.npz")
+    assert content.startswith(b"PK")
+    eventually(lambda: explorer.saved.text == f"downloaded {name}")
+    explorer.run().wait(60)
+    eventually(lambda: len(explorer.records) == 2)
+    explorer._exports["run"].click()
+    eventually(lambda: len(files()) == 2)
+    assert files()[1][0].startswith("2-runs-until-two-layer-32-")
+    assert files()[1][0].endswith("run2.zip")
+    assert not explorer.folder.exists()
+
+
+def test_a_long_name_of_a_file_keeps_the_runs_number():
+    name = slug(f"convergence {'bubbles-3d:64 ' * 12} 20260131T120000 run12")
+    assert len(name) == 120
+    assert name.startswith("convergence-bubbles-3d-64")
+    assert name.endswith("20260131T120000-run12")
+
+
+def test_two_explorers_share_nothing(explorer, tmp_path):
+    other = explore(n=16, folder=tmp_path)
+    explorer.run().wait(LIMIT)
+    assert not other.records
+    assert other.session is None
+    assert other.publisher is not explorer.publisher
+    other.close()
+
+
+def test_buttons_may_be_pressed_from_any_thread(explorer):
+    thread = threading.Thread(target=explorer.controls.run.click)
+    thread.start()
+    thread.join()
+    assert explorer.session.wait(LIMIT).converged
+
+
+def test_an_unknown_problem_is_refused_at_once():
+    with pytest.raises(InputError, match="did you mean two-layer"):
+        explore("two-layers")
+
+
+def test_the_timeline_shows_the_run_that_was_traced(explorer, eventually):
+    explorer.run().wait(LIMIT)
+    eventually(lambda: explorer._exports["trace"].disabled and not explorer._exports["csv"].disabled)
+    with pytest.raises(InputError, match='tick "trace" before'):
+        explorer.export("trace")
+    explorer.trace.value = True
+    result = explorer.run().wait(LIMIT)
+    eventually(lambda: explorer.timeline.trace is result.trace)
+    eventually(lambda: not explorer._exports["trace"].disabled)
+    (path,) = explorer.export("trace")
+    assert path.name.endswith(".trace.json")
+    assert load_trace(path).count == result.trace.count
+    explorer.clear()
+    eventually(lambda: explorer.timeline.trace is None)
+
+
+def test_only_the_view_in_front_is_sent_anything(explorer):
+    assert (explorer.convergence.link.hidden, explorer.timeline.link.hidden) == (False, True)
+    explorer.tabs.selected_index = 1
+    assert (explorer.convergence.link.hidden, explorer.timeline.link.hidden) == (True, False)
+
+
+def test_traces_are_never_offered_where_no_run_has_one(explorer, eventually):
+    """Not even until the next message: a button that can be pressed for a moment is pressed in that moment."""
+    trace, seen = explorer._exports["trace"], []
+    eventually(lambda: trace.disabled)
+    trace.observe(lambda change: seen.append(change["new"]), "disabled")
+    explorer.run().wait(LIMIT)
+    eventually(lambda: not explorer._exports["csv"].disabled)
+    assert seen == []
+
+
+def test_run_is_disabled_while_a_value_is_wrong_and_says_why(explorer, eventually):
+    n = explorer.form.blocks["problem"].fields["n"]
+    n.value = 2
+    eventually(lambda: explorer.controls.run.disabled)
+    assert explorer.controls.step.disabled
+    assert "n must be between 4 and 46340, got 2" in explorer.controls.run.tooltip
+    eventually(lambda: "got 2" in explorer.status.text)
+    n.value = 16
+    eventually(lambda: not explorer.controls.run.disabled and "got 2" not in explorer.status.text)
+    assert "cannot run" not in explorer.controls.run.tooltip
+    assert not explorer.controls.step.disabled
+
+
+def test_a_deflation_that_does_not_fit_the_grid_disables_run_and_is_marked(explorer, eventually):
+    deflation = explorer.form.blocks["deflation"]
+    deflation.choice.value = "blocks"
+    deflation.fields["k"].value = 64
+    eventually(lambda: explorer.controls.run.disabled)
+    assert "64 parts per side" in explorer.status.text
+    eventually(lambda: "wb-invalid" in deflation.choice._dom_classes)
+    deflation.fields["k"].value = 4
+    eventually(lambda: not explorer.controls.run.disabled and "wb-invalid" not in deflation.choice._dom_classes)
+    assert explorer.run().wait(LIMIT).converged
+
+
+def test_what_a_new_problem_replaced_is_told_and_the_rest_can_be_run(explorer, eventually, tmp_path):
+    path = tmp_path / "a.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 1.0\n2 2 2.0\n", encoding="utf-8")
+    explorer.form.load(configure("bubbles-2d", n=16, deflation="levelset:2"))
+    explorer.form.load(configure(str(path), deflation="levelset:2"))
+    eventually(lambda: "levelset needs phases" in explorer.status.text)
+    assert not explorer.controls.run.disabled
+    assert explorer.run().wait(LIMIT).converged
+    eventually(lambda: "converged" in explorer.status.text)

@@ -1,0 +1,258 @@
+"""The form comes from the registry: every block of every kind can be shown, read back, and complained about."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from workbench import devices
+from workbench.errors import InputError
+from workbench.live.kit.block_fields import BlockFields, field
+from workbench.live.solve.form import Form
+from workbench.registry import registered
+from workbench.run import Stopping, configure
+
+KINDS = ("problem", "preconditioner", "deflation", "coarse", "variant", "solver")
+BLOCKS = [(kind, name) for kind in KINDS for name in registered(kind)]
+
+
+@pytest.fixture
+def changes():
+    return []
+
+
+@pytest.fixture
+def form(changes):
+    return Form(lambda: changes.append(1), configure("two-layer"))
+
+
+@pytest.mark.parametrize(("kind", "name"), BLOCKS, ids=[f"{kind}-{name}" for kind, name in BLOCKS])
+def test_every_block_can_be_chosen_and_read_back(form, kind, name):
+    form.blocks[kind].choice.value = name
+    cls = registered(kind)[name]
+    assert form.blocks[kind].block() == cls.create()
+    assert list(form.blocks[kind].fields) == [declared.name for declared in cls.parameters()]
+
+
+@pytest.mark.parametrize(("kind", "name"), BLOCKS, ids=[f"{kind}-{name}" for kind, name in BLOCKS])
+def test_every_field_has_a_name_and_tells_its_help_and_bounds(kind, name):
+    for declared in registered(kind)[name].parameters():
+        control = field(declared)
+        assert control.description == declared.name.replace("_", " ")
+        assert declared.help in control.tooltip
+        assert declared.unit in control.tooltip
+        if declared.low is not None:
+            assert declared.bounds() in control.tooltip
+
+
+@pytest.mark.parametrize(("kind", "name"), BLOCKS, ids=[f"{kind}-{name}" for kind, name in BLOCKS])
+def test_every_bound_is_told_in_a_sentence(kind, name):
+    fields = BlockFields(kind, lambda: None, name)
+    for declared in registered(kind)[name].parameters():
+        if declared.low is None:
+            continue
+        control = fields.fields[declared.name]
+        before = control.value
+        control.value = type(before)(declared.low - 1)
+        with pytest.raises(InputError, match=f"{declared.name} must be"):
+            fields.block()
+        control.value = before
+
+
+def test_the_default_form_is_the_configuration_it_was_given():
+    given = configure(
+        "bubbles-2d",
+        n=32,
+        preconditioner="neumann:3",
+        deflation="blocks:4",
+        coarse="inverse",
+        variant="a-def2",
+        rhs="ones-scaled",
+        x0="zero",
+        seed=7,
+        memory_limit=123_456_789,
+        stopping=Stopping(rtol=1e-8, norm="natural", maxiter=50),
+    )
+    assert Form(lambda: None, given).configuration() == given
+
+
+def test_what_is_loaded_comes_back_to_the_last_digit_and_with_what_has_no_field(form):
+    given = configure(
+        "two-layer",
+        contrast=1000 / 3,
+        device="cuda:7",
+        stopping=Stopping(rtol=1 / 3e7, atol=1e-30, max_seconds=9.5, stagnation=77, true_every=10),
+    )
+    form.load(given)
+    assert form.configuration() == given
+
+
+def test_numbers_are_shown_as_one_types_them(form):
+    assert form.settings["rtol"].value == "1e-06"
+
+
+def test_an_empty_iteration_limit_is_the_default(form):
+    form.settings["maxiter"].value = ""
+    assert form.configuration().stopping.maxiter is None
+    form.settings["maxiter"].value = "12"
+    assert form.configuration().stopping.maxiter == 12
+
+
+def test_a_limit_of_memory_has_a_unit(form):
+    assert form.configuration().memory_limit is None
+    form.settings["memory_limit"].value = "100MB"
+    assert form.configuration().memory_limit == 10**8
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("memory_limit", "much", "a size is a number of bytes"),
+        ("rtol", "small", "rtol must be a number, got 'small'"),
+        ("rtol", "-1", "rtol must be at least 0"),
+        ("rtol", "0", "rtol and atol are both 0"),
+        ("maxiter", "1.5", "maxiter must be a whole number"),
+        ("maxiter", "-3", "maxiter must be at least 0"),
+        ("seed", -1, "seed must be at least 0"),
+    ],
+)
+def test_a_wrong_setting_is_told_in_a_sentence(form, name, value, sentence):
+    form.settings[name].value = value
+    with pytest.raises(InputError, match=sentence):
+        form.configuration()
+
+
+def test_every_change_is_told_once(form, changes):
+    form.blocks["problem"].fields["n"].value = 65
+    form.settings["rtol"].value = "1e-3"
+    assert len(changes) == 2
+    form.blocks["preconditioner"].choice.value = "neumann"
+    assert len(changes) == 3
+    form.blocks["preconditioner"].fields["order"].value = 3
+    assert len(changes) == 4
+
+
+def test_another_block_has_other_fields(form):
+    assert list(form.blocks["problem"].fields) == ["n", "contrast"]
+    form.blocks["problem"].choice.value = "matrix-file"
+    assert list(form.blocks["problem"].fields) == ["path"]
+
+
+def test_a_path_may_begin_at_home(form, monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    form.blocks["problem"].choice.value = "matrix-file"
+    form.blocks["problem"].fields["path"].value = "~/a.mtx"
+    assert form.configuration().problem.to_dict()["parameters"]["path"] == str(tmp_path / "a.mtx")
+    form.blocks["problem"].fields["path"].value = "~nosuchuser/a.mtx"
+    with pytest.raises(InputError, match="cannot be a path"):
+        form.configuration()
+
+
+def test_the_coarse_solver_is_grey_without_deflation(form):
+    assert form.blocks["coarse"].choice.disabled
+    assert form.blocks["variant"].choice.disabled
+    form.blocks["deflation"].choice.value = "stripes"
+    assert not form.blocks["coarse"].choice.disabled
+    assert not form.blocks["variant"].choice.disabled
+
+
+def test_the_devices_of_this_machine_can_be_chosen(monkeypatch):
+    monkeypatch.setattr(devices, "names", lambda: ("cpu", "opencl"))
+    form = Form(lambda: None, configure("two-layer", device="opencl:1"))
+    assert form.settings["device"].options == ("cpu", "opencl", "opencl:1")
+    assert form.configuration().device == "opencl:1"
+    form.settings["device"].value = "opencl"
+    assert form.configuration().device == "opencl"
+
+
+def test_the_form_covers_all_of_a_configuration(form):
+    covered = {*form.blocks, *form.settings, "stopping"}
+    assert {fld.name for fld in dataclasses.fields(form.configuration())} <= covered
+
+
+def messages(box):
+    """The sentences below fields that hold a wrong value or were changed, and the fields that are marked."""
+    lines = [child.value for child in box.children if "wb-fieldmessage" in child._dom_classes]
+    return lines, [child.description for child in box.children if "wb-invalid" in child._dom_classes]
+
+
+def test_a_field_with_a_wrong_value_is_marked_and_says_why(form):
+    fields = form.blocks["problem"]
+    fields.fields["n"].value = 2
+    (line,), marked = messages(fields._parameters)
+    assert marked == ["n"]
+    assert "n must be between 4 and 46340, got 2" in line
+    assert form.wrong == "two-layer: n must be between 4 and 46340, got 2"
+    assert fields._parameters.children.index(fields.fields["n"]) == 0
+    fields.fields["n"].value = 64
+    assert messages(fields._parameters) == ([], [])
+    assert form.wrong == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "described"),
+    [("rtol", "small", "rtol"), ("maxiter", "-3", "maxiter"), ("memory_limit", "much", "memory limit")],
+)
+def test_a_setting_with_a_wrong_value_is_marked(form, name, value, described):
+    before = form.settings[name].value
+    form.settings[name].value = value
+    (line,), marked = messages(form.box)
+    assert marked == [described]
+    assert form.wrong
+    assert form.wrong.replace("'", "&#x27;") in line
+    form.settings[name].value = before
+    assert messages(form.box) == ([], [])
+
+
+def test_the_error_norm_is_marked_where_the_solution_is_not_known(form):
+    form.settings["norm"].value = "error"
+    assert "ones-scaled" in form.wrong
+    assert messages(form.box)[1] == ["norm"]
+    form.settings["rhs"].value = "ones-scaled"
+    assert (form.wrong, messages(form.box)) == ("", ([], []))
+
+
+@pytest.mark.parametrize(("deflation", "thing"), [("levelset", "phases"), ("stripes", "a grid"), ("planes", "a grid")])
+def test_a_new_problem_takes_away_what_it_cannot_have_and_says_so(form, changes, deflation, thing):
+    form.blocks["deflation"].choice.value = deflation
+    changes.clear()
+    form.blocks["problem"].choice.value = "matrix-file"
+    assert len(changes) == 1
+    assert form.blocks["deflation"].choice.value == "none"
+    assert form.notice == f"Deflation {deflation} needs {thing}, which matrix-file does not have; set to none."
+    assert f"needs {thing}" in messages(form.blocks["deflation"].box)[0][0]
+    assert not {"levelset", "stripes", "planes"} & set(form.blocks["deflation"].choice.options)
+    assert "blocks" in form.blocks["deflation"].choice.options
+    # With a problem that has both all are offered again, and choosing anything ends the sentence.
+    form.blocks["problem"].choice.value = "bubbles-2d"
+    assert form.notice == ""
+    assert tuple(form.blocks["deflation"].choice.options) == tuple(registered("deflation"))
+    form.blocks["deflation"].choice.value = deflation
+    assert messages(form.blocks["deflation"].box) == ([], [])
+
+
+def test_a_grid_without_phases_keeps_what_needs_the_grid_alone(form):
+    form.blocks["deflation"].choice.value = "stripes"
+    form.blocks["problem"].choice.value = "poisson5"
+    assert form.blocks["deflation"].choice.value == "stripes"
+    assert form.notice == ""
+    assert "levelset" not in form.blocks["deflation"].choice.options
+
+
+def test_loading_what_cannot_be_run_replaces_it_once_all_is_loaded(form, changes):
+    form.load(configure("bubbles-2d", deflation="levelset:4"))
+    assert form.notice == ""
+    changes.clear()
+    form.load(configure("matrix-file:some.mtx", deflation="none"))
+    assert (form.notice, len(changes)) == ("", 1)
+    form.load(configure("bubbles-2d", deflation="levelset:4"))
+    assert form.configuration().deflation.spec == "levelset:4"
+    form.load(configure("matrix-file:some.mtx", deflation="levelset:4"))
+    assert form.configuration().deflation.name == "none"
+    assert "levelset needs phases" in form.notice
+
+
+def test_loading_the_same_again_is_no_change(form, changes):
+    form.load(form.configuration())
+    assert changes == []

@@ -1,0 +1,1 @@
+"""All views on one page."""

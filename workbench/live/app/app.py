@@ -1,0 +1,187 @@
+"""The whole workbench on one page: build a problem, solve it, race methods on it, look inside, step, share."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import threading
+from pathlib import Path
+from typing import Any
+
+import ipywidgets as widgets
+
+from workbench.deflation import Deflation
+from workbench.errors import InputError
+from workbench.live.app.page import Page
+from workbench.live.build.builder import Builder, kind_of
+from workbench.live.compare.race import RaceView
+from workbench.live.compare.sweep import SweepView
+from workbench.live.inspect.inside import Given
+from workbench.live.inspect.inside_page import InsidePage
+from workbench.live.inspect.replay import Replay
+from workbench.live.kit.share_bar import ShareBar
+from workbench.live.solve.explorer import Explorer
+from workbench.live.teach.own_method import OwnMethod, originals
+from workbench.live.teach.step_page import StepPage
+from workbench.live.transport.closing import close_all
+from workbench.live.transport.worker import LatestOnly
+from workbench.problems import Problem
+from workbench.run import Configuration, configure
+
+BUILD, SOLVE, RACE, SWEEP = "Build", "Solve", "Race", "Sweep"
+INSIDE, STEP, OWN, OPEN = "Look inside", "Step", "Your method", "Open a run"
+Built = tuple[Problem | None, Deflation | None]
+
+
+class Workbench:
+    """Pages that hand one configuration on: what is built is solved, raced, swept over, looked into, stepped through.
+
+    configuration: at first. folder: where exports go, by default exports/ next to the notebook. A page is made when it
+    is first turned to; `view(title)` is what it shows, `turn_to(title)` turns to it. Nothing is shared with another
+    workbench in the same kernel but the machine, on which runs take turns.
+    """
+
+    def __init__(self, configuration: Configuration, folder: str | Path | None = None) -> None:
+        self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
+        self.explorer = Explorer(configuration, self.folder)
+        self.share = ShareBar(lambda: self.configuration, self.load, self.folder)
+        self._notice = widgets.HTML()
+        self._taking = threading.RLock()
+        self._taken: Built = (None, None)
+        self._worker = LatestOnly("workbench-page")
+        self.pages = {
+            BUILD: Page(self._builder, self._renew_builder),
+            SOLVE: Page(lambda: self.explorer, lambda _explorer: self._take_over()),
+            RACE: Page(lambda: RaceView(self.configuration, folder=self.folder), self._rebase),
+            SWEEP: Page(lambda: SweepView(self.configuration, folder=self.folder), self._rebase),
+            INSIDE: Page(lambda: InsidePage(self.explorer, self._others), InsidePage.renew),
+            STEP: Page(lambda: StepPage(self.configuration), self._rebase),
+            OWN: Page(self._own, self._rebase),
+            OPEN: Page(lambda: Replay(folder=self.folder)),
+        }
+        self.tabs = widgets.Tab([page.box for page in self.pages.values()], titles=tuple(self.pages), selected_index=0)
+        self.box = widgets.VBox([self.tabs]).add_class("wb-workbench")
+        self.pages[SOLVE].made()
+        self.pages[BUILD].turn_to()
+        self.tabs.observe(lambda _change: self._turned(), "selected_index")
+
+    @property
+    def configuration(self) -> Configuration:
+        """What is built and chosen. Raises InputError with the sentence for the first wrong value."""
+        self._take_over()
+        return self.explorer.form.configuration()
+
+    def load(self, configuration: Configuration) -> None:
+        """Show a configuration: in the form, on the canvas where it can be drawn, and later on the other pages."""
+        with self._taking:
+            self.explorer.form.load(configuration)
+            builder = self.pages[BUILD].view
+            if builder is not None:
+                # What is opened takes the place of what was drawn, which would else come back over it.
+                self._taken = _built(builder)
+                self._renew_builder(builder)
+
+    def view(self, title: str) -> Any:
+        """What a page shows, made now where nobody has looked at it yet."""
+        return self.pages[title].made()
+
+    def turn_to(self, title: str) -> None:
+        """Show a page."""
+        self.tabs.selected_index = tuple(self.pages).index(title)
+
+    def close(self) -> None:
+        """End all runs and take everything off the page."""
+        self._worker.close()
+        for page in self.pages.values():
+            page.close()
+        close_all(self.box)
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        return self.box._repr_mimebundle_(**options)
+
+    def _turned(self) -> None:
+        """Pages may take their time, and callbacks may not; only the page that is in front is worth the work."""
+        shown = tuple(self.pages.values())[self.tabs.selected_index or 0]
+        for page in self.pages.values():
+            if page is not shown:
+                page.leave()
+        self._worker.ask(shown.turn_to)
+
+    def _rebase(self, view: Any) -> None:
+        view.rebase(self.configuration)
+
+    def _others(self) -> list[tuple[str, Given]]:
+        """What was run on other pages than the explorer, by the page that it was run on."""
+        own = self.pages[OWN].view
+        raced = own.view if own is not None else None
+        views = {"race": self.pages[RACE].view, "sweep": self.pages[SWEEP].view, "your method": raced}
+        found: list[tuple[str, Given]] = []
+        for where, view in views.items():
+            found += [(f"{where}, {name}", run) for name, run in view.ended_runs] if view is not None else []
+        return found
+
+    def _own(self) -> OwnMethod:
+        named = self.configuration.solver.name
+        made = OwnMethod(named if named in originals() else "cg", folder=self.folder)
+        made.rebase(self.configuration)
+        return made
+
+    def _builder(self) -> Builder:
+        chosen = self.explorer.form.configuration()
+        made = Builder(chosen.problem, chosen.deflation)
+        made.box.children = (self._notice, *made.box.children, self.share)
+        self._note(made, chosen.problem)
+        return made
+
+    def _take_over(self) -> None:
+        """What was changed on the canvas since it was looked at last goes into the form, where all pages find it."""
+        with self._taking:
+            builder = self.pages[BUILD].view
+            if builder is None:
+                return
+            built, taken = (builder.problem, builder.deflation), self._taken
+            named = zip(("problem", "deflation"), built, taken, strict=True)
+            chosen: dict[str, Any] = {name: new for name, new, old in named if new is not None and new != old}
+            if chosen:
+                self.explorer.form.load(dataclasses.replace(self.explorer.form.configuration(), **chosen))
+                self._note(builder, built[0])
+
+    def _renew_builder(self, builder: Builder) -> None:
+        """Show what was chosen elsewhere, where it is something that is built."""
+        with self._taking:
+            if _built(builder) != self._taken:
+                return
+            chosen = self.explorer.form.configuration()
+            problem, deflation = self._taken
+            same = chosen.problem == problem and deflation in (None, chosen.deflation)
+            if kind_of(chosen.problem) and not same:
+                builder.load(chosen.problem, chosen.deflation)
+            self._note(builder, chosen.problem)
+
+    def _note(self, builder: Builder, solved: Problem) -> None:
+        """Remember what the other pages know of, and say so where that is not what is drawn."""
+        self._taken = _built(builder)
+        told = f"{html.escape(solved.label)} is chosen in Solve and is not drawn here. What you build takes its place."
+        self._notice.value = "" if kind_of(solved) else f'<p class="wb-status wb-busy">{told}</p>'
+
+
+def workbench(
+    problem: str | Problem | Configuration = "bubbles-2d", folder: str | Path | None = None, **choices: Any
+) -> Workbench:
+    """The workbench, filled as by `configure`: workbench("bubbles-3d", n=64, preconditioner="neumann:2").
+
+    problem may also be link text, the name of a saved problem, or a configuration. folder: where exports go, by default
+    exports/ next to the notebook. Raises InputError for unknown names.
+    """
+    if isinstance(problem, Configuration):
+        return Workbench(problem, folder)
+    suggested = {"preconditioner": "neumann:2", "deflation": "levelset:8"} if problem == "bubbles-2d" else {}
+    return Workbench(configure(problem, **{**suggested, **choices}), folder)
+
+
+def _built(builder: Builder) -> Built:
+    """What the builder shows; nothing where that is not whole."""
+    try:
+        return builder.problem, builder.deflation
+    except InputError:
+        return None, None

@@ -1,0 +1,1 @@
+"""Builders of problems: bubbles, formulas, matrices."""

@@ -1,0 +1,238 @@
+"""Bubbles drawn by hand: a canvas on which a problem is built, with the deflation subdomains that follow it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import ipywidgets as widgets
+
+from workbench.deflation import Deflation
+from workbench.errors import InputError
+from workbench.live.build.bubble_actions import Refused, perform, refused_row
+from workbench.live.build.bubble_canvas import BubbleCanvas
+from workbench.live.build.bubble_drawing import Drawing, in_words
+from workbench.live.build.bubble_form import PARAMETERS, BubbleForm
+from workbench.live.build.bubble_model import BubbleModel
+from workbench.live.build.bubble_painter import BubblePainter
+from workbench.live.build.bubble_pictures import Wish
+from workbench.live.kit.controls import button
+from workbench.live.kit.status import StatusLine
+from workbench.live.transport.closing import close_all
+from workbench.live.transport.publisher import Publisher
+from workbench.live.transport.worker import InOrder
+from workbench.problems.bubbles import Bubbles, Bubbles2D
+from workbench.registry import find
+
+REVEALING = ("add", "place", "delete", "select", "undo", "redo")
+"""Acts after which the selected bubble is to be seen."""
+PATIENCE = 20.0
+"""Seconds that reading the problem waits for changes under way."""
+
+
+class BubbleBuilder:
+    """A canvas for `Bubbles2D` and `Bubbles3D`. Display it, then run `problem` with `deflation`.
+
+    problem: to begin with, by default four bubbles in a square. deflation: a block or what `find` reads, such as
+    "levelset:0"; only drawn here. publisher: of a dashboard that this is a part of. A position that cannot be is shown
+    as refused with its sentence, and the last valid one stays the value. Raises InputError for another problem.
+    """
+
+    def __init__(
+        self,
+        problem: Bubbles | None = None,
+        deflation: Deflation | str | None = None,
+        publisher: Publisher | None = None,
+    ) -> None:
+        self._model = BubbleModel(_bubbles(problem or Bubbles2D()))
+        self._deflation = _deflation(deflation or "none")
+        self._lock = threading.RLock()
+        self._acts = InOrder("workbench-bubbles")
+        self._callbacks: list[Callable[[BubbleBuilder], object]] = []
+        self._complaints: dict[str, str] = {}
+        self._refused: Refused | None = None
+        self._heard = 0
+        self._accepted = True
+        self.canvas = BubbleCanvas(self._receive, publisher)
+        self._painter = BubblePainter(self._wish, self.canvas.paint)
+        self.form = BubbleForm(self._ask, self._read_deflation, self._model.drawing, self._deflation)
+        self.status = StatusLine()
+        self._buttons = {
+            "add": button("Add", "a further bubble where there is most room (Insert)", lambda: self._ask("add")),
+            "undo": button("Undo", "take the last change back (Ctrl+Z on the canvas)", lambda: self._ask("undo")),
+            "redo": button("Redo", "make it again (Ctrl+Shift+Z)", lambda: self._ask("redo")),
+            "delete": button("Delete", "take the selected bubble away (Delete)", lambda: self._ask("delete")),
+            "clear": button("Clear", "take all bubbles away; Undo leads back", lambda: self._ask("clear")),
+        }
+        self.box = self._layout()
+        self.canvas.observe(lambda _change: self._painter.ask(), ["normal", "position"])
+        self._show()
+
+    @property
+    def problem(self) -> Bubbles:
+        """The bubbles as a problem; changes under way are waited for. Raises InputError where there is no bubble."""
+        self._acts.wait(PATIENCE)
+        with self._lock:
+            return self._model.drawing.problem
+
+    @property
+    def deflation(self) -> Deflation:
+        """The deflation block that was chosen and could be read last."""
+        with self._lock:
+            return self._deflation
+
+    def on_change(self, callback: Callable[[BubbleBuilder], object]) -> Callable[[], None]:
+        """Call with the builder after each change of `problem` or `deflation`; returns a function that ends this.
+
+        The callback runs in the thread that made the change and must return at once. None is made for an empty canvas.
+        """
+        self._callbacks = [*self._callbacks, callback]
+
+        def forget() -> None:
+            self._callbacks = [other for other in self._callbacks if other is not callback]
+
+        return forget
+
+    def load(self, problem: Bubbles, deflation: Deflation | str | None = None) -> None:
+        """Show a problem, and a deflation where one is given; undo leads back. Raises InputError for others."""
+        _bubbles(problem)
+        block = None if deflation is None else _deflation(deflation)
+        self._acts.wait(PATIENCE)
+        with self._lock:
+            before = self._value()
+            self._model.load(problem)
+            if block is not None:
+                self._deflation = block
+                self.form.load_deflation(block)
+            self._complaints, self._refused = {}, None
+            self.form.show(self._model.drawing, anew=True)
+            self._show()
+            self._tell(before)
+
+    def close(self) -> None:
+        """Take it off the page."""
+        self._acts.close()
+        self._painter.close()
+        close_all(self.box)
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        return self.box._repr_mimebundle_(**options)
+
+    def _layout(self) -> widgets.Box:
+        bar = widgets.HBox(list(self._buttons.values()))
+        bar.add_class("wb-buttons")
+        views = widgets.VBox([bar, self.status, self.canvas])
+        views.add_class("wb-views")
+        body = widgets.HBox([self.form.box, views])
+        body.add_class("wb-body")
+        box = widgets.VBox([body])
+        box.add_class("wb-explorer")
+        return box
+
+    def _ask(self, act: str, **values: Any) -> None:
+        self._receive({"act": act, **values})
+
+    def _receive(self, message: Mapping[str, Any]) -> None:
+        """What the canvas and the form ask for; returns at once. Moves of one stroke overtake one another."""
+        self._acts.ask(lambda: self._perform(message), key=message.get("stroke"))
+
+    def _perform(self, message: Mapping[str, Any]) -> None:
+        with self._lock:
+            before = self._value()
+            self._heard = int(message.get("seq", self._heard))
+            source = _source(message)
+            for name in {"canvas", source}:
+                self._complaints.pop(name, None)
+            self._refused = None
+            self._accepted = False
+            try:
+                perform(self._model, message)
+                self._accepted = True
+            except InputError as error:
+                self._complaints[source] = str(error)
+                # What was let go springs back; what is held or typed is drawn where it cannot be.
+                self._refused = None if message.get("done") else refused_row(self._model, message)
+            self._forget_what_changed(before[0])
+            self._reveal(message)
+            self._show()
+            self._tell(before)
+
+    def _forget_what_changed(self, before: Drawing) -> None:
+        """A field that shows another value has lost what was wrong in it."""
+        for name in PARAMETERS:
+            if getattr(before.parameters, name) != getattr(self._model.drawing.parameters, name):
+                self._complaints.pop(name, None)
+
+    def _reveal(self, message: Mapping[str, Any]) -> None:
+        """Bring the section to a bubble that was selected and that it misses."""
+        drawing, index = self._model.drawing, self._model.selected
+        if drawing.dimensions == 3 and index >= 0 and message["act"] in REVEALING:
+            *centre, radius = drawing.rows[index]
+            middle = centre["xyz".index(self.canvas.normal)]
+            if abs(middle - self.canvas.position) >= radius or message.get("reveal"):
+                self.canvas.position = middle
+
+    def _show(self) -> None:
+        history = self._model.history
+        self.form.show(history.present)
+        self._buttons["undo"].disabled = not history.can_undo
+        self._buttons["redo"].disabled = not history.can_redo
+        self._buttons["delete"].disabled = self._model.selected < 0
+        self._buttons["clear"].disabled = history.present.empty
+        self.canvas.show(self._model, self._refused, self._heard, self._accepted)
+        complaint = next(reversed(self._complaints.values()), "")
+        self.status.say(complaint or in_words(history.present, self._model.selected), "bad" if complaint else "plain")
+        self._painter.ask()
+
+    def _value(self) -> tuple[Drawing, Deflation]:
+        return self._model.drawing, self._deflation
+
+    def _tell(self, before: tuple[Drawing, Deflation]) -> None:
+        if self._value() == before or self._model.drawing.empty:
+            return
+        for callback in self._callbacks:
+            try:
+                callback(self)
+            # One listener's mistake must not keep the others from hearing.
+            except Exception:
+                logging.getLogger(__name__).exception("a listener of the bubble builder failed")
+
+    def _read_deflation(self) -> None:
+        self._acts.ask(self._take_deflation)
+
+    def _take_deflation(self) -> None:
+        with self._lock:
+            before = self._value()
+            try:
+                self._deflation = _deflation(self.form.deflation.block())
+                self._complaints.pop("deflation", None)
+            except InputError as error:
+                self._complaints["deflation"] = str(error)
+            self._show()
+            self._tell(before)
+
+    def _wish(self) -> Wish:
+        with self._lock:
+            return Wish(self._model.drawing, self._deflation, self.canvas.normal, self.canvas.position)
+
+
+def _source(message: Mapping[str, Any]) -> str:
+    """Which field a complaint is about; it stands until that field is heard of again, or shows something else."""
+    values = message["values"] if message["act"] == "change" else {}
+    return next(iter(values)) if len(values) == 1 else "canvas"
+
+
+def _bubbles(problem: Any) -> Bubbles:
+    if not isinstance(problem, Bubbles):
+        name = getattr(problem, "name", problem)
+        raise InputError(f"the canvas is for the problems bubbles-2d and bubbles-3d, got {name}")
+    return problem
+
+
+def _deflation(chosen: Any) -> Deflation:
+    block = find("deflation", chosen) if isinstance(chosen, str) else chosen
+    if not isinstance(block, Deflation):
+        raise InputError(f"deflation must be a block or its name, such as levelset:0, got {chosen!r}")
+    return block

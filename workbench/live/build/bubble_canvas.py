@@ -1,0 +1,75 @@
+"""The canvas of bubbles: the plane, the cube beside it in 3D, and the list."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import traitlets
+
+from workbench.live.build.bubble_actions import Refused
+from workbench.live.build.bubble_model import BubbleModel
+from workbench.live.kit.assets import module
+from workbench.live.kit.stream_view import StreamView
+from workbench.live.transport.publisher import Publisher
+
+
+class BubbleCanvas(StreamView):
+    """Shows the state of a model and hands on what its user does; it changes nothing itself.
+
+    act: called with each message of the browser, an act of `bubble_acts`, on any thread; it must return at once.
+    normal, position: of the section that is shown in 3D, position in side lengths.
+    """
+
+    _esm = module("build/builder.js")
+
+    state = traitlets.Dict().tag(sync=True)
+    normal = traitlets.Enum(("x", "y", "z"), "z").tag(sync=True)
+    # A quarter in, because the middle of a symmetric problem often lies between all bubbles.
+    position = traitlets.Float(0.25).tag(sync=True)
+
+    def __init__(
+        self, act: Callable[[Mapping[str, Any]], None], publisher: Publisher | None = None, **traits: Any
+    ) -> None:
+        self._act = act
+        self._picture: tuple[dict[str, Any], bytes] | None = None
+        self._changed = threading.Event()
+        super().__init__(publisher, **traits)
+
+    def show(self, model: BubbleModel, refused: Refused | None, heard: int, accepted: bool) -> None:
+        """Show what stands in the model.
+
+        heard, accepted: number of the last message from the browser, and whether what it asked for was done.
+        """
+        drawing = model.drawing
+        self.state = {
+            "dimensions": drawing.dimensions,
+            "bubbles": [list(row) for row in drawing.rows],
+            "contrast": drawing.parameters.contrast,
+            "sides": {side: str(boundary) for side, boundary in drawing.sides.items()},
+            "selected": model.selected,
+            "refused": refused and {"index": refused.index, "row": list(refused.row)},
+            "heard": heard,
+            "accepted": accepted,
+        }
+
+    def paint(self, message: dict[str, Any], buffer: bytes) -> None:
+        """Show what lies under the bubbles, as `bubble_pictures.picture` has it. May be called from any thread."""
+        self._picture = message, buffer
+        self._changed.set()
+        self.publisher.wake()
+
+    def publish(self) -> bool:
+        if self.link.restart():
+            self._changed.set()
+        if self._changed.is_set() and self._picture is not None and self.link.free:
+            self._changed.clear()
+            self.link.send(*self._picture)
+        return False
+
+    def _receive(self, widget: Any, content: Any, buffers: Any) -> None:
+        if isinstance(content, dict) and "act" in content:
+            self._act(content)
+        else:
+            super()._receive(widget, content, buffers)

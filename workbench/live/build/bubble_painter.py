@@ -1,0 +1,46 @@
+"""Keeps what lies under the bubbles up to date while they are moved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from workbench.live.build.bubble_pictures import Wish, picture
+from workbench.live.transport.worker import LatestOnly
+
+REST = 0.15
+"""Seconds without a change after which subdomains are drawn with more cells."""
+
+
+class BubblePainter:
+    """Draws in a thread of its own. wish: what is to be drawn now. show: takes each message with its buffer."""
+
+    def __init__(self, wish: Callable[[], Wish], show: Callable[[dict[str, Any], bytes], None]) -> None:
+        self._wish = wish
+        self._show = show
+        self._worker = LatestOnly("workbench-subdomains")
+        self._painted: Wish | None = None
+
+    def ask(self) -> None:
+        """Something may have changed; returns at once."""
+        self._worker.ask(self._paint)
+
+    def wait(self, timeout: float) -> bool:
+        """Wait until all is drawn; False when that takes longer than so many seconds."""
+        return self._worker.wait(timeout)
+
+    def close(self) -> None:
+        """Draw no more."""
+        self._worker.close()
+
+    def _paint(self) -> None:
+        """With few cells at once; with more when things have come to rest."""
+        wish = self._wish()
+        if wish == self._painted:
+            return
+        self._painted = None
+        for number, cells in enumerate(wish.sides):
+            if number and self._worker.overtaken(REST):
+                return
+            self._show(*picture(wish, cells))
+        self._painted = wish

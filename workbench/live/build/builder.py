@@ -1,0 +1,110 @@
+"""Three ways to a problem on one page: bubbles drawn by hand, formulas, a matrix."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import ipywidgets as widgets
+
+from workbench.deflation import Deflation
+from workbench.errors import InputError
+from workbench.live.build.bubble_builder import BubbleBuilder
+from workbench.live.build.matrix_builder import MatrixBuilder
+from workbench.live.build.poisson_builder import PoissonBuilder
+from workbench.live.transport.closing import close_all
+from workbench.live.transport.publisher import Publisher
+from workbench.problems import Problem
+from workbench.problems.bubbles import Bubbles
+from workbench.problems.files import MatrixFile
+from workbench.problems.poisson import Poisson27, Poisson125
+from workbench.problems.poisson_formulas import PoissonFormulas
+from workbench.problems.suitesparse import SuiteSparse
+
+BUBBLES, POISSON, MATRIX = "Bubbles", "Poisson", "Matrix"
+KINDS: dict[str, tuple[type, tuple[type[Problem], ...]]] = {
+    BUBBLES: (BubbleBuilder, (Bubbles,)),
+    POISSON: (PoissonBuilder, (PoissonFormulas, Poisson27, Poisson125)),
+    MATRIX: (MatrixBuilder, (MatrixFile, SuiteSparse)),
+}
+"""Each builder, and the problems that it shows."""
+
+
+class Builder:
+    """One builder at a time; each keeps what it shows while another is in front. `problem` is what is built.
+
+    problem and deflation: at first, see `load`. Display it. A builder is made when it is first looked at.
+    """
+
+    def __init__(self, problem: Problem | None = None, deflation: Deflation | None = None) -> None:
+        self.publisher = Publisher()
+        self._made: dict[str, Any] = {}
+        self._callbacks: list[Callable[[], None]] = []
+        self._lock = threading.RLock()
+        self.kind = widgets.ToggleButtons(options=tuple(KINDS), style={"button_width": "110px"})
+        self._place = widgets.VBox().add_class("wb-place")
+        self.box = widgets.VBox([self.kind, self._place]).add_class("wb-building")
+        self.kind.observe(lambda _change: self._turn(), "value")
+        if problem is not None and kind_of(problem):
+            self.load(problem, deflation)
+        self._turn()
+
+    @property
+    def builder(self) -> Any:
+        """The builder in front."""
+        with self._lock:
+            kind = str(self.kind.value)
+            if kind not in self._made:
+                self._made[kind] = KINDS[kind][0](publisher=self.publisher)
+                self._made[kind].on_change(lambda _built: self._tell())
+            return self._made[kind]
+
+    @property
+    def problem(self) -> Problem:
+        """What is built. Raises InputError with the sentence for what is wrong or missing."""
+        return self.builder.problem
+
+    @property
+    def deflation(self) -> Deflation | None:
+        """The second level that is drawn over the bubbles; None where the builder draws none."""
+        return getattr(self.builder, "deflation", None)
+
+    def on_change(self, callback: Callable[[], None]) -> None:
+        """Call after every change of what is built; from a thread of the builder's own, and it must return at once."""
+        self._callbacks.append(callback)
+
+    def load(self, problem: Problem, deflation: Deflation | None = None) -> None:
+        """Show a problem in the builder that can. Raises InputError where none can."""
+        kind = kind_of(problem)
+        if kind is None:
+            raise InputError(f"{problem.name} is not drawn here but chosen by its parameters")
+        self.kind.value = kind
+        builder = self.builder
+        if kind == BUBBLES:
+            builder.load(problem, deflation)
+        else:
+            builder.load(problem)
+
+    def close(self) -> None:
+        """Take it off the page."""
+        for builder in self._made.values():
+            builder.close()
+        self.publisher.close()
+        close_all(self.box)
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        return self.box._repr_mimebundle_(**options)
+
+    def _turn(self) -> None:
+        self._place.children = (self.builder.box,)
+        self._tell()
+
+    def _tell(self) -> None:
+        for callback in self._callbacks:
+            callback()
+
+
+def kind_of(problem: Problem) -> str | None:
+    """Which builder shows a problem; None where none does."""
+    return next((kind for kind, (_, shown) in KINDS.items() if isinstance(problem, shown)), None)

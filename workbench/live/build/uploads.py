@@ -1,0 +1,37 @@
+"""Matrix files that come through the page, kept in the user's cache folder."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from workbench.errors import InputError
+from workbench.files import write
+from workbench.live.kit.export import make_folder, slug
+from workbench.problems.matrix_market import ENDINGS
+from workbench.problems.suitesparse import cache_folder
+
+MOST_UPLOAD = 10 << 20
+"""Bytes. A Jupyter server takes messages up to that size and hangs up on larger ones."""
+
+
+def store(name: str, content: bytes) -> Path:
+    """Keep an uploaded file as uploads/HASH/NAME in the cache folder; the same content comes to lie there once.
+
+    Returns its path, which stays good for links and saved problems on this machine. Raises InputError for a name that
+    is no matrix file's, for an empty or too large one, and when the folder cannot be written.
+    """
+    if not name.endswith(ENDINGS):
+        raise InputError(f"{name[:60]!r} is no matrix file; choose one whose name ends in {', '.join(ENDINGS)}")
+    if not content:
+        raise InputError(f"{name[:60]!r} is empty; choose another file")
+    if len(content) > MOST_UPLOAD:
+        raise InputError(
+            f"{name[:60]!r} has {len(content) / 2**20:.1f} MiB, uploads may have {MOST_UPLOAD >> 20} MiB; "
+            "put it where this notebook's kernel runs and give its path"
+        )
+    ending = next(ending for ending in ENDINGS[::-1] if name.endswith(ending))
+    folder = cache_folder() / "uploads" / hashlib.sha256(content).hexdigest()[:16]
+    make_folder(folder)
+    path = folder / f"{slug(name.removesuffix(ending)) or 'matrix'}{ending}"
+    return path if path.exists() else write(path, content)

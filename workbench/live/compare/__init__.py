@@ -1,0 +1,1 @@
+"""Races and parameter sweeps."""

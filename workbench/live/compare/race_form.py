@@ -1,0 +1,89 @@
+"""What one more lane of a race consists of: a method, from all that is registered, and where it runs."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import ipywidgets as widgets
+
+from workbench.live.kit.block_fields import BlockFields, device_parameter, field
+from workbench.registry import Block, registered
+from workbench.run import Configuration, Norm, configure
+from workbench.settings import BLOCKS, METHOD, SECOND_LEVEL
+
+SHARED = {
+    "problem": "problem",
+    "rhs": "right-hand side",
+    "seed": "seed",
+    "x0": "start",
+    "stopping": "stopping rule",
+    "cluster": "cluster",
+    "memory_limit": "memory limit",
+}
+"""What all lanes have in common, so that they compare, and how people call it."""
+
+
+def same_system(one: Configuration, other: Configuration) -> bool:
+    """Whether two configurations solve the same A x = b."""
+    return (one.problem, one.rhs, one.seed) == (other.problem, other.rhs, other.seed)
+
+
+def news(one: Configuration, other: Configuration) -> list[str]:
+    """In words, what lanes have in common and is another in the other configuration."""
+    return [text for name, text in SHARED.items() if getattr(one, name) != getattr(other, name)]
+
+
+def aimed(configuration: Configuration, tolerance: float) -> Configuration:
+    """The same until the relative residual is at a tolerance, whatever it was stopped by before."""
+    stopping = dataclasses.replace(configuration.stopping, norm=Norm.RESIDUAL, rtol=tolerance, atol=0.0)
+    return dataclasses.replace(configuration, stopping=stopping)
+
+
+def aim_of(lane: Configuration, other: Configuration) -> Configuration:
+    """The other configuration with the tolerance that a lane has."""
+    own = {name: getattr(lane.stopping, name) for name in ("norm", "rtol", "atol")}
+    return dataclasses.replace(other, stopping=dataclasses.replace(other.stopping, **own))
+
+
+def moved(lane: Configuration, base: Configuration) -> Configuration:
+    """A lane's method and device, and all else as in another configuration."""
+    return dataclasses.replace(base, **{name: getattr(lane, name) for name in METHOD})
+
+
+class LaneForm:
+    """A dropdown and fields for each kind of block, and the device."""
+
+    def __init__(self, base: Configuration) -> None:
+        self.fields = {kind: BlockFields(kind, self._grey_out, _offered(kind, base).name) for kind in BLOCKS}
+        self.device = field(device_parameter(base.device))
+        self.box = widgets.HBox([*(fields.box for fields in self.fields.values()), widgets.VBox([self.device])])
+        self.box.add_class("wb-adding")
+        self.load(base)
+
+    def load(self, configuration: Configuration) -> None:
+        """Show a configuration's method."""
+        for kind, fields in self.fields.items():
+            fields.load(_offered(kind, configuration))
+        if configuration.device not in self.device.options:
+            self.device.options = (*self.device.options, configuration.device)
+        self.device.value = configuration.device
+        self._grey_out()
+
+    def configuration(self, base: Configuration) -> Configuration:
+        """This method on the base's system. Raises InputError with the sentence for a wrong value."""
+        chosen: dict[str, Any] = {kind: fields.block() for kind, fields in self.fields.items()}
+        return dataclasses.replace(base, device=str(self.device.value), **chosen)
+
+    def _grey_out(self) -> None:
+        """Without deflation there is no coarse system to solve, and nothing to combine."""
+        idle = self.fields["deflation"].choice.value == "none"
+        for kind in SECOND_LEVEL:
+            for control in (self.fields[kind].choice, *self.fields[kind].fields.values()):
+                control.disabled = idle
+
+
+def _offered(kind: str, configuration: Configuration) -> Block:
+    """The block, or for one that no form offers, such as a method of one's own, the usual one."""
+    block = getattr(configuration, kind)
+    return block if block.name in registered(kind) else getattr(configure("poisson5"), kind)

@@ -1,0 +1,1 @@
+"""Vectors on the grid: snapshots, slices, colormaps and the field view."""

@@ -1,0 +1,64 @@
+"""Pictures of a run that goes on, several to a message: a message costs JupyterLab more than its pictures do."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from workbench.live.field.pictures import Picture
+from workbench.live.transport.publisher import PERIOD, message_rate_limit
+
+TURN = 2 * PERIOD
+"""Seconds between messages: each comes together with one of the curves, and disturbs page and solver once for both."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Frame:
+    """A picture that is made only when it is sent: one after the other they cost less than each by itself, and the
+    solver waits for Python's lock once. live: it is of a run that goes on."""
+
+    make: Callable[[], Picture]
+    live: bool = False
+
+
+class FrameBatch:
+    """Keeps pictures until a message is due, and makes one of them.
+
+    A picture goes at once, and what waits is left out, unless it is of a run that goes on and shows the same as the one
+    before, which is that of the same `kind`.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: list[Frame] = []
+        self._kind: object = None
+        self._pace = message_rate_limit(TURN)
+
+    @property
+    def waits(self) -> bool:
+        """There are pictures for a later message."""
+        return bool(self._waiting)
+
+    def add(self, shot: Frame, kind: object) -> Picture | None:
+        """The message to be sent now, if one is."""
+        if shot.live and kind == self._kind:
+            self._waiting.append(shot)
+            return self.due()
+        self._kind, self._waiting = kind, []
+        self._pace.done()
+        return _made([shot])
+
+    def due(self) -> Picture | None:
+        """What waits, once its time has come."""
+        if not self._waiting or not self._pace.take():
+            return None
+        waiting, self._waiting = self._waiting, []
+        return _made(waiting)
+
+
+def _made(shots: list[Frame]) -> Picture:
+    """The last one, with those `before` it and the milliseconds that all are shown in; its buffer comes last."""
+    *before, (last, buffer) = [shot.make() for shot in shots]
+    told: list[dict[str, Any]] = [{**message, "bytes": len(data)} for message, data in before]
+    whole = b"".join([*(data for _, data in before), buffer])
+    return {**last, "before": told, "milliseconds": 1000 * TURN}, whole

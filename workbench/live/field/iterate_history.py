@@ -1,0 +1,64 @@
+"""States of x that were seen while a run went on: where no solution is known, they are shown against the last one."""
+
+from __future__ import annotations
+
+from workbench.live.field.cuts import Cut
+from workbench.run import Quantity, Snapshot
+
+MOST = 48
+"""States that are kept, two megabytes each at most; of more every second one is let go."""
+LATER = (
+    "the exact solution is not known; once the run has ended, the states of x seen on the way, {count} so far, are set "
+    "against its final x"
+)
+NONE_KEPT = (
+    "the exact solution is not known, and no x was kept to be set against the final one; choose the error before the "
+    "run, or the right-hand side ones-scaled"
+)
+BAR = "final x − x"
+AGAINST = "final x of this run − x, in place of the error, since the exact solution is not known"
+
+
+class IterateHistory:
+    """Looks at one cut of x, thinned out as the run goes on; `end` gives them their reference."""
+
+    def __init__(self) -> None:
+        self._frames: list[Snapshot] = []
+        self._final: Snapshot | None = None
+        self._every, self._turn = 1, 0
+
+    @property
+    def iterations(self) -> list[int]:
+        """Of the states that can be shown; empty before the end."""
+        return [frame.iteration for frame in self._shown()]
+
+    def add(self, look: Snapshot, *, final: bool) -> None:
+        """One more look at x. Another cut than before begins anew."""
+        if look.values is None:
+            return
+        if self._frames and self._frames[0].cut != look.cut:
+            self._frames, self._every, self._turn = [], 1, 0
+        self._final = look if final else None
+        if not final:
+            if self._turn % self._every == 0:
+                self._frames.append(look)
+            self._turn += 1
+        if len(self._frames) > MOST:
+            self._frames, self._every = self._frames[::2], 2 * self._every
+
+    def show(self, place: int, cut: Cut) -> Snapshot:
+        """The error of one of the states as far as it is known, the first being 0; a sentence before the end."""
+        made = Snapshot(Quantity.ERROR, cut)
+        frames, final = self._shown(), self._final
+        if final is None or not frames:
+            made.words = NONE_KEPT if final else LATER.format(count=len(self._frames))
+            return made
+        frame = frames[min(max(place, 0), len(frames) - 1)]
+        made.iteration, made.words = frame.iteration, AGAINST
+        assert final.values is not None
+        made.values = final.values - frame.values
+        return made
+
+    def _shown(self) -> list[Snapshot]:
+        final = self._final
+        return [] if final is None else [frame for frame in self._frames if frame.iteration < final.iteration]

@@ -1,0 +1,145 @@
+"""The picture of a problem before it is run, made cheaply: large grids are drawn with fewer cells."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.deflation import Deflation
+from workbench.errors import InputError
+from workbench.live.field.pictures import Scene, scene
+from workbench.problems import LinearSystem, Problem
+from workbench.problems.stand_in import BYTES_PER_ENTRY, StandIn
+from workbench.problems.suitesparse import SuiteSparse, cache_folder, group_and_name
+
+SIDES = (24, 96, 1024)
+"""Cells per side that are tried: few to learn the dimensions, more for the picture itself."""
+MOST_CELLS = 1 << 20
+MOST_BYTES = 1 << 25
+"""The largest matrix file that is read for a picture alone."""
+
+
+class NotYetError(Exception):
+    """Nothing can be drawn before the run; the message says why. This is no mistake of the user's."""
+
+
+class UnfitError(InputError):
+    """What was chosen cannot be run, by the same check as in the run. kind: of the block at fault."""
+
+    def __init__(self, kind: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.kind = kind
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Cells:
+    """A problem's cells: what is drawn, the phase of each, and whether they are the problem's own or coarser ones."""
+
+    scene: Scene
+    phase: np.ndarray | None
+    whole: bool
+
+
+class Preview:
+    """Scenes of problems that are not run yet; the last problem's cells are kept while its deflation changes."""
+
+    def __init__(self) -> None:
+        self._problem: Problem | None = None
+        self._cells: Cells | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether the last scene showed the problem's own cells."""
+        return self._cells is not None and self._cells.whole
+
+    def scene(self, problem: Problem, deflation: Deflation) -> Scene:
+        """What to draw. Raises NotYetError where only the run will show it, UnfitError for what cannot be run, and
+        InputError for what can be run but not drawn.
+        """
+        if problem != self._problem or self._cells is None:
+            self._cells = None
+            self._cells = _cells(problem)
+            self._problem = problem
+        cells, plain = self._cells, self._cells.scene
+        grid = None if plain.is_matrix else plain.values.shape
+        try:
+            labels = deflation.labels(plain.unknowns, grid, cells.phase)
+        except InputError as error:
+            if cells.whole:
+                raise UnfitError(deflation.kind, str(error)) from None
+            labels = None
+        shown = plain.with_labels(labels)
+        # The number of subdomains of coarser cells is not that of the run, so only their shapes are shown.
+        return shown if cells.whole else dataclasses.replace(shown, notes=plain.notes)
+
+
+def _cells(problem: Problem) -> Cells:
+    """The problem's cells, or coarser ones where they are too many."""
+    side = getattr(problem, "n", None)
+    if side is None:
+        _check_size(problem)
+        # What fails here may be mended outside the form, such as a file that is missing, so Run stays enabled.
+        system = problem.assemble()
+        return Cells(scene(problem.label, system), system.phase, True)
+    system, drawn = _small_system(problem, side)
+    if drawn < side and system.coefficient is None:
+        return _constant(problem.label, side, len(system.grid or ()))
+    shown = scene(problem.label, system)
+    if drawn < side:
+        shown = dataclasses.replace(shown, notes=(f"drawn with n = {drawn} until the run starts",))
+    return Cells(shown, system.phase, drawn == side)
+
+
+def _constant(title: str, side: int, dimensions: int) -> Cells:
+    """A field of ones, for which nothing needs to be assembled."""
+    drawn = min(side, int(MOST_CELLS ** (1 / dimensions)))
+    size = drawn**dimensions
+    note = f"{size:,} unknowns" if drawn == side else "constant coefficient"
+    ones = Scene(title, np.broadcast_to(1.0, (drawn,) * dimensions), unknowns=size, notes=(note,))
+    return Cells(ones, None, drawn == side)
+
+
+def _small_system(problem: Problem, cells: int) -> tuple[LinearSystem, int]:
+    """The problem with as many cells as a picture needs, and their number per side."""
+    made: tuple[LinearSystem, int] | None = None
+    failure: InputError | None = None
+    for side in sorted({min(cells, side) for side in SIDES}):
+        if made and (made[0].coefficient is None or side ** len(made[0].grid or ()) > MOST_CELLS):
+            break
+        # Without dimensions known, the largest size could be a cube that no memory holds.
+        if failure and side > SIDES[1]:
+            raise NotYetError(f"too fine to be drawn before the run starts: {failure}")
+        try:
+            made, failure = (_assembled(problem.changed({"n": side})), side), None
+        # Small bubbles hold no cell of a coarse grid.
+        except InputError as error:
+            failure = error
+    if made is None:
+        raise failure or InputError(f"{problem.label} cannot be drawn")
+    return made
+
+
+def _assembled(problem: Problem) -> LinearSystem:
+    try:
+        return problem.assemble()
+    except InputError as error:
+        raise UnfitError(problem.kind, str(error)) from None
+
+
+def _check_size(problem: Any) -> None:
+    """Put off what would take long: a download, or a large file."""
+    if isinstance(problem, SuiteSparse):
+        group, name = group_and_name(problem.matrix)
+        folder = cache_folder() / "suitesparse" / group
+        if not any((folder / f"{name}{ending}").exists() for ending in (".tar.gz", ".mtx.gz", ".mtx")):
+            raise NotYetError(f"{problem.label} is downloaded when the run starts")
+        return
+    if isinstance(problem, StandIn) and BYTES_PER_ENTRY * problem.entries > MOST_BYTES:
+        raise NotYetError(f"{problem.label} is large; its pattern appears when the run starts")
+    path = getattr(problem, "path", "")
+    if path and Path(path).is_file() and os.path.getsize(path) > MOST_BYTES:
+        raise NotYetError(f"{problem.label} is a large file; its pattern appears when the run starts")

@@ -1,0 +1,67 @@
+"""Pictures of what is seen of a run: solution, residual or error in a plane of cells, or as a band over unknowns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from workbench.live.field.colormap import Colormap
+from workbench.live.field.cuts import Cut
+from workbench.live.field.pictures import Outlines, Picture, blank, plane_picture
+from workbench.run import Quantity, Snapshot
+
+COEFFICIENT = "coefficient"
+NAMES = {COEFFICIENT: COEFFICIENT, **{quantity.value: quantity.value for quantity in Quantity}}
+"""What can be chosen, as it is called."""
+BARS = {Quantity.SOLUTION: "solution x", Quantity.RESIDUAL: "residual b − A x", Quantity.ERROR: "error x* − x"}
+AUTOMATIC, LINEAR, LOGARITHMIC = COLOURS = ("automatic", "linear", "logarithmic")
+
+
+def is_logarithmic(quantity: Quantity, colours: str) -> bool:
+    """Residual and error spread over decades, so that they are logarithmic unless told otherwise."""
+    return colours == LOGARITHMIC or (colours == AUTOMATIC and quantity is not Quantity.SOLUTION)
+
+
+def shades_of(look: Snapshot, colours: str) -> Colormap | None:
+    """The scale for what was seen; None where there is nothing to see."""
+    if look.values is None:
+        return None
+    return Colormap.of(look.values, logarithmic=is_logarithmic(look.quantity, colours))
+
+
+def field_picture(
+    look: Snapshot, shades: Colormap | None, cut: Cut, outlined: Outlines, title: str, unknowns: int
+) -> Picture:
+    """The message for the browser and its buffer, as `pictures.picture` makes them; a sentence where nothing is."""
+    quantity, values = look.quantity, look.values
+    heading = f"{quantity.value} after iteration {look.iteration:,}: {title}"
+    if values is None or shades is None:
+        return {**blank(f"{quantity.value}: {title}", f"{look.words}."), **_about(look)}, b""
+    if cut.grid is None:
+        message, buffer = _band(values, shades, unknowns)
+    else:
+        message, buffer = plane_picture(values, shades, cut, outlined)
+    told = [look.words, f"{unknowns:,} unknowns", cut.words(), *outlined.notes]
+    if not np.isfinite(values).all():
+        told.append("there are values that are not finite")
+    about = {"title": heading, "note": "; ".join(filter(None, told)), "bar": BARS[quantity], **_about(look)}
+    return {**message, **about}, buffer
+
+
+def _about(look: Snapshot) -> dict[str, Any]:
+    return {"iteration": look.iteration}
+
+
+def _band(values: np.ndarray, shades: Colormap, unknowns: int) -> Picture:
+    """Least and greatest of each stretch of unknowns, as shares of the scale, float32."""
+    message = {
+        "band": True,
+        "width": values.shape[1],
+        "height": 1,
+        **shades.told(),
+        "x": {"label": "unknown", "low": 0, "high": unknowns},
+        "cells": 0,
+        "segments": 0,
+    }
+    return message, shades.share(values).astype(np.float32).tobytes()

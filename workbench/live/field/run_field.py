@@ -1,0 +1,149 @@
+"""The pictures of one run's vectors, as a view asks for them: what is new, or why there is nothing to see."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from workbench import figures
+from workbench.live.field.coarse_levels import Nesting
+from workbench.live.field.colormap import Colormap
+from workbench.live.field.cuts import LIVE_PIXELS, MOST_PIXELS, Cut
+from workbench.live.field.frame_batch import Frame
+from workbench.live.field.iterate_history import AGAINST, BAR, IterateHistory
+from workbench.live.field.pictures import NONE, Outlines, Picture, blank, outlines
+from workbench.live.field.quantities import BARS, field_picture, is_logarithmic, shades_of
+from workbench.live.field.snapshot_source import Place, SnapshotSource, why_nothing
+from workbench.live.transport.publisher import Again
+from workbench.live.transport.rate_limit import RateLimit
+from workbench.recording import Record
+from workbench.run import Quantity, Result, Run, Session, Snapshot
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """What a user has chosen to see. frame: which of the states of x that were kept. level: of the coarse solver, whose
+    parts are outlined."""
+
+    quantity: Quantity
+    normal: str
+    index: int
+    frame: int
+    colours: str
+    overlay: bool
+    level: int
+
+
+class RunField:
+    """Looks at a run and makes pictures of what it sees; the last look is `look`."""
+
+    def __init__(self, run: Session | Run | Result | Record, wake: Callable[[], None]) -> None:
+        self.looker = SnapshotSource(run, wake)
+        self.look: Snapshot | None = None
+        self._film = IterateHistory()
+        self._pace = RateLimit()
+        self._note = ""
+        self._shades: Colormap | None = None
+        self._outlined: tuple[object, Outlines] = (None, NONE)
+        self._compared: tuple[object, bool] = (None, False)
+
+    @property
+    def again(self) -> Again:
+        """When there may be more to see of a run that goes on: with the next picture's turn."""
+        return self._pace.wait or True
+
+    @property
+    def place(self) -> Place | None:
+        """Where the unknowns lie, as far as it is known."""
+        return self.looker.place
+
+    def nesting(self, labels: np.ndarray | None) -> Nesting | None:
+        """The levels of subdomains with labels of the shape of the grid; None for others than those of the run."""
+        nesting = self.looker.nesting
+        if nesting is None or labels is None or labels.shape != nesting.labels.shape:
+            return None
+        if self._compared[0] is not labels:
+            self._compared = labels, labels is nesting.labels or np.array_equal(labels, nesting.labels)
+        return nesting if self._compared[1] else None
+
+    def news(self, choice: Choice, *, stale: bool) -> tuple[bool, Frame | None]:
+        """Whether there may be more to see, and a picture if there is a new one, or an old one is `stale`."""
+        looker = self.looker
+        place = looker.where()
+        if place is None:
+            return looker.unplaced, self.waiting(stale=stale)
+        filmed = choice.quantity is Quantity.ERROR and not looker.knows_solution
+        live = looker.watched.busy
+        peaked = choice.quantity is not Quantity.SOLUTION and not filmed
+        cut = _cut(choice, place, peaks=peaked, most=LIVE_PIXELS if live and not filmed else MOST_PIXELS)
+        look, final = looker.poll(Quantity.SOLUTION if filmed else choice.quantity, cut, due=self._pace)
+        goes_on = looker.goes_on or looker.waiting
+        if look is not None and filmed:
+            self._film.add(look, final=final)
+        if filmed and (look is not None or stale):
+            look = self._film.show(choice.frame, cut)
+        self.look = look or self.look
+        latest = self.look
+        fits = latest is not None and (latest.quantity, latest.cut) == (choice.quantity, cut)
+        if latest is None or not fits or (look is None and not stale):
+            return goes_on, None
+        self._note = ""
+        outlined = self._outlines(place.labels if choice.overlay else None, cut, choice.level)
+        frames = self._film.iterations if filmed else None
+
+        def make() -> Picture:
+            shades = shades_of(latest, choice.colours)
+            # What was chosen anew or is at rest has a scale of its own.
+            self._shades = shades.kept_from(self._shades) if shades and live and not stale else shades
+            message, buffer = field_picture(latest, self._shades, cut, outlined, looker.title, place.unknowns)
+            return {**message, **({} if frames is None else {"frames": frames, "bar": BAR})}, buffer
+
+        return goes_on, Frame(make, live)
+
+    def waiting(self, *, stale: bool) -> Frame | None:
+        """A sentence while it is not known where the unknowns lie, once."""
+        told = blank(self.looker.title, f"{why_nothing(self.looker.watched)}.")
+        if not stale and told["note"] == self._note:
+            return None
+        self._note = told["note"]
+        return Frame(lambda: (told, b""))
+
+    @property
+    def plane(self) -> str:
+        """The plane of a cube that was seen last, in words; empty where there is none."""
+        cut: Any = self.look.cut if self.look is not None else None
+        return cut.where if cut is not None else ""
+
+    def figure(self, choice: Choice) -> Figure | None:
+        """What was seen last as a figure for print; None where it is not what was chosen."""
+        look = self.look
+        if look is None or look.values is None or look.quantity is not choice.quantity:
+            return None
+        cut: Any = look.cut
+        return figures.field(
+            look.values,
+            BAR if look.words == AGAINST else BARS[look.quantity],
+            logarithmic=is_logarithmic(look.quantity, choice.colours),
+            sides=cut.sides,
+            title=f"after iteration {look.iteration:,}",
+            plane=cut.where,
+        )
+
+    def _outlines(self, labels: Any, cut: Cut, level: int) -> Outlines:
+        """Kept from one picture to the next, since they are found by a pass over the labels."""
+        parts = self.looker.nesting.parts(level) if self.looker.nesting else None
+        key = (labels is None, cut, -1 if parts is None else level)
+        if self._outlined[0] != key:
+            self._outlined = (key, outlines(labels, cut, parts) if cut.grid is not None else NONE)
+        return self._outlined[1]
+
+
+def _cut(choice: Choice, place: Place, *, peaks: bool, most: int) -> Cut:
+    """The plane that is shown, or all of a vector that lies on no grid that can be drawn."""
+    grid = place.grid if place.grid is not None and len(place.grid) in (2, 3) else None
+    cells = grid["zyx".index(choice.normal)] if grid and len(grid) == 3 else 1
+    return Cut(grid, choice.normal, min(max(choice.index, 0), cells - 1), peaks, most)

@@ -1,0 +1,201 @@
+"""Looks at the vectors of one run, wherever it is: going on in a thread, at rest in memory, or loaded from a file."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import threading
+from collections.abc import Callable
+
+import numpy as np
+
+from workbench.deflation.nested import NestedParts
+from workbench.errors import InputError
+from workbench.live.field.coarse_levels import Nesting
+from workbench.live.field.cuts import Cut
+from workbench.live.kit.run_pictures import Watched
+from workbench.live.transport.rate_limit import RateLimit
+from workbench.live.transport.worker import LatestOnly
+from workbench.problems import LinearSystem
+from workbench.recording import Record
+from workbench.run import Quantity, Result, Run, Session, Snapshot, State
+from workbench.run.snapshots import of_result
+
+NO_SOLUTION = "no solution was kept of this run; run it again to see it"
+NO_SYSTEM = "the loaded run does not hold its matrix, so only its solution can be seen; run it again to see the others"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Place:
+    """Where the unknowns of a run lie. system: None where it is not known. labels: of the grid's shape, or None."""
+
+    unknowns: int
+    system: LinearSystem | None = None
+    grid: tuple[int, ...] | None = None
+    labels: np.ndarray | None = None
+
+
+class SnapshotSource:
+    """Asks for looks and hands them out; `wake` is called when something came from a worker.
+
+    Nothing is asked for before `poll` is called, so a run that is not looked at pays nothing. A session is looked at by
+    its own thread while it is alive. Afterwards, and for a result or a loaded run, x is on the host and what else there
+    is to see is computed from it on the cores.
+    """
+
+    def __init__(self, given: Session | Run | Result | Record, wake: Callable[[], None]) -> None:
+        self.watched = Watched(given)
+        self.place: Place | None = None
+        self._wake = wake
+        self._worker = LatestOnly("workbench-look")
+        self._look: Snapshot | None = None
+        self._asked: object = None
+        self._from_thread = self._final = self._put_off = False
+        self._placing = False
+        self._nested: Callable[[], NestedParts | None] | None = None
+        self._nesting: Nesting | None = None
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether there may be more to see later."""
+        given = self.watched.given
+        return given.reason is None if isinstance(given, Run) else not self.watched.over
+
+    @property
+    def waiting(self) -> bool:
+        """A look was asked for and is not there yet, or is to be asked for as soon as it is due."""
+        return self._look is not None or self._put_off
+
+    @property
+    def unplaced(self) -> bool:
+        """It is not known yet where the unknowns lie, and may be known later."""
+        return self.place is None and (self._placing or (self.goes_on and not self.watched.error))
+
+    @functools.cached_property
+    def title(self) -> str:
+        """The problem."""
+        try:
+            return self.watched.described()[0].problem.label
+        except InputError:
+            return self.watched.title
+
+    @functools.cached_property
+    def knows_solution(self) -> bool:
+        """The exact solution is known by construction."""
+        try:
+            return self.watched.described()[0].rhs == "ones-scaled"
+        except InputError:
+            return False
+
+    @property
+    def iterations(self) -> int:
+        history = self.watched.history
+        return max(0, history.count - 1) if history is not None else 0
+
+    def where(self) -> Place | None:
+        """Where the unknowns lie; None until that is known, which for a loaded run takes assembling the problem."""
+        if self.place is None and (run := self.watched.run) is not None and run.setup.x is not None:
+            system, labels = run.setup.system, run.setup.labels
+            drawn = labels.reshape(system.grid) if labels is not None and system.grid else None
+            self.place = Place(system.operator.shape[0], system, system.grid, drawn)
+            levels = run.setup.projection.levels if run.setup.projection else None
+            self._nested = (lambda: NestedParts.of(levels)) if levels is not None else None
+        if self.place is None and isinstance(self.watched.given, (Result, Record)) and not self._placing:
+            self._placing = True
+            self._worker.ask(self._find_place)
+        return self.place
+
+    def poll(self, quantity: Quantity, cut: Cut, *, due: RateLimit) -> tuple[Snapshot | None, bool]:
+        """What was seen, once, and whether it is the end of the run that was seen.
+
+        Asks for the next look when there is something new to see, and one is due.
+        """
+        look, found, final = self._look, None, self._final
+        if look is not None and (look.done or (self._from_thread and not self.goes_on)):
+            self._look = None
+            found = look if look.done and (look.quantity, look.cut) == (quantity, cut) else None
+        goes_on = self.goes_on
+        wanted = (self.iterations, goes_on, quantity, cut)
+        wants = self._look is None and wanted != self._asked
+        self._put_off = wants and not due.take()
+        if wants and not self._put_off:
+            self._asked, self._final = wanted, not goes_on
+            self._ask(quantity, cut)
+        return found, final
+
+    def _ask(self, quantity: Quantity, cut: Cut) -> None:
+        given, run = self.watched.given, self.watched.run
+        alive = isinstance(given, Session) and given.alive
+        # What an accelerator holds is touched by the thread that iterates alone, and that has gone.
+        near = run is not None and run.configuration.device == "cpu" and run.setup.x is not None
+        self._from_thread = alive
+        if run is not None and (alive or isinstance(given, Run) or near):
+            self._look = run.snapshots.request(quantity, cut)
+            if not alive:
+                run.serve_snapshots()
+            return
+        self._look = look = Snapshot(quantity, cut)
+        self._worker.ask(lambda: self._rest(look))
+
+    def _rest(self, look: Snapshot) -> None:
+        """In the worker: a look at a run that has ended, from its x."""
+        look.take(self.iterations, lambda: self._at_rest(look.quantity))
+        self._wake()
+
+    def _at_rest(self, quantity: Quantity) -> tuple[np.ndarray | None, str]:
+        x, system = self._x(), self.place.system if self.place else None
+        if x is None:
+            return None, NO_SOLUTION
+        if system is None:
+            return (x, "") if quantity is Quantity.SOLUTION else (None, NO_SYSTEM)
+        return of_result(self.watched.described()[0], system, x, quantity)
+
+    def _x(self) -> np.ndarray | None:
+        given = self.watched.given
+        if isinstance(given, Record):
+            return given.solution
+        if isinstance(given, Session):
+            return given.result.x if given.result else None
+        return given.x
+
+    def _find_place(self) -> None:
+        """In the worker: the problem of a loaded run, assembled again."""
+        unknowns = self.watched.unknowns or 0
+        try:
+            configuration, _ = self.watched.described()
+            system = configuration.problem.assemble(configuration.seed)
+            grid = system.grid
+            labels, boxes = configuration.deflation.labels_and_boxes(unknowns, grid, system.phase)
+            drawn = labels.reshape(grid) if labels is not None and grid else None
+            self.place = Place(unknowns, system, grid, drawn)
+            notes = self.watched.provenance.get("notes", ())
+            self._nested = lambda: NestedParts.recorded(configuration.coarse, boxes, notes)
+        # The vector can be seen without its grid.
+        except (InputError, MemoryError):
+            self.place = Place(unknowns)
+        self._wake()
+
+    @property
+    def nesting(self) -> Nesting | None:
+        """The subdomains on the levels of the coarse solver; None where it has none, and at first, until they are made:
+        many cells take a second."""
+        if self._nested is not None and self.place is not None and self.place.labels is not None:
+            labels, nested, self._nested = self.place.labels, self._nested, None
+            threading.Thread(target=self._nest, args=(labels, nested), name="workbench-levels", daemon=True).start()
+        return self._nesting
+
+    def _nest(self, labels: np.ndarray, make: Callable[[], NestedParts | None]) -> None:
+        nested = make()
+        if nested is not None:
+            self._nesting = Nesting.of(labels, nested)
+            self._wake()
+
+
+def why_nothing(watched: Watched) -> str:
+    """Why there is nothing to look at yet, or at all, before it is known where the unknowns lie."""
+    given = watched.given
+    if watched.error:
+        return watched.error
+    if isinstance(given, Session) and given.run is None:
+        return "the run has not begun" if given.state is State.IDLE else "the run is being set up"
+    return "the problem is being assembled again"

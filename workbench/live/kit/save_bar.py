@@ -1,0 +1,103 @@
+"""A bar that saves the figures of any view, with their numbers as CSV: format, width, and where to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import ipywidgets as widgets
+from matplotlib.figure import Figure
+
+from workbench import figures
+from workbench.errors import InputError
+from workbench.figures.plotted_data import Table
+from workbench.live.kit.controls import button
+from workbench.live.kit.export import make_folder, slug
+from workbench.live.kit.run_pictures import PAINTING
+from workbench.live.kit.saver import Saver
+from workbench.live.kit.status import StatusLine
+
+FORMATS = {"SVG": "svg", "PDF": "pdf", "PNG": "png"}
+WIDTHS = {"one column, 85 mm": 1, "two columns, 175 mm": 2}
+
+
+class SaveBar:
+    """Display it, or `box`, below a view. All three functions are called when the button is pressed.
+
+    figures: the pictures by name, which begin the file names. provenance: what it took to make them, as plain data.
+    data: the numbers behind the pictures by the same names, by default what each shows; they are written as CSV beside
+    it. about: the rest of the file names. folder: of `save` and of the menu, by default exports/ next to the notebook.
+    status: the line that tells what was saved, by default one of its own. `saver` serves other buttons of the view too.
+    """
+
+    def __init__(
+        self,
+        figures: Callable[[], Mapping[str, Figure]],
+        *,
+        provenance: Callable[[], Mapping[str, Any]],
+        data: Callable[[], Mapping[str, Table]] | None = None,
+        about: Callable[[], str] = str,
+        folder: str | Path | None = None,
+        status: StatusLine | None = None,
+    ) -> None:
+        self._figures, self._provenance, self._data, self._about = figures, provenance, data, about
+        self.status = status or StatusLine()
+        self.saver = Saver(self.status, folder)
+        style = {"description_width": "initial"}
+        self.format = widgets.Dropdown(options=FORMATS, description="as", style=style, layout={"width": "88px"})
+        self.columns = widgets.Dropdown(options=WIDTHS, value=2, layout={"width": "178px"})
+        self.columns.tooltip = "width of the figures"
+        self.press = button("Save figures", "save what is shown, with its numbers as CSV", self._pressed, width="104px")
+        parts = [self.press, self.format, self.columns, self.saver.box]
+        self.row = widgets.HBox(parts).add_class("wb-buttons")
+        self.box = widgets.VBox([self.row] if status else [self.row, self.status]).add_class("wb-save")
+
+    def save(self, kind: str | None = None, columns: int | None = None) -> list[Path]:
+        """Write all figures into the folder as "svg", "pdf" or "png", 1 or 2 columns wide; by default as chosen.
+
+        Returns the paths. Raises InputError when there is nothing to save yet, and when the folder cannot be written.
+        """
+        return self._write(self.folder, kind, columns)
+
+    @property
+    def folder(self) -> Path:
+        """Where `save` writes, on the kernel's disk."""
+        return self.saver.folder
+
+    def _write(self, folder: Path, kind: str | None = None, columns: int | None = None) -> list[Path]:
+        kind = kind or str(self.format.value)
+        if kind not in FORMATS.values():
+            raise InputError(f"a figure is saved as {', '.join(FORMATS.values())}, got {kind!r}")
+        shown = self._figures()
+        if not shown:
+            raise InputError("there is no figure to save yet; let the run make an iteration")
+        make_folder(folder)
+        about, data = self._provenance(), self._data() if self._data else {}
+        with PAINTING:
+            return [
+                figures.save(
+                    figure,
+                    folder / f"{slug(f'{name} {self._about()}')}.{kind}",
+                    about,
+                    data[name] if name in data else _drawn(figure),
+                    columns=columns or self.columns.value,
+                )
+                for name, figure in shown.items()
+            ]
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        return self.box._repr_mimebundle_(**options)
+
+    def _pressed(self) -> None:
+        self.press.disabled = True
+        self.saver.save(self._write, lambda: f"figures {self._about()}", "saving", self._freed)
+
+    def _freed(self) -> None:
+        self.press.disabled = False
+
+
+def _drawn(figure: Figure) -> Table | None:
+    """What the figure shows; None where that is nothing that fits a table."""
+    found = figures.plotted_data(figure)
+    return found if found["x"] else None

@@ -1,0 +1,1 @@
+"""Convergence, timeline, roofline and spectrum."""

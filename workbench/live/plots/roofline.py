@@ -1,0 +1,221 @@
+"""How near the kernels of a traced run come to what the machine can do, live or of a recording."""
+
+from __future__ import annotations
+
+import functools
+import html
+from pathlib import Path
+from typing import Any
+
+import ipywidgets as widgets
+from matplotlib.figure import Figure
+
+from workbench import figures
+from workbench.analysis.roofline import RooflinePoint, roofline_points
+from workbench.devices.clock import ACCELERATOR, CPU
+from workbench.errors import InputError
+from workbench.live.kit.controls import button
+from workbench.live.kit.run_pictures import Watched, Watching, paint, picture
+from workbench.live.kit.save_bar import SaveBar
+from workbench.live.plots.roofline_table import sentence, table
+from workbench.live.transport.publisher import Publisher
+from workbench.machine.calibrate import calibrate
+from workbench.machine.describe import machine_line
+from workbench.machine.profile import Profile, profile, profiles
+from workbench.recording import Record, Trace
+from workbench.run import Result, Run, Session
+from workbench.run.run_queue import MACHINE, QueueSlot
+
+HERE = "this machine, measured"
+NOBODY = "no machine"
+HINT = "Trace the run to see its kernels: Session(configuration, trace=True)."
+"""In a notebook. A page without code says which of its controls does that."""
+STYLE = {"description_width": "70px"}
+
+
+class RooflineView(Watching):
+    """A mark per kernel under the machine's roof, sized by its share of the time, and the numbers in a table.
+
+    run: traced; a session is followed. machine: a profile, its name, or the .toml file that `workbench calibrate`
+    wrote. By default this machine is measured as soon as no run is on it; for a trace that was made elsewhere
+    choose a machine. Bytes are counted by the lines, so kernels whose vectors lie in a cache stand above the roof.
+    folder: where figures go, by default exports/ next to the notebook. hint: said of a run without a trace.
+    `figures()` is the picture, for `figures.save`. Raises InputError for an unknown machine.
+    """
+
+    def __init__(
+        self,
+        run: Session | Run | Result | Record | Trace,
+        machine: str | Profile | None = None,
+        *,
+        publisher: Publisher | None = None,
+        folder: str | Path | None = None,
+        hint: str = HINT,
+    ) -> None:
+        self._hint = hint
+        given = profile(machine) if isinstance(machine, str) else machine
+        super().__init__(publisher)
+        self._trace = run if isinstance(run, Trace) else None
+        self.watched = None if isinstance(run, Trace) else Watched(run)
+        self._profiles = {**profiles(), **({given.name: given} if given else {})}
+        choice = given.name if given else self._home()
+        named = [(made.title, name) for name, made in self._profiles.items()]
+        self.machine = widgets.Dropdown(
+            options=[(NOBODY, NOBODY), (HERE, HERE), *named], value=choice, description="roof of", style=STYLE
+        )
+        self.lane = widgets.Dropdown(options=[CPU], description="lane", style=STYLE, layout={"width": "200px"})
+        self.again = button("Measure again", "measure this machine anew, for its own roof", self.measure, width="130px")
+        self.message, self.table, self.picture = widgets.HTML(), widgets.HTML(), picture()
+        self.save_bar = SaveBar(self.figures, provenance=self._provenance, about=self._about, folder=folder)
+        self.box = widgets.VBox(
+            [
+                widgets.HBox([self.machine, self.lane, self.again]),
+                self.message,
+                self.picture,
+                self.table,
+                self.save_bar.box,
+            ]
+        )
+        self._figures: dict[str, Figure] = {}
+        self._moving = False
+        self._waits = False
+        self.show()
+        for control in (self.machine, self.lane):
+            control.observe(self._turned, "value")
+        self.publisher.add(self.publish)
+
+    @property
+    def trace(self) -> Trace | None:
+        """What is shown."""
+        return self._trace or (self.watched.trace if self.watched else None)
+
+    @property
+    def busy(self) -> bool:
+        """The run goes on, so nothing else may be measured."""
+        return self.watched is not None and self.watched.busy
+
+    def figures(self) -> dict[str, Figure]:
+        """The picture as it stands, by the name `roofline`."""
+        return dict(self._figures)
+
+    def measure(self) -> None:
+        """Measure this machine anew; does nothing while the run goes on."""
+        if not self.busy:
+            _this_machine.cache_clear()
+            self.show()
+
+    def extent(self) -> object:
+        trace = self.trace
+        return trace.count if trace else -1, self.busy, self.watched.error if self.watched else ""
+
+    def publish(self) -> bool:
+        goes_on = super().publish()
+        if self.hidden or not self._waits:
+            return goes_on
+        if not MACHINE.busy:
+            self.show()
+        return goes_on or self._waits
+
+    def draw(self) -> None:
+        trace = self.trace
+        self.again.disabled = self.busy or self.machine.value != HERE
+        self._waits = False
+        if trace is None or not trace.count:
+            error = self.watched.error if self.watched else ""
+            self.message.value = html.escape(error or ("No events yet." if trace else self._hint))
+            return
+        self._offer_lanes(trace)
+        try:
+            found = roofline_points(trace, str(self.lane.value))
+            roof, note = self._roof()
+            self._draw_picture(trace, found, roof)
+        except InputError as error:
+            self.message.value = html.escape(str(error))
+            self.table.value, self.picture.layout.display = "", "none"
+            return
+        self.message.value = sentence(found, roof) + (f"<br>{html.escape(note)}" if note else "")
+        self.table.value = table(found, roof)
+
+    def _provenance(self) -> dict[str, Any]:
+        trace = self.trace
+        shown = {"roof": self.machine.value, "lane": self.lane.value}
+        run = self.watched.provenance if self.watched else {}
+        return {**shown, **run, **({"trace": trace.label, "traced on": trace.machine} if trace else {})}
+
+    def _about(self) -> str:
+        return self.watched.file_title if self.watched else self.trace.machine if self.trace else ""
+
+    def _turned(self, _change: object) -> None:
+        if not self._moving:
+            self.show()
+
+    def _draw_picture(self, trace: Trace, found: list[RooflinePoint], roof: Profile | None) -> None:
+        flops = roof.flops.value if roof and roof.flops else None
+        self._figures["roofline"] = figures.roofline(
+            found,
+            roof.bandwidth.value if roof else None,
+            flops,
+            basis=f"{roof.bandwidth.basis} on {roof.title}" if roof else "",
+            title=f"kernels {trace.label} on {trace.machine}",
+        )
+        paint(self.picture, self._figures["roofline"])
+
+    def _roof(self) -> tuple[Profile | None, str]:
+        """The machine's limits, and a sentence where there are none."""
+        name = str(self.machine.value)
+        if name == NOBODY:
+            return None, "Choose the machine that the trace was made on to see how near its limit the kernels are."
+        if name != HERE:
+            return self._profiles[name], self._elsewhere(name)
+        if self.busy:
+            return None, "The machine's limit is measured when the run is over or held."
+        on_cores = self.lane.value == CPU
+        if self.watched is None and not on_cores:
+            return None, "The trace does not say on which accelerator it was made; choose the machine."
+        try:
+            return _this_machine("cpu" if on_cores or self.watched is None else self.watched.device), ""
+        except _TakenError:
+            self._waits = True
+            return None, "The machine's limit is measured when no run is active."
+        except InputError as error:
+            # A run that was saved is looked at where its device may not be.
+            return None, f"No roof: {error}."
+
+    def _elsewhere(self, name: str) -> str:
+        """A word of caution where the kernels did not run on the machine whose roof is shown."""
+        if self.trace is None or self._home() in (name, NOBODY):
+            return ""
+        return f"The kernels are {self.trace.label} on {self.trace.machine}, not on the machine whose roof this is."
+
+    def _offer_lanes(self, trace: Trace) -> None:
+        """Lanes that compute; copies have no operations."""
+        there = [lane for lane in (CPU, ACCELERATOR) if lane in {kernel.lane for kernel in list(trace.kernels)}]
+        if there and list(self.lane.options) != there:
+            self._moving = True
+            self.lane.options = there
+            self._moving = False
+        self.lane.disabled = len(there) < 2
+
+    def _home(self) -> str:
+        """The machine that the trace was made on, or modelled for, if it is known."""
+        trace = self.trace
+        if trace is None or trace.machine == machine_line():
+            return HERE
+        return next((name for name, made in self._profiles.items() if made.title == trace.machine), NOBODY)
+
+
+class _TakenError(Exception):
+    """A run is on the machine or waits for it."""
+
+
+@functools.cache
+def _this_machine(device: str) -> Profile:
+    """Measured once for all views and alone on the machine; raises where it is not, which is not kept."""
+    slot = QueueSlot(MACHINE)
+    slot.enqueue()
+    try:
+        if not slot.held:
+            raise _TakenError
+        return calibrate("this", device)
+    finally:
+        slot.release()

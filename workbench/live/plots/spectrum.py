@@ -1,0 +1,242 @@
+"""What a run finds out about its problem, live or replayed: Ritz values, condition number, how large the error is."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from pathlib import Path
+
+import ipywidgets as widgets
+import numpy as np
+from matplotlib.figure import Figure
+
+from workbench import figures
+from workbench.analysis.convergence_estimates import (
+    MAX_ITERATIONS,
+    Estimates,
+    estimates,
+    level_conditions,
+    nonzero,
+    ritz_columns,
+    usable_iterations,
+)
+from workbench.analysis.ritz import iterations_by_bound
+from workbench.analysis.spectra import LARGEST, spectra
+from workbench.errors import InputError, error_message
+from workbench.live.kit.controls import button
+from workbench.live.kit.run_pictures import Watched, Watching, paint, picture
+from workbench.live.kit.save_bar import SaveBar
+from workbench.live.transport.publisher import Publisher
+from workbench.live.transport.worker import LatestOnly
+from workbench.recording import Record
+from workbench.run import Result, Run, Session
+
+EXACT = 1024
+"""Unknowns up to which the exact spectra are computed unasked: three dense matrices of 8 MB."""
+DELAYS = (1, 20)
+STYLE = {"description_width": "initial"}
+
+
+class SpectrumView(Watching):
+    """Ritz values growing with the iterations, the error between its bounds, and what each level does to the spectrum.
+
+    `SpectrumView(session)` follows a run; of a result or a loaded run the slider replays the iterations. Display it, or
+    `box`; `slider` chooses the iteration, `delay` how far the error estimates look ahead. exact: eigenvalues by name,
+    those of what CG works on last, in place of those that are computed: unasked up to 1024 unknowns, by `compute` and
+    its button up to 4096. folder: where figures go, by default exports/ next to the notebook. `figures()` are the
+    pictures, for `figures.save`. Raises InputError for a run without beta, such as one of sd.
+    """
+
+    def __init__(
+        self,
+        run: Session | Run | Result | Record,
+        *,
+        exact: Mapping[str, np.ndarray] | None = None,
+        publisher: Publisher | None = None,
+        folder: str | Path | None = None,
+    ) -> None:
+        watched = Watched(run)
+        if watched.over and watched.history is not None:
+            usable_iterations(watched.history)
+        super().__init__(publisher)
+        self.watched = watched
+        self.exact = dict(exact) if exact is not None else {}
+        self.why = ""
+        """Why there is no exact spectrum, in a sentence."""
+        self.slider = widgets.IntSlider(1, 1, 1, description="iteration", style=STYLE, layout={"width": "55%"})
+        self.delay = widgets.IntSlider(
+            4, *DELAYS, description="estimates look ahead", style=STYLE, layout={"width": "40%"}
+        )
+        about = "dense algebra on all of A, M^-1 A and M^-1 P A; may take a minute and 1 GB at 4096 unknowns"
+        self.press = button("Compute exact spectra", about, self.compute, width="180px")
+        self._worker = LatestOnly("workbench-spectra")
+        self._computing = False
+        self.message = widgets.HTML()
+        self.pictures = {name: picture() for name in ("ritz", "estimates", "levels")}
+        controls = widgets.HBox([self.slider, self.delay])
+        self.save_bar = SaveBar(
+            self.figures, provenance=lambda: watched.provenance, about=lambda: watched.file_title, folder=folder
+        )
+        self.box = widgets.VBox([controls, self.message, self.press, *self.pictures.values(), self.save_bar.box])
+        self._figures: dict[str, Figure] = {}
+        self._moving = False
+        self._levels_drawn = False
+        self.show()
+        for control in (self.slider, self.delay):
+            control.observe(self._turned, "value")
+        self.publisher.add(self.publish)
+
+    def figures(self) -> dict[str, Figure]:
+        """The pictures as they stand: `ritz`, `estimates` and, where the spectra are known, `levels`."""
+        return dict(self._figures)
+
+    @property
+    def own(self) -> np.ndarray | None:
+        """The exact eigenvalues of what CG works on, zeros included; None where they are not known."""
+        return next(reversed(self.exact.values())) if self.exact else None
+
+    def compute(self) -> None:
+        """Compute the exact spectra of a problem of up to 4096 unknowns; returns at once, and they appear later."""
+        watched = self.watched
+        if watched is None or self.exact or not self._offered(watched):
+            return
+        self.why, self._computing = "The exact spectra are being computed.", True
+        self._worker.ask(lambda: self._compute(watched))
+        self.show()
+
+    def close(self) -> None:
+        """Take it off the page for good; the run continues."""
+        self._worker.close()
+        super().close()
+
+    def extent(self) -> object:
+        watched = self.watched
+        if watched is None or watched.history is None:
+            return watched is not None and watched.error
+        wanted = not (self.exact or self.why or watched.busy)
+        # Beyond the longest there is nothing more to see.
+        return min(watched.history.count - 1, MAX_ITERATIONS + 1), watched.busy, wanted
+
+    def draw(self) -> None:
+        watched = self.watched
+        if watched is None:
+            return
+        try:
+            count = usable_iterations(watched.history) if watched.history is not None else 0
+        except InputError as error:
+            self.message.value = html.escape(str(error))
+            return
+        self._look_up(watched)
+        self.press.layout.display = None if self._offered(watched) and not self.exact else "none"
+        self._move_slider(count)
+        self._draw_levels(watched)
+        if not count or watched.history is None:
+            self.message.value = html.escape(watched.error) or "No iterations yet."
+            return
+        at, known = self.slider.value, self.own
+        columns = ritz_columns(watched.history, at)
+        found = estimates(watched.history, at, self.delay.value, known)
+        positive = nonzero(known) if known is not None else None
+        self._figures["ritz"] = figures.ritz(columns, positive, last=count, title=watched.title)
+        conditions = level_conditions(self.exact)
+        before = dict(list(conditions.items())[:-1])
+        self._figures["estimates"] = figures.error_estimates(found, before, last=count)
+        for name in ("ritz", "estimates"):
+            paint(self.pictures[name], self._figures[name])
+        self.message.value = _sentence(columns[at], found, positive) + _promises(conditions) + self._footnotes(watched)
+
+    def _turned(self, _change: object) -> None:
+        if not self._moving:
+            self.show()
+
+    def _look_up(self, watched: Watched) -> None:
+        """Compute the exact spectra once, and never while the run needs the machine."""
+        size = watched.unknowns
+        if self.exact or self.why or watched.busy or size is None:
+            return
+        if size > EXACT:
+            limit = f"up to {EXACT:,} unknowns, and on request up to {LARGEST:,}"
+            self.why = f"Exact spectra are computed {limit}; here are {size:,}."
+            return
+        self._find(watched)
+
+    def _offered(self, watched: Watched) -> bool:
+        """The spectra are too much to compute unasked, and not too much to compute."""
+        size = watched.unknowns
+        return size is not None and EXACT < size <= LARGEST and not watched.busy and not self._computing
+
+    def _compute(self, watched: Watched) -> None:
+        """In the worker: what was asked for by the button."""
+        self._find(watched)
+        self._computing = False
+        self.show()
+
+    def _find(self, watched: Watched) -> None:
+        try:
+            self.exact, self.why = spectra(*watched.described()), ""
+        # No one else would report it to the user.
+        except Exception as error:
+            self.why = f"No exact spectrum: {error_message(error, 'computing it').removesuffix('.')}."
+
+    def _move_slider(self, count: int) -> None:
+        """Lengthen the slider; where it stood at its end, it stays there."""
+        slider = self.slider
+        self._moving = True
+        follows = slider.value == slider.max
+        slider.max = max(1, count)
+        if follows:
+            slider.value = slider.max
+        slider.disabled = count < 2
+        self._moving = False
+
+    def _draw_levels(self, watched: Watched) -> None:
+        if self.exact and not self._levels_drawn:
+            self._figures["levels"] = figures.level_spectra(self.exact, title="exact spectra, level after level")
+            paint(self.pictures["levels"], self._figures["levels"])
+            self._levels_drawn = True
+
+    def _footnotes(self, watched: Watched) -> str:
+        notes, history = [self.why] if self.why else [], watched.history
+        if history is not None and history.count - 1 > MAX_ITERATIONS:
+            notes.append(f"Shown are the first {MAX_ITERATIONS:,} iterations.")
+        gap = history.residual_gap_at if history is not None else None
+        if gap is not None and gap <= self.slider.value:
+            notes.append(
+                f"At iteration {gap} the true residual had left the recurrence's; from there on neither "
+                f"Ritz values nor estimates can be trusted."
+            )
+        return "".join(f"<br>{html.escape(note)}" for note in notes)
+
+
+def _sentence(values: np.ndarray, found: Estimates, exact: np.ndarray | None) -> str:
+    """The numbers of the pictures."""
+    beside = "" if exact is None else f" (exact: {exact[-1] / exact[0]:.4g})"
+    iterations = "iterations" if values.size > 1 else "iteration"
+    told = (
+        f"After <b>{values.size}</b> {iterations} Ritz values reach from {values[0]:.4g} to {values[-1]:.4g}: "
+        f"effective condition number <b>{values[-1] / values[0]:.4g}</b>{beside}."
+    )
+    if not found.lower.size:
+        return f"{told} The error estimates look further ahead than this run has gone."
+    at, low = found.lower.size - 1, found.lower[-1]
+    if found.upper is None:
+        told += f" At iteration {at} ‖e‖ was at least {low:.3g}; an upper bound needs the smallest eigenvalue."
+    else:
+        told += f" At iteration {at} ‖e‖ was between {low:.3g} and {found.upper[-1]:.3g}"
+        told += "." if found.true is None else f"; the true error was {found.true[at]:.3g}."
+    return told
+
+
+def _promises(conditions: Mapping[str, float]) -> str:
+    """What the CG bound promises level after level; empty where no spectrum is known."""
+    if not conditions:
+        return ""
+    parts = [
+        f"{iterations_by_bound(condition):,} on {_as_html(name)} (κ = {condition:.3g})"
+        for name, condition in conditions.items()
+    ]
+    return f"<br>By the CG bound ‖e‖ falls by 10<sup>−6</sup> within {', '.join(parts)} iterations."
+
+
+def _as_html(name: str) -> str:
+    return html.escape(name).replace("^-1", "<sup>−1</sup>")

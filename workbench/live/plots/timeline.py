@@ -1,0 +1,154 @@
+"""The timeline, live: what ran when on which lane, while the run goes on or from a recording."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import traitlets
+from matplotlib.figure import Figure
+
+from workbench.errors import InputError
+from workbench.figures import timeline
+from workbench.live.kit.assets import module
+from workbench.live.kit.stream_view import StreamView
+from workbench.live.plots.modelled_trace import Beside
+from workbench.live.plots.timeline_messages import Shown
+from workbench.live.transport.publisher import PERIOD, Again, Publisher, message_rate_limit
+from workbench.live.transport.worker import LatestOnly
+from workbench.machine.profile import profile, profiles
+from workbench.recording import Record, Trace
+from workbench.run import Result, Run, Session, State
+
+MOST_EVENTS = 1 << 16
+"""Events in one message, 1.3 megabytes; what is left goes with the next."""
+STROKES = 2
+"""Paints per message while a run goes on, five a second: each draws all that is in sight anew."""
+HINT = "Trace a run to see where its time goes: Session(configuration, trace=True)."
+LATER = "What it would take on the machine that was chosen is computed when the run is held or over."
+
+
+class TimelineView(StreamView):
+    """Kernels on lanes over time: of a session as it runs, of a record, a result or a trace that has been loaded.
+
+    `TimelineView(session)` follows the last iterations until you pan. The wheel or + and - zoom, dragging or the arrow
+    keys pan, Home shows all, Shift with the arrow keys goes from event to event. height: of the lanes, in pixels.
+    hint: said while there is nothing to see. machine: the name of a profile; while the run is at rest, what it would
+    take there stands below what was measured, from the same start on.
+    """
+
+    _esm = module("plots/timeline.js")
+    _worker = traitlets.Unicode(module("plots/timelineworker.js")).tag(sync=True)
+
+    height = traitlets.Int(300).tag(sync=True)
+    machine = traitlets.Unicode("").tag(sync=True)
+    machines = traitlets.List().tag(sync=True)
+
+    def __init__(
+        self,
+        source: Session | Record | Result | Trace | None = None,
+        *,
+        hint: str = HINT,
+        publisher: Publisher | None = None,
+        **traits: Any,
+    ) -> None:
+        self._hint = hint
+        self._shown = Shown()
+        self._drawn: Shown | None = None
+        self._rewound = True
+        self._pace = message_rate_limit()
+        self._worker_of_models = LatestOnly("workbench-model")
+        self._wanted: tuple[Shown, str, int] | None = None
+        self._made: tuple[object, Beside | None, str] = (None, None, "")
+        super().__init__(publisher, **traits)
+        self.machines = [[name, made.title] for name, made in profiles().items()]
+        self.observe(lambda _change: self.publisher.wake(), ["machine"])
+        if source is not None:
+            self.show(source)
+
+    @property
+    def trace(self) -> Trace | None:
+        """What is on the timeline."""
+        return self._shown.trace
+
+    def figures(self, iterations: tuple[int, int] | None = None) -> dict[str, Figure]:
+        """The boxes of some iterations, first and last, by the name `timeline`; by default of the two in the middle.
+
+        Raises InputError when nothing was noted in them.
+        """
+        trace = self.trace
+        return {"timeline": timeline(trace, iterations, title=self._shown.title)} if trace and trace.count else {}
+
+    def show(self, source: Session | Run | Record | Result | Trace, title: str = "") -> None:
+        """Show another run instead. A session may be started or not, and is followed."""
+        if isinstance(source, Session):
+            self._shown = Shown(title or source.configuration.label, session=source)
+            source.when_over(self.publisher.wake)
+        else:
+            trace = source if isinstance(source, Trace) else source.trace
+            self._shown = Shown(title, trace=trace, state=State.DONE.value)
+        self.publisher.wake()
+
+    def clear(self) -> None:
+        """Take away the run, if it has ended."""
+        if self._shown.session is None or not self._shown.session.alive:
+            self._shown = Shown()
+        self.publisher.wake()
+
+    def publish(self) -> Again:
+        shown = self._shown
+        goes_on = shown.look()
+        modelled = self.link.free and self._model(shown)
+        if self.link.restart() or shown is not self._drawn or modelled:
+            self._drawn = shown
+            shown.forget()
+            self._rewound = True
+        if self.link.free and self._is_due(shown):
+            self._send_news(shown)
+        if shown.steady:
+            return self._pace.wait or PERIOD
+        return goes_on or (self.link.free and shown.behind)
+
+    def _model(self, shown: Shown) -> bool:
+        """Put the events of the chosen machine beside those of a run at rest; True when what is there has changed."""
+        before = shown.beside
+        wanted = None
+        if self.machine and shown.trace is not None and shown.trace.count:
+            shown.words = LATER if shown.live else ""
+            wanted = None if shown.live else (shown, self.machine, shown.trace.count)
+        else:
+            shown.words = ""
+        if wanted is None:
+            shown.beside = None
+        elif wanted != self._wanted:
+            self._worker_of_models.ask(lambda: self._make_model(wanted))
+        elif self._made[0] == wanted:
+            _, shown.beside, shown.words = self._made
+        self._wanted = wanted
+        return shown.beside is not before
+
+    def _make_model(self, wanted: tuple[Shown, str, int]) -> None:
+        """In the worker: the events of a trace on a machine, or the sentence that says why there are none."""
+        shown, machine, _ = wanted
+        assert shown.trace is not None
+        try:
+            beside = Beside(shown.trace, profile(machine))
+        except InputError as error:
+            self._made = wanted, None, f"{error}."
+        else:
+            notes = (f"{note[0].upper()}{note[1:]}." for note in beside.notes)
+            self._made = wanted, beside, " ".join([beside.sentence, *notes])
+        self.publisher.wake()
+
+    def _is_due(self, shown: Shown) -> bool:
+        told = shown.told == (shown.state, shown.note(self._hint), shown.words)
+        return not (told and shown.live) or self._pace.due
+
+    def _send_news(self, shown: Shown) -> None:
+        news = shown.news(self._hint, MOST_EVENTS)
+        if news is None:
+            return
+        message, buffer = news
+        pace = {"paints": STROKES, "milliseconds": 1000 * PERIOD / STROKES}
+        self.link.send({"reset": self._rewound, **message, "pace": pace}, buffer)
+        self._rewound = False
+        self._pace.done()

@@ -1,0 +1,143 @@
+"""The one run on a timeline: how much of it the browser has, and the messages that bring the rest."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from typing import Any
+
+import numpy as np
+
+from workbench.devices.clock import WAITING, is_worker, rank
+from workbench.devices.cycle_names import level_of, summed_name
+from workbench.figures.style import COLOURS
+from workbench.live.plots.modelled_trace import Beside
+from workbench.recording import Trace
+from workbench.recording.trace import Kernel
+from workbench.run import Session, State
+
+HATCHES = 4
+"""Plain, striped, dotted, crossed: with the colours enough to tell 28 kernels apart."""
+_KEYS = itertools.count(1)
+
+
+@dataclasses.dataclass(eq=False)
+class Shown:
+    """The one run on the timeline, and how much of it the browser has. `session` is set as long as the run may grow.
+
+    beside: the run with what it would be on another machine, while it is at rest; words: on that.
+    """
+
+    title: str = ""
+    session: Session | None = None
+    trace: Trace | None = None
+    state: str = "none"
+    error: str = ""
+    sent: int = 0
+    kernels: int = 0
+    told: tuple[str, ...] = ()
+    beside: Beside | None = None
+    words: str = ""
+    key: int = dataclasses.field(default_factory=lambda: next(_KEYS))
+    _styles: dict[str, int] = dataclasses.field(default_factory=dict)
+
+    def look(self) -> bool:
+        """Take over what the session has by now; True while it may grow."""
+        session = self.session
+        if session is None:
+            return False
+        # The state first: whatever the run did before it came to rest is then in the trace.
+        self.state = session.state.value
+        if session.run is not None:
+            self.trace = session.run.trace
+        if session.state in (State.DONE, State.FAILED):
+            self.error = session.error
+            self.session = None
+        return self.session is not None
+
+    @property
+    def steady(self) -> bool:
+        """Nothing happens by itself but that events come, and the end, of which the publisher is told."""
+        return self.session is not None and self.session.steady
+
+    @property
+    def behind(self) -> bool:
+        """There are events that were not sent."""
+        return self.events is not None and self.sent < self.events.count
+
+    @property
+    def events(self) -> Trace | Beside | None:
+        """What the browser should have."""
+        return self.trace if self.beside is None else self.beside
+
+    @property
+    def live(self) -> bool:
+        return self.state in (State.SETUP, State.RUNNING)
+
+    def note(self, hint: str) -> str:
+        """Why there is nothing to see."""
+        if self.trace is not None and self.trace.count:
+            return ""
+        name = self.title or "this run"
+        if self.error:
+            return f"{name}: {self.error}"
+        if self.state in ("none", State.IDLE):
+            return hint
+        if self.state == State.QUEUED:
+            return f"{name} is queued"
+        if self.state == State.SETUP or self.trace is not None:
+            return f"{name}: no events yet"
+        return f"{name} has no trace. {hint}"
+
+    def news(self, hint: str, most: int) -> tuple[dict[str, Any], bytes] | None:
+        """What the browser does not have yet, at most so many events; None when there is nothing."""
+        trace, events, note = self.trace, self.events, self.note(hint)
+        if not self.behind and self.told == (self.state, note, self.words):
+            return None
+        # The rows first: every kernel that they name is then in the list.
+        rows = events.rows[self.sent :][:most] if events else np.empty(0)
+        kernels = events.kernels[self.kernels :] if events else []
+        message = {
+            "run": self.key,
+            "title": self.title,
+            "state": self.state,
+            "live": self.live,
+            "over": self.session is None,
+            "note": note,
+            "label": trace.label if trace else "",
+            "machine": trace.machine if trace else "",
+            "notes": list(trace.notes) if trace else [],
+            "first": self.sent,
+            "count": int(rows.size),
+            "firstKernel": self.kernels,
+            "kernels": [self._described(kernel, place) for place, kernel in enumerate(kernels, self.kernels)],
+            "groups": self.beside.titles if self.beside else (),
+            "words": self.words,
+        }
+        self.sent += int(rows.size)
+        self.kernels += len(kernels)
+        self.told = (self.state, note, self.words)
+        return message, _packed(rows) if rows.size else b""
+
+    def forget(self) -> None:
+        """The browser has nothing of this run any more."""
+        self.sent, self.kernels, self.told = 0, 0, ()
+
+    def _described(self, kernel: Kernel, place: int) -> dict[str, Any]:
+        """A kernel with its style. One name looks the same on every lane, for every size and on every machine, and all
+        kernels of a level look the same."""
+        style = self._styles.setdefault(summed_name(kernel.name), len(self._styles))
+        colour, hatch = COLOURS[style % len(COLOURS)], style // len(COLOURS) % HATCHES
+        looks = {"rank": rank(kernel.lane), "style": style, "colour": colour, "hatch": hatch}
+        looks |= {"worker": is_worker(kernel.lane), "idle": kernel.name == WAITING}
+        looks |= {"level": level_of(kernel.name)}
+        group = int(self.beside is not None and place >= self.beside.own)
+        return {**dataclasses.asdict(kernel), **looks, "group": group}
+
+
+def _packed(rows: np.ndarray) -> bytes:
+    """Columns one after another: starts as float64, lengths as float32, kernels and iterations as int32."""
+    starts = rows["start"]
+    lengths = (rows["end"] - starts).astype("<f4")
+    columns = (starts.astype("<f8"), lengths, rows["kernel"].astype("<i4"), rows["iteration"].astype("<i4"))
+    return b"".join(column.tobytes() for column in columns)

@@ -1,0 +1,1 @@
+"""The form and the explorer."""

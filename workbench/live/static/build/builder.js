@@ -1,0 +1,152 @@
+import { tellKernel } from "../transport/kernel.js";
+import { element } from "../kit/page.js";
+import { onThemeChange } from "../kit/theme.js";
+import { link, copied } from "../transport/link.js";
+import { short } from "../kit/axes.js";
+import { coloursOf } from "../field/colormaps.js";
+import { axesOf, circleOf, rowsOf } from "./circles.js";
+import { bubblePlane } from "./bubbleplane.js";
+import { bubbleCube } from "./bubblecube.js";
+import { bubbleHands } from "./bubblepointer.js";
+import { bubbleKeys } from "./bubblekeys.js";
+import { bubbleList } from "./bubblelist.js";
+import { buildersLegend } from "./builderlegend.js";
+import { slicer } from "./slicer.js";
+
+// The canvas of bubbles: what its user does goes to the kernel, what the kernel answers is drawn.
+
+const SHADES = coloursOf({ signed: false });
+const SAME_STROKE = 700;
+const HELP = "Click adds, a drag from free space draws one, a drag moves, the rim or the wheel resizes. Keys: Tab or [ ] select, "
+  + "arrows move (Shift finer), + − resize, Delete removes, Insert adds, Ctrl+Z undoes, Escape lets go.";
+
+function render({ model, el }) {
+  const root = element("div", "wb-view wb-builder");
+  const row = element("div", "wb-drawing");
+  const [flat, solid] = [element("div", "wb-plane"), element("div", "wb-solid")];
+  const aside = element("div", "wb-aside");
+  const note = element("div", "wb-note");
+  el.append(root);
+  const shown = { state: model.get("state"), held: null, picture: null, pixels: null, segments: new Float32Array(0) };
+  [shown.normal, shown.position] = [model.get("normal"), model.get("position")];
+  let [last, stroke, spoken] = [0, null, 0];
+
+  const tools = {
+    // Numbers go on after a reload of the page, since those of the last page may have been higher.
+    ask(act, values) {
+      last = Math.max(last + 1, Date.now());
+      tellKernel(model, { act, ...values, seq: last });
+      return last;
+    },
+    hold(held) {
+      shown.held = held;
+      redraw();
+    },
+    // A step by key or wheel; those that follow at once are undone together.
+    nudge(index, next, more = {}) {
+      const now = performance.now();
+      if (stroke?.index !== index || now - stroke.at > SAME_STROKE) stroke = { index, name: `step-${Date.now()}` };
+      stroke.at = now;
+      const seq = tools.ask("place", { index, row: next, stroke: stroke.name, ...more });
+      tools.hold({ index, row: next, seq });
+    },
+  };
+  const plane = bubblePlane(flat, shown, painted);
+  const cube = bubbleCube(solid, shown, tools);
+  const hands = bubbleHands(plane, shown, tools);
+  bubbleKeys(plane.canvas, shown, tools);
+  const list = bubbleList(shown, tools);
+  const slice = slicer(model, shown, redraw);
+  const legend = buildersLegend(shown);
+  flat.append(slice.row);
+  aside.append(solid, list.root);
+  row.append(flat, aside);
+  root.append(row, legend.root, note, element("div", "wb-help", HELP));
+  const wire = link(model, apply);
+
+  function apply(content, buffer) {
+    const bytes = copied(buffer, Uint8Array);
+    shown.picture = content;
+    shown.segments = new Float32Array(bytes.buffer.slice(bytes.length - 16 * content.segments));
+    shown.bytes = bytes;
+    shown.pixels = coloured(bytes, content, shown.colours);
+    note.textContent = content.note;
+    spoken = content.seq;
+    plane.invalidate();
+    return false;
+  }
+
+  function redraw() {
+    plane.invalidate();
+    cube.invalidate();
+  }
+
+  function take() {
+    shown.state = model.get("state");
+    const { dimensions, contrast, heard } = shown.state;
+    if (shown.held && heard >= shown.held.seq) shown.held = null;
+    const next = coefficientColours(contrast);
+    if (shown.colours?.contrast !== next.contrast) {
+      shown.colours = next;
+      if (shown.picture) shown.pixels = coloured(shown.bytes, shown.picture, next);
+    }
+    root.dataset.dimensions = dimensions;
+    slice.row.hidden = solid.hidden = dimensions !== 3;
+    list.show();
+    legend.show();
+    redraw();
+  }
+
+  function painted() {
+    const { bubbles, selected, refused, sides } = shown.state;
+    const { columns = 0, segments = 0, cells = 0 } = { ...shown.picture, columns: shown.picture?.width };
+    const seen = rowsOf(shown).filter((each) => circleOf(each, shown)).length;
+    Object.assign(plane.canvas.dataset, { bubbles: bubbles.length, selected, seen, columns, segments, cells });
+    Object.assign(plane.canvas.dataset, { refused: refused ? refused.index : "", held: Object.keys(sides).filter((side) => sides[side] === "dirichlet").join() });
+    plane.canvas.setAttribute("aria-label", inWords());
+    wire.painted(spoken);
+  }
+
+  function inWords() {
+    const { bubbles, selected, dimensions } = shown.state;
+    const at = dimensions === 3 ? `, plane ${shown.normal} = ${shown.position.toFixed(3)}` : "";
+    const chosen = bubbles[selected];
+    const told = chosen ? `Bubble ${selected + 1} at ${chosen.slice(0, -1).map(short).join(", ")}, radius ${short(chosen.at(-1))}.` : "None selected.";
+    return `${bubbles.length} bubbles on ${axesOf(shown).slice(0, 2).map((place) => "xyz"[place]).join(" and ")}${at}. ${told}`;
+  }
+
+  model.on("change:state", take);
+  take();
+  slice.pull();
+  const forget = onThemeChange(redraw);
+  return () => {
+    forget();
+    model.off("change:state", take);
+    for (const part of [slice, hands, wire, cube, plane]) part.close();
+    root.remove();
+  };
+}
+
+// The larger coefficient is the lighter colour, as in the field view, but neither end is quite black or yellow.
+function coefficientColours(contrast) {
+  const [high, low] = [232, 44];
+  const levels = contrast === 1 ? [128, 128] : contrast < 1 ? [high, low] : [low, high];
+  const [inside, outside] = levels.map((level) => [...SHADES.subarray(3 * level, 3 * level + 3)]);
+  const [ball, css] = [contrast > 1 ? [96, 122, 176] : inside, (colour) => `rgb(${colour.join()})`];
+  return { contrast, ball, inside: css(inside), outside: css(outside), pair: [outside, inside] };
+}
+
+function coloured(bytes, { width, height }, { pair }) {
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [width, height];
+  const context = canvas.getContext("2d");
+  const image = context.createImageData(width, height);
+  for (let k = 0; k < width * height; k += 1) {
+    image.data.set(pair[bytes[k]], 4 * k);
+    image.data[4 * k + 3] = 255;
+  }
+  context.putImageData(image, 0, 0);
+  return canvas;
+}
+
+export default { render };

@@ -1,0 +1,86 @@
+import { decadeTicks, label, linearTicks, powerOfTen, short } from "../kit/axes.js";
+import { wordsOf } from "./colormaps.js";
+
+// A scale of numbers as the kernel describes it: {low, high, scale, signed, threshold}. Its ticks, and its colour bar.
+
+const BAR_WIDTH = 14;
+const [APART, WORDS] = [16, 5];
+const MOST_TICKS = 7;
+
+// Where a number lies on the scale, 0 for low to 1 for high; the same as in the kernel.
+function shareOf({ low, high, scale, signed, threshold }, value) {
+  if (scale === "log") return Math.log(value / low) / Math.log(high / low);
+  if (scale === "linear") return (value - low) / (high - low);
+  const size = Math.abs(value) / threshold;
+  const reach = (size <= 1 ? size : 1 + Math.log10(size)) / (1 + Math.log10(high / threshold));
+  return signed ? 0.5 + 0.5 * Math.sign(value) * reach : reach;
+}
+
+// [share, text] of each tick.
+export function shadeTicks(shades) {
+  const { low, high, scale } = shades;
+  if (low === high) return [[0.5, short(low)]];
+  const at = (value, text) => [shareOf(shades, value), text];
+  if (scale === "linear") return linearTicks(low, high, 5).map((value) => at(value, short(value)));
+  if (scale === "symlog") return bothSides(shades, at);
+  const ticks = decadeTicks(Math.log10(low), Math.log10(high), MOST_TICKS);
+  if (ticks.length < 2) return [[0, short(low)], [1, short(high)]];
+  return ticks.map((exponent) => at(10 ** exponent, powerOfTen(exponent)));
+}
+
+function bothSides({ high, signed, threshold }, at) {
+  const powers = decadeTicks(Math.log10(threshold) + 0.3, Math.log10(high), MOST_TICKS);
+  const above = powers.map((exponent) => at(10 ** exponent, powerOfTen(exponent)));
+  const below = signed ? powers.map((exponent) => at(-(10 ** exponent), `−${powerOfTen(exponent)}`)) : [];
+  return [...below.reverse(), at(0, "0"), ...above];
+}
+
+// What the scale shows, in words.
+export function titleOf({ bar, scale, threshold }) {
+  return scale === "symlog" ? `${bar}, linear within ±${short(threshold)}` : bar;
+}
+
+// Pixels to the right of a picture that its bar needs.
+export function barRoom(context, shades) {
+  return APART + BAR_WIDTH + WORDS + widest(context, shades) + 22;
+}
+
+function widest(context, shades) {
+  return Math.max(...shadeTicks(shades).map(([, text]) => context.measureText(text).width));
+}
+
+// All colours, a pixel each, the highest on top; made once for each kind of scale.
+const ramps = new Map();
+
+function ramp(shades) {
+  const kind = `${shades.signed} ${shades.low === shades.high}`;
+  if (!ramps.has(kind)) ramps.set(kind, makeRamp(shades));
+  return ramps.get(kind);
+}
+
+function makeRamp(shades) {
+  const made = new OffscreenCanvas(1, 256);
+  const context = made.getContext("2d");
+  const data = context.createImageData(1, 256);
+  const words = wordsOf(shades);
+  new Uint32Array(data.data.buffer).set(shades.low === shades.high ? words.slice().fill(words[128]) : words.slice().reverse());
+  context.putImageData(data, 0, 0);
+  return made;
+}
+
+export function drawBar(context, box, colours, shades) {
+  const left = box.right + APART;
+  const size = box.bottom - box.top;
+  context.drawImage(ramp(shades), left, box.top, BAR_WIDTH, size);
+  context.strokeStyle = colours.soft;
+  context.lineWidth = 1;
+  context.strokeRect(left, box.top, BAR_WIDTH, size);
+  for (const [share, text] of shadeTicks(shades)) {
+    label(context, colours.soft, text, left + BAR_WIDTH + WORDS, box.bottom - share * size, "left", "middle");
+  }
+  context.save();
+  context.translate(left + BAR_WIDTH + WORDS + widest(context, shades) + 14, (box.top + box.bottom) / 2);
+  context.rotate(-Math.PI / 2);
+  label(context, colours.ink, titleOf(shades), 0, 0, "center", "middle");
+  context.restore();
+}

@@ -1,0 +1,73 @@
+import { short } from "../kit/axes.js";
+import { startDrawing } from "../transport/engine.js";
+import { fieldChoices, frameControl, sectionControls } from "./fieldcontrols.js";
+import { FieldPlot } from "./fieldplot.js";
+import { copied, link } from "../transport/link.js";
+import { element, focusable, keepInStep, write } from "../kit/page.js";
+import { titleOf } from "./colorscale.js";
+
+// The field view: the picture on a canvas, and around it what needs a page, the choices, the title, and words for those
+// who cannot see it.
+
+function render({ model, el }) {
+  const root = element("div", "wb-view wb-field");
+  el.append(root);
+  const heading = element("div", "wb-heading");
+  const plot = element("div", "wb-plot");
+  const canvas = focusable();
+  canvas.style.height = "24px";
+  plot.append(canvas);
+  const note = element("div", "wb-note");
+  const choices = fieldChoices(model);
+  const sections = sectionControls(model);
+  const frame = frameControl(model);
+  root.append(choices.row, heading, plot, sections.row, frame.row, note);
+  const hear = {
+    painted,
+    height({ tall }) {
+      canvas.style.height = `${tall}px`;
+    },
+  };
+  const engine = startDrawing(canvas, model.get("_worker"), FieldPlot, (report) => hear[report.kind](report));
+  const wire = link(model, apply);
+
+  function apply(content, buffer) {
+    const bytes = copied(buffer, Uint8Array);
+    engine.post({ kind: "news", content, bytes }, [bytes.buffer]);
+    choices.show(content);
+    sections.show(content);
+    frame.show(content);
+    return false;
+  }
+
+  // What is on the canvas, in words, and in numbers for whoever tests or measures.
+  function painted({ seq, paints, frames, picture }) {
+    wire.painted(seq);
+    const { width: columns = 0, height: rows = 0, segments = 0, title = "", note: told = "" } = picture;
+    const { quantity = "", iteration = 0, scale = "", low = 0, high = 0, threshold = 0 } = picture;
+    write(heading, title);
+    write(note, told);
+    canvas.setAttribute("aria-label", `${title}. ${columns ? spoken(picture) : ""} ${told}`);
+    const numbers = { columns, rows, segments, paints, frames, iteration, low, high, threshold };
+    Object.assign(canvas.dataset, { ...numbers, title, quantity, scale });
+  }
+
+  const stage = keepInStep(canvas, engine, () => model.get("height"));
+  return () => {
+    choices.close();
+    sections.close();
+    frame.close();
+    stage.close();
+    wire.close();
+    engine.close();
+    root.remove();
+  };
+}
+
+function spoken(picture) {
+  const { low, high } = picture;
+  const title = titleOf(picture);
+  return low === high ? `${title}: ${short(low)}.` : `${title} from ${short(low)} to ${short(high)}.`;
+}
+
+export default { render };

@@ -1,0 +1,201 @@
+import { drawAxes, grouped, linearTicks } from "../kit/axes.js";
+import { drawBand } from "./band.js";
+import { wordsOf } from "./colormaps.js";
+import { barRoom, drawBar, shadeTicks } from "./colorscale.js";
+import { Stage } from "../transport/stage.js";
+
+// The field picture as numbers in, pixels out: one byte per cell through a colour table, a colour bar in numbers,
+// subdomain boundaries on top.
+
+const MARGIN = { left: 34, top: 8, bottom: 42 };
+const EMPTY = 24;
+
+export class FieldPlot extends Stage {
+  // hear(report) is told what is painted, of a run that goes on at most once a second, and how high the canvas is to be.
+  constructor(hear) {
+    super(hear);
+    this.picture = null;
+    // Pictures to be shown on the way to the last one, the milliseconds that each is seen, and the timer of the next.
+    [this.waiting, this.each, this.next] = [[], 0, 0];
+    [this.frames, this.tall] = [0, 0];
+    this.cells = null;
+  }
+
+  // The height that is told is the most that the picture may have.
+  size({ width, height, scale }) {
+    this.most = height;
+    super.size({ width, height: this.tall, scale });
+  }
+
+  // content: the last picture, with those `before` it and the milliseconds that all of them take; bytes: of each in turn.
+  news({ content, bytes }) {
+    clearTimeout(this.next);
+    let used = 0;
+    const own = (length) => bytes.subarray(used, (used += length));
+    const before = content.before.map((told) => ({ ...told, pixels: own(told.bytes) }));
+    this.waiting = [...before, { ...content, pixels: own(bytes.length - used) }];
+    this.each = content.milliseconds / this.waiting.length;
+    this.frames += this.waiting.length;
+    this.seq = content.seq;
+    this.turnOver();
+  }
+
+  turnOver() {
+    this.picture = this.waiting.shift();
+    if (this.waiting.length) this.next = this.after(this.each, () => this.turnOver());
+    this.schedule();
+  }
+
+  state() {
+    const { seq, paints, frames, picture } = this;
+    const { pixels, ...told } = picture ?? {};
+    return { kind: "painted", seq, paints, frames, picture: told };
+  }
+
+  draw() {
+    const { picture, width } = this;
+    if (width > 0 && picture) {
+      this.paint();
+      this.paints += 1;
+    }
+    const quantity = picture?.quantity;
+    if (picture?.live && quantity === this.reported) this.report.call();
+    else this.report.now();
+    this.reported = quantity;
+  }
+
+  // Cells are put in the place of cells as long as all around them stays what it is.
+  paint() {
+    const { picture, context, palette } = this;
+    const as = picture.width && !picture.band ? around(picture) : "";
+    const anew = !as || as !== this.drawnAs;
+    if (anew) {
+      this.measure();
+      this.wipe();
+      context.font = `12px ${palette.type}`;
+    }
+    this.drawnAs = as;
+    if (picture.band) this.paintBand();
+    else if (picture.width) this.paintPlane(anew);
+  }
+
+  paintPlane(anew) {
+    const { context, palette } = this;
+    const room = [this.width - MARGIN.left - this.numbers - this.bar, this.height - MARGIN.top - MARGIN.bottom];
+    const size = Math.max(10, Math.min(...room));
+    const left = MARGIN.left + this.numbers + Math.max(0, Math.floor((room[0] - size) / 2));
+    const box = { left, top: MARGIN.top, right: left + size, bottom: MARGIN.top + size };
+    this.paintCells(box, size);
+    if (anew) this.paintAround(box, size);
+    else {
+      context.strokeStyle = palette.soft;
+      context.lineWidth = 1;
+      context.strokeRect(box.left, box.top, size, size);
+    }
+  }
+
+  // As high as wide, but no higher than asked for.
+  measure() {
+    const { picture, context, palette, width } = this;
+    let tall = EMPTY;
+    if (picture.width) {
+      context.font = `12px ${palette.type}`;
+      const labels = picture.band ? shadeTicks(picture).map(([, text]) => text) : [`0${tick(picture.y.high)}`];
+      // Pixels that the numbers on the left and the colour bar on the right take.
+      this.numbers = Math.max(...labels.map((text) => context.measureText(text).width));
+      this.bar = picture.band ? 16 : barRoom(context, picture);
+      const square = Math.max(60, width - MARGIN.left - this.numbers - this.bar) + MARGIN.top + MARGIN.bottom;
+      tall = Math.round(Math.min(this.most, square));
+    }
+    if (tall === this.tall) return;
+    this.tall = this.height = tall;
+    this.hear({ kind: "height", tall });
+  }
+
+  paintBand() {
+    const left = MARGIN.left + this.numbers;
+    const box = { left, top: MARGIN.top, right: this.width - this.bar, bottom: this.height - MARGIN.bottom };
+    const { pixels } = this.picture;
+    const shares = new Float32Array(pixels.slice().buffer);
+    drawBand(this.context, box, this.palette, this.picture, shares);
+  }
+
+  paintCells(box, size) {
+    const { context, picture, scale } = this;
+    if (picture.sparse) {
+      context.fillStyle = "#ffffff";
+      context.fillRect(box.left, box.top, size, size);
+    }
+    // Cells stay sharp when enlarged; none is lost when the picture has more of them than the page has pixels.
+    context.imageSmoothingEnabled = picture.width > size * scale;
+    context.imageSmoothingQuality = picture.live ? "low" : "high";
+    this.cells = coloured(this.cells, picture);
+    context.drawImage(this.cells.canvas, box.left, box.top, size, size);
+    const { pixels, segments } = picture;
+    if (segments) this.drawBoundaries(box, size, new Float32Array(pixels.slice(pixels.length - 16 * segments).buffer));
+  }
+
+  paintAround(box, size) {
+    const { context, palette, picture } = this;
+    const { x, y, down } = picture;
+    const toX = (value) => box.left + ((value - x.low) / (x.high - x.low)) * size;
+    const toY = (value) => {
+      const share = (value - y.low) / (y.high - y.low);
+      return down ? box.top + share * size : box.bottom - share * size;
+    };
+    const most = Math.max(2, Math.floor(size / 55));
+    drawAxes(context, box, palette, {
+      xTicks: linearTicks(x.low, x.high, most).map((value) => [toX(value), tick(value)]),
+      yTicks: linearTicks(y.low, y.high, most).map((value) => [toY(value), tick(value)]),
+      xTitle: x.label,
+      yTitle: y.label,
+      yTitleAt: box.left - this.numbers - MARGIN.left + 12,
+      grid: false,
+    });
+    drawBar(context, box, palette, picture);
+  }
+
+  // A dark line under a light one can be seen on every colour.
+  drawBoundaries(box, size, segments) {
+    const { context } = this;
+    for (const [colour, breadth] of [["rgba(0, 0, 0, 0.55)", 2.2], ["#ffffff", 1]]) {
+      context.strokeStyle = colour;
+      context.lineWidth = breadth;
+      context.beginPath();
+      for (let k = 0; k < segments.length; k += 4) {
+        context.moveTo(box.left + segments[k] * size, box.bottom - segments[k + 1] * size);
+        context.lineTo(box.left + segments[k + 2] * size, box.bottom - segments[k + 3] * size);
+      }
+      context.stroke();
+    }
+  }
+}
+
+// All that the picture depends on beside its cells and the room for it.
+function around({ x, y, bar, low, high, scale, signed, threshold, down }) {
+  return JSON.stringify([x, y, bar, low, high, scale, signed, threshold, down]);
+}
+
+// The cells in colours: `last`, what this made for the picture before, with new cells where these are as many.
+function coloured(last, { width, height, low, high, sparse, signed, pixels }) {
+  const made = last?.canvas.width === width && last.canvas.height === height ? last : empty(width, height);
+  const { context, data, words } = made;
+  const colours = wordsOf({ signed }).slice();
+  // In a sparsity pattern 0 is no entry at all.
+  if (sparse) colours[0] = 0;
+  if (low === high) colours.fill(colours[128], sparse ? 1 : 0);
+  for (let k = 0; k < words.length; k += 1) words[k] = colours[pixels[k]];
+  context.putImageData(data, 0, 0);
+  return made;
+}
+
+function empty(width, height) {
+  const canvas = new OffscreenCanvas(width, height);
+  const context = canvas.getContext("2d");
+  const data = context.createImageData(width, height);
+  return { canvas, context, data, words: new Uint32Array(data.data.buffer) };
+}
+
+function tick(value) {
+  return Math.abs(value) >= 1000 ? grouped(Math.round(value)) : String(Number(value.toFixed(6)));
+}

@@ -1,6 +1,0 @@
-import { FieldPlot } from "./fieldplot.js";
-import { drawForPage } from "./stage.js";
-
-// The field picture in a worker.
-
-drawForPage(FieldPlot);

@@ -1,0 +1,116 @@
+import { tellKernel } from "../transport/kernel.js";
+import { element } from "./page.js";
+import { saveAs } from "./saving.js";
+
+// Buttons that copy what the kernel writes about a problem, and a line that takes such a text back.
+
+let views = 0;
+// A file goes to the page that asked for it; all widgets of a page have one name for it.
+const ASKER = (window.workbenchPage ??= `${Date.now()}-${Math.random()}`);
+
+function render({ model, el }) {
+  const root = element("div", "wb-view wb-share");
+  root.setAttribute("role", "group");
+  root.setAttribute("aria-label", "share this problem");
+  // Keys belong to the fields here and not to the notebook's cells.
+  root.setAttribute("data-lm-suppress-shortcuts", "true");
+  const buttons = element("div", "wb-bar");
+  for (const [what, text, tip] of model.get("actions")) buttons.append(press(text, tip, () => tellKernel(model, { kind: what, page: ASKER })));
+
+  const opening = element("div", "wb-bar");
+  const given = element("input", "wb-text");
+  given.type = "text";
+  given.id = `wb-open-${(views += 1)}`;
+  given.placeholder = "cgw1. …  or  name.cg.json";
+  given.spellcheck = false;
+  const name = element("label", "", "Open link text or file");
+  name.htmlFor = given.id;
+  const open = () => tellKernel(model, { kind: "open", text: given.value });
+  given.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") open();
+  });
+  opening.append(name, given, press("Open", "show the problem that this text or file describes", open));
+  const chooser = element("input", "");
+  [chooser.type, chooser.accept, chooser.hidden] = ["file", ".json", true];
+  chooser.addEventListener("change", async () => {
+    const [file] = chooser.files;
+    if (file) tellKernel(model, { kind: "open", name: file.name, text: await file.text() });
+    // The same file may be chosen again.
+    chooser.value = "";
+  });
+  opening.append(press("Choose file …", "open a problem that was saved to this computer", () => chooser.click()), chooser);
+
+  const line = element("div", "wb-status");
+  line.setAttribute("role", "status");
+  line.setAttribute("aria-live", "polite");
+  const shown = element("textarea", "wb-text wb-copied");
+  shown.readOnly = true;
+  shown.spellcheck = false;
+  shown.setAttribute("aria-label", "the text that was copied");
+  root.append(buttons, opening, line, shown);
+  el.append(root);
+
+  function show() {
+    const text = model.get("text");
+    shown.hidden = !text;
+    shown.value = text;
+    shown.rows = Math.min(12, text.split("\n").length + (text.length > 100 && !text.trim().includes("\n") ? 2 : 0));
+    say(model.get("said"), model.get("tone"));
+  }
+
+  function say(sentence, tone) {
+    line.className = `wb-status wb-${tone}`;
+    line.textContent = sentence;
+    line.dataset.tone = tone;
+  }
+
+  // Only what was just asked for is copied, not what a reload shows again.
+  async function copy() {
+    show();
+    const text = model.get("text");
+    if (!text) return;
+    shown.focus();
+    shown.select();
+    const done = await toClipboard(text);
+    shown.dataset.copied = done;
+    if (done) say(model.get("said"), "good");
+    else say("The page may not write to the clipboard here. The text is selected below: press Ctrl+C, or Cmd+C.", "plain");
+  }
+
+  const receive = (content, buffers) => {
+    if (content.kind === "file" && content.page === ASKER) saveAs(content.name, buffers[0]);
+  };
+  model.on("msg:custom", receive);
+  model.on("change:number", copy);
+  show();
+  return () => {
+    model.off("change:number", copy);
+    model.off("msg:custom", receive);
+    root.remove();
+  };
+}
+
+function press(text, tip, act) {
+  const made = element("button", "wb-press", text);
+  made.type = "button";
+  made.title = tip;
+  made.addEventListener("click", act);
+  return made;
+}
+
+// Browsers differ in what they allow: the newer way needs a secure page and a permission, the older one a selection.
+async function toClipboard(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch (refused) {
+    console.debug("the clipboard is not to be had directly", refused);
+  }
+  try {
+    return document.execCommand("copy");
+  } catch (refused) {
+    return false;
+  }
+}
+
+export default { render };

@@ -1,0 +1,38 @@
+import { ANSWER_MS, tellKernel } from "../transport/kernel.js";
+import { watchKernel } from "./lostkernel.js";
+import { nameSliders } from "./labels.js";
+import { write } from "./page.js";
+import { turns } from "../transport/throttle.js";
+
+// One line that says what goes on, read out by screen readers when it changes.
+
+function render({ model, el }) {
+  const line = document.createElement("div");
+  line.setAttribute("role", "status");
+  line.setAttribute("aria-live", "polite");
+  el.append(line);
+  const isTurn = turns(ANSWER_MS);
+  const show = () => {
+    line.className = `wb-status wb-${model.get("tone")}`;
+    line.dataset.state = model.get("state");
+    write(line, model.get("text"));
+    if (isTurn()) tellKernel(model, { kind: "read" });
+  };
+  const names = ["change:text", "change:tone", "change:state"];
+  for (const name of names) model.on(name, show);
+  show();
+  // Only when it has been put on the page does the line know what it stands beside.
+  let [forget, ignore] = [() => {}, () => {}];
+  const frame = requestAnimationFrame(() => {
+    forget = nameSliders(el);
+    ignore = watchKernel(model, el, () => model.get("advice"));
+  });
+  return () => {
+    cancelAnimationFrame(frame);
+    forget();
+    ignore();
+    for (const name of names) model.off(name, show);
+  };
+}
+
+export default { render };

@@ -1,0 +1,89 @@
+import { element } from "../kit/page.js";
+import { fillOf } from "./fills.js";
+import { grouped } from "../kit/axes.js";
+import { duration, rate } from "../kit/units.js";
+
+// The legend of a timeline, which is a table as well: what each kernel is drawn like, and what it took of the whole run.
+
+const HEADINGS = ["kernel", "lane", "calls", "time", "share", "mean", "bandwidth"];
+
+export function kernelTable() {
+  const root = element("table", "wb-kernels");
+  const head = element("tr", "");
+  for (const name of HEADINGS) head.append(heading(name));
+  const body = element("tbody", "");
+  const top = element("thead", "");
+  top.append(head);
+  root.append(top, body);
+  root.hidden = true;
+  // Drawn once, because the numbers beside them change every second.
+  const patches = new Map();
+  const patchOf = (kernel, colours) => {
+    const key = [kernel.style, colours.ink, colours.paper].join();
+    if (!patches.has(key)) patches.set(key, patch(kernel, colours));
+    return patches.get(key);
+  };
+
+  return {
+    root,
+    // kernels as the timeline has them; totals: calls, seconds and bytes per style, which is one for each level.
+    show(kernels, totals, colours) {
+      const all = totals.map((total, style) => ({ ...total, same: kernels.filter((kernel) => kernel.style === style) }));
+      const sum = all.reduce((all, { seconds, same: [kernel] }) => all + (kernel?.idle ? 0 : seconds), 0);
+      const rows = inOrder(all.filter(({ calls }) => calls > 0));
+      root.hidden = rows.length === 0;
+      body.replaceChildren(...rows.map((told) => row(told, sum, told.name ? null : patchOf(told.same[0], colours))));
+    },
+  };
+}
+
+// The longest first; the levels of a coarse solve stand below their sum, the finest first.
+function inOrder(rows) {
+  const levels = rows.filter(({ same }) => same[0].level);
+  const others = rows.filter(({ same }) => !same[0].level);
+  if (levels.length) others.push(summed("coarse solve", levels));
+  others.sort((one, other) => other.seconds - one.seconds);
+  const place = (level) => Number(level.match(/\d+/)?.[0] ?? Infinity);
+  levels.sort((one, other) => place(one.same[0].level) - place(other.same[0].level));
+  return others.flatMap((row) => (row.name ? [row, ...levels] : [row]));
+}
+
+function summed(name, rows) {
+  const of = (what) => rows.reduce((sum, row) => sum + row[what], 0);
+  return { name, calls: of("calls"), seconds: of("seconds"), bytes: of("bytes"), same: rows.flatMap(({ same }) => same) };
+}
+
+function heading(name) {
+  const cell = element("th", isNumber(name) ? "wb-number" : "", name);
+  cell.scope = "col";
+  return cell;
+}
+
+function isNumber(name) {
+  return name !== "kernel" && name !== "lane";
+}
+
+function row({ calls, seconds, bytes, same, name }, sum, swatch) {
+  const { level, idle } = same[0];
+  const made = element("tr", level && !name ? "wb-level" : "");
+  const titled = element("td", "");
+  titled.append(...(swatch ? [swatch] : []), name ?? (level || same[0].name));
+  const lanes = [...new Set(same.map(({ lane }) => lane))].join(", ");
+  const share = idle ? "–" : `${((100 * seconds) / sum || 0).toFixed(1)}\u2009%`;
+  made.append(titled, element("td", "", lanes));
+  for (const text of [grouped(calls), duration(seconds), share, duration(seconds / calls), rate(bytes, seconds) || "–"]) {
+    made.append(element("td", "wb-number", text));
+  }
+  return made;
+}
+
+function patch(kernel, colours) {
+  const canvas = element("canvas", "wb-patch");
+  const scale = window.devicePixelRatio || 1;
+  [canvas.width, canvas.height] = [22 * scale, 12 * scale];
+  const context = canvas.getContext("2d");
+  context.scale(scale, scale);
+  context.fillStyle = fillOf(context, kernel, colours).fill;
+  context.fillRect(0, 0, 22, 12);
+  return canvas;
+}

@@ -1,0 +1,174 @@
+import { theme } from "../kit/theme.js";
+import { link, copied, MISSED } from "../transport/link.js";
+import { element, focusable, keepInStep, write } from "../kit/page.js";
+import { startDrawing } from "../transport/engine.js";
+import { TimelinePlot, heightOf, EVENT_BYTES } from "./timelineplot.js";
+import { kernelTable } from "./kerneltable.js";
+import { gestures } from "./gestures.js";
+import { grouped } from "../kit/axes.js";
+import { whenNew } from "../transport/throttle.js";
+import { amount, duration, moment, rate } from "../kit/units.js";
+
+// The timeline view: lanes on a canvas, and around it what needs a page, the buttons, the legend, the readout and words for
+// those who cannot see it.
+
+const EMPTY = {
+  run: 0, state: "none", live: false, over: true, note: "", label: "", machine: "", title: "", notes: [], groups: [],
+  words: "",
+};
+
+function render({ model, el }) {
+  const root = element("div", "wb-view wb-timeline");
+  const bar = element("div", "wb-bar");
+  const about = element("div", "wb-about");
+  const plot = element("div", "wb-plot");
+  const canvas = focusable();
+  const note = element("div", "wb-hollow");
+  const readout = element("div", "wb-readout");
+  const words = element("div", "wb-words");
+  const table = kernelTable();
+  readout.hidden = true;
+  plot.append(canvas, note, readout);
+  root.append(bar, plot, words, table.root);
+  el.append(root);
+
+  let [told, kernels, total, synchronous] = [EMPTY, [], 0, false];
+  let shown = { seq: 0, paints: 0, count: 0, iterations: 0, lanes: [], totals: [], mode: "all", from: 0, to: 0 };
+  const hear = { painted, readout: showReadout };
+  const engine = startDrawing(canvas, model.get("_worker"), TimelinePlot, (report) => hear[report.kind](report));
+  const act = gestures(canvas, engine, () => total === 0);
+  const follow = press("Follow", "keep the last iterations in view while the run goes on", () => {
+    engine.post({ kind: "follow", on: shown.mode !== "follow" });
+  });
+  const all = press("Show all", "the whole run (Home)", act.all);
+  const closer = press("Zoom in", "or the wheel, or +", act.closer);
+  const further = press("Zoom out", "or the wheel, or −", act.further);
+  const machine = machineChoice(model);
+  bar.append(about, machine.root, follow, closer, further, all);
+  const showTitle = whenNew((label, origin, title, notes) => {
+    const rest = label && title ? ` · ${title}` : title;
+    about.replaceChildren(element("strong", "", label), origin ? ` on ${origin}` : "", rest);
+    about.title = [about.textContent, ...notes].join("\n");
+  });
+  const wire = link(model, apply, () => canvas.clientWidth > 0);
+  const stage = keepInStep(canvas, engine, fitHeight, showTable);
+  showAbout();
+
+  function apply(content, buffer) {
+    if (content.reset) [kernels, total, synchronous] = [[], 0, true];
+    const bytes = copied(buffer, Uint8Array).buffer;
+    const whole = bytes.byteLength === EVENT_BYTES * content.count;
+    synchronous &&= whole && content.first === total && content.firstKernel === kernels.length;
+    if (!synchronous) return MISSED;
+    told = content;
+    kernels = kernels.concat(content.kernels);
+    fitHeight();
+    total += content.count;
+    engine.post({ kind: "news", content, bytes }, [bytes]);
+    showAbout();
+    return content.live;
+  }
+
+  function showAbout() {
+    showTitle(told.label, told.machine, told.title, told.notes);
+    write(words, told.words);
+    write(note, told.note);
+    note.hidden = !told.note;
+    canvas.dataset.label = told.label;
+    enable();
+    describe();
+  }
+
+  function enable() {
+    follow.disabled = told.over || !total;
+    follow.setAttribute("aria-pressed", shown.mode === "follow" && !told.over);
+    all.disabled = !total || shown.mode === "all";
+    [closer.disabled, further.disabled] = [!total, !total || shown.mode === "all"];
+  }
+
+  function painted(state) {
+    wire.painted(state.seq);
+    shown = state;
+    const { count, lanes, live, paints, boxes, merged, mode, milliseconds } = state;
+    const [from, to] = [1e3 * state.from, 1e3 * state.to];
+    Object.assign(canvas.dataset, { count, lanes: lanes.join(), live, paints, boxes, merged, mode, from, to, milliseconds });
+    showTable();
+    enable();
+    describe();
+  }
+
+  function showTable() {
+    table.show(kernels, shown.totals, theme(canvas));
+  }
+
+  function describe() {
+    const events = `${grouped(shown.count)} events on ${shown.lanes.join(", ")}`;
+    const range = `Shown: ${duration(Math.max(0, shown.from))} to ${duration(shown.to)}, iterations up to ${shown.iterations}`;
+    const state = told.live ? "running" : "at rest";
+    const spoken = shown.count ? `${told.label}. ${events}. ${range}. ${state}. ${told.words}` : told.note;
+    canvas.setAttribute("aria-label", `Timeline of ${told.title || "a run"}. ${spoken}`);
+  }
+
+  function showReadout({ event, others, x, y }) {
+    readout.hidden = !event;
+    if (!event) return;
+    const { name, lane, start, seconds, bytes, iteration } = event;
+    const moved = bytes ? [amount(bytes), rate(bytes, seconds)] : ["bytes not known"];
+    const more = others ? [`the longest of ${grouped(others + 1)} events here; zoom in to tell them apart`] : [];
+    const lines = [
+      [duration(seconds), ...moved].filter(Boolean).join(" · "),
+      `iteration ${grouped(iteration)} · ${lane} · from ${moment(start)}`,
+      ...more,
+    ];
+    readout.replaceChildren(element("strong", "", name), ...lines.map((text) => element("div", "", text)));
+    const left = Math.max(0, Math.min(x + 10, canvas.clientWidth - readout.offsetWidth - 4));
+    Object.assign(readout.style, { left: `${left}px`, top: `${y + 6}px` });
+  }
+
+  function fitHeight() {
+    const count = (some) => new Set(some.map(({ lane, group }) => `${lane} ${group}`)).size;
+    const workers = count(kernels.filter(({ worker }) => worker));
+    const height = heightOf(count(kernels), model.get("height"), told.groups.length, workers);
+    canvas.style.height = `${height}px`;
+    return height;
+  }
+
+  return () => {
+    machine.close();
+    stage.close();
+    wire.close();
+    engine.close();
+    root.remove();
+  };
+}
+
+function press(text, tip, act) {
+  const made = element("button", "wb-press", text);
+  [made.type, made.title] = ["button", tip];
+  made.setAttribute("data-lm-suppress-shortcuts", "true");
+  made.addEventListener("click", act);
+  return made;
+}
+
+// Whose times are put beside those of the run.
+function machineChoice(model) {
+  const root = element("label", "wb-beside", "beside");
+  const select = element("select", "");
+  select.setAttribute("aria-label", "machine to model beside");
+  select.setAttribute("data-lm-suppress-shortcuts", "true");
+  select.append(new Option("no other machine", ""));
+  for (const [name, title] of model.get("machines")) select.append(new Option(title, name));
+  root.append(select);
+  const pull = () => {
+    select.value = model.get("machine");
+  };
+  select.addEventListener("change", () => {
+    model.set("machine", select.value);
+    model.save_changes();
+  });
+  model.on("change:machine", pull);
+  pull();
+  return { root, close: () => model.off("change:machine", pull) };
+}
+
+export default { render };

@@ -1,0 +1,348 @@
+import { grouped, label, line, roundUp } from "../kit/axes.js";
+import { fillOf } from "./fills.js";
+import { Lane } from "./lane.js";
+import { paintLane } from "./lanepaint.js";
+import { Marks } from "./marks.js";
+import { Span } from "./span.js";
+import { Stage } from "../transport/stage.js";
+import { timeAxis } from "../kit/units.js";
+
+// The timeline as events in, boxes out: a band per lane over time.
+
+const MARGIN = { top: 22, right: 16, bottom: 44 };
+const BAND = { least: 30, most: 84, apart: 8 };
+// A set of lanes has its title and the numbers of its iterations above it.
+const HEAD = { title: 12, height: 42 };
+// Start, length, kernel and iteration.
+export const EVENT_BYTES = 8 + 4 + 4 + 4;
+// A pointer need not hit what is thinner than itself.
+const NEAR = 3;
+// Pixels for the number of an iteration.
+const WORD = 60;
+
+// As high as so many lanes need, and no higher than asked for; two sets of lanes may be half as high again, and where there
+// are workers, every lane can be told from the next.
+export function heightOf(lanes, most, groups = 0, workers = 0) {
+  const above = (groups ? groups * HEAD.height : MARGIN.top) + MARGIN.bottom;
+  const wanted = above + Math.max(1, lanes) * (BAND.most + BAND.apart);
+  const least = workers ? above + lanes * (BAND.least + BAND.apart) : 0;
+  return Math.max(least, Math.min(groups ? 1.5 * most : most, wanted));
+}
+
+export class TimelinePlot extends Stage {
+  // hear(report) is told what is painted, at most once a second while a run goes on, and what is pointed at.
+  constructor(hear) {
+    super(hear);
+    this.run = 0;
+    this.begin(false);
+  }
+
+  begin(live) {
+    [this.lanes, this.kernels, this.totals] = [[], [], []];
+    [this.sets, this.titles] = [[newSet(), newSet()], []];
+    this.span = new Span(live);
+    [this.count, this.first, this.last, this.now] = [0, Infinity, 0, 0];
+    [this.live, this.over, this.left, this.next] = [live, !live, 0, 0];
+    [this.cursor, this.reading] = [null, false];
+    this.drawn = { boxes: 0, merged: 0, milliseconds: 0 };
+    this.fills = null;
+  }
+
+  outdated() {
+    this.fills = null;
+  }
+
+  news({ content, bytes }) {
+    clearTimeout(this.next);
+    if (content.reset) {
+      const before = content.run === this.run ? this.span : null;
+      this.begin(content.live);
+      // A reload of the page's own making leaves the user where he was.
+      if (before?.mode === "free") this.span = before;
+      this.run = content.run;
+    }
+    this.titles = content.groups;
+    if (content.kernels.length) this.meet(content.kernels);
+    this.append(bytes, content.count);
+    [this.seq, this.live, this.over, this.pace] = [content.seq, content.live, content.over, content.pace];
+    if (this.over && this.span.mode === "follow") this.span.all();
+    this.left = this.live && !content.reset ? content.pace.paints : 1;
+    this.reveal();
+  }
+
+  // Lets time go on evenly between messages.
+  reveal() {
+    const before = Math.max(this.now, this.count ? this.first : 0);
+    this.now = this.left > 1 ? before + (this.last - before) / this.left : this.last;
+    this.left -= 1;
+    if (this.left > 0) this.next = this.after(this.pace.milliseconds, () => this.reveal());
+    // Where the user looks at what is over, there is nothing new to see.
+    if (this.live && this.span.mode === "free" && before > this.span.to) this.report.call();
+    else this.schedule();
+  }
+
+  meet(kernels) {
+    this.kernels.push(...kernels);
+    this.fills = null;
+    const laneOf = (kernel) => this.lanes.find(({ name, group }) => name === kernel.lane && group === kernel.group);
+    for (const kernel of kernels) {
+      if (!laneOf(kernel)) this.lanes.push(new Lane(kernel.lane, kernel.rank, kernel.group));
+      this.totals[kernel.style] ??= { calls: 0, seconds: 0, bytes: 0 };
+    }
+    this.lanes.sort((one, other) => one.group - other.group || one.rank - other.rank);
+    this.laneOf = this.kernels.map(laneOf);
+  }
+
+  append(bytes, count) {
+    const starts = new Float64Array(bytes, 0, count);
+    const lengths = new Float32Array(bytes, 8 * count, count);
+    const kernels = new Int32Array(bytes, 12 * count, count);
+    const iterations = new Int32Array(bytes, 16 * count, count);
+    for (let k = 0; k < count; k += 1) {
+      const [start, kernel] = [starts[k], this.kernels[kernels[k]]];
+      const end = start + lengths[k];
+      this.laneOf[kernels[k]].add(start, end, kernels[k], iterations[k]);
+      const set = this.sets[kernel.group];
+      set.marks.note(iterations[k], start);
+      [set.first, set.last] = [Math.min(set.first, start), Math.max(set.last, end)];
+      [this.first, this.last] = [Math.min(this.first, start), Math.max(this.last, end)];
+      // The table tells of what was measured.
+      if (kernel.group > 0) continue;
+      const total = this.totals[kernel.style];
+      total.calls += 1;
+      total.seconds += lengths[k];
+      total.bytes += kernel.bytes;
+    }
+    this.count += count;
+  }
+
+  // What the user does: x and pixels are those of the canvas.
+  zoom({ x, factor }) {
+    this.span.zoom(x === undefined ? 0.5 : (x - this.box.left) / this.box.width, factor);
+    this.schedule();
+  }
+
+  pan({ pixels, share }) {
+    this.span.pan((pixels === undefined ? share : pixels / this.box.width) * this.span.width);
+    this.schedule();
+  }
+
+  all() {
+    this.span.all();
+    this.schedule();
+  }
+
+  follow({ on }) {
+    if (on) this.span.follow();
+    else this.span.pan(0);
+    this.schedule();
+  }
+
+  // cursor: {x, y} in pixels, or null to take it away.
+  point({ cursor }) {
+    this.cursor = cursor;
+    this.schedule();
+  }
+
+  // From the event that is read out, or the first one in sight, to another one of its lane, or to another lane.
+  step({ by, lanes }) {
+    if (!this.count) return;
+    const from = this.cursor?.lane === undefined ? this.pointed() : this.cursor;
+    const lane = Math.max(0, Math.min(this.lanes.length - 1, (from?.lane ?? 0) + lanes));
+    const events = this.lanes[lane];
+    let place = (from?.place ?? events.between(this.span.from, this.span.to)[0] - by) + by;
+    if (lanes && from) place = events.between(this.lanes[from.lane].start[from.place], Infinity)[0];
+    place = Math.max(0, Math.min(events.count - 1, place));
+    this.cursor = { lane, place };
+    const [start, end] = [events.start[place], events.end[place]];
+    if (start < this.span.from || end > this.span.to) this.span.place(start - this.span.width / 2, this.span.width);
+    this.schedule();
+  }
+
+  state() {
+    const { seq, paints, count, live, totals } = this;
+    const { mode, from, to } = this.span;
+    const { marks } = this.sets[0];
+    const iterations = marks.count ? marks.numbers[marks.count - 1] : 0;
+    const lanes = this.lanes.map((lane) => this.nameOf(lane));
+    return { kind: "painted", seq, paints, count, lanes, iterations, live, totals, mode, from, to, ...this.drawn };
+  }
+
+  // A lane's name, and of which set it is where there are two.
+  nameOf({ name, group }) {
+    return this.titles.length ? `${name} ${this.titles[group].split(",")[0]}` : name;
+  }
+
+  draw() {
+    // Behind another tab there is nothing to paint on; what is not painted is not acknowledged.
+    if (!(this.width > 0)) return;
+    const begun = performance.now();
+    this.wipe();
+    // A canvas that has changed its size has forgotten its font.
+    this.context.font = `12px ${this.palette.type}`;
+    if (this.count) this.picture();
+    this.drawn.milliseconds = performance.now() - begun;
+    this.paints += 1;
+    this.report.call();
+    if (!this.live) this.report.now();
+  }
+
+  picture() {
+    this.fills ??= this.fillsOf();
+    this.span.advance(this.first, this.now, this.sets[0].marks, !this.over);
+    this.box = this.boxOf();
+    this.drawAxis();
+    this.drawn = { boxes: 0, merged: 0, milliseconds: 0 };
+    this.lanes.forEach((lane, row) => this.drawLane(lane, this.band(row)));
+    this.sets.forEach((set, group) => this.isInSight(set) && this.drawMarks(set.marks, this.stripe(group)));
+    this.drawHeads();
+    this.readOut();
+  }
+
+  fillsOf() {
+    const fills = [];
+    for (const kernel of this.kernels) fills[kernel.style] ??= fillOf(this.context, kernel, this.palette);
+    return fills;
+  }
+
+  boxOf() {
+    const words = ["100\u2009% busy", ...this.lanes.map(({ name }) => name)];
+    const widest = Math.max(...words.map((text) => this.context.measureText(text).width));
+    const [left, right] = [Math.ceil(widest) + 14, this.width - MARGIN.right];
+    const top = this.titles.length ? HEAD.height : MARGIN.top;
+    return { left, right, width: right - left, top, bottom: this.height - MARGIN.bottom };
+  }
+
+  // Where a lane lies; above each set of lanes but the first is room for its head.
+  band(row) {
+    const { left, width, top, bottom } = this.box;
+    const heads = Math.max(0, this.titles.length - 1) * HEAD.height;
+    const room = (bottom - top - heads) / this.lanes.length;
+    const height = Math.min(BAND.most, Math.max(BAND.least, room - BAND.apart));
+    const head = this.lanes[row].group * HEAD.height;
+    return { left, width, top: top + head + row * room + (room - height) / 2, height };
+  }
+
+  // From top to bottom of a set of lanes.
+  stripe(group) {
+    if (!this.titles.length) return this.box;
+    const rows = this.lanes.flatMap((lane, row) => (lane.group === group ? [this.band(row)] : []));
+    return { top: rows[0].top - 3, bottom: rows.at(-1).top + rows.at(-1).height };
+  }
+
+  toX(seconds) {
+    return this.box.left + ((seconds - this.span.from) / this.span.width) * this.box.width;
+  }
+
+  drawAxis() {
+    const { context, palette, box } = this;
+    const { ticks, title } = timeAxis(this.span.from, this.span.to, Math.max(2, Math.floor(box.width / 90)));
+    context.lineWidth = 1;
+    for (const [seconds, text] of ticks) {
+      const x = Math.round(this.toX(seconds)) + 0.5;
+      line(context, palette.rule, x, box.top, x, box.bottom + 4);
+      label(context, palette.soft, text, x, box.bottom + 7, "center", "top");
+    }
+    label(context, palette.ink, title, (box.left + box.right) / 2, box.bottom + 25, "center", "top");
+  }
+
+  drawLane(lane, band) {
+    const { context, palette, span } = this;
+    const middle = band.top + band.height / 2;
+    const { busy, boxes, merged } = paintLane(context, lane, this.kernels, this.fills, span, band);
+    const { first, last } = this.sets[lane.group];
+    const known = Math.min(span.to, last) - Math.max(span.from, first);
+    label(context, palette.ink, lane.name, band.left - 10, middle - 8, "right", "middle");
+    const share = known > 0 ? `${Math.round(100 * Math.min(1, busy / known))}\u2009% busy` : "";
+    label(context, palette.soft, share, band.left - 10, middle + 9, "right", "middle");
+    line(context, palette.soft, band.left, band.top + band.height + 0.5, band.left + band.width, band.top + band.height + 0.5);
+    this.drawn.boxes += boxes;
+    this.drawn.merged += merged;
+  }
+
+  isInSight({ marks, last }) {
+    return marks.count > 0 && this.span.from < last;
+  }
+
+  // A line where an iteration begins, and its number where there is room.
+  drawMarks(marks, { top, bottom }) {
+    const { context, palette, span, box } = this;
+    const [first, last] = [Math.max(0, marks.at(span.from)), marks.at(span.to)];
+    const count = Math.max(1, last - first);
+    const apart = box.width / count;
+    const every = roundUp((10 * count * WORD) / box.width, true) / 10;
+    // The iteration that is under way at the left edge, where the next one leaves room to say so.
+    const word = (k, x) => label(context, palette.soft, grouped(marks.numbers[k]), x + 3, top - 4, "left", "bottom");
+    const next = first < last ? marks.starts[first + 1] : span.to;
+    if (marks.starts[first] < span.from && this.toX(next) > box.left + WORD) word(first, box.left);
+    let free = box.left - 1;
+    context.save();
+    context.setLineDash([2, 3]);
+    for (let k = first; k <= last; k += 1) {
+      const named = every < 1 || marks.numbers[k] % Math.round(every) === 0;
+      if (!named && apart < 8) continue;
+      const x = this.toX(marks.starts[k]);
+      if (x < box.left - 1) continue;
+      // Iterations that took no time have no room for their numbers.
+      const worded = named && x >= free && x < box.right - 20;
+      line(context, palette.soft, x, worded ? top - 6 : top, x, bottom);
+      if (!worded) continue;
+      word(k, x);
+      free = x + WORD - 16;
+    }
+    context.restore();
+    label(context, palette.ink, "iteration", box.left - 10, top - 4, "right", "bottom");
+  }
+
+  // What a set of lanes is, above it.
+  drawHeads() {
+    const { context, palette } = this;
+    context.font = `bold 12px ${palette.type}`;
+    this.titles.forEach((title, group) => {
+      label(context, palette.ink, title, 4, this.stripe(group).top - HEAD.height + HEAD.title, "left", "middle");
+    });
+    context.font = `12px ${palette.type}`;
+  }
+
+  // The event that the pointer is at.
+  pointed() {
+    const { cursor, box } = this;
+    if (!cursor || cursor.x === undefined) return cursor;
+    const row = this.lanes.findIndex((_lane, k) => {
+      const { top, height } = this.band(k);
+      return cursor.y >= top - 2 && cursor.y <= top + height + 2;
+    });
+    if (row < 0 || cursor.x < box.left || cursor.x > box.right) return null;
+    const time = this.span.from + ((cursor.x - box.left) / box.width) * this.span.width;
+    const pixel = this.span.width / box.width;
+    const found = this.lanes[row].near(time, pixel / 2) ?? this.lanes[row].near(time, NEAR * pixel);
+    return found && { lane: row, ...found };
+  }
+
+  readOut() {
+    const at = this.pointed();
+    if (!at) {
+      if (this.reading) this.hear({ kind: "readout", event: null });
+      this.reading = false;
+      return;
+    }
+    this.reading = true;
+    const lane = this.lanes[at.lane];
+    const [start, end] = [lane.start[at.place], lane.end[at.place]];
+    const { top, height } = this.band(at.lane);
+    const left = Math.max(this.box.left, this.toX(start));
+    const right = Math.max(left + 2, Math.min(this.box.right, this.toX(end)));
+    this.context.strokeStyle = this.palette.ink;
+    this.context.lineWidth = 2;
+    this.context.strokeRect(left - 1, top - 1, right - left + 2, height + 2);
+    const { name, bytes, flops } = this.kernels[lane.kernel[at.place]];
+    const event = { name, bytes, flops, lane: this.nameOf(lane), start, seconds: end - start, iteration: lane.iteration[at.place] };
+    const x = this.cursor.x ?? (left + right) / 2;
+    this.hear({ kind: "readout", event, others: at.others ?? 0, x, y: top + height });
+  }
+}
+
+// What belongs to one set of lanes: where its iterations begin, and from when to when it lasts.
+function newSet() {
+  return { marks: new Marks(), first: Infinity, last: 0 };
+}

@@ -1,0 +1,6 @@
+import { TimelinePlot } from "./timelineplot.js";
+import { drawForPage } from "../transport/stage.js";
+
+// The timeline in a worker.
+
+drawForPage(TimelinePlot);

@@ -1,0 +1,75 @@
+import { element } from "../kit/page.js";
+
+// Two texts of paper lines to edit, before the loop and in every iteration, with numbered lines and the wrong one marked.
+
+const PAUSE = 250;
+const PARTS = [
+  ["start", "start", "Before the loop"],
+  ["iterate", "iteration", "In every iteration"],
+];
+
+function render({ model, el }) {
+  const root = element("div", "wb-view wb-editor");
+  // Keys belong to the text and not to the notebook.
+  root.setAttribute("data-lm-suppress-shortcuts", "true");
+  el.append(root);
+  const parts = PARTS.map(([trait, part, title]) => textPart(root, model, trait, part, title));
+  return () => {
+    for (const part of parts) part.close();
+    root.remove();
+  };
+}
+
+function textPart(root, model, trait, part, title) {
+  const heading = element("div", "wb-part", title);
+  const [box, gutter, stripe, text] = ["div", "div", "div", "textarea"].map((kind) => element(kind, ""));
+  [box.className, gutter.className, stripe.className] = ["wb-writing", "wb-gutter", "wb-stripe"];
+  gutter.setAttribute("aria-hidden", "true");
+  Object.assign(text, { spellcheck: false, autocapitalize: "off", autocomplete: "off", wrap: "off" });
+  text.setAttribute("aria-label", `paper lines: ${title.toLowerCase()}`);
+  box.append(gutter, stripe, text);
+  root.append(heading, box);
+  let timer = 0;
+
+  const show = () => {
+    const lines = text.value.split("\n");
+    const blank = lines.findIndex((line) => line.trim());
+    const wrong = model.get("wrong");
+    const at = wrong.part === part && wrong.number ? wrong.number - 1 + Math.max(0, blank) : -1;
+    text.rows = Math.max(3, lines.length);
+    // Lines are counted from the first that holds anything, as sentences about them do.
+    gutter.replaceChildren(...lines.map((_, k) => element("div", k === at ? "wb-wrong" : "", k < blank ? "" : String(k - Math.max(0, blank) + 1))));
+    stripe.hidden = at < 0;
+    stripe.style.top = `calc(${at}*20px + 4px)`;
+    text.setAttribute("aria-invalid", String(wrong.part === part));
+    box.dataset.wrong = at + 1;
+  };
+  const save = () => {
+    clearTimeout(timer);
+    if (model.get(trait) === text.value) return;
+    model.set(trait, text.value);
+    model.save_changes();
+  };
+  const take = () => {
+    if (text.value !== model.get(trait)) text.value = model.get(trait);
+    show();
+  };
+  text.addEventListener("input", () => {
+    show();
+    clearTimeout(timer);
+    timer = setTimeout(save, PAUSE);
+  });
+  text.addEventListener("blur", save);
+  model.on(`change:${trait}`, take);
+  model.on("change:wrong", show);
+  take();
+  return {
+    close() {
+      clearTimeout(timer);
+      model.off(`change:${trait}`, take);
+      model.off("change:wrong", show);
+    },
+  };
+}
+
+export default { render };

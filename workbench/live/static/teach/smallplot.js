@@ -1,0 +1,58 @@
+import { powerOfTen, decadeTicks, linearTicks } from "../kit/axes.js";
+
+// A small convergence plot of the whole run, with the part that was walked so far in colour.
+
+// The name of the format, put together so that no address stands in a script that fetches nothing.
+const SVG = ["http:", "", "www.w3.org", "2000", "svg"].join("/");
+const [WIDTH, HEIGHT] = [320, 176];
+const BOX = { left: 46, top: 8, right: 312, bottom: 138 };
+
+export function smallPlot(host) {
+  const picture = shape(host, "svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", class: "wb-small" });
+
+  return ({ shown, recurrence, true: afresh }) => {
+    const known = [...recurrence, ...afresh].filter((value) => value > 0);
+    if (!known.length) return;
+    const [low, high] = [Math.floor(Math.log10(Math.min(...known))), Math.ceil(Math.log10(Math.max(...known)) + 1e-9)];
+    const last = Math.max(1, recurrence.length - 1);
+    const toX = (k) => BOX.left + (k / last) * (BOX.right - BOX.left);
+    const toY = (value) => BOX.top + ((high - Math.log10(value)) / Math.max(1, high - low)) * (BOX.bottom - BOX.top);
+    picture.replaceChildren();
+    for (const exponent of decadeTicks(low, high, 5)) {
+      const y = toY(10 ** exponent);
+      shape(picture, "line", { x1: BOX.left, x2: BOX.right, y1: y, y2: y, class: "wb-rule" });
+      write(powerOfTen(exponent), BOX.left - 6, y + 4, "end");
+    }
+    for (const k of linearTicks(0, last, 6).filter(Number.isInteger)) write(String(k), toX(k), BOX.bottom + 15, "middle");
+    write("iteration", (BOX.left + BOX.right) / 2, HEIGHT - 4, "middle");
+    const upright = write("‖r‖ / ‖b‖", 0, 0, "middle");
+    upright.setAttribute("transform", `translate(11 ${(BOX.top + BOX.bottom) / 2}) rotate(-90)`);
+    path(recurrence, "wb-tocome");
+    path(recurrence.slice(0, shown + 1), "wb-walked");
+    if (recurrence[shown] > 0) shape(picture, "circle", { cx: toX(shown), cy: toY(recurrence[shown]), r: 5, class: "wb-here" });
+    for (let k = 0; k <= shown; k += 1) {
+      if (afresh[k] > 0) shape(picture, "circle", { cx: toX(k), cy: toY(afresh[k]), r: 2.6, class: "wb-ring" });
+    }
+    const told = shown < 0 ? "Nothing has run yet." : `Relative residual ${recurrence[shown]} after iteration ${shown}.`;
+    picture.setAttribute("aria-label", `Convergence. ${told}`);
+
+    function path(samples, kind) {
+      const points = samples.map((value, k) => (value > 0 ? `${toX(k)},${toY(value)}` : "")).filter(Boolean);
+      shape(picture, "polyline", { points: points.join(" "), class: kind });
+    }
+
+    function write(text, x, y, anchor) {
+      const made = shape(picture, "text", { x, y, "text-anchor": anchor });
+      made.textContent = text;
+      return made;
+    }
+  };
+}
+
+// A child of an SVG picture, or a picture itself.
+export function shape(host, kind, attributes) {
+  const made = document.createElementNS(SVG, kind);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  host.append(made);
+  return made;
+}

@@ -1,0 +1,167 @@
+import { tellKernel } from "../transport/kernel.js";
+import { element } from "../kit/page.js";
+import { link, copied } from "../transport/link.js";
+import { codeLine, mathLine } from "./typeset.js";
+import { removalPlot } from "./removal.js";
+import { smallPlot } from "./smallplot.js";
+import { smallFields } from "./smallfield.js";
+
+// A method line by line: buttons, the lines with their values, a small plot, and the vectors.
+
+const KEYS = {
+  ArrowRight: "next_line", ArrowLeft: "back", ArrowDown: "next_iteration", ArrowUp: "previous_iteration", " ": "toggle", Home: "restart",
+};
+const NAMES = { start: "Before the loop", iterate: "In every iteration" };
+
+function render({ model, el }) {
+  const root = element("div", "wb-view wb-steps");
+  root.tabIndex = 0;
+  root.setAttribute("role", "group");
+  root.setAttribute("data-lm-suppress-shortcuts", "true");
+  el.append(root);
+  const program = model.get("program");
+  const act = (name) => tellKernel(model, { act: name });
+  const heading = element("div", "wb-heading", program.title);
+  root.setAttribute("aria-label", `${program.title}, line by line. Right and Left: a line. Down and Up: an iteration.`);
+  const bar = element("div", "wb-bar");
+  const press = (text, title, name) => {
+    const made = element("button", "wb-press", text);
+    [made.type, made.title] = ["button", title];
+    made.addEventListener("click", () => act(name));
+    bar.append(made);
+    return made;
+  };
+  const back = press("Back", "take the last line back (Left)", "back");
+  const next = press("Next line", "run one more line (Right)", "next_line");
+  const further = press("Next iteration", "run to the end of the iteration (Down)", "next_iteration");
+  const play = press("Play", "a line every half second (Space)", "toggle");
+  const restart = press("Restart", "go back to where nothing has run (Home)", "restart");
+  const [slider, number] = iterationSlider(bar, program.iterations, (iteration) => tellKernel(model, { iteration }));
+  const mathematics = element("button", "wb-press", "Mathematics");
+  mathematics.type = "button";
+  mathematics.title = "write the lines as mathematics; names as in the file stay in their tooltips";
+  bar.append(mathematics);
+  const levels = program.removers.length ? press("Levels", "what M and each level of the coarse solve remove from the error", "toggle_levels") : null;
+  const said = element("div", "wb-status wb-busy");
+  said.setAttribute("role", "status");
+  said.setAttribute("aria-live", "polite");
+  const [body, listing, side, plot, tiles] = ["wb-stepping", "wb-listing", "wb-side", "", "wb-tiles"].map((name) => element("div", name));
+  const widest = Math.max(...program.start.concat(program.iterate).map((text) => text.length));
+  listing.style.setProperty("--wb-widest", `${widest}ch`);
+  const rows = Object.fromEntries(Object.keys(NAMES).map((part) => [part, section(listing, part, program)]));
+  listing.append(element("div", "wb-meaning", `${program.meaning}. ${program.iterations} iterations were made: ${program.ending}.`));
+  const hint = program.drawn ? "Blue below zero, orange above. The vector just written has a frame." : "Vectors are drawn on 2D grids of up to 64 x 64 cells.";
+  side.append(plot, element("div", "wb-note", "line: by the recurrence; rings: b − A x afresh"), tiles, element("div", "wb-note", hint));
+  body.append(listing, side);
+  const removal = element("section", "wb-removal");
+  removal.hidden = true;
+  root.append(heading, bar, said, body, removal);
+  const drawRemoval = removalPlot(removal, program.removers);
+  const [drawCurve, drawFields] = [smallPlot(plot), smallFields(tiles)];
+  let playing = false;
+  typeset(false);
+
+  function typeset(asMathematics) {
+    mathematics.setAttribute("aria-pressed", String(asMathematics));
+    for (const [part, lines] of Object.entries(rows)) {
+      lines.forEach(({ code }, k) => {
+        const text = program[part][k];
+        code.replaceChildren(...(asMathematics ? mathLine : codeLine)(text));
+        code.classList.toggle("wb-mathematics", asMathematics);
+        code.title = asMathematics ? text : "";
+      });
+    }
+    mark();
+  }
+
+  // The name that was just written, wherever it is read.
+  function mark() {
+    for (const name of listing.querySelectorAll(".wb-name")) {
+      name.classList.toggle("wb-fresh", name.dataset.name === root.dataset.target);
+    }
+  }
+
+  function apply(state, buffer) {
+    const { iteration, lines, place } = state;
+    playing = state.playing;
+    for (const [part, list] of Object.entries(rows)) {
+      const here = (part === "start") === (iteration === 0);
+      list.forEach(({ row, value }, k) => {
+        const current = here && k === lines - 1;
+        row.classList.toggle("wb-current", current);
+        row.classList.toggle("wb-waiting", here ? k >= lines : part === "iterate");
+        row.classList.toggle("wb-past", !here && part === "start");
+        if (current) row.setAttribute("aria-current", "step");
+        else row.removeAttribute("aria-current");
+        value.textContent = state.values[part][k];
+      });
+    }
+    if (lines) bringIntoSight(listing, rows[iteration ? "iterate" : "start"][lines - 1].row);
+    rows.iterate.heading.textContent = iteration ? `Iteration ${iteration}` : NAMES.iterate;
+    said.textContent = state.sentence;
+    [slider.value, number.textContent] = [iteration, `${iteration} of ${program.iterations}`];
+    [back.disabled, restart.disabled] = [place === 0, place === 0];
+    [next.disabled, further.disabled, play.disabled] = [state.last, state.last, state.last];
+    play.textContent = playing ? "Pause" : "Play";
+    const target = lines ? program.targets[iteration ? "iterate" : "start"][lines - 1] : "";
+    Object.assign(root.dataset, { iteration, lines, place, target, playing, pictures: state.pictures.length });
+    mark();
+    drawCurve(state.curve);
+    removal.hidden = !state.removal;
+    levels?.setAttribute("aria-pressed", String(!removal.hidden));
+    if (state.removal) drawRemoval(state.removal);
+    drawFields(state.pictures, copied(buffer, Uint8Array));
+    wire.painted(state.seq);
+    return playing;
+  }
+
+  mathematics.addEventListener("click", () => typeset(mathematics.getAttribute("aria-pressed") !== "true"));
+  root.addEventListener("keydown", (event) => {
+    // A slider and a button have keys of their own.
+    const own = event.target === slider || (event.target.tagName === "BUTTON" && event.key === " ");
+    if (own || !(event.key in KEYS) || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    act(KEYS[event.key]);
+  });
+  const wire = link(model, apply);
+  return () => {
+    wire.close();
+    root.remove();
+  };
+}
+
+function iterationSlider(bar, most, chosen) {
+  const [caption, slider, number] = [element("label", "wb-slide", "iteration"), element("input", ""), element("output", "wb-of")];
+  Object.assign(slider, { type: "range", min: 0, max: most, step: 1, value: 0 });
+  slider.setAttribute("aria-label", "iteration");
+  slider.addEventListener("input", () => chosen(Number(slider.value)));
+  caption.append(slider);
+  bar.append(caption, number);
+  return [slider, number];
+}
+
+function section(listing, part, program) {
+  const heading = element("div", "wb-part", NAMES[part]);
+  const list = element("ol", "wb-lines");
+  const lines = program[part].map((text) => {
+    const row = element("li", "");
+    const [code, value] = [element("code", "wb-code"), element("span", "wb-value")];
+    row.dataset.code = text;
+    row.append(code, value);
+    list.append(row);
+    return { row, code, value };
+  });
+  listing.append(heading, list);
+  lines.heading = heading;
+  return lines;
+}
+
+// Scrolls the lines and not the page, as scrollIntoView would.
+function bringIntoSight(listing, row) {
+  const [top, bottom] = [row.offsetTop, row.offsetTop + row.offsetHeight];
+  const seen = top >= listing.scrollTop && bottom <= listing.scrollTop + listing.clientHeight;
+  if (!seen) listing.scrollTop = top - listing.clientHeight / 2;
+}
+
+export default { render };

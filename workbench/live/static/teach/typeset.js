@@ -1,0 +1,46 @@
+import { element } from "../kit/page.js";
+
+// A paper line as code or as mathematics. Names stay elements of their own, so that they can be found and marked.
+
+const GREEK = { alpha: "α", beta: "β", gamma: "γ", delta: "δ", omega: "ω", rho: "ρ", eta: "η", zeta: "ζ", theta: "θ", sigma: "σ" };
+const SYMBOLS = { "*": "\u2009", "-": "\u2009−\u2009", "+": "\u2009+\u2009", "/": "\u2009/\u2009", "<=": " ≤ ", ">=": " ≥ ", "<": " < ", ">": " > ", "=": " ← ", ",": ", " };
+const WORDS = { if: " if ", else: ", else ", sqrt: "√", conj: "conj", abs: "abs" };
+const PIECE = /[A-Za-z_]\w*|\d+\.?\d*(?:[eE][+-]?\d+)?|<=|>=|\S|\s+/g;
+
+export function codeLine(text) {
+  return pieces(text).map((piece) => (isName(piece) ? name(piece, piece) : piece));
+}
+
+// M(r) is M⁻¹ r, A(p) is A p; a product is written by putting factors side by side.
+export function mathLine(text) {
+  const found = pieces(text).filter((piece) => piece.trim());
+  const out = [];
+  for (let k = 0; k < found.length; k += 1) {
+    const piece = found[k];
+    if ((piece === "A" || piece === "M") && found[k + 1] === "(" && found[k + 3] === ")") {
+      out.push(piece === "M" ? "M⁻¹\u2009" : "A\u2009", name(found[k + 2], GREEK[found[k + 2]]));
+      k += 3;
+    } else if (isName(piece)) out.push(name(piece, GREEK[piece]));
+    else if ((piece === "-" || piece === "+") && (k === 0 || "=(*/+-".includes(found[k - 1]))) out.push(piece === "-" ? "−" : "");
+    else out.push(WORDS[piece] ?? SYMBOLS[piece] ?? piece);
+  }
+  return out;
+}
+
+// x2 has a subscript, alpha a letter; the name as in the file is what a pointer sees.
+function name(code, letter) {
+  const made = element("span", "wb-name", letter ?? code);
+  made.dataset.name = code;
+  if (letter && letter !== code) made.title = code;
+  const [, stem, digits] = /^([a-z]+)(\d+)$/i.exec(code) ?? [];
+  if (letter === undefined && digits) made.replaceChildren(stem, element("sub", "", digits));
+  return made;
+}
+
+function pieces(text) {
+  return text.match(PIECE) ?? [];
+}
+
+function isName(piece) {
+  return /^[A-Za-z_]/.test(piece) && !(piece in WORDS);
+}

@@ -1,0 +1,1 @@
+"""Algorithms line by line, user-written methods, schedules of the devices."""

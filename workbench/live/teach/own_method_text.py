@@ -1,0 +1,44 @@
+"""What stands beside lines of one's own: what a line may be, and what an iteration costs."""
+
+from __future__ import annotations
+
+import html
+
+from workbench.analysis.solver_costs import Cost
+from workbench.live.compare.race_text import amount
+
+LANGUAGE = """\
+<b>What a line may be</b>
+<div class="wb-grammar">
+<code>s = A(p)</code><span>the matrix, alone on its line</span>
+<code>u = M(r)</code><span>the preconditioner, likewise</span>
+<code>gamma = (r, u)</code><span>a dot product, likewise</span>
+<code>beta = gamma/previous</code><span>numbers; also <code>a if b &gt; c else d</code></span>
+<code>x = x + alpha*p</code><span>vectors, element by element</span>
+</div>
+There are + - * / sqrt abs conj. Given are b and x; the run reads rr, gamma, uu and delta."""
+
+
+ROWS = (
+    *("products with A", "products with M", "vector updates", "reductions in a row", "vectors stored"),
+    *("passes over memory", "bytes", "bytes per unknown", "flops per unknown"),
+)
+
+
+def cost_table(original: Cost, own: Cost | None, unknowns: int) -> str:
+    """Both costs side by side, as HTML; what differs is bold, and lines that cannot run have none."""
+    counted = [_counted(original, unknowns), _counted(own, unknowns) if own else ["–"] * len(ROWS)]
+    names = ("an iteration", original.solver, own.solver if own else "yours")
+    head = "".join(f"<th>{html.escape(text)}</th>" for text in names)
+    lines = [
+        f'<tr><td>{what}</td><td class="wb-number">{first}</td>'
+        f'<td class="wb-number">{f"<b>{second}</b>" if own and first != second else second}</td></tr>'
+        for what, first, second in zip(ROWS, *counted, strict=True)
+    ]
+    return f'<table class="wb-table wb-costs"><tr>{head}</tr>{"".join(lines)}</table>'
+
+
+def _counted(cost: Cost, unknowns: int) -> list[str]:
+    whole = (cost.with_a, cost.with_m, cost.updates, cost.reductions, cost.vectors, cost.passes)
+    each = (cost.bytes_per_unknown, cost.flops_per_unknown)
+    return [*map(str, whole), amount(each[0] * unknowns), *(f"{number:.0f}" for number in each)]

@@ -1,0 +1,161 @@
+"""Schedules on machines that one can turn: sliders for a machine and a system, lanes and curves that follow."""
+
+from __future__ import annotations
+
+import io
+import math
+from typing import Any
+
+import ipywidgets as widgets
+import numpy as np
+
+from workbench.analysis.schedules import METHODS, Expected, all_expected, fastest, slice_iterations
+from workbench.analysis.size_sweep import MachineParameters, curves, unknowns_up_to
+from workbench.devices.dry_run import Sizes
+from workbench.errors import InputError
+from workbench.figures.crossover import crossover
+from workbench.live.kit.save_bar import SaveBar
+from workbench.live.plots.timeline import TimelineView
+from workbench.papers.hybrid_machines import HOSTS, machine
+from workbench.recording import hidden_fraction
+from workbench.registry import unknown_name
+
+GIGA, MICRO = 1e9, 1e-6
+WIDTH, DPI = 760, 140
+"""Pixels of the page that the curves take, and dots an inch of what is sent."""
+LARGEST, POINTS = 30_000_000, 11
+ITERATIONS = (4, 5)
+"""Shown on the lanes: by then iterations have found their rhythm."""
+STYLE = {"description_width": "190px"}
+POSITIONS = 81
+"""Of a slider, in equal ratios, beside those of the machines that it can start from."""
+SLIDERS = {
+    "cores": ("cores, GB/s", 5, 1000, GIGA),
+    "accelerator": ("accelerator, GB/s", 20, 8000, GIGA),
+    "link": ("link each way, GB/s", 1, 1000, GIGA),
+    "copy": ("latency of a copy, µs", 0.1, 100, MICRO),
+    "launch": ("latency of a kernel, µs", 0.1, 100, MICRO),
+    "memory": ("accelerator's memory, GB", 1, 200, GIGA),
+}
+"""By name in `MachineParameters`: label, lowest and highest value, unit in bytes, seconds or bytes per second."""
+
+
+class Schedules:
+    """How long an iteration of each method takes on a machine of one's choice, by bytes, bandwidths and latencies.
+
+    Nothing is solved: the solvers' own schedules are rehearsed and timed by the sliders' numbers. Display it, or `box`.
+    `like` and `method` are dropdowns, `turn` moves the sliders; `seconds` is by method, None where the system does not
+    fit the accelerator. Raises InputError for an unknown machine or method.
+    """
+
+    def __init__(self, like: str = "k20m", method: str = "hybrid3") -> None:
+        for kind, name, known in (("machine", like, HOSTS), ("method", method, METHODS)):
+            if name not in known:
+                raise InputError(f"a {kind} is one of {', '.join(known)}, got {name!r}")
+        self.like = widgets.Dropdown(options=tuple(HOSTS), value=like, description="start from", style=STYLE)
+        self.method = widgets.Dropdown(options=tuple(METHODS), value=method, description="lanes of", style=STYLE)
+        machines = [MachineParameters.of(machine(name)) for name in HOSTS]
+        self.sliders = {
+            name: _slider(text, low, high, [getattr(numbers, name) / unit for numbers in machines])
+            for name, (text, low, high, unit) in SLIDERS.items()
+        }
+        self.sliders["unknowns"] = _slider("unknowns N", 1000, LARGEST, [1e6])
+        self.sliders["entries"] = _slider("entries a row, nnz/N", 3, 300, [50])
+        self.message = widgets.HTML()
+        self.lanes = TimelineView(height=190)
+        self.picture = widgets.Image(format="png", width=WIDTH, layout={"object_fit": "contain"})
+        self.seconds: dict[str, float | None] = {}
+        self._quiet = False
+        self._start_from(like, unknowns=1e6, entries=50)
+        for control in (*self.sliders.values(), self.method):
+            control.observe(lambda _change: self.show(), "value")
+        self.like.observe(lambda change: self._start_from(change["new"]), "value")
+        rows = [self.like, *self.sliders.values(), self.method]
+        controls = widgets.HBox([_column(rows[:5]), _column(rows[5:])])
+        self.save_bar = SaveBar(
+            lambda: {"crossover": self._figure, **self.lanes.figures(ITERATIONS)},
+            provenance=lambda: {"modelled": {name: slider.value for name, slider in self.sliders.items()}},
+            about=lambda: f"{self.like.value} {self.method.value}",
+        )
+        self.box = widgets.VBox([controls, self.message, self.picture, self.lanes, self.save_bar.box])
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import display
+
+        display(self.box)
+
+    @property
+    def numbers(self) -> MachineParameters:
+        """The machine that the sliders describe; a loop on the cores costs its bytes alone."""
+        return MachineParameters(loop=0.0, **{name: self.sliders[name].value * SLIDERS[name][3] for name in SLIDERS})
+
+    def turn(self, **values: float) -> None:
+        """Move sliders by name to the positions nearest to these values, in the units that they show, all at once.
+
+        Raises InputError for a name that is no slider, and for values that are not positive.
+        """
+        for name, value in values.items():
+            if name not in self.sliders:
+                raise InputError(unknown_name("slider", name, self.sliders))
+            if not value > 0:
+                raise InputError(f"slider {name} needs a positive value, got {value}")
+        self._quiet = True
+        for name, value in values.items():
+            slider = self.sliders[name]
+            slider.value = min(
+                (option for _, option in slider.options), key=lambda option: abs(math.log(option / value))
+            )
+        self._quiet = False
+        self.show()
+
+    def show(self) -> None:
+        """Model everything anew, unless several sliders are being turned."""
+        if self._quiet:
+            return
+        chosen, rate = self.numbers.machine(), self.sliders["entries"].value
+        size = round(self.sliders["unknowns"].value)
+        found = all_expected(Sizes(size, round(rate * size)), chosen)
+        self.seconds = {name: each.seconds for name, each in found.items()}
+        name = str(self.method.value)
+        mine = found[name]
+        self.message.value = _sentence(name, found)
+        if mine.trace is not None:
+            self.lanes.show(slice_iterations(mine.trace, *ITERATIONS), f"{name}, two iterations")
+        else:
+            self.lanes.clear()
+        unknowns = unknowns_up_to(LARGEST, POINTS)
+        png = io.BytesIO()
+        title = f"modelled, {rate:.4g} entries a row"
+        figure = self._figure = crossover(unknowns, curves(chosen, rate, unknowns), title=title, at=size)
+        figure.savefig(png, format="png", dpi=DPI)
+        self.picture.value = png.getvalue()
+
+    def _start_from(self, name: str, **more: float) -> None:
+        numbers = MachineParameters.of(machine(name))
+        self.turn(**{key: getattr(numbers, key) / unit for key, (_text, _low, _high, unit) in SLIDERS.items()}, **more)
+
+
+def _slider(text: str, low: float, high: float, others: list[float]) -> Any:
+    """A slider over positions in equal ratios and a few others. It stands on a number of its list, so that the page
+    has nothing to round, which it would report as a turn."""
+    values = [float(f"{value:.3g}") for value in np.geomspace(low, high, POSITIONS)]
+    options = {f"{value:,.0f}" if value >= 1000 else f"{value:.4g}": value for value in sorted({*values, *others})}
+    return widgets.SelectionSlider(
+        options=list(options.items()), description=text, style=STYLE, layout={"width": "100%"}
+    )
+
+
+def _column(controls: list[Any]) -> widgets.VBox:
+    return widgets.VBox(controls, layout={"width": "50%"})
+
+
+def _sentence(name: str, found: dict[str, Expected]) -> str:
+    """What the method takes, and which is the fastest."""
+    mine, quickest = found[name], fastest(found)
+    other = found[quickest].seconds or 0.0
+    ahead = f"the fastest is <b>{quickest}</b> with {1e3 * other:.3g} ms" if quickest != name else "the fastest"
+    if mine.seconds is None:
+        return f"modelled: <b>{name}</b> cannot run: {mine.why}; {ahead}."
+    hidden = hidden_fraction(mine.trace) if mine.trace is not None else None
+    copies = "" if hidden is None else f"; {hidden:.0%} of its copies are hidden behind computing"
+    return f"modelled: <b>{name}</b> takes {1e3 * mine.seconds:.3g} ms per iteration, {ahead}{copies}."

@@ -1,0 +1,218 @@
+"""One method on one problem, a line at a time: the line that runs, what it gives, and what that does to the vectors."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import traitlets
+
+from workbench.analysis.linewise import Walk
+from workbench.errors import InputError
+from workbench.live.kit.assets import module
+from workbench.live.kit.stream_view import StreamView
+from workbench.live.teach.step_text import about, curve, pictures, removal, sentence, values
+from workbench.live.transport.publisher import Publisher
+from workbench.run import Configuration, configure
+from workbench.solvers import Solver
+
+PERIOD = 0.5
+"""Seconds between lines while it plays."""
+ACTS = ("next_line", "next_iteration", "back", "previous_iteration", "toggle", "restart", "toggle_levels")
+"""What a button or a key may ask for, by the names of the methods."""
+
+
+class StepView(StreamView):
+    """Steps through a method's lines. Keys: Right and Left a line, Down and Up an iteration, space plays and pauses.
+
+    method: a solver's name, a solver of one's own, or a whole configuration. problem and choices as in `configure`.
+    iterations: how many to make at most; fewer where the tolerance is met or the method breaks down. On grids of up to
+    64 x 64 cells the vectors are drawn. Where E is solved with on levels, `toggle_levels` shows what each removes from
+    the error. Cost: the iterations, line by line in NumPy, and memory for all their vectors. Raises InputError for what
+    cannot be stepped, see `linewise.Walk`.
+    """
+
+    _esm = module("teach/steps.js")
+
+    program = traitlets.Dict().tag(sync=True)
+
+    def __init__(
+        self,
+        method: str | Solver | Configuration = "cg",
+        problem: str = "two-layer:24",
+        iterations: int = 60,
+        *,
+        publisher: Publisher | None = None,
+        **choices: Any,
+    ) -> None:
+        if isinstance(iterations, bool) or not 1 <= iterations <= 1000:
+            raise InputError(f"iterations must be between 1 and 1000, got {iterations}")
+        if not isinstance(method, Configuration):
+            method = configure(problem, solver=method, **choices)
+        self.walk = Walk(method)
+        self.norms, self.ending = _made(self.walk, iterations)
+        self.playing = self.shows_levels = False
+        self._removal: tuple[np.ndarray, dict[str, Any] | None] = (np.empty(0), None)
+        self._place = 0
+        self._lock = threading.RLock()
+        self._changed = threading.Event()
+        self._due = 0.0
+        super().__init__(publisher, program=about(self.walk, self.ending))
+
+    @property
+    def iteration(self) -> int:
+        """The iteration under way; 0 is the start."""
+        return self.place[0]
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """The iteration under way, and how many of its lines have run."""
+        first, each = len(self.walk.start), len(self.walk.iterate)
+        if self._place <= first:
+            return 0, self._place
+        done, inside = divmod(self._place - first - 1, each)
+        return done + 1, inside + 1
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """Vectors, shape (N,), and scalars as they are now, by name."""
+        return self.walk.after(*self.place)
+
+    def next_line(self) -> None:
+        """Run one more line."""
+        self._go(self._place + 1)
+
+    def back(self) -> None:
+        """Take the last line back."""
+        self._go(self._place - 1)
+
+    def next_iteration(self) -> None:
+        """Run to the end of the iteration, or from there to the end of the next."""
+        iteration, _ = self.place
+        self._go(self._end(iteration) if self._place < self._end(iteration) else self._end(iteration + 1))
+
+    def previous_iteration(self) -> None:
+        """Go back to the end of the iteration before; from the start to where nothing has run."""
+        iteration, _ = self.place
+        self._go(self._end(iteration - 1) if iteration else 0)
+
+    def go(self, iteration: int, lines: int | None = None) -> None:
+        """Show an iteration after so many of its lines, by default all. Raises InputError where there is none."""
+        if not 0 <= iteration <= self.walk.iterations:
+            raise InputError(f"iteration must be between 0 and {self.walk.iterations}, got {iteration}")
+        most = len(self.walk.lines(iteration))
+        if lines is not None and not 0 <= lines <= most:
+            raise InputError(f"lines must be between 0 and {most}, got {lines}")
+        self._go(self._end(iteration) - (0 if lines is None else most - lines))
+
+    def restart(self) -> None:
+        """Go back to where nothing has run."""
+        self.playing = False
+        self._go(0)
+
+    def play(self) -> None:
+        """Run a line every half second."""
+        self.playing = self._place < self._end(self.walk.iterations)
+        self._due = time.monotonic() + PERIOD
+        self._touch()
+
+    def pause(self) -> None:
+        """Hold."""
+        self.playing = False
+        self._touch()
+
+    def toggle(self) -> None:
+        """Play, or hold."""
+        if self.playing:
+            self.pause()
+        else:
+            self.play()
+
+    def toggle_levels(self) -> None:
+        """Show what each level of the coarse solve removes from the error, or show it no more; see `Walk.removal`."""
+        self.shows_levels = self.walk.has_levels and not self.shows_levels
+        self._touch()
+
+    def publish(self) -> bool:
+        if self.link.restart():
+            self._changed.set()
+        now = time.monotonic()
+        if self.playing and self.link.free and now >= self._due:
+            # A page that was away for a while is not overtaken by the lines that it missed.
+            self._due = max(self._due + PERIOD, now)
+            self.next_line()
+        if self._changed.is_set() and self.link.free:
+            self._changed.clear()
+            self.link.send(*self._message())
+        # An acknowledgement wakes the publisher again.
+        return self.playing and self.link.free
+
+    def _message(self) -> tuple[dict[str, Any], bytes]:
+        with self._lock:
+            iteration, lines = self.place
+            drawn, pixels = pictures(self.walk, iteration, lines)
+            last = self._place == self._end(self.walk.iterations)
+            return {
+                "iteration": iteration,
+                "lines": lines,
+                "place": self._place,
+                "last": last,
+                "playing": self.playing,
+                "values": values(self.walk, iteration, lines),
+                "sentence": sentence(self.walk, iteration, lines, self.ending if last else ""),
+                "curve": curve(self.walk, self.norms, iteration, lines),
+                "pictures": drawn,
+                "removal": self._removed(self.walk.after(iteration, lines)["x"]) if self.shows_levels else None,
+            }, pixels
+
+    def _removed(self, x: np.ndarray) -> dict[str, Any] | None:
+        """Kept while x is what it was: the lines of an iteration change it once."""
+        if not np.array_equal(self._removal[0], x):
+            self._removal = x, removal(self.walk, x)
+        return self._removal[1]
+
+    def _end(self, iteration: int) -> int:
+        """The place at the end of an iteration."""
+        return len(self.walk.start) + iteration * len(self.walk.iterate)
+
+    def _go(self, place: int) -> None:
+        with self._lock:
+            last = self._end(self.walk.iterations)
+            self._place = min(max(place, 0), last)
+            self.playing = self.playing and self._place < last
+        self._touch()
+
+    def _touch(self) -> None:
+        self._changed.set()
+        self.publisher.wake()
+
+    def _receive(self, _widget: Any, content: Any, _buffers: Any) -> None:
+        super()._receive(_widget, content, _buffers)
+        if not isinstance(content, dict):
+            return
+        if content.get("act") in ACTS:
+            getattr(self, content["act"])()
+        elif isinstance(content.get("iteration"), int):
+            self.go(min(max(content["iteration"], 0), self.walk.iterations))
+
+
+def _made(walk: Walk, most: int) -> tuple[list[tuple[float, float]], str]:
+    """Iterate up to `most` times; ||r|| and ||b - A x|| over ||b|| after each, and why there are no more."""
+    system = walk.setup
+    scale = float(system.device.norm(system.b)) or 1.0
+    stopping = walk.configuration.stopping
+    limit = max(stopping.rtol, stopping.atol / scale)
+    norms: list[tuple[float, float]] = []
+    while True:
+        recurrence, afresh = walk.residuals(walk.iterations)
+        norms.append((recurrence / scale, afresh / scale))
+        if norms[-1][0] <= limit:
+            met = "and b - A x confirms it" if norms[-1][1] <= 2 * limit else "but b - A x does not confirm it"
+            return norms, f"the residual is below the tolerance of {limit:g}, {met}"
+        if walk.broken_down:
+            return norms, "the method has broken down: delta or gamma is not positive"
+        if walk.iterations == most:
+            return norms, "as many as were asked for"
+        walk.advance()

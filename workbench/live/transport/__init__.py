@@ -1,0 +1,1 @@
+"""Messages between the kernel and the browser: publisher, links with credit, rate limits, worker threads."""
