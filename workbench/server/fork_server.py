@@ -63,6 +63,8 @@ def become_kernel(request: dict[str, Any]) -> None:
     # The kernel ends when its parent has.
     app = IPKernelApp.instance(parent_handle=os.getppid())
     app.initialize(request["arguments"])
+    # ipywidgets does this when it is imported in a kernel; without it a page asks for the state of each widget.
+    sys.modules["ipywidgets"].register_comm_target()
     app.start()
 
 
