@@ -46,9 +46,7 @@ class PageKernelManager(ServerKernelManager):
     async def _async_pre_start_kernel(self, **kw: Any) -> Any:
         # Restarts keep it.
         if self.provisioner is None:
-            self.provisioner = ForkingProvisioner(
-                kernel_id=kw["kernel_id"], kernel_spec=self.kernel_spec, parent=self
-            )
+            self.provisioner = ForkingProvisioner(kernel_id=kw["kernel_id"], kernel_spec=self.kernel_spec, parent=self)
         return await super()._async_pre_start_kernel(**kw)
 
 

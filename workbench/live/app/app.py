@@ -19,6 +19,7 @@ from workbench.live.compare.sweep import SweepView
 from workbench.live.inspect.inside import Given
 from workbench.live.inspect.inside_page import InsidePage
 from workbench.live.inspect.replay import Replay
+from workbench.live.kit.page_link import link_of_page
 from workbench.live.kit.share_bar import ShareBar
 from workbench.live.solve.explorer import Explorer
 from workbench.live.teach.own_method import OwnMethod, originals
@@ -27,6 +28,7 @@ from workbench.live.transport.closing import close_all
 from workbench.live.transport.worker import LatestOnly
 from workbench.problems import Problem
 from workbench.run import Configuration, configure
+from workbench.run.share_link import from_link
 
 BUILD, SOLVE, RACE, SWEEP = "Build", "Solve", "Race", "Sweep"
 INSIDE, STEP, OWN, OPEN = "Look inside", "Step", "Your method", "Open a run"
@@ -171,12 +173,26 @@ def workbench(
     """The workbench, filled as by `configure`: workbench("bubbles-3d", n=64, preconditioner="neumann:2").
 
     problem may also be link text, the name of a saved problem, or a configuration. folder: where exports go, by default
-    exports/ next to the notebook. Raises InputError for unknown names.
+    exports/ next to the notebook. On a served page, a link in its address comes first. Raises InputError for unknown
+    names.
     """
+    link, refused = link_of_page(), ""
+    if link is not None:
+        try:
+            return Workbench(from_link(link), folder)
+        except InputError as error:
+            refused = f"The link in the address of this page cannot be opened: {error}"
+    made = Workbench(_configured(problem, choices), folder)
+    if refused:
+        made.share.say(refused, "bad")
+    return made
+
+
+def _configured(problem: str | Problem | Configuration, choices: dict[str, Any]) -> Configuration:
     if isinstance(problem, Configuration):
-        return Workbench(problem, folder)
+        return problem
     suggested = {"preconditioner": "neumann:2", "deflation": "levelset:8"} if problem == "bubbles-2d" else {}
-    return Workbench(configure(problem, **{**suggested, **choices}), folder)
+    return configure(problem, **{**suggested, **choices})
 
 
 def _built(builder: Builder) -> Built:

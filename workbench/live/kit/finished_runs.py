@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from workbench.figures import CurveStyle, curve_style
 from workbench.recording import Record
 from workbench.run import Configuration, Reason
+from workbench.run.machine_use import sharing
 
 HEADINGS = (
     "",
@@ -68,7 +69,10 @@ def table(runs: Sequence[Ended | Failed], dropped: int = 0) -> str:
     latest_first = sorted(runs, key=lambda run: -run.number)
     rows = "".join(_row(run) if isinstance(run, Ended) else _failed_row(run) for run in latest_first)
     kept = sum(isinstance(run, Ended) for run in runs)
-    left = f"<caption>The last {kept} runs are kept; {dropped:,} older ones are not.</caption>" if dropped else ""
+    said = [f"The last {kept} runs are kept; {dropped:,} older ones are not."] if dropped else []
+    if any(isinstance(run, Ended) and (run.record.summary.get("runs_at_once") or 1) > 1 for run in runs):
+        said.append("* Other runs shared this machine; times are not comparable.")
+    left = f"<caption>{' '.join(said)}</caption>" if said else ""
     return f'<table class="wb-table">{left}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
 
 
@@ -84,6 +88,10 @@ def seconds(value: float) -> str:
 
 def _row(run: Ended) -> str:
     summary = run.record.summary
+    took = [seconds(summary["setup_seconds"]), seconds(summary["iteration_seconds"])]
+    # A run saved by an earlier version has no count.
+    if shared := sharing(summary.get("runs_at_once") or 1):
+        took = [f'<span title="{shared}">{value} *</span>' for value in took]
     sentence = summary["reason"]
     because = SHORT.get(run.reason, run.reason.sentence.partition(";")[0])
     cells = [
@@ -92,8 +100,7 @@ def _row(run: Ended) -> str:
         html.escape(run.configuration.problem.label),
         f"{summary['N']:,}",
         f"{summary['iterations']:,}",
-        seconds(summary["setup_seconds"]),
-        seconds(summary["iteration_seconds"]),
+        *took,
         relative(summary["true_relative_residual"]),
         _drift(summary.get("drift")),
         f'<span title="{html.escape(sentence, quote=True)}">{html.escape(because)}</span>',

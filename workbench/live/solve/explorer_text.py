@@ -6,6 +6,7 @@ from workbench.live.kit.finished_runs import relative, seconds
 from workbench.live.kit.frontend import FORGETS, in_voila
 from workbench.live.solve.active_runs import Going
 from workbench.run import State
+from workbench.run.machine_use import sharing
 
 STOPPING = "stopping"
 """The word for a run whose end is wished for and pending."""
@@ -30,6 +31,7 @@ def sentence(shown: Going | None, state: State) -> tuple[str, str]:
         took = f"setup {seconds(result.setup_seconds)} s, iterating {seconds(result.iteration_seconds)} s"
         true = f"true relative residual {relative(result.true_relative_residual)}"
         parts = [f"{name} {result.summary['reason']}", true, took]
+        parts += [shared] if (shared := sharing(result.summary["runs_at_once"] or 1)) else []
         return "; ".join(parts), "good" if result.converged else "plain"
     if state is State.DONE:
         background = "; what was under way cannot be interrupted and ends in the background"
@@ -41,4 +43,6 @@ def sentence(shown: Going | None, state: State) -> tuple[str, str]:
     if last is None or session.run is None:
         return f"{name}: {state.value}", "busy"
     spent = f"{seconds(session.run.iteration_seconds)} s"
-    return f"{name}: {doing}, iteration {last[0]:,}, relative residual {relative(last[1])}, {spent}", "busy"
+    shared = sharing(session.run.runs_at_once)
+    text = f"{name}: {doing}, iteration {last[0]:,}, relative residual {relative(last[1])}, {spent}"
+    return f"{text}; {shared}" if shared else text, "busy"
