@@ -39,9 +39,12 @@ class ForkServer:
         Raises OSError where the server has ended.
         """
         with self._asking:
-            self._lines.write(json.dumps({"arguments": arguments, "env": env, "cwd": cwd}) + "\n")
-            self._lines.flush()
-            answer = self._lines.readline()
+            try:
+                self._lines.write(json.dumps({"arguments": arguments, "env": env, "cwd": cwd}) + "\n")
+                self._lines.flush()
+                answer = self._lines.readline()
+            except (OSError, ValueError):
+                answer = ""
         if not answer:
             raise OSError("the fork server has ended")
         return ForkedProcess(json.loads(answer)["pid"])

@@ -13,6 +13,7 @@ from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning import LocalProvisioner
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager, ServerKernelManager
 
+from workbench.errors import KERNEL_MEMORY
 from workbench.server.forking import AVAILABLE, ForkServer
 from workbench.server.memory_limit import bytes_of, limit_memory
 
@@ -23,6 +24,8 @@ class ForkingProvisioner(LocalProvisioner):
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
         """Launch a kernel; cmd: `<python> -m ipykernel_launcher`, followed by its arguments."""
         pages = self.parent.parent
+        # Sentences of the kernel name the limit.
+        kwargs["env"] = {**kwargs["env"], KERNEL_MEMORY: pages.kernel_memory}
         if pages.forks and cmd[:3] == [sys.executable, "-m", "ipykernel_launcher"]:
             cwd = str(kwargs.get("cwd") or Path.cwd())
             try:
@@ -54,7 +57,7 @@ class PageKernels(AsyncMappingKernelManager):
     """All kernels of a server."""
 
     kernel_memory = traitlets.Unicode(
-        os.environ.get("WORKBENCH_KERNEL_MEMORY", ""),
+        os.environ.get(KERNEL_MEMORY, ""),
         help="Memory that a kernel may take for its runs, such as 1.5GB; no limit if empty. Linux only.",
     ).tag(config=True)
 

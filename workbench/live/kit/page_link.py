@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from urllib.parse import parse_qs, quote, urlsplit
 
+from workbench.live.kit.frontend import in_voila
+
 PARAMETER = "p"
 LONGEST_ADDRESS = 8000
 """Characters of a link in an address; servers and proxies refuse longer ones."""
@@ -12,7 +14,7 @@ LONGEST_ADDRESS = 8000
 
 def link_of_page() -> str | None:
     """The link text in the address of the page that started this kernel, None without one. Voila hands the query on."""
-    return _link_in_query(os.environ.get("QUERY_STRING", ""))
+    return _link_in_query(os.environ.get("QUERY_STRING", "")) if in_voila() else None
 
 
 def link_in(text: str) -> str:

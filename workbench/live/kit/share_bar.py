@@ -158,14 +158,14 @@ class ShareBar(anywidget.AnyWidget):
 
     def _copied(self, kind: str) -> tuple[str, str]:
         """The text of a button and what is said of it."""
-        text, what, why = self.written(kind), NAMES[kind], ""
-        if self._served and kind == ADDRESS[0]:
-            query = query_of(text)
-            if query is not None:
-                text, what = query, "the address of this problem"
-            else:
-                why = " It is too long for an address; paste it into the line below on another page."
-        return text, f"Copied {what}, {len(text.strip()):,} characters.{why}"
+        text = self.written(kind)
+        said = f"Copied {NAMES[kind]}, {len(text.strip()):,} characters."
+        if not (self._served and kind == ADDRESS[0]):
+            return text, said
+        query = query_of(text)
+        if query is None:
+            return text, f"{said} It is too long for an address; paste it into the line below on another page."
+        return query, "Copied the address of this problem."
 
 
 def _stem(configuration: Configuration) -> str:
