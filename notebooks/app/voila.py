@@ -17,6 +17,10 @@ c.MappingKernelManager.cull_idle_timeout = 120
 c.MappingKernelManager.cull_interval = 30
 c.MappingKernelManager.cull_connected = False
 
+# A page whose output comes later than this many seconds after its cell was executed would stay empty; the default of
+# 4 is too short where a class opens its pages at once.
+c.VoilaExecutor.iopub_timeout = 120
+
 # The browser is told to fetch nothing from elsewhere.
 SOURCES = "'self' 'unsafe-inline' 'unsafe-eval' data: blob:"
 c.Voila.tornado_settings = {
