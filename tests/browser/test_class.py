@@ -27,10 +27,10 @@ OF_KERNELS = re.compile(r"ipykernel_launcher|workbench\.server\.fork_server")
 OURS = ("_xsrf", "Unknown subshell_id", "Comm not found", "Traceback")
 """What a log must not contain."""
 WATCH_OUTLINE = """
-window.seen = { outline: "", bare: 0 };
+window.seen = { outline: "", height: 0, bare: 0 };
 function look() {
   const outline = document.getElementById("wb-outline");
-  if (outline) seen.outline = outline.innerText;
+  if (outline) [seen.outline, seen.height] = [outline.innerText, outline.offsetHeight];
   else if (document.getElementById("rendered_cells")?.innerText.includes("Loading widget")) seen.bare += 1;
   requestAnimationFrame(look);
 }
@@ -201,4 +201,5 @@ def test_an_outline_is_shown_until_the_workbench_is_painted(served, pages):
     started(page)
     seen = page.evaluate("() => seen")
     assert seen["outline"].startswith("Starting the workbench")
+    assert seen["height"] == page.viewport_size["height"]
     assert seen["bare"] == 0

@@ -6,9 +6,11 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 
 import pytest
 
+from tests.waiting import LIMIT
 from workbench.run import configure, run_through, start_run
 from workbench.run.machine_use import MACHINE_USE, MachineUse, sharing
 from workbench.run.run_queue import QueueSlot, RunQueue
@@ -125,3 +127,17 @@ def test_a_run_notes_that_its_times_are_not_comparable(tmp_path, other, monkeypa
     assert shared.summary["runs_at_once"] == 2
     assert "2 runs shared this machine; times are not comparable" in shared.provenance["notes"]
     assert sharing(1) == ""
+
+
+def test_a_queue_tidies_up_once_it_is_idle(monkeypatch):
+    monkeypatch.setattr("workbench.run.run_queue.IDLE_SECONDS", 0.01)
+    done = threading.Event()
+    queue = RunQueue(tidy=done.set)
+    slot, other = QueueSlot(queue), QueueSlot(queue)
+    slot.enqueue()
+    slot.release()
+    assert done.wait(LIMIT)
+    done.clear()
+    other.enqueue()
+    queue._tidy_up()
+    assert not done.is_set()

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import tempfile
 import threading
 import uuid
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-
-import platformdirs
 
 try:
     import fcntl
@@ -49,8 +48,8 @@ class UseWatch:
 class MachineUse:
     """A context in which this process uses the machine; contexts may be nested and overlap, in any thread.
 
-    folder: by default that of the user's runtime files, or WORKBENCH_RUNTIME. Cost: entering, leaving and watching take
-    some system calls for each process that uses the machine.
+    folder: by default one of this user in WORKBENCH_RUNTIME, XDG_RUNTIME_DIR or the folder for temporary files. Cost:
+    entering, leaving and watching take some system calls for each process that uses the machine.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -165,8 +164,10 @@ class MachineUse:
                     path.unlink(missing_ok=True)
 
     def _made_folder(self) -> Path:
-        named = os.environ.get("WORKBENCH_RUNTIME")
-        folder = self._folder or Path(named or platformdirs.user_runtime_dir("cg-workbench")) / "runs"
+        # Not a folder of the user's home, which may be shared with other machines.
+        named = os.environ.get("WORKBENCH_RUNTIME") or os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()
+        user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
+        folder = self._folder or Path(named) / f"cg-workbench-{user}" / "runs"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return folder
 

@@ -5,17 +5,22 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+from workbench.machine.heap import give_back
 from workbench.run.machine_use import MACHINE_USE, MachineUse
+
+IDLE_SECONDS = 1.0
+"""By then views have dropped what they do not keep of a run."""
 
 
 class RunQueue:
     """A first-in, first-out queue for one machine. The first slot in it holds the machine until it is released.
 
-    use: entered while any job is queued.
+    use: entered while any job is queued. tidy: called `IDLE_SECONDS` after the last job has left, unless another one is
+    queued by then.
     """
 
-    def __init__(self, use: MachineUse | None = None) -> None:
-        self._use = use
+    def __init__(self, use: MachineUse | None = None, tidy: Callable[[], object] | None = None) -> None:
+        self._use, self._tidy = use, tidy
         self._changed = threading.Condition()
         self._slots: list[QueueSlot] = []
 
@@ -29,6 +34,14 @@ class RunQueue:
         before, self._slots = self._slots, slots
         if self._use is not None and bool(before) != bool(slots):
             (self._use.begin if slots else self._use.end)()
+        if self._tidy is not None and before and not slots:
+            timer = threading.Timer(IDLE_SECONDS, self._tidy_up)
+            timer.daemon = True
+            timer.start()
+
+    def _tidy_up(self) -> None:
+        if self._tidy is not None and not self.busy:
+            self._tidy()
 
     def wake(self) -> None:
         """Let all waiting jobs test their conditions again."""
@@ -84,5 +97,5 @@ class QueueSlot:
         self._queue.wake()
 
 
-MACHINE = RunQueue(MACHINE_USE)
+MACHINE = RunQueue(MACHINE_USE, give_back)
 """The default queue of this process, shared by sessions, races and live sweeps."""
