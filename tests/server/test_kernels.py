@@ -8,9 +8,9 @@ import time
 
 import psutil
 import pytest
-from traitlets import TraitError
 
 from tests.waiting import LIMIT
+from workbench.errors import InputError
 from workbench.server import PageKernels
 from workbench.server.forking import AVAILABLE, ForkServer
 from workbench.server.memory_limit import bytes_of, data_bytes
@@ -165,7 +165,7 @@ def test_sizes_of_memory_are_read(text, nbytes):
 
 @pytest.mark.parametrize("text", ["2", "GB", "1TB", "1KB", "-1GB", "10MB"])
 def test_a_wrong_size_of_memory_is_refused(text):
-    with pytest.raises(ValueError, match=r"at least 100MB, with its unit, as in 1.5GB; got"):
+    with pytest.raises(InputError, match=r"at least 100MB, with its unit, as in 1.5GB; got"):
         bytes_of(text)
-    with pytest.raises((ValueError, TraitError)):
+    with pytest.raises(InputError, match="got"):
         PageKernels(kernel_memory=text)

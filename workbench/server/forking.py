@@ -27,7 +27,7 @@ class ForkServer:
         ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "workbench.server.fork_server"], stdin=theirs, env=ARENAS | os.environ
+                [sys.executable, "-m", "workbench.server.fork_server"], stdin=theirs.fileno(), env=ARENAS | os.environ
             )
         self._lines: Any = ours.makefile("rw")
         ours.close()

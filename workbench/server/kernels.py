@@ -6,11 +6,11 @@ import asyncio
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import traitlets
 from jupyter_client.connect import KernelConnectionInfo
-from jupyter_client.provisioning import LocalProvisioner
+from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager, ServerKernelManager
 
 from workbench.errors import KERNEL_MEMORY
@@ -23,23 +23,23 @@ class ForkingProvisioner(LocalProvisioner):
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
         """Launch a kernel; cmd: `<python> -m ipykernel_launcher`, followed by its arguments."""
-        pages = self.parent.parent
+        pages: PageKernels = cast(Any, self.parent).parent
         # Sentences of the kernel name the limit.
         kwargs["env"] = {**kwargs["env"], KERNEL_MEMORY: pages.kernel_memory}
         if pages.forks and cmd[:3] == [sys.executable, "-m", "ipykernel_launcher"]:
             cwd = str(kwargs.get("cwd") or Path.cwd())
             try:
                 # In a thread, since the server may still be importing.
-                self.process = await asyncio.to_thread(pages.forks.fork, cmd[3:], kwargs["env"], cwd)
+                forked = await asyncio.to_thread(pages.forks.fork, cmd[3:], kwargs["env"], cwd)
             except OSError as error:
                 self.log.warning("Kernel %s is started without sharing memory: %s", self.kernel_id, error)
             else:
-                self.pid = self.pgid = self.process.pid
-                self.cwd = cwd
+                self.process, self.cwd = cast(Any, forked), cast(Any, cwd)
+                self.pid = self.pgid = cast(Any, forked.pid)
         if self.process is None:
             await super().launch_kernel(cmd, **kwargs)
-        if pages.kernel_memory:
-            limit_memory(self.process.pid, bytes_of(pages.kernel_memory))
+        if pages.limit:
+            limit_memory(cast(Any, self.pid), pages.limit)
         return self.connection_info
 
 
@@ -63,17 +63,14 @@ class PageKernels(AsyncMappingKernelManager):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        self.limit = bytes_of(self.kernel_memory) if self.kernel_memory else None
+        """Bytes of `kernel_memory`."""
         self.forks = ForkServer() if AVAILABLE else None
         """Started with the server, since its first page should not wait for imports."""
 
     @traitlets.default("kernel_manager_class")
     def _kernel_manager_class(self) -> str:
         return f"{PageKernelManager.__module__}.{PageKernelManager.__name__}"
-
-    @traitlets.validate("kernel_memory")
-    def _checked(self, proposal: Any) -> str:
-        bytes_of(proposal["value"] or "1GB")
-        return proposal["value"]
 
     async def shutdown_all(self, now: bool = False) -> None:
         """End all kernels and the fork server."""

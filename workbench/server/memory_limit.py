@@ -6,17 +6,22 @@ import re
 import sys
 from pathlib import Path
 
+from workbench.errors import InputError
+
 UNITS = {"MB": 10**6, "GB": 10**9}
 LEAST = 10**8
 """Bytes. Less is not enough to show a page."""
 
 
 def bytes_of(text: str) -> int:
-    """The bytes of a text such as 1.5GB or 800 MB. Raises ValueError with a sentence for any other."""
+    """The bytes of a text such as 1.5GB or 800 MB. Raises InputError for any other, and on systems without
+    such limits."""
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([MG]B)\s*", text, re.IGNORECASE)
     nbytes = int(float(found[1]) * UNITS[found[2].upper()]) if found else 0
     if nbytes < LEAST:
-        raise ValueError(f"a kernel's memory is at least 100MB, with its unit, as in 1.5GB; got {text[:40]!r}")
+        raise InputError(f"a kernel's memory is at least 100MB, with its unit, as in 1.5GB; got {text[:40]!r}")
+    if sys.platform != "linux":
+        raise InputError(f"a limit of {text} on a kernel's memory needs Linux; leave it out on this system")
     return nbytes
 
 
@@ -24,10 +29,8 @@ def limit_memory(pid: int, nbytes: int) -> None:
     """Let a process allocate so many bytes in addition to what it has; more fails there with a MemoryError.
 
     RLIMIT_DATA counts private memory that can be written (heap, arrays, stacks of threads), unlike RLIMIT_AS not the
-    libraries and files that are mapped. Raises OSError where the process has ended or the system has no such limit.
+    libraries and files that are mapped. Raises OSError where the process has ended.
     """
-    if sys.platform != "linux":
-        raise OSError("a limit on the memory of kernels needs Linux")
     import resource
 
     limit = data_bytes(pid) + nbytes
