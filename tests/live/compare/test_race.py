@@ -9,7 +9,7 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.live import ConvergenceView, RaceView
-from workbench.live.compare.race_text import amount, duration
+from workbench.live.kit.number_text import amount, duration
 from workbench.recording import load
 from workbench.run import Race, State, Stopping, configure
 

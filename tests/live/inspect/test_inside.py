@@ -11,6 +11,7 @@ from workbench.errors import InputError
 from workbench.live import InsideView, explore
 from workbench.live.inspect.inside import DRAWING, NOTHING, TABS
 from workbench.live.inspect.inside_page import HINT, InsidePage
+from workbench.live.kit.run_handle import RunHandle
 from workbench.recording import load, save
 from workbench.run import Race, Run, Session, Stopping, configure, run_through
 
@@ -149,9 +150,9 @@ def test_runs_of_other_views_are_looked_into_and_made_again_with_timings(eventua
     explorer.run().wait(60)
     race.wait(60)
     # Twice the same name, as after a race that was run again.
-    others += [("race, lane", lane.result) for lane in race.entries]
+    others += [RunHandle(lane.result, "race, lane") for lane in race.entries]
     page.renew()
-    assert [name for name, _ in page.choice.options] == [explorer.runs[0][0], "race, lane", "race, lane"]
+    assert [name for name, _ in page.choice.options] == [explorer.runs[0].name, "race, lane", "race, lane"]
     page.choice.index = 2
     assert page.inside._run is race.entries[1].result
     followed = []
@@ -170,7 +171,7 @@ def test_runs_of_other_views_are_looked_into_and_made_again_with_timings(eventua
     assert page.choice.label.startswith("with timings 1: two-layer:12, cg")
     race = Race([configure("two-layer", n=12)])
     race.wait(60)
-    others[:] = [("race, lane", race.entries[0].result)]
+    others[:] = [RunHandle(race.entries[0].result, "race, lane")]
     page.renew()
     assert page.inside._run is race.entries[0].result
     page.close()
@@ -181,9 +182,9 @@ def test_a_run_that_does_not_say_what_it_was_cannot_be_made_again():
     record = run_of().record()
     record.provenance.pop("configuration")
     explorer = explore(n=12)
-    page = InsidePage(explorer, lambda: [("loaded", record)])
+    page = InsidePage(explorer, lambda: [RunHandle(record, "loaded")])
     page.again.click()
-    assert "so it cannot be made again" in page.status.text
+    assert "so it cannot be repeated" in page.status.text
     assert page.status.tone == "bad"
     page.close()
     explorer.close()

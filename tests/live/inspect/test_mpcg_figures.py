@@ -7,7 +7,7 @@ import pytest
 
 from workbench.live.inspect import mpcg_figures
 from workbench.live.inspect.mpcg_figures import Follower, Part, inside
-from workbench.live.kit.run_pictures import Watched
+from workbench.live.kit.run_handle import RunHandle
 from workbench.run import Run, State, configure
 
 
@@ -39,13 +39,13 @@ def look(follower, run, part=None):
 def test_parts_are_those_that_were_asked_for(run):
     for _ in range(3):
         run.step()
-    found = inside(run, Watched(run), Part.RESIDUAL, Part.BLOCK)
+    found = inside(run, RunHandle(run), Part.RESIDUAL, Part.BLOCK)
     A, x = run.setup.system.operator.to_csr(), run.x
     np.testing.assert_allclose(found.residual, np.abs(run.setup.system.b - A @ x), atol=1e-12)
     assert found.block.shape == (23**2, 4)
     np.testing.assert_allclose(found.block.T @ (A @ found.block), np.eye(4), atol=1e-9)
     assert len(found.steps) == 3
-    none = inside(run, Watched(run))
+    none = inside(run, RunHandle(run))
     assert none.has(None)
     assert not none.has(Part.RESIDUAL)
     assert not none.has(Part.BLOCK)

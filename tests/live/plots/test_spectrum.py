@@ -13,7 +13,7 @@ from workbench.analysis.convergence_estimates import nonzero
 from workbench.analysis.ritz import iterations_by_bound
 from workbench.errors import InputError
 from workbench.live import SpectrumView
-from workbench.live.kit.run_pictures import Watched
+from workbench.live.kit.run_handle import RunHandle
 from workbench.recording import load, save
 from workbench.run import Run, Session, Stopping, configure, run_through, solve
 
@@ -118,7 +118,7 @@ def test_while_a_run_goes_on_painting_waits_its_turn_and_no_spectrum_is_computed
     run = Run(configure("two-layer", n=12))
     for _ in range(4):
         run.step()
-    monkeypatch.setattr(Watched, "busy", True)
+    monkeypatch.setattr(RunHandle, "busy", True)
     view = SpectrumView(run)
     assert "After <b>3</b> iterations" in view.message.value
     began = time.monotonic()
@@ -135,7 +135,7 @@ def test_while_a_run_goes_on_painting_waits_its_turn_and_no_spectrum_is_computed
     view.publish()
     assert "After <b>4</b> iterations" in view.message.value
     assert not view.exact
-    monkeypatch.setattr(Watched, "busy", False)
+    monkeypatch.setattr(RunHandle, "busy", False)
     view.publish()
     assert view.exact
 

@@ -16,10 +16,10 @@ from workbench.live.app.page import Page
 from workbench.live.build.builder import Builder, kind_of
 from workbench.live.compare.race import RaceView
 from workbench.live.compare.sweep import SweepView
-from workbench.live.inspect.inside import Given
 from workbench.live.inspect.inside_page import InsidePage
 from workbench.live.inspect.replay import Replay
 from workbench.live.kit.page_link import link_of_page
+from workbench.live.kit.run_handle import RunHandle
 from workbench.live.kit.share_bar import ShareBar
 from workbench.live.solve.explorer import Explorer
 from workbench.live.teach.own_method import OwnMethod, originals
@@ -112,15 +112,17 @@ class Workbench:
     def _rebase(self, view: Any) -> None:
         view.rebase(self.configuration)
 
-    def _others(self) -> list[tuple[str, Given]]:
+    def _others(self) -> list[RunHandle]:
         """What was run on other pages than the explorer, by the page that it was run on."""
         own = self.pages[OWN].view
         raced = own.view if own is not None else None
         views = {"race": self.pages[RACE].view, "sweep": self.pages[SWEEP].view, "your method": raced}
-        found: list[tuple[str, Given]] = []
-        for where, view in views.items():
-            found += [(f"{where}, {name}", run) for name, run in view.ended_runs] if view is not None else []
-        return found
+        return [
+            RunHandle(run.source, f"{where}, {run.name}")
+            for where, view in views.items()
+            if view is not None
+            for run in view.ended_runs
+        ]
 
     def _own(self) -> OwnMethod:
         named = self.configuration.solver.name

@@ -24,12 +24,13 @@ from workbench.live.compare.tolerance_slider import ToleranceSlider
 from workbench.live.kit.controls import button
 from workbench.live.kit.export import PICTURES, provenance
 from workbench.live.kit.rows import row
+from workbench.live.kit.run_handle import RunHandle
 from workbench.live.kit.save_bar import SaveBar
 from workbench.live.kit.status import StatusLine
 from workbench.live.plots.convergence import ConvergenceView, Curve
 from workbench.live.transport.closing import close_all
 from workbench.live.transport.publisher import SOON, Again, Publisher
-from workbench.run import Configuration, Norm, Race, RaceEntry, Result, configure
+from workbench.run import Configuration, Norm, Race, RaceEntry, configure
 from workbench.run.ranking import MEASURES, Ranking, rank
 
 FIRST_TIME = " The first setup of a method includes loading its kernels; Start again repeats the race without that."
@@ -236,9 +237,9 @@ class RaceView:
         return rank(self.race.entries, self.tolerance.value, measure, with_setup=with_setup)
 
     @property
-    def ended_runs(self) -> list[tuple[str, Result]]:
-        """Names and results of the lanes that have ended without failing, in order."""
-        return [(f"lane {lane.label}", lane.result) for lane in self.race.entries if lane.result is not None]
+    def ended_runs(self) -> list[RunHandle]:
+        """The lanes that have ended without failing, in order."""
+        return [RunHandle(lane.result, f"lane {lane.label}") for lane in self.race.entries if lane.result is not None]
 
     def export(self, kind: str) -> list[Path]:
         """Write a file for each lane that has ended, "csv" or "run", or their plot as "svg", "pdf" or "png".

@@ -6,14 +6,14 @@ import html
 
 from workbench.figures import CurveStyle
 from workbench.live.kit.block_fields import as_text
-from workbench.live.kit.finished_runs import SHORT, relative, swatch
+from workbench.live.kit.finished_runs import SHORT, swatch
+from workbench.live.kit.number_text import amount, duration, relative
 from workbench.run import RaceEntry, Reason, State
 from workbench.run.ranking import Finish, Ranking, held_up_seconds
 
 HEADINGS = ("", "lane", "state", "iterations", "setup", "iterating", "bytes", "‖r‖\u2009/\u2009‖b‖", "to tolerance")
 NOTABLE = 0.1
 """A lane that was held up for a larger share of its time is named."""
-UNITS = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0))
 
 
 def heading() -> str:
@@ -81,12 +81,6 @@ def _why_nobody(found: Ranking, at: str, aim: float) -> str:
     return f"{at} there is no winner, since the lanes stop at {as_text(aim)}{then}."
 
 
-def amount(count: float) -> str:
-    """Bytes with three digits."""
-    unit, size = next((entry for entry in UNITS if count >= entry[1]), UNITS[-1])
-    return f"{count / size:.3g} {unit}" if count / size < 999.5 else f"{count / size:.0f} {unit}"
-
-
 def _disturbed(found: Ranking) -> list[RaceEntry]:
     """Where seconds decide, the lanes whose clocks ran while others had the cores for more than a tenth of the time."""
     if found.measure != "seconds":
@@ -122,14 +116,6 @@ def _amount(finish: Finish, measure: str) -> str:
         case "seconds":
             return duration(finish.amount)
     return amount(finish.amount)
-
-
-def duration(value: float) -> str:
-    """Seconds with three digits, in a unit that suits."""
-    if value >= 1000:
-        return f"{value:,.0f} s"
-    unit, factor = ("s", 1.0) if value >= 1 else ("ms", 1e3) if value >= 1e-3 else ("µs", 1e6)
-    return f"{value * factor:.3g} {unit}"
 
 
 def _state(lane: RaceEntry) -> str:

@@ -18,6 +18,7 @@ from workbench.live.compare.sweep_map import SweepMap
 from workbench.live.compare.sweep_text import columns, counted, left_out, legend, marks, remaining, shortfall
 from workbench.live.kit.controls import button
 from workbench.live.kit.export import PICTURES, make_folder, slug
+from workbench.live.kit.run_handle import RunHandle
 from workbench.live.kit.save_bar import SaveBar
 from workbench.live.kit.sort_table import SortTable
 from workbench.live.kit.status import StatusLine
@@ -161,9 +162,9 @@ class SweepView:
         return self.result
 
     @property
-    def ended_runs(self) -> list[tuple[str, Record]]:
-        """The runs that gave a result, by name, the latest first, as what can be looked into."""
-        return list(reversed(self._records))
+    def ended_runs(self) -> list[RunHandle]:
+        """The runs that gave a result, the latest first."""
+        return [RunHandle(record, name) for name, record in reversed(self._records)]
 
     def export(self, kind: str) -> Path:
         """Write "csv" or "json" with all rows, or the heat map as a picture. Raises InputError before the end."""

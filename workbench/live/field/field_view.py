@@ -20,12 +20,12 @@ from workbench.live.field.quantities import AUTOMATIC, COEFFICIENT, COLOURS, NAM
 from workbench.live.field.run_field import Choice, RunField
 from workbench.live.field.snapshot_source import NO_SYSTEM
 from workbench.live.kit.assets import module
+from workbench.live.kit.run_handle import RunSource
 from workbench.live.kit.stream_view import StreamView
 from workbench.live.transport.publisher import Again, Publisher
 from workbench.live.transport.rate_limit import RateLimit
 from workbench.live.transport.worker import LatestOnly
-from workbench.recording import Record
-from workbench.run import Quantity, Result, Run, Session, Snapshot
+from workbench.run import Quantity, Snapshot
 
 NO_RUN = "the solution, the residual and the error are seen here as soon as a run has begun"
 
@@ -89,7 +89,7 @@ class FieldView(StreamView):
         self._sentence = blank(title, note)
         self._touch()
 
-    def follow(self, run: Session | Run | Result | Record, *, coefficient: bool = True) -> None:
+    def follow(self, run: RunSource, *, coefficient: bool = True) -> None:
         """Look at another run, live or at rest. coefficient: draw its coefficient too, for which a worker is asked."""
         with self._following:
             self._run = RunField(run, self.publisher.wake)

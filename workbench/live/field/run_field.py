@@ -18,10 +18,10 @@ from workbench.live.field.iterate_history import AGAINST, BAR, IterateHistory
 from workbench.live.field.pictures import NONE, Outlines, Picture, blank, outlines
 from workbench.live.field.quantities import BARS, field_picture, is_logarithmic, shades_of
 from workbench.live.field.snapshot_source import Place, SnapshotSource, why_nothing
+from workbench.live.kit.run_handle import RunSource
 from workbench.live.transport.publisher import Again
 from workbench.live.transport.rate_limit import RateLimit
-from workbench.recording import Record
-from workbench.run import Quantity, Result, Run, Session, Snapshot
+from workbench.run import Quantity, Snapshot
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Choice:
 class RunField:
     """Looks at a run and makes pictures of what it sees; the last look is `look`."""
 
-    def __init__(self, run: Session | Run | Result | Record, wake: Callable[[], None]) -> None:
+    def __init__(self, run: RunSource, wake: Callable[[], None]) -> None:
         self.looker = SnapshotSource(run, wake)
         self.look: Snapshot | None = None
         self._film = IterateHistory()

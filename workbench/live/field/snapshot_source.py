@@ -13,7 +13,7 @@ from workbench.deflation.nested import NestedParts
 from workbench.errors import InputError
 from workbench.live.field.coarse_levels import Nesting
 from workbench.live.field.cuts import Cut
-from workbench.live.kit.run_pictures import Watched
+from workbench.live.kit.run_handle import RunHandle, RunSource
 from workbench.live.transport.rate_limit import RateLimit
 from workbench.live.transport.worker import LatestOnly
 from workbench.problems import LinearSystem
@@ -43,8 +43,8 @@ class SnapshotSource:
     is to see is computed from it on the cores.
     """
 
-    def __init__(self, given: Session | Run | Result | Record, wake: Callable[[], None]) -> None:
-        self.watched = Watched(given)
+    def __init__(self, given: RunSource, wake: Callable[[], None]) -> None:
+        self.watched = RunHandle(given)
         self.place: Place | None = None
         self._wake = wake
         self._worker = LatestOnly("workbench-look")
@@ -58,7 +58,7 @@ class SnapshotSource:
     @property
     def goes_on(self) -> bool:
         """Whether there may be more to see later."""
-        given = self.watched.given
+        given = self.watched.source
         return given.reason is None if isinstance(given, Run) else not self.watched.over
 
     @property
@@ -100,7 +100,7 @@ class SnapshotSource:
             self.place = Place(system.operator.shape[0], system, system.grid, drawn)
             levels = run.setup.projection.levels if run.setup.projection else None
             self._nested = (lambda: NestedParts.of(levels)) if levels is not None else None
-        if self.place is None and isinstance(self.watched.given, (Result, Record)) and not self._placing:
+        if self.place is None and isinstance(self.watched.source, (Result, Record)) and not self._placing:
             self._placing = True
             self._worker.ask(self._find_place)
         return self.place
@@ -124,7 +124,7 @@ class SnapshotSource:
         return found, final
 
     def _ask(self, quantity: Quantity, cut: Cut) -> None:
-        given, run = self.watched.given, self.watched.run
+        given, run = self.watched.source, self.watched.run
         alive = isinstance(given, Session) and given.alive
         # What an accelerator holds is touched by the thread that iterates alone, and that has gone.
         near = run is not None and run.configuration.device == "cpu" and run.setup.x is not None
@@ -151,7 +151,7 @@ class SnapshotSource:
         return of_result(self.watched.described()[0], system, x, quantity)
 
     def _x(self) -> np.ndarray | None:
-        given = self.watched.given
+        given = self.watched.source
         if isinstance(given, Record):
             return given.solution
         if isinstance(given, Session):
@@ -191,9 +191,9 @@ class SnapshotSource:
             self._wake()
 
 
-def why_nothing(watched: Watched) -> str:
+def why_nothing(watched: RunHandle) -> str:
     """Why there is nothing to look at yet, or at all, before it is known where the unknowns lie."""
-    given = watched.given
+    given = watched.source
     if watched.error:
         return watched.error
     if isinstance(given, Session) and given.run is None:

@@ -14,7 +14,8 @@ from workbench.errors import InputError
 from workbench.figures import block_convergence, column_heatmap, rank_and_pivot
 from workbench.live.inspect.dependent_columns import DEPENDENCIES, dependent_columns
 from workbench.live.kit.controls import button
-from workbench.live.kit.run_pictures import Watched, paint, picture
+from workbench.live.kit.run_handle import RunHandle
+from workbench.live.kit.run_pictures import paint, picture
 from workbench.live.kit.save_bar import SaveBar
 from workbench.live.kit.status import StatusLine
 from workbench.live.plots.convergence import ConvergenceView, Curve
@@ -76,7 +77,7 @@ class BlockView:
         self.save_bar = SaveBar(
             lambda: {str(self.view.value): self.figure()},
             provenance=lambda: {**self.result.provenance, "right-hand sides": self._sides} if self.result else {},
-            about=lambda: Watched(self.result).file_title if self.result else "",
+            about=lambda: RunHandle(self.result).file_title if self.result else "",
             folder=folder,
         )
         self.result: Result | None = None

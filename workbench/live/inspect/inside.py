@@ -13,17 +13,15 @@ import ipywidgets as widgets
 
 from workbench.errors import InputError
 from workbench.live.field.field_view import FieldView
-from workbench.live.kit.run_pictures import Watched, Watching
+from workbench.live.kit.run_handle import RunHandle, RunSource
+from workbench.live.kit.run_pictures import Watching
 from workbench.live.plots.roofline import RooflineView
 from workbench.live.plots.spectrum import SpectrumView
 from workbench.live.plots.timeline import HINT, TimelineView
 from workbench.live.transport.closing import close_all
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
-from workbench.recording import Record
-from workbench.run import Result, Run, Session
 
-Given = Session | Run | Result | Record
 TABS = ("Field", "Spectrum", "Timeline", "Roofline")
 NOTHING = "There is no run to look into yet."
 DRAWING = "Drawing …"
@@ -39,7 +37,7 @@ class InsideView:
 
     def __init__(
         self,
-        run: Given | None = None,
+        run: RunSource | None = None,
         publisher: Publisher | None = None,
         folder: str | Path | None = None,
         hint: str = HINT,
@@ -48,7 +46,7 @@ class InsideView:
         self._hidden = False
         self.field = FieldView(self.publisher, height=400)
         self.timeline = TimelineView(hint=hint, publisher=self.publisher)
-        self._run: Given | None = None
+        self._run: RunSource | None = None
         self._drawn = {
             "Spectrum": _Drawn(functools.partial(SpectrumView, folder=folder)),
             "Roofline": _Drawn(functools.partial(RooflineView, folder=folder, hint=hint)),
@@ -75,11 +73,11 @@ class InsideView:
         view = self._drawn["Roofline"].view
         return view if isinstance(view, RooflineView) else None
 
-    def follow(self, run: Given) -> None:
+    def follow(self, run: RunSource) -> None:
         """Look into another run; returns at once."""
         self._run = run
         self.field.follow(run)
-        self.timeline.show(run, Watched(run).title)
+        self.timeline.show(run, RunHandle(run).title)
         for drawn in self._drawn.values():
             drawn.forget(run)
         self._turn()
@@ -121,10 +119,10 @@ class _Drawn:
         self.view: Watching | None = None
         self.box = widgets.VBox([widgets.HTML(NOTHING)])
         self._kind = kind
-        self._run: Given | None = None
+        self._run: RunSource | None = None
         self._hidden = True
 
-    def forget(self, run: Given | None) -> None:
+    def forget(self, run: RunSource | None) -> None:
         view, self.view, self._run = self.view, None, run
         if view is not None:
             view.close()
@@ -157,7 +155,7 @@ class _Drawn:
         self._fill(view.box)
         publisher.wake()
 
-    def _say(self, run: Given, sentence: str) -> None:
+    def _say(self, run: RunSource, sentence: str) -> None:
         if run is self._run:
             self._fill(widgets.HTML(html.escape(sentence)))
 

@@ -8,21 +8,20 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.errors import InputError, error_message
-from workbench.live.inspect.inside import Given, InsideView
+from workbench.live.inspect.inside import InsideView
 from workbench.live.kit.controls import button
 from workbench.live.kit.rows import row
-from workbench.live.kit.run_pictures import Watched
+from workbench.live.kit.run_handle import RunHandle
 from workbench.live.kit.status import StatusLine
 from workbench.live.solve.explorer import Explorer
 from workbench.live.transport.closing import close_all
-from workbench.recording import Record
-from workbench.run import Configuration, Result, Run, Session
+from workbench.run import Session
 
 HINT = "This run was made without kernel timings; press “Run again with timings” and its kernels appear here."
 UNTIMED = "This run was made without kernel timings, which Timeline and Roofline show."
 KEPT = 10
 """Runs that were made again here which can be looked into."""
-Runs = list[tuple[str, Given]]
+Runs = list[RunHandle]
 
 
 class InsidePage:
@@ -34,7 +33,7 @@ class InsidePage:
 
     def __init__(self, explorer: Explorer, others: Callable[[], Runs] = list) -> None:
         self._explorer, self._others = explorer, others
-        self._shown: Given | None = None
+        self._shown: RunHandle | None = None
         self._runs: Runs = []
         self._timed: Runs = []
         self._count = 0
@@ -57,12 +56,12 @@ class InsidePage:
         before, self._runs = self._runs, [*reversed(self._timed), *self._explorer.runs, *self._others()]
         fresh = [place for place, run in enumerate(self._runs) if _is_new(run, before)]
         # A run that has ended may be there as its record, by the same name.
-        same = [place for place, (_, run) in enumerate(self._runs) if run is self._shown]
-        named = [place for place, (name, _) in enumerate(self._runs) if name == self.choice.label]
+        same = [place for place, run in enumerate(self._runs) if self._shown and run.source is self._shown.source]
+        named = [place for place, run in enumerate(self._runs) if run.name == self.choice.label]
         kept = next(iter([*same, *named]), 0)
         # New options choose the first of them for a moment, which must not close the views of another run.
         self._renewing = True
-        self.choice.options = [(name, place) for place, (name, _) in enumerate(self._runs)]
+        self.choice.options = [(run.name, place) for place, run in enumerate(self._runs)]
         self.choice.disabled = not self._runs
         self.choice.index = (fresh[0] if fresh else kept) if self._runs else None
         self._renewing = False
@@ -72,17 +71,16 @@ class InsidePage:
         """Make the run that is shown once more with kernel timings, and look into it from its beginning.
 
         It waits for its turn on the machine as any run does. Raises InputError where there is no run, and for one that
-        does not say all of its configuration.
+        does not contain all of its configuration.
         """
         if self._shown is None:
             raise InputError("there is no run to make again yet; run something first")
-        configuration = _configuration_of(self._shown)
+        configuration = self._shown.configuration()
         session = Session(configuration, trace=True)
         self._count += 1
         name = f"with timings {self._count}: {configuration.problem.label}, {configuration.label}"
         # Only the last keeps its vectors in addition to its solution.
-        settled = [(before, _settled(given)) for before, given in self._timed]
-        self._timed = [*settled, (name, session)][-KEPT:]
+        self._timed = [*(run.settled() for run in self._timed), RunHandle(session, name)][-KEPT:]
         session.start()
         self.renew()
         return session
@@ -93,9 +91,9 @@ class InsidePage:
 
     def close(self) -> None:
         """End what was begun here and take everything off the page."""
-        for _, given in self._timed:
-            if isinstance(given, Session):
-                given.stop()
+        for made in self._timed:
+            if isinstance(made.source, Session):
+                made.source.stop()
         self.inside.close()
         close_all(self.box)
 
@@ -104,20 +102,20 @@ class InsidePage:
 
     def _follow(self) -> None:
         place = self.choice.index
-        run = self._runs[place][1] if place is not None and place < len(self._runs) else None
-        if run is not None and run is not self._shown:
+        run = self._runs[place] if place is not None and place < len(self._runs) else None
+        if run is not None and (self._shown is None or run.source is not self._shown.source):
             self._shown = run
-            self.inside.follow(run)
-            if isinstance(run, Session):
-                run.when_over(self._say)
+            self.inside.follow(run.source)
+            if isinstance(run.source, Session):
+                run.source.when_over(self._say)
         self._say()
 
     def _say(self) -> None:
         """Offer timings where the run has none."""
         run = self._shown
-        if isinstance(run, Session) and run.error:
+        if run is not None and run.error:
             self.status.say(run.error, "bad")
-        elif run is not None and Watched(run).over and Watched(run).trace is None:
+        elif run is not None and run.over and run.trace is None:
             self.status.say(UNTIMED)
         else:
             self.offer.layout.display = "none"
@@ -133,23 +131,7 @@ class InsidePage:
             self.offer.layout.display = None
 
 
-def _is_new(run: tuple[str, Given], before: Runs) -> bool:
-    """Not there before by that name; a session that has ended is there as its record."""
-    held = [given for name, given in before if name == run[0]]
-    return not any(given is run[1] or isinstance(given, Session) for given in held)
-
-
-def _configuration_of(run: Given) -> Configuration:
-    if isinstance(run, (Session, Run)):
-        return run.configuration
-    try:
-        return Configuration.from_dict(run.provenance["configuration"])
-    except (KeyError, TypeError):
-        raise InputError("the run does not say all of its configuration, so it cannot be made again") from None
-
-
-def _settled(run: Given) -> Given:
-    """What is kept of a run that has ended."""
-    result: Result | None = run.result if isinstance(run, Session) else None
-    kept: Record | None = result.record(with_solution=True) if result is not None else None
-    return kept or run
+def _is_new(run: RunHandle, before: Runs) -> bool:
+    """Whether no run of this name was there before; a session that has ended is there as its record."""
+    held = [other.source for other in before if other.name == run.name]
+    return not any(source is run.source or isinstance(source, Session) for source in held)

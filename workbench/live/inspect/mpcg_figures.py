@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 
-from workbench.live.kit.run_pictures import Watched
+from workbench.live.kit.run_handle import RunHandle
 from workbench.run import Look, Run, Session, State
 from workbench.solvers.multi.basis import Step
 from workbench.solvers.multi.directions import Directions
@@ -35,7 +35,7 @@ class Inside:
     latest directions, shape (N, k); None where they were not asked for. watched: the run, for its provenance.
     """
 
-    watched: Watched
+    watched: RunHandle
     grid: tuple[int, ...]
     steps: list[Step]
     pieces: list[np.ndarray]
@@ -47,7 +47,7 @@ class Inside:
         return part is None or (self.residual if part is Part.RESIDUAL else self.block) is not None
 
 
-def inside(run: Run, watched: Watched, *parts: Part) -> Inside:
+def inside(run: Run, watched: RunHandle, *parts: Part) -> Inside:
     """What there is to see between two iterations. For the thread that iterates.
 
     Cost: the residual takes one application of A, the block one read of all terms per direction.
@@ -92,7 +92,7 @@ class Follower:
         due = time.monotonic() >= self._next or self.session.state is not State.RUNNING or part != self._asked[1]
         if run.iterations and wanted != self._asked and due:
             self._asked = wanted
-            watched, parts = Watched(self.session), [part] if part else []
+            watched, parts = RunHandle(self.session), [part] if part else []
             self._look = run.snapshots.look(lambda: inside(run, watched, *parts))
 
     def drawn(self, seconds: float) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import threading
 import time
 from pathlib import Path
@@ -15,7 +14,9 @@ from workbench.errors import InputError
 from workbench.figures import block_conditioning, boxes_over_field, directions_on_grid, term_weights, time_split
 from workbench.live.inspect.mpcg_figures import Follower, Inside, Part, inside
 from workbench.live.kit.controls import button
-from workbench.live.kit.run_pictures import Watched, paint, picture
+from workbench.live.kit.html_table import html_table
+from workbench.live.kit.run_handle import RunHandle
+from workbench.live.kit.run_pictures import paint, picture
 from workbench.live.kit.save_bar import SaveBar
 from workbench.live.kit.status import StatusLine
 from workbench.live.plots.convergence import ConvergenceView, Curve
@@ -170,7 +171,7 @@ class MPCGView:
         with self._looking:
             if session.result is not None and session.run is not None:
                 self.result = session.result
-                self._last = inside(session.run, Watched(session.result), *Part)
+                self._last = inside(session.run, RunHandle(session.result), *Part)
                 self._lengthen(len(self._last.steps))
             # A run that was stopped may end after the next has begun.
             if self._follower and self._follower.session is session:
@@ -220,16 +221,12 @@ class MPCGView:
         """Iterations and seconds of the methods that have ended, as a table."""
         rows = []
         for going in self._going:
-            result = going.session.result
-            if result is not None and not going.session.alive:
-                spent = f"{result.setup_seconds:.3g} + {result.iteration_seconds:.3g}"
-                cells = (going.curve.label, str(result.iterations), spent, "yes" if result.converged else "no")
-                rows.append("".join(f"<td>{html.escape(cell)}</td>" for cell in cells))
-        if not rows:
-            return ""
-        names = ("method", "iterations", "setup + iterating (s)", "converged")
-        head = "".join(f"<th>{name}</th>" for name in names)
-        return f"<table class='wb-table'><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+            summary = RunHandle(going.session).summary
+            if summary is not None and not going.session.alive:
+                spent = f"{summary['setup_seconds']:.3g} + {summary['iteration_seconds']:.3g}"
+                converged = "yes" if summary["converged"] else "no"
+                rows.append((going.curve.label, str(summary["iterations"]), spent, converged))
+        return html_table(("method", "iterations", "setup + iterating (s)", "converged"), rows) if rows else ""
 
     def _show(self) -> None:
         """The curves, which are live, or the figure of the run."""

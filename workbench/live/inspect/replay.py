@@ -17,7 +17,7 @@ from workbench import figures
 from workbench.data_files import path_of
 from workbench.errors import InputError, error_message
 from workbench.live.kit.controls import button
-from workbench.live.kit.run_pictures import Watched
+from workbench.live.kit.run_handle import RunHandle
 from workbench.live.kit.save_bar import SaveBar
 from workbench.live.kit.status import StatusLine
 from workbench.live.plots.convergence import ConvergenceView
@@ -124,14 +124,14 @@ class Replay:
 
     def _views(self, record: Record, publisher: Publisher) -> dict[str, Callable[[], list[widgets.Widget]]]:
         """What makes the content of each tab."""
-        title = Watched(record).title
+        run = RunHandle(record)
         convergence, timeline = ConvergenceView(publisher=publisher), TimelineView(hint=NO_TRACE, publisher=publisher)
         convergence.add(record)
-        timeline.show(record, title)
+        timeline.show(record, run.title)
         self.save_bar = SaveBar(
             lambda: {"convergence": figures.convergence([record]), **timeline.figures()},
             provenance=lambda: record.provenance,
-            about=lambda: f"{title} {record.provenance.get('started', '')}",
+            about=lambda: run.file_title,
             folder=self._folder,
         )
         self._parts = convergence, timeline, self.save_bar.box
@@ -188,7 +188,7 @@ def open_run(path: str | Path, folder: str | Path | None = None) -> Replay:
 def told(record: Record) -> str:
     """A run in a line: what it was, how it ended, on which machine and when."""
     summary, made = record.summary, record.provenance
-    parts = [f"{Watched(record).title}: {summary['reason']}", f"{summary['iterations']:,} iterations"]
+    parts = [f"{RunHandle(record).title}: {summary['reason']}", f"{summary['iterations']:,} iterations"]
     machine = made.get("machine", {}).get("cpu", "")
     parts += [f"made on {machine}, device {summary['device']}" if machine else f"device {summary['device']}"]
     return "; ".join([*parts, *([_when(made["started"])] if "started" in made else [])])

@@ -15,15 +15,15 @@ from workbench.analysis.roofline import RooflinePoint, roofline_points
 from workbench.devices.clock import ACCELERATOR, CPU
 from workbench.errors import InputError
 from workbench.live.kit.controls import button
-from workbench.live.kit.run_pictures import Watched, Watching, paint, picture
+from workbench.live.kit.run_handle import RunHandle, RunSource
+from workbench.live.kit.run_pictures import Watching, paint, picture
 from workbench.live.kit.save_bar import SaveBar
 from workbench.live.plots.roofline_table import sentence, table
 from workbench.live.transport.publisher import Publisher
 from workbench.machine.calibrate import calibrate
 from workbench.machine.describe import machine_line
 from workbench.machine.profile import Profile, profile, profiles
-from workbench.recording import Record, Trace
-from workbench.run import Result, Run, Session
+from workbench.recording import Trace
 from workbench.run.run_queue import MACHINE, QueueSlot
 
 HERE = "this machine, measured"
@@ -45,7 +45,7 @@ class RooflineView(Watching):
 
     def __init__(
         self,
-        run: Session | Run | Result | Record | Trace,
+        run: RunSource | Trace,
         machine: str | Profile | None = None,
         *,
         publisher: Publisher | None = None,
@@ -56,7 +56,7 @@ class RooflineView(Watching):
         given = profile(machine) if isinstance(machine, str) else machine
         super().__init__(publisher)
         self._trace = run if isinstance(run, Trace) else None
-        self.watched = None if isinstance(run, Trace) else Watched(run)
+        self.watched = None if isinstance(run, Trace) else RunHandle(run)
         self._profiles = {**profiles(), **({given.name: given} if given else {})}
         choice = given.name if given else self._home()
         named = [(made.title, name) for name, made in self._profiles.items()]

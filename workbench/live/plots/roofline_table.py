@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 
 from workbench.analysis.roofline import RooflinePoint
+from workbench.live.kit.html_table import Html, html_table
 from workbench.machine.profile import Profile
 
 HEADINGS = ("", "kernel", "calls", "time [ms]", "share", "GB/s", "of the limit", "flop/B", "Gflop/s")
@@ -27,17 +28,17 @@ def sentence(found: list[RooflinePoint], roof: Profile | None) -> str:
 
 def table(found: list[RooflinePoint], roof: Profile | None) -> str:
     """The numbers of every kernel as an HTML table."""
-    head = "".join(f'<th scope="col"{_side(name)}>{name}</th>' for name in HEADINGS)
-    rows = "".join(_row(number, spot, roof) for number, spot in enumerate(found, 1))
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    rows = [_row(number, spot, roof) for number, spot in enumerate(found, 1)]
+    # The view also appears on pages without the style sheet of the views.
+    return html_table(HEADINGS, rows, numbers=range(2, len(HEADINGS)), classes="")
 
 
-def _row(number: int, spot: RooflinePoint, roof: Profile | None) -> str:
+def _row(number: int, spot: RooflinePoint, roof: Profile | None) -> list[str]:
     limit = (roof.bandwidth.value, roof.flops.value if roof.flops else None) if roof else None
     share = spot.of_roof(*limit) if limit else None
-    cells = [
+    return [
         str(number),
-        f"<code>{html.escape(spot.kernel)}</code>",
+        Html(f"<code>{html.escape(spot.kernel)}</code>"),
         f"{spot.calls:,}",
         f"{1e3 * spot.seconds:.3g}",
         f"{spot.share:.0%}",
@@ -46,14 +47,7 @@ def _row(number: int, spot: RooflinePoint, roof: Profile | None) -> str:
         _known(spot.intensity, 1),
         _known(spot.flop_rate, 1e9),
     ]
-    return f"<tr>{''.join(f'<td{_side(name)}>{cell}</td>' for name, cell in zip(HEADINGS, cells, strict=True))}</tr>"
 
 
 def _known(value: float | None, unit: float) -> str:
     return "–" if value is None else f"{value / unit:.3g}"
-
-
-def _side(heading: str) -> str:
-    """Words begin and numbers end at one place, on a page that has no style sheet of ours too."""
-    side = "left" if heading in ("", "kernel") else "right"
-    return f' style="text-align: {side}; padding: 2px 8px; line-height: 1.5; white-space: nowrap"'

@@ -24,12 +24,11 @@ from workbench.analysis.ritz import iterations_by_bound
 from workbench.analysis.spectra import LARGEST, spectra
 from workbench.errors import InputError, error_message
 from workbench.live.kit.controls import button
-from workbench.live.kit.run_pictures import Watched, Watching, paint, picture
+from workbench.live.kit.run_handle import RunHandle, RunSource
+from workbench.live.kit.run_pictures import Watching, paint, picture
 from workbench.live.kit.save_bar import SaveBar
 from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
-from workbench.recording import Record
-from workbench.run import Result, Run, Session
 
 EXACT = 1024
 """Unknowns up to which the exact spectra are computed unasked: three dense matrices of 8 MB."""
@@ -49,13 +48,13 @@ class SpectrumView(Watching):
 
     def __init__(
         self,
-        run: Session | Run | Result | Record,
+        run: RunSource,
         *,
         exact: Mapping[str, np.ndarray] | None = None,
         publisher: Publisher | None = None,
         folder: str | Path | None = None,
     ) -> None:
-        watched = Watched(run)
+        watched = RunHandle(run)
         if watched.over and watched.history is not None:
             usable_iterations(watched.history)
         super().__init__(publisher)
@@ -149,7 +148,7 @@ class SpectrumView(Watching):
         if not self._moving:
             self.show()
 
-    def _look_up(self, watched: Watched) -> None:
+    def _look_up(self, watched: RunHandle) -> None:
         """Compute the exact spectra once, and never while the run needs the machine."""
         size = watched.unknowns
         if self.exact or self.why or watched.busy or size is None:
@@ -160,18 +159,18 @@ class SpectrumView(Watching):
             return
         self._find(watched)
 
-    def _offered(self, watched: Watched) -> bool:
+    def _offered(self, watched: RunHandle) -> bool:
         """The spectra are too much to compute unasked, and not too much to compute."""
         size = watched.unknowns
         return size is not None and EXACT < size <= LARGEST and not watched.busy and not self._computing
 
-    def _compute(self, watched: Watched) -> None:
+    def _compute(self, watched: RunHandle) -> None:
         """In the worker: what was asked for by the button."""
         self._find(watched)
         self._computing = False
         self.show()
 
-    def _find(self, watched: Watched) -> None:
+    def _find(self, watched: RunHandle) -> None:
         try:
             self.exact, self.why = spectra(*watched.described()), ""
         # No one else would report it to the user.
@@ -189,13 +188,13 @@ class SpectrumView(Watching):
         slider.disabled = count < 2
         self._moving = False
 
-    def _draw_levels(self, watched: Watched) -> None:
+    def _draw_levels(self, watched: RunHandle) -> None:
         if self.exact and not self._levels_drawn:
             self._figures["levels"] = figures.level_spectra(self.exact, title="exact spectra, level after level")
             paint(self.pictures["levels"], self._figures["levels"])
             self._levels_drawn = True
 
-    def _footnotes(self, watched: Watched) -> str:
+    def _footnotes(self, watched: RunHandle) -> str:
         notes, history = [self.why] if self.why else [], watched.history
         if history is not None and history.count - 1 > MAX_ITERATIONS:
             notes.append(f"Shown are the first {MAX_ITERATIONS:,} iterations.")

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from workbench.errors import InputError
 from workbench.figures import timeline
 from workbench.live.kit.assets import module
+from workbench.live.kit.run_handle import RunSource
 from workbench.live.kit.stream_view import StreamView
 from workbench.live.plots.modelled_trace import Beside
 from workbench.live.plots.timeline_messages import Shown
@@ -17,7 +18,7 @@ from workbench.live.transport.publisher import PERIOD, Again, Publisher, message
 from workbench.live.transport.worker import LatestOnly
 from workbench.machine.profile import profile, profiles
 from workbench.recording import Record, Trace
-from workbench.run import Result, Run, Session, State
+from workbench.run import Result, Session, State
 
 MOST_EVENTS = 1 << 16
 """Events in one message, 1.3 megabytes; what is left goes with the next."""
@@ -78,7 +79,7 @@ class TimelineView(StreamView):
         trace = self.trace
         return {"timeline": timeline(trace, iterations, title=self._shown.title)} if trace and trace.count else {}
 
-    def show(self, source: Session | Run | Record | Result | Trace, title: str = "") -> None:
+    def show(self, source: RunSource | Trace, title: str = "") -> None:
         """Show another run instead. A session may be started or not, and is followed."""
         if isinstance(source, Session):
             self._shown = Shown(title or source.configuration.label, session=source)

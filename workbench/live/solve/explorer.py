@@ -21,6 +21,7 @@ from workbench.live.kit.controls import ENDED, Controls, button
 from workbench.live.kit.export import KINDS, PICTURES, TIPS, export, file_stem, pictures, provenance
 from workbench.live.kit.finished_runs import Ended, Failed, run_label, table
 from workbench.live.kit.rows import row
+from workbench.live.kit.run_handle import RunHandle
 from workbench.live.kit.save_bar import SaveBar
 from workbench.live.kit.share_bar import ShareBar
 from workbench.live.kit.status import StatusLine
@@ -117,13 +118,13 @@ class Explorer:
         return [run.record for run in self._runs]
 
     @property
-    def runs(self) -> list[tuple[str, Session | Record]]:
-        """What can be looked into, by name, the latest first: the present run, and the records of those that ended."""
+    def runs(self) -> list[RunHandle]:
+        """The present run, and the records of those that have ended, the latest first."""
         shown = present(self._going)
         begun = shown if shown and shown.session.run else None
-        found: list[tuple[str, Session | Record]] = [(begun.curve.label, begun.session)] if begun else []
-        found += [(run.label, run.record) for run in reversed(self._runs) if not begun or run.number != begun.number]
-        return found
+        found = [RunHandle(begun.session, begun.curve.label)] if begun else []
+        ended = [run for run in reversed(self._runs) if not begun or run.number != begun.number]
+        return [*found, *(RunHandle(run.record, run.label) for run in ended)]
 
     @property
     def session(self) -> Session | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.live.kit.finished_runs import relative, seconds
 from workbench.live.kit.frontend import FORGETS, in_voila
+from workbench.live.kit.number_text import relative, seconds
 from workbench.live.solve.active_runs import Going
 from workbench.run import State
 from workbench.run.machine_use import sharing

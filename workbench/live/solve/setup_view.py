@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from workbench.live.kit.finished_runs import seconds
+from workbench.live.kit.html_table import html_table
+from workbench.live.kit.number_text import amount, seconds
 from workbench.run.setup_phases import in_words
 
-UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+HEADINGS = ("phase of the setup", "time, s", "share", "memory")
+COUNTED = 1000
+"""Bytes: fewer are within the accuracy of the count."""
 
 
 def setup_line(name: str, summary: Mapping[str, Any], notes: Sequence[str]) -> str:
@@ -18,26 +21,13 @@ def setup_line(name: str, summary: Mapping[str, Any], notes: Sequence[str]) -> s
     solver = summary.get("coarse_solver")
     chosen = f"; coarse solver {escape(solver)}" if solver else ""
     head = f"Setup of {escape(name)}: {seconds(took)} s ({escape(in_words(phases[:], took))}){chosen}"
-    rows = "".join(_row(phase, took) for phase in phases)
-    table = (
-        "<table class='wb-table'><thead><tr><th>phase of the setup</th><th>time, s</th><th>share</th>"
-        f"<th>memory</th></tr></thead><tbody>{rows}</tbody></table>"
-    )
+    table = html_table(HEADINGS, [_row(phase, took) for phase in phases], numbers=(1, 2, 3)) if phases else ""
     listed = "".join(f"<li>{escape(note)}</li>" for note in notes)
     said = f"<ul>{listed}</ul>" if listed else ""
-    return f"<details class='wb-setup'><summary>{head}</summary>{table if phases else ''}{said}</details>"
+    return f"<details class='wb-setup'><summary>{head}</summary>{table}{said}</details>"
 
 
-def _row(phase: Mapping[str, Any], took: float) -> str:
+def _row(phase: Mapping[str, Any], took: float) -> tuple[str, ...]:
     share = phase["seconds"] / took if took > 0 else 0.0
-    cells = (seconds(phase["seconds"]), f"{share:.0%}", memory(phase["nbytes"]))
-    numbers = "".join(f"<td class='wb-number'>{cell}</td>" for cell in cells)
-    return f"<tr><td>{escape(phase['name'])}</td>{numbers}</tr>"
-
-
-def memory(nbytes: int) -> str:
-    """Bytes in a unit that fits; empty for less than a kilobyte, which is within the accuracy of the count."""
-    for size, unit in UNITS:
-        if abs(nbytes) >= size:
-            return f"{nbytes / size:.3g} {unit}"
-    return ""
+    memory = amount(phase["nbytes"]) if abs(phase["nbytes"]) >= COUNTED else ""
+    return phase["name"], seconds(phase["seconds"]), f"{share:.0%}", memory

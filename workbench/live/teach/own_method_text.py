@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import html
-
 from workbench.analysis.solver_costs import Cost
-from workbench.live.compare.race_text import amount
+from workbench.live.kit.html_table import Html, html_table
+from workbench.live.kit.number_text import amount
 
 LANGUAGE = """\
 <b>What a line may be</b>
@@ -29,13 +28,11 @@ def cost_table(original: Cost, own: Cost | None, unknowns: int) -> str:
     """Both costs side by side, as HTML; what differs is bold, and lines that cannot run have none."""
     counted = [_counted(original, unknowns), _counted(own, unknowns) if own else ["–"] * len(ROWS)]
     names = ("an iteration", original.solver, own.solver if own else "yours")
-    head = "".join(f"<th>{html.escape(text)}</th>" for text in names)
-    lines = [
-        f'<tr><td>{what}</td><td class="wb-number">{first}</td>'
-        f'<td class="wb-number">{f"<b>{second}</b>" if own and first != second else second}</td></tr>'
+    rows = [
+        (what, first, Html(f"<b>{second}</b>") if own and first != second else second)
         for what, first, second in zip(ROWS, *counted, strict=True)
     ]
-    return f'<table class="wb-table wb-costs"><tr>{head}</tr>{"".join(lines)}</table>'
+    return html_table(names, rows, numbers=(1, 2), classes="wb-table wb-costs")
 
 
 def _counted(cost: Cost, unknowns: int) -> list[str]:

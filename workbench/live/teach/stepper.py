@@ -11,6 +11,7 @@ import ipywidgets as widgets
 
 from workbench.analysis.stepping import Moment, difference, walk
 from workbench.figures.residual_gap import residual_gap
+from workbench.live.kit.html_table import Html, html_table
 from workbench.run import configure
 
 WIDTH, DPI = 640, 180
@@ -73,12 +74,14 @@ class Stepper:
 
     def _table(self, title: str, moment: Moment) -> str:
         rows = [
-            f'<tr><td style="padding-right: 1em"><code>{html.escape(value.text)}</code></td>'
-            f"<td>{'‖·‖ = ' if value.is_vector else ''}{value.value:.6e}</td><td>{self._told(value.name)}</td></tr>"
+            (
+                Html(f"<code>{html.escape(value.text)}</code>"),
+                f"{'‖·‖ = ' if value.is_vector else ''}{value.value:.6e}",
+                self._told(value.name),
+            )
             for value in moment.values
         ]
-        head = "<tr><th>line</th><th>value</th><th>the other</th></tr>"
-        return f"<b>{html.escape(title)}</b><table>{head}{''.join(rows)}</table>"
+        return f"<b>{html.escape(title)}</b>{html_table(('line', 'value', 'the other'), rows, classes='')}"
 
     def _told(self, name: str) -> str:
         apart = self.difference(name, self.slider.value)

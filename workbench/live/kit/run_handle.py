@@ -1,0 +1,151 @@
+"""One class for every form in which a view is given a run: session, run in memory, result, or record of a file."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from workbench.errors import InputError
+from workbench.problems import LinearSystem
+from workbench.recording import History, Record, Trace
+from workbench.run import Configuration, Result, Run, Session, State
+from workbench.run.report import provenance_of
+
+RunSource = Session | Run | Result | Record
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class RunHandle:
+    """A run that is active or has ended.
+
+    source: the run itself. label: its name in a menu or a legend; by default problem and method.
+    """
+
+    source: RunSource
+    label: str = ""
+
+    @property
+    def name(self) -> str:
+        """The label, or problem and method where there is none."""
+        return self.label or self.title
+
+    @property
+    def problem(self) -> str:
+        """The label of the problem."""
+        if isinstance(self.source, (Session, Run)):
+            return self.source.configuration.problem.label
+        return self._record.problem_label
+
+    @property
+    def method(self) -> str:
+        """The names of the blocks."""
+        if isinstance(self.source, (Session, Run)):
+            return self.source.configuration.label
+        return self._record.label
+
+    @property
+    def title(self) -> str:
+        """Problem and method."""
+        return f"{self.problem}, {self.method}"
+
+    @property
+    def file_title(self) -> str:
+        """Title and time of the start, for file names: two runs of one configuration have different names."""
+        return f"{self.title} {self.provenance.get('started', '')}".strip()
+
+    @property
+    def state(self) -> State:
+        """That of the session; done for a run without one."""
+        return self.source.state if isinstance(self.source, Session) else State.DONE
+
+    @property
+    def busy(self) -> bool:
+        """Whether it is being set up or iterates now."""
+        return self.state in (State.SETUP, State.RUNNING)
+
+    @property
+    def over(self) -> bool:
+        """Whether history and trace are complete."""
+        return self.state in (State.DONE, State.FAILED)
+
+    @property
+    def error(self) -> str:
+        """The sentence of a session that failed."""
+        return self.source.error if isinstance(self.source, Session) else ""
+
+    @property
+    def run(self) -> Run | None:
+        """The run in memory; None before its setup is done, and for results and records."""
+        if isinstance(self.source, Session):
+            return self.source.run
+        return self.source if isinstance(self.source, Run) else None
+
+    @property
+    def history(self) -> History | None:
+        """None before the setup of a session is done."""
+        kept = self.run if isinstance(self.source, Session) else self.source
+        return kept.history if kept else None
+
+    @property
+    def trace(self) -> Trace | None:
+        """None where the run is not traced."""
+        kept = self.run if isinstance(self.source, Session) else self.source
+        return kept.trace if kept else None
+
+    @property
+    def summary(self) -> Mapping[str, Any] | None:
+        """Setup time, iterations, seconds, true residual and all else of a summary; None before the end of the run."""
+        if isinstance(self.source, (Result, Record)):
+            return self.source.summary
+        result = self.source.result if isinstance(self.source, Session) else None
+        return result.summary if result else None
+
+    @property
+    def unknowns(self) -> int | None:
+        """N, or None before it is known."""
+        if isinstance(self.source, (Result, Record)):
+            return int(self.source.summary["N"])
+        return self.run.setup.operator.shape[0] if self.run else None
+
+    @property
+    def device(self) -> str:
+        """The name of the device in the configuration."""
+        if isinstance(self.source, (Session, Run)):
+            return self.source.configuration.device
+        return str(self.source.summary["device"])
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """Configuration, versions and machine; the configuration alone before the setup is done."""
+        if isinstance(self.source, (Result, Record)):
+            return self.source.provenance
+        return provenance_of(self.run.state) if self.run else {"configuration": self.source.configuration.to_dict()}
+
+    def configuration(self) -> Configuration:
+        """Raises InputError for a result or a file that does not contain all of it, such as a matrix from memory."""
+        if isinstance(self.source, (Session, Run)):
+            return self.source.configuration
+        try:
+            return Configuration.from_dict(self.source.provenance["configuration"])
+        except (KeyError, TypeError):
+            raise InputError("the run does not contain all of its configuration, so it cannot be repeated") from None
+
+    def described(self) -> tuple[Configuration, LinearSystem | None]:
+        """The configuration, and the system while it is in memory. Raises InputError as `configuration`.
+
+        The configuration of a result or a file has the device cpu, since the original device and cluster may be absent.
+        """
+        if isinstance(self.source, (Session, Run)):
+            return self.source.configuration, self.run.setup.system if self.run else None
+        return dataclasses.replace(self.configuration(), device="cpu", cluster=None, memory_limit=None), None
+
+    def settled(self) -> RunHandle:
+        """The record with the solution in place of a session that has a result, which frees the other vectors."""
+        result = self.source.result if isinstance(self.source, Session) else None
+        return self if result is None else RunHandle(result.record(with_solution=True), self.label)
+
+    @property
+    def _record(self) -> Record:
+        assert isinstance(self.source, (Result, Record))
+        return self.source if isinstance(self.source, Record) else self.source.record()
