@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import time
 
-import psutil
 import pytest
 
 from tests.browser import lab
@@ -23,7 +22,6 @@ SOLVED = configure("bubbles-2d", n=256, preconditioner="neumann:2", deflation="l
 TABS = ".wb-workbench > .widget-tab > .lm-TabBar .lm-TabBar-tab"
 SHARE = ".wb-share .wb-status"
 OUTLINE = "#wb-outline"
-OF_KERNELS = re.compile(r"ipykernel_launcher|workbench\.server\.fork_server")
 OURS = ("_xsrf", "Unknown subshell_id", "Comm not found", "Traceback")
 """What a log must not contain."""
 WATCH_OUTLINE = """
@@ -65,28 +63,11 @@ def pages(chromium):
         context.close()
 
 
-def processes():
-    """The kernels of these tests, and the processes that fork them."""
-    found = []
-    for process in psutil.Process().children(recursive=True):
-        try:
-            if OF_KERNELS.search(" ".join(process.cmdline())):
-                found.append(process)
-        except psutil.Error:
-            continue
-    return found
-
-
-def kernels():
-    """The processes that were forked."""
-    found = processes()
-    servers = {process.pid for process in found}
-    return {process.pid for process in found if process.ppid() in servers}
-
-
 def shared_memory():
     """Bytes of all these processes, where pages that several of them share are divided among them (PSS)."""
-    return sum(getattr(process.memory_full_info(), "pss", process.memory_info().rss) for process in processes())
+    return sum(
+        getattr(process.memory_full_info(), "pss", process.memory_info().rss) for process in lab.kernel_processes()
+    )
 
 
 def until(condition, what):
@@ -121,7 +102,7 @@ def test_ten_pages_at_once_solve_in_little_memory_and_end_their_kernels(served, 
     for page in opened:
         started(page)
         turn_to_solve(page)
-    assert len(kernels()) == PAGES
+    assert len(lab.kernels()) == PAGES
     idle = shared_memory()
     for page in opened:
         page.get_by_role("button", name="Run", exact=True).locator("visible=true").click()
@@ -133,7 +114,7 @@ def test_ten_pages_at_once_solve_in_little_memory_and_end_their_kernels(served, 
     assert used < MOST_BYTES
     for page in opened:
         page.goto("about:blank")
-    until(lambda: not kernels(), "the kernels of closed pages are still there")
+    until(lambda: not lab.kernels(), "the kernels of closed pages are still there")
     log = (folder / "server.log").read_text(encoding="utf-8", errors="replace")
     assert [words for words in OURS if words in log] == []
 
