@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from scipy import ndimage
 
 from workbench.deflation.hierarchy import merged_levels
 from workbench.deflation.multilevel import LISTED, Multilevel
@@ -63,6 +62,9 @@ class NestedParts:
 
         labels: the subdomain of each cell, shape of the grid. Cost: two passes over them.
         """
+        # Imported here: it takes memory in every kernel, and few runs get here.
+        from scipy import ndimage
+
         found = ndimage.find_objects(labels + 1)
         low = np.array([[side.start for side in sides] for sides in found])
         high = np.array([[side.stop for side in sides] for sides in found])

@@ -13,7 +13,7 @@ from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager, ServerKernelManager
 
-from workbench.errors import KERNEL_MEMORY
+from workbench.errors import KERNEL_MEMORY, InputError
 from workbench.server.forking import AVAILABLE, ForkServer
 from workbench.server.memory_limit import bytes_of, limit_memory
 
@@ -63,8 +63,12 @@ class PageKernels(AsyncMappingKernelManager):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.limit = bytes_of(self.kernel_memory) if self.kernel_memory else None
-        """Bytes of `kernel_memory`."""
+        try:
+            self.limit = bytes_of(self.kernel_memory) if self.kernel_memory else None
+            """Bytes of `kernel_memory`."""
+        except InputError as error:
+            # The server has not started; a traceback would hide the sentence.
+            raise SystemExit(str(error)) from None
         self.forks = ForkServer() if AVAILABLE else None
         """Started with the server, since its first page should not wait for imports."""
 
