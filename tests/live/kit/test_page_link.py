@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.live import workbench
+from workbench.live import explore, workbench
 from workbench.live.kit.page_link import LONGEST_ADDRESS, link_in, link_of_page, query_of
 from workbench.live.kit.share_bar import ShareBar
 from workbench.run import configure
@@ -47,6 +47,9 @@ def test_a_page_opens_the_problem_of_its_address(served, tmp_path):
     made = workbench(folder=tmp_path)
     assert made.configuration == CHOSEN
     made.close()
+    explorer = explore("two-layer", n=16, folder=tmp_path)
+    assert explorer.form.configuration() == CHOSEN
+    explorer.close()
 
 
 @pytest.mark.parametrize(
@@ -61,6 +64,10 @@ def test_a_damaged_link_is_reported_and_the_page_is_there(served, tmp_path, quer
     assert sentence in made.share.said
     assert made.configuration.problem.name == "bubbles-2d"
     made.close()
+    explorer = explore("two-layer", n=16, folder=tmp_path)
+    assert sentence in explorer.share.said
+    assert explorer.form.configuration().problem.name == "two-layer"
+    explorer.close()
 
 
 def test_the_bar_of_a_served_page_copies_an_address(served, tmp_path, eventually):

@@ -18,7 +18,7 @@ from workbench.live.compare.race import RaceView
 from workbench.live.compare.sweep import SweepView
 from workbench.live.inspect.inside_page import InsidePage
 from workbench.live.inspect.replay import Replay
-from workbench.live.kit.page_link import link_of_page
+from workbench.live.kit.page_link import asked_for
 from workbench.live.kit.run_handle import RunHandle
 from workbench.live.kit.share_bar import ShareBar
 from workbench.live.solve.explorer import Explorer
@@ -28,7 +28,6 @@ from workbench.live.transport.closing import close_all
 from workbench.live.transport.worker import LatestOnly
 from workbench.problems import Problem
 from workbench.run import Configuration, configure
-from workbench.run.share_link import from_link
 
 BUILD, SOLVE, RACE, SWEEP = "Build", "Solve", "Race", "Sweep"
 INSIDE, STEP, OWN, OPEN = "Look inside", "Step", "Your method", "Open a run"
@@ -178,13 +177,8 @@ def workbench(
     exports/ next to the notebook. On a served page, a link in its address comes first. Raises InputError for unknown
     names.
     """
-    link, refused = link_of_page(), ""
-    if link is not None:
-        try:
-            return Workbench(from_link(link), folder)
-        except InputError as error:
-            refused = f"The link in the address of this page cannot be opened: {error}"
-    made = Workbench(_configured(problem, choices), folder)
+    configuration, refused = asked_for(lambda: _configured(problem, choices))
+    made = Workbench(configuration, folder)
     if refused:
         made.share.say(refused, "bad")
     return made

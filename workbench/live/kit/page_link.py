@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from urllib.parse import parse_qs, quote, urlsplit
 
+from workbench.errors import InputError
 from workbench.live.kit.frontend import in_voila
+from workbench.run import Configuration
+from workbench.run.share_link import from_link
 
 PARAMETER = "p"
 LONGEST_ADDRESS = 8000
@@ -15,6 +19,17 @@ LONGEST_ADDRESS = 8000
 def link_of_page() -> str | None:
     """The link text in the address of the page that started this kernel, None without one. Voila hands the query on."""
     return _link_in_query(os.environ.get("QUERY_STRING", "")) if in_voila() else None
+
+
+def asked_for(chosen: Callable[[], Configuration]) -> tuple[Configuration, str]:
+    """The configuration of the page's address, else the chosen one; and a sentence on a link that cannot be opened."""
+    link, refused = link_of_page(), ""
+    if link is not None:
+        try:
+            return from_link(link), ""
+        except InputError as error:
+            refused = f"The link in the address of this page cannot be opened: {error}"
+    return chosen(), refused
 
 
 def link_in(text: str) -> str:
