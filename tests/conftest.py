@@ -14,6 +14,12 @@ from workbench.errors import InputError
 from workbench.operators import BandStencil, Matrix, Stencil
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _counted_alone(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Solves of tests that run in parallel are not noted in each other's results."""
+    os.environ["WORKBENCH_RUNTIME"] = str(tmp_path_factory.mktemp("runtime"))
+
+
 @pytest.fixture(scope="session")
 def real_matrices() -> Path:
     """The folder of real matrices with reference iteration counts: WORKBENCH_MATRICES, or ../shared/matrices."""

@@ -1,5 +1,7 @@
 """Exceptions for wrong input, and their messages: one sentence with the value, the bound and what to do instead."""
 
+import os
+
 
 class InputError(ValueError):
     """Wrong input. The message is a complete sentence for the user; the command line exits with status 2."""
@@ -9,6 +11,8 @@ class DeviceError(InputError):
     """A device stopped responding after it had worked; a run in progress ends with this reason."""
 
 
+KERNEL_MEMORY = "WORKBENCH_KERNEL_MEMORY"
+"""The environment variable for the limit on the memory of a page, which `make app` sets for its kernels."""
 MAX_QUOTED = 60
 """Characters of a value that a message quotes."""
 MAX_PATH = 200
@@ -34,7 +38,10 @@ def error_message(error: BaseException, what: str = "the run") -> str:
     if isinstance(error, InputError):
         return str(error)
     if isinstance(error, MemoryError):
-        return f"there is not enough memory{_detail(error)}; take a smaller problem, or close other programs"
+        limit = os.environ.get(KERNEL_MEMORY)
+        bound = f"this page may take {limit} ({KERNEL_MEMORY})" if limit else ""
+        rest = f"{bound}, so take a smaller problem" if bound else "take a smaller problem, or close other programs"
+        return f"there is not enough memory{_detail(error)}; {rest}"
     return f"{what} failed by a {type(error).__name__}{_detail(error)}"
 
 

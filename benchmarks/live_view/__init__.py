@@ -4,8 +4,8 @@
 
 One run measures all requirements and prints them as a table on stderr: response time of buttons, paints per second of
 curves and field during a run, time of a draw of a timeline with 50,000 events and of a plot with 20 curves of 5,000
-samples while they are zoomed, and the slowdown of a solve that is shown. --quick makes few rounds, to test the
-benchmark.
+samples while they are zoomed, and the slowdown of a solve that is shown. Ten pages that `make app` serves are opened as
+well: time to the first picture, and memory. --quick makes few rounds, to test the benchmark.
 
 Slowdown: a run is shown and not shown alternately, in windows of about a second, two pairs of them per run; a round
 compares iterations per second of one pair, so other load affects both. A page acknowledges when it paints, every twelve
@@ -31,12 +31,14 @@ from benchmarks.live_view.lab import lab_tools
 from benchmarks.live_view.page import Page
 from benchmarks.live_view.remote import watched_from_elsewhere
 from benchmarks.live_view.report import costs, requirements, table
+from benchmarks.live_view.served_pages import served_pages
 from workbench import devices
 from workbench.errors import InputError
 
 ROUNDS, QUICK_ROUNDS = 40, 2
 CLICKS, QUICK_CLICKS = 25, 2
 RUNS, QUICK_RUNS = 10, 2
+PAGES, QUICK_PAGES = 10, 2
 WORDS = {"coefficient": "", "residual": ", and the residual's picture live"}
 """What the field shows during a timed solve, and how a row of the table says it."""
 QUANTITIES = tuple(WORDS)
@@ -60,6 +62,8 @@ def figures(*, quick: bool = False) -> dict[str, Any]:
             with Page(lab, browser, url, home) as page:
                 page.open_explorer("cuda")
                 watched[f", {title}"] = _watched(page, count, presses, runs)
+    with lab.browser() as browser, tempfile.TemporaryDirectory() as made:
+        served = served_pages(lab, browser, Path(made) / "app", QUICK_PAGES if quick else PAGES)
     places = {f"page elsewhere{WORDS[name]}": told["rounds"] for name, told in elsewhere.items()}
     for where, told in watched.items():
         places |= {f"page on the same cores{where}{WORDS[name]}": told["rounds"][name] for name in QUANTITIES}
@@ -76,6 +80,7 @@ def figures(*, quick: bool = False) -> dict[str, Any]:
         },
         "timeline": timeline,
         "plot": plot,
+        "served_pages": served,
         "load_before_and_after": [load_before, os.getloadavg()[0]],
     }
 

@@ -1,5 +1,8 @@
 """How `make app` serves the workbench; Voila reads this file from the folder of `--Voila.config_file_paths`."""
 
+import os
+from pathlib import Path
+
 from workbench.server import set_xsrf_cookie
 
 c = get_config()  # noqa: F821 - traitlets puts it there
@@ -7,13 +10,18 @@ c = get_config()  # noqa: F821 - traitlets puts it there
 # Every page has a kernel of its own, to which there is no way back once the page is left. The page then ends it, for
 # which it needs a token; where it cannot, as when the browser crashes, the kernel is ended after two minutes. A page
 # that is open keeps its kernel, however long it is not touched.
+# Kernels are forked from a process that has imported the workbench, and share its memory.
+c.VoilaConfiguration.multi_kernel_manager_class = "workbench.server.PageKernels"
 c.VoilaConfiguration.prelaunch_hook = set_xsrf_cookie
 c.MappingKernelManager.cull_idle_timeout = 120
 c.MappingKernelManager.cull_interval = 30
 c.MappingKernelManager.cull_connected = False
 
-# Voila's page asks for icons from a CDN, and waits for them where the network swallows the request. The workbench needs
-# none; the browser is told to fetch nothing from elsewhere.
+# A page whose output comes later than this many seconds after its cell was executed would stay empty; the default of
+# 4 is too short where a class opens its pages at once.
+c.VoilaExecutor.iopub_timeout = 120
+
+# The browser is told to fetch nothing from elsewhere.
 SOURCES = "'self' 'unsafe-inline' 'unsafe-eval' data: blob:"
 c.Voila.tornado_settings = {
     "headers": {"Content-Security-Policy": f"default-src {SOURCES}; frame-ancestors 'self'"},
@@ -22,5 +30,9 @@ c.Voila.tornado_settings = {
 
 c.Voila.kernel_websocket_connection_class = "workbench.server.NoDelayConnection"
 
+# The template of the page; Voila looks for it where Jupyter's data are.
+data = str(Path(__file__).parent / "jupyter")
+os.environ["JUPYTER_PATH"] = os.pathsep.join([data, *filter(None, [os.environ.get("JUPYTER_PATH")])])
+c.VoilaConfiguration.template = "workbench"
 c.VoilaConfiguration.theme = "light"
 c.VoilaConfiguration.show_margins = False

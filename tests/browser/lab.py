@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -15,6 +16,8 @@ import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from tests.waiting import LIMIT
 
@@ -35,6 +38,7 @@ WEBGL_ARGS = [
     "--enable-unsafe-swiftshader",
 ]
 """WebGL2 drawn by the cores, also where there is a GPU, so that pictures are the same everywhere."""
+OF_KERNELS = re.compile(r"ipykernel_launcher|workbench\.server\.fork_server")
 KERNEL_STATUS = "() => window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status"
 COLLAPSE = "() => window.jupyterapp.shell.collapseLeft()"
 
@@ -123,6 +127,29 @@ def context(chromium: Any) -> Any:
 def browser_path() -> str | None:
     """The Chromium that WORKBENCH_CHROMIUM names, or one on the PATH."""
     return os.environ.get("WORKBENCH_CHROMIUM") or next(filter(None, map(shutil.which, BROWSER_NAMES)), None)
+
+
+def kernel_processes() -> list[psutil.Process]:
+    """All kernels that these tests have started, and the processes that fork kernels."""
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        # It may end meanwhile.
+        with contextlib.suppress(psutil.Error):
+            if OF_KERNELS.search(" ".join(process.cmdline())):
+                found.append(process)
+    return found
+
+
+def kernels() -> set[int]:
+    """The processes of all kernels, without those that fork them."""
+    processes = kernel_processes()
+    known, found = {process.pid for process in processes}, set()
+    for process in processes:
+        with contextlib.suppress(psutil.Error):
+            # A forked kernel has the command of the process that forked it.
+            if process.ppid() in known or "ipykernel_launcher" in process.cmdline():
+                found.add(process.pid)
+    return found
 
 
 def open_notebook(page: Any, url: str, name: str) -> None:

@@ -20,18 +20,6 @@ BUBBLES = ".wb-building canvas.wb-canvas[data-bubbles]"
 SOON = ("--MappingKernelManager.cull_idle_timeout=5", "--MappingKernelManager.cull_interval=1")
 
 
-def kernels():
-    """The processes of all kernels that these tests have started."""
-    found = set()
-    for process in psutil.Process().children(recursive=True):
-        try:
-            if any("ipykernel" in word for word in process.cmdline()):
-                found.add(process.pid)
-        except psutil.Error:
-            continue
-    return found
-
-
 def test_two_users_share_nothing_and_nothing_is_fetched_from_elsewhere(page, chromium, app_url):
     arrived = []
     page.on("requestfinished", lambda request: arrived.append(request.url))
@@ -58,17 +46,17 @@ def test_two_users_share_nothing_and_nothing_is_fetched_from_elsewhere(page, chr
 def until_ended(own):
     """Wait until these kernels are no more."""
     end = time.monotonic() + LIMIT
-    while own & kernels():
+    while own & lab.kernels():
         assert time.monotonic() < end, "the kernel of a closed page is still there"
         time.sleep(0.2)
 
 
 def opened(page, url):
     """Open the app; returns its kernel."""
-    before = kernels()
+    before = lab.kernels()
     page.goto(url)
     page.wait_for_selector(BUBBLES)
-    own = kernels() - before
+    own = lab.kernels() - before
     assert len(own) == 1
     return own
 
@@ -80,7 +68,7 @@ def test_a_page_keeps_its_kernel_and_a_page_that_is_gone_does_not(chromium, tmp_
         page = context.new_page()
         own = opened(page, url)
         page.wait_for_timeout(8000)
-        assert own <= kernels()
+        assert own <= lab.kernels()
         # Nothing is run before the page is unloaded.
         context.close()
         until_ended(own)
@@ -111,4 +99,4 @@ def test_a_page_that_is_left_ends_its_kernel_itself(page, tmp_path):
         asked = urllib.request.Request(f"{url}/voila/api/shutdown/{kernel}", data=b"", method="POST")
         with pytest.raises(urllib.error.HTTPError, match="403"):
             urllib.request.urlopen(asked, timeout=LIMIT)
-        assert own <= kernels()
+        assert own <= lab.kernels()

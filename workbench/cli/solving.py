@@ -54,18 +54,20 @@ def _solve(options: argparse.Namespace) -> int:
     # Imported here because importing numba takes a second, and other commands do not need it.
     from workbench.recording import save, save_trace
     from workbench.run import start_run
+    from workbench.run.machine_use import MACHINE_USE
 
-    run = start_run(configuration_of(options), trace=options.trace is not None)
-    progress = _Progress()
-    try:
-        # No callback, because an accelerator would have to synchronize after every iteration.
-        while run.step():
-            progress(run)
-        result = run.result()
-    except KeyboardInterrupt:
-        run.cancel()
-        result = run.result()
-    progress.clear()
+    with MACHINE_USE:
+        run = start_run(configuration_of(options), trace=options.trace is not None)
+        progress = _Progress()
+        try:
+            # No callback, because an accelerator would have to synchronize after every iteration.
+            while run.step():
+                progress(run)
+            result = run.result()
+        except KeyboardInterrupt:
+            run.cancel()
+            result = run.result()
+        progress.clear()
     if options.save:
         save(result.record(), options.save)
     if result.trace is not None:

@@ -15,6 +15,11 @@ from pathlib import Path
 
 import psutil
 
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None
+
 CPUS = Path("/sys/devices/system/cpu")
 CGROUPS = Path("/sys/fs/cgroup")
 
@@ -67,10 +72,11 @@ def cpu_share(root: Path = CGROUPS) -> float | None:
 
 
 def memory() -> tuple[int, int]:
-    """Bytes of memory in all, and bytes that can still be had without swapping, a container's limit included."""
+    """Bytes of memory in all, and bytes that can still be had without swapping, limits of a container and of this
+    process included."""
     system = psutil.virtual_memory()
     total, free = system.total, system.available
-    for limit, used in _memory_limits(CGROUPS):
+    for limit, used in (*_memory_limits(CGROUPS), *_data_limit()):
         total, free = min(total, limit), min(free, max(0, limit - used))
     return total, free
 
@@ -85,6 +91,15 @@ def last_level_cache() -> int | None:
                 caches[int(_text(folder / "level") or 0), shared] = int(size[:-1]) << 10
     last = max((level for level, _ in caches), default=0)
     return sum(size for (level, _), size in caches.items() if level == last) or None
+
+
+def _data_limit() -> Iterator[tuple[int, int]]:
+    """Limit and use, in bytes, of the memory that this process may write (RLIMIT_DATA), where there is a limit."""
+    if resource is None or (limit := resource.getrlimit(resource.RLIMIT_DATA)[0]) == resource.RLIM_INFINITY:
+        return
+    for line in _lines(Path("/proc/self/status")):
+        if line.startswith("VmData:"):
+            yield limit, 1024 * int(line.split()[1])
 
 
 def _memory_limits(root: Path) -> Iterator[tuple[int, int]]:

@@ -11,7 +11,6 @@ import dataclasses
 import functools
 
 import numpy as np
-from scipy.optimize import nnls
 
 from workbench.papers.mpcg_counts import MPCG
 from workbench.papers.mpcg_printed import box_counts, printed, printed_seconds
@@ -56,6 +55,9 @@ def line10_operations(n: int, boxes: str, iterations: int) -> float:
 @functools.cache
 def fitted() -> Fit:
     """The model with the least squared relative differences from the entries of Table 3."""
+    # Imported here: it takes 14 MB in every kernel that shows a page, and none gets here.
+    from scipy.optimize import nnls
+
     cases = [(n, boxes, counts[boxes], printed_seconds(n, boxes)) for n, counts in MPCG.items() for boxes in counts]
     terms = [
         [it * box_seconds(n, boxes) / seconds, line10_operations(n, boxes, it) / seconds]

@@ -23,6 +23,7 @@ from workbench.run.in_memory import (
     system_of,
 )
 from workbench.run.job import Job, State
+from workbench.run.machine_use import MACHINE_USE
 from workbench.run.races import Race, RaceEntry
 from workbench.run.recycling import RitzKeeper
 from workbench.run.result import Column, Result
@@ -120,15 +121,16 @@ def solve(
         cluster=cluster,
         stopping=Stopping(rtol=rtol, atol=atol, norm=norm, maxiter=maxiter),
     )
-    run = start_run(configuration, system, x0=x0, trace=trace)
-    return run_through(run, callback)
+    with MACHINE_USE:
+        return run_through(start_run(configuration, system, x0=x0, trace=trace), callback)
 
 
 def run_through(run: Run | BlockRun, callback: Callable[[Any], None] | None = None) -> Result:
     """Step a run to its end."""
-    while run.step(1 if callback else None):
-        if callback:
-            callback(run)
+    with MACHINE_USE:
+        while run.step(1 if callback else None):
+            if callback:
+                callback(run)
     return run.result()
 
 

@@ -23,6 +23,7 @@ from workbench.run.check_interval import CheckInterval
 from workbench.run.configuration import Configuration
 from workbench.run.history_writer import HistoryWriter
 from workbench.run.judge import Ending, Judge
+from workbench.run.machine_use import MACHINE_USE
 from workbench.run.measures import Measures
 from workbench.run.mixed import MixedRecurrence
 from workbench.run.recurrence import Recurrence
@@ -58,6 +59,7 @@ class Run:
         phases: SetupPhases | None = None,
     ) -> None:
         begun = time.perf_counter()
+        self._use = MACHINE_USE.watch()
         self.started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         self.configuration = configuration
         self.history = History()
@@ -135,6 +137,11 @@ class Run:
         return self.setup.unscaled_norm(self._judge.tolerance)
 
     @property
+    def runs_at_once(self) -> int:
+        """The largest number of processes that have used the machine since the start of this run."""
+        return self._use.most
+
+    @property
     def state(self) -> RunState:
         """The state between two steps."""
         return RunState(
@@ -148,6 +155,7 @@ class Run:
             started=self.started,
             setup_seconds=self.setup_seconds,
             iteration_seconds=self.iteration_seconds,
+            runs_at_once=self.runs_at_once,
         )
 
     def relative(self, norm: float) -> float:
@@ -158,6 +166,7 @@ class Run:
         """End the run as cancelled, unless it has ended; the iterates and the history stay."""
         if self.ending is None:
             self.ending = Ending(Reason.CANCELLED, f"at iteration {self.iterations}")
+        self._use.close()
         self.setup.close()
 
     def step(self, most: int | None = None) -> bool:
@@ -171,6 +180,7 @@ class Run:
                 with noting(self._recurrence.clock):
                     self._advance(most)
         if self.ending:
+            self._use.close()
             self.setup.close()
         return self.ending is None
 

@@ -13,6 +13,7 @@ from workbench.machine.describe import describe_machine
 from workbench.recording import Trace
 from workbench.registry import Block
 from workbench.run.judge import Ending
+from workbench.run.machine_use import sharing
 from workbench.run.result import Column, Result
 from workbench.run.run_state import RunState
 from workbench.run.stopping import Reason
@@ -82,14 +83,18 @@ def summary_of(state: RunState, relative: float, true_relative: float) -> dict[s
         "memory_needed": setup.need.plain() if setup.need else None,
         "setup_phases": setup.phases.plain(),
         "iteration_seconds": state.iteration_seconds,
+        "runs_at_once": state.runs_at_once if state.runs_at_once > 1 else None,
     }
 
 
 def provenance_of(state: RunState) -> dict[str, Any]:
     """Everything that is needed to repeat the run, and the machine and time of this one."""
+    notes = [*state.setup.all_notes, *(state.workspace.notes if state.workspace else ())]
+    if shared := sharing(state.runs_at_once):
+        notes.append(shared)
     return {
         "configuration": state.configuration.to_dict(),
-        "notes": [*state.setup.all_notes, *(state.workspace.notes if state.workspace else ())],
+        "notes": notes,
         "started": state.started,
         "workbench": workbench.__version__,
         "machine": describe_machine(),

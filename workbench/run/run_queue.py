@@ -5,11 +5,22 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+from workbench.machine.heap import give_back
+from workbench.run.machine_use import MACHINE_USE, MachineUse
+
+IDLE_SECONDS = 1.0
+"""By then views have dropped what they do not keep of a run."""
+
 
 class RunQueue:
-    """A first-in, first-out queue for one machine. The first slot in it holds the machine until it is released."""
+    """A first-in, first-out queue for one machine. The first slot in it holds the machine until it is released.
 
-    def __init__(self) -> None:
+    use: entered while any job is queued. tidy: called `IDLE_SECONDS` after the last job has left, unless another one is
+    queued by then.
+    """
+
+    def __init__(self, use: MachineUse | None = None, tidy: Callable[[], object] | None = None) -> None:
+        self._use, self._tidy = use, tidy
         self._changed = threading.Condition()
         self._slots: list[QueueSlot] = []
 
@@ -17,6 +28,20 @@ class RunQueue:
     def busy(self) -> bool:
         """Whether a job holds the machine."""
         return bool(self._slots)
+
+    def _replace(self, slots: list[QueueSlot]) -> None:
+        """Change the slots, with the lock held."""
+        before, self._slots = self._slots, slots
+        if self._use is not None and bool(before) != bool(slots):
+            (self._use.begin if slots else self._use.end)()
+        if self._tidy is not None and before and not slots:
+            timer = threading.Timer(IDLE_SECONDS, self._tidy_up)
+            timer.daemon = True
+            timer.start()
+
+    def _tidy_up(self) -> None:
+        if self._tidy is not None and not self.busy:
+            self._tidy()
 
     def wake(self) -> None:
         """Let all waiting jobs test their conditions again."""
@@ -49,7 +74,7 @@ class QueueSlot:
         """Enqueue, unless already queued."""
         with self._queue._changed:
             if self not in self._queue._slots:
-                self._queue._slots = [*self._queue._slots, self]
+                self._queue._replace([*self._queue._slots, self])
 
     def acquire(self, unless: Callable[[], bool]) -> bool:
         """Enqueue and block until this slot holds the machine; False when `unless` became true before.
@@ -64,7 +89,7 @@ class QueueSlot:
     def release(self) -> None:
         """Leave the queue; if this slot held the machine, the next one gets it."""
         with self._queue._changed:
-            self._queue._slots = [other for other in self._queue._slots if other is not self]
+            self._queue._replace([other for other in self._queue._slots if other is not self])
             self._queue._changed.notify_all()
 
     def wake(self) -> None:
@@ -72,5 +97,5 @@ class QueueSlot:
         self._queue.wake()
 
 
-MACHINE = RunQueue()
+MACHINE = RunQueue(MACHINE_USE, give_back)
 """The default queue of this process, shared by sessions, races and live sweeps."""

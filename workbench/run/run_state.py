@@ -18,6 +18,7 @@ class RunState:
 
     workspace: of the recurrence, None once there is none. measures: None for many right-hand sides. ending: None
     while the run can be stepped. norm_of_b: ||b|| of the original system. started: time of the start, ISO 8601.
+    runs_at_once: the largest number of processes that have used the machine meanwhile.
     """
 
     configuration: Configuration
@@ -30,6 +31,7 @@ class RunState:
     started: str
     setup_seconds: float
     iteration_seconds: float
+    runs_at_once: int = 1
 
     @property
     def iterations(self) -> int:

@@ -14,6 +14,7 @@ from workbench.machine.describe import describe_machine
 from workbench.problems import Problem
 from workbench.run.cancellation import StoppedError
 from workbench.run.configuration import Configuration, configure
+from workbench.run.machine_use import MACHINE_USE
 from workbench.run.result import Result
 from workbench.run.run_queue import QueueSlot, RunQueue
 from workbench.run.start import start_run
@@ -147,7 +148,8 @@ def _run_all(
         try:
             if not slot.acquire(unless=cancelled):
                 return rows, True
-            row, stopped = _run(chosen, configuration, cancelled, on_result)
+            with MACHINE_USE:
+                row, stopped = _run(chosen, configuration, cancelled, on_result)
         finally:
             slot.release()
         rows.append(row)

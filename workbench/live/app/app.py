@@ -20,6 +20,7 @@ from workbench.live.compare.race import RaceView
 from workbench.live.compare.sweep import SweepView
 from workbench.live.inspect.inside_page import InsidePage
 from workbench.live.inspect.replay import Replay
+from workbench.live.kit.page_link import asked_for
 from workbench.live.kit.run_handle import RunHandle
 from workbench.live.kit.share_bar import ShareBar
 from workbench.live.solve.explorer import Explorer
@@ -204,12 +205,21 @@ def workbench(
     """The workbench, filled as by `configure`: workbench("bubbles-3d", n=64, preconditioner="neumann:2").
 
     problem may also be link text, the name of a saved problem, or a configuration. folder: where exports go, by default
-    exports/ next to the notebook. Raises InputError for unknown names.
+    exports/ next to the notebook. On a served page, a link in its address comes first. Raises InputError for unknown
+    names.
     """
+    configuration, refused = asked_for(lambda: _configured(problem, choices))
+    made = Workbench(configuration, folder)
+    if refused:
+        made.share.say(refused, "bad")
+    return made
+
+
+def _configured(problem: str | Problem | Configuration, choices: dict[str, Any]) -> Configuration:
     if isinstance(problem, Configuration):
-        return Workbench(problem, folder)
+        return problem
     suggested = {"preconditioner": "neumann:2", "deflation": "levelset:8"} if problem == "bubbles-2d" else {}
-    return Workbench(configure(problem, **{**suggested, **choices}), folder)
+    return configure(problem, **{**suggested, **choices})
 
 
 def _built(builder: Builder) -> Built:

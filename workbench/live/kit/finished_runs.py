@@ -12,6 +12,7 @@ from workbench.live.kit.html_table import Html, html_table
 from workbench.live.kit.number_text import relative, seconds
 from workbench.recording import Record
 from workbench.run import Configuration, Reason
+from workbench.run.machine_use import sharing
 
 HEADINGS = (
     "",
@@ -71,12 +72,18 @@ def table(runs: Sequence[Ended | Failed], dropped: int = 0) -> str:
     latest_first = sorted(runs, key=lambda run: -run.number)
     rows = [_row(run) if isinstance(run, Ended) else _failed_row(run) for run in latest_first]
     kept = sum(isinstance(run, Ended) for run in runs)
-    caption = f"The last {kept} runs are kept; {dropped:,} older ones are not." if dropped else ""
-    return html_table(HEADINGS, rows, numbers=NUMBERS, caption=caption)
+    said = [f"The last {kept} runs are kept; {dropped:,} older ones are not."] if dropped else []
+    if any(isinstance(run, Ended) and (run.record.summary.get("runs_at_once") or 1) > 1 for run in runs):
+        said.append("* Other runs shared this machine; times are not comparable.")
+    return html_table(HEADINGS, rows, numbers=NUMBERS, caption=" ".join(said))
 
 
 def _row(run: Ended) -> list[str]:
     summary = run.record.summary
+    took = [seconds(summary["setup_seconds"]), seconds(summary["iteration_seconds"])]
+    # A run saved by an earlier version has no count.
+    if shared := sharing(summary.get("runs_at_once") or 1):
+        took = [Html(f'<span title="{shared}">{value} *</span>') for value in took]
     sentence = summary["reason"]
     because = SHORT.get(run.reason, run.reason.sentence.partition(";")[0])
     return [
@@ -85,8 +92,7 @@ def _row(run: Ended) -> list[str]:
         run.configuration.problem.label,
         f"{summary['N']:,}",
         f"{summary['iterations']:,}",
-        seconds(summary["setup_seconds"]),
-        seconds(summary["iteration_seconds"]),
+        *took,
         relative(summary["true_relative_residual"]),
         _drift(summary.get("drift")),
         Html(f'<span title="{html.escape(sentence, quote=True)}">{html.escape(because)}</span>'),

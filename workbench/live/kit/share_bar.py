@@ -17,6 +17,7 @@ from workbench.live.kit.assets import module, style_sheet
 from workbench.live.kit.export import make_folder, slug
 from workbench.live.kit.files import File, written
 from workbench.live.kit.frontend import in_voila
+from workbench.live.kit.page_link import link_in, query_of
 from workbench.live.transport.worker import LatestOnly
 from workbench.run import Configuration
 from workbench.run.link_codec import ENDING, LINK, is_shared
@@ -28,6 +29,8 @@ COPIES: dict[str, tuple[str, str, Callable[[Configuration], str]]] = {
     "link": ("Copy link text", "a short text that holds all of it, to paste here or anywhere else", to_link),
 }
 NAMES = {"python": "the Python text", "command": "the command", "link": "the link text"}
+ADDRESS = ("link", "Copy address", "the address of a page that opens this problem")
+"""On a served page, in place of the link text."""
 SAVE = ("save", "Save problem", f"download it as a {ENDING} file")
 KEEP = ("keep", "Save in folder", f"write it as a {ENDING} file where the kernel runs")
 MOST_TEXT = 1 << 20
@@ -47,7 +50,7 @@ class ShareBar(anywidget.AnyWidget):
 
     actions = traitlets.List().tag(sync=True)
     text = traitlets.Unicode("").tag(sync=True)
-    """What was copied last."""
+    """What was copied last; a text that begins with ? follows the address of the page."""
     said = traitlets.Unicode("").tag(sync=True)
     tone = traitlets.Enum(("plain", "good", "bad"), "plain").tag(sync=True)
     number = traitlets.Int(0).tag(sync=True)
@@ -62,8 +65,12 @@ class ShareBar(anywidget.AnyWidget):
         self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
         self._get, self._load = get, load
         self._worker = LatestOnly("workbench-share")
-        saves = [list(SAVE)] if in_voila() else [list(SAVE), list(KEEP)]
-        super().__init__(actions=[*([what, *words[:2]] for what, words in COPIES.items()), *saves])
+        copies = [[what, *words[:2]] for what, words in COPIES.items()]
+        self._served = in_voila()
+        saves = [list(SAVE)] if self._served else [list(SAVE), list(KEEP)]
+        if self._served:
+            copies = [list(ADDRESS) if action[0] == ADDRESS[0] else action for action in copies]
+        super().__init__(actions=[*copies, *saves])
         self.on_msg(self._receive)
 
     def written(self, what: str) -> str:
@@ -87,7 +94,7 @@ class ShareBar(anywidget.AnyWidget):
 
     def take(self, text: str) -> Configuration:
         """Load a link or a saved file, found as it stands or in the folder. Raises InputError for any other text."""
-        text = text.strip()
+        text = link_in(text.strip())
         if not text:
             raise InputError(f"there is nothing to open; paste a link, or write the name of a {ENDING} file")
         if not is_shared(text):
@@ -118,6 +125,11 @@ class ShareBar(anywidget.AnyWidget):
         self._load(chosen)
         return chosen
 
+    def say(self, sentence: str, tone: str) -> None:
+        """Show a sentence below the buttons; tone: plain, good or bad."""
+        with self.hold_sync():
+            self.said, self.tone = sentence, tone
+
     def _receive(self, _widget: Any, content: Any, _buffers: Any) -> None:
         if isinstance(content, dict):
             fields = {name: str(content.get(name, "")) for name in ("kind", "text", "name", "page")}
@@ -127,8 +139,7 @@ class ShareBar(anywidget.AnyWidget):
         given, text, tone = text, "", "good"
         try:
             if kind in COPIES:
-                text = self.written(kind)
-                said = f"Copied {NAMES[kind]}, {len(text.strip()):,} characters."
+                text, said = self._copied(kind)
             elif kind == SAVE[0]:
                 made = self.file()
                 self.send({"kind": "file", "page": page, "name": made.name}, [made.content])
@@ -144,6 +155,17 @@ class ShareBar(anywidget.AnyWidget):
         with self.hold_sync():
             self.text, self.said, self.tone = text, said, tone
             self.number += 1
+
+    def _copied(self, kind: str) -> tuple[str, str]:
+        """The text of a button and what is said of it."""
+        text = self.written(kind)
+        said = f"Copied {NAMES[kind]}, {len(text.strip()):,} characters."
+        if not (self._served and kind == ADDRESS[0]):
+            return text, said
+        query = query_of(text)
+        if query is None:
+            return text, f"{said} It is too long for an address; paste it into the line below on another page."
+        return query, "Copied the address of this problem."
 
 
 def _stem(configuration: Configuration) -> str:

@@ -20,6 +20,7 @@ from workbench.live.field.quantities import COEFFICIENT
 from workbench.live.kit.controls import ENDED, button
 from workbench.live.kit.export import KINDS, PICTURES, TIPS, export, file_stem, pictures, provenance
 from workbench.live.kit.finished_runs import Ended, Failed, run_label, table
+from workbench.live.kit.page_link import asked_for
 from workbench.live.kit.rows import row
 from workbench.live.kit.run_handle import RunHandle
 from workbench.live.kit.save_bar import SaveBar
@@ -429,10 +430,15 @@ def explore(problem: str | Problem = "two-layer", folder: str | Path | None = No
     """The explorer, its form filled as by `configure`: explore("bubbles-3d", n=64, preconditioner="jacobi").
 
     problem may also be link text or a saved .cg.json file, which says the whole configuration. folder: where
-    exports go, by default exports/ next to the notebook. Raises InputError for unknown names.
+    exports go, by default exports/ next to the notebook. On a served page, a link in its address comes first. Raises
+    InputError for unknown names.
     """
     suggested = {"preconditioner": "neumann:2", "deflation": "stripes"} if problem == "two-layer" else {}
-    return Explorer(configure(problem, **{**suggested, **choices}), folder)
+    configuration, refused = asked_for(lambda: configure(problem, **{**suggested, **choices}))
+    made = Explorer(configuration, folder)
+    if refused:
+        made.share.say(refused, "bad")
+    return made
 
 
 def _setup_of(run: Ended) -> str:

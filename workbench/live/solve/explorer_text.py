@@ -11,6 +11,7 @@ from workbench.live.kit.frontend import FORGETS, in_voila
 from workbench.live.kit.number_text import count, duration, number
 from workbench.live.solve.active_runs import Going
 from workbench.run import Reason, State
+from workbench.run.machine_use import sharing
 
 STOPPING = "stopping"
 """The word for a run whose cancellation request is pending."""
@@ -51,7 +52,9 @@ def sentence(shown: Going | None, state: State, progress: str = "") -> tuple[str
     if last is None or session.run is None:
         return f"{name}: {state.value}", "busy"
     done = progress or f"iteration {count(last[0])}"
-    return f"{name}: {doing}, {done}, ‖r‖/‖b‖ = {number(last[1])}", "busy"
+    text = f"{name}: {doing}, {done}, ‖r‖/‖b‖ = {number(last[1])}"
+    shared = sharing(session.run.runs_at_once)
+    return f"{text}; {shared}" if shared else text, "busy"
 
 
 def ending(summary: Mapping[str, Any], reason: Reason) -> str:
@@ -70,9 +73,9 @@ def result_html(number_of_run: int, summary: Mapping[str, Any], words: str, tone
     setup, iterating = summary["setup_seconds"], summary["iteration_seconds"]
     each = f"; {duration(iterating / summary['iterations'])} per iteration" if summary["iterations"] else ""
     took = f"<b>{duration(setup + iterating)}</b>, of which setup {duration(setup)}{each}."
-    said = " ".join(
-        escape(note[0].upper() + note[1:].rstrip(".") + ".") for note in notes if note.startswith(EXPLAINED)
-    )
+    told = [note for note in notes if note.startswith(EXPLAINED)]
+    told += [shared] if (shared := sharing(summary.get("runs_at_once") or 1)) else []
+    said = " ".join(escape(note[0].upper() + note[1:].rstrip(".") + ".") for note in told)
     return (
         f'<div class="wb-result wb-{tone}"><span class="wb-mark">{SIGNS[tone]}</span><div><span>{_bold(words)}</span>'
         f'<span class="wb-note">Run {number_of_run}: {took} {said}</span></div></div>'

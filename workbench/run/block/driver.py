@@ -22,6 +22,7 @@ from workbench.run.block.memory import chunks_of
 from workbench.run.block.right_hand_sides import RightHandSides, right_hand_sides
 from workbench.run.configuration import Configuration
 from workbench.run.judge import Ending
+from workbench.run.machine_use import MACHINE_USE
 from workbench.run.report import block_result_of
 from workbench.run.result import Column, Result
 from workbench.run.right_hand_side import Vectors
@@ -55,6 +56,7 @@ class BlockRun:
         phases: SetupPhases | None = None,
     ) -> None:
         begun = time.perf_counter()
+        self._use = MACHINE_USE.watch()
         self.started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
         self.configuration = configuration
         check(configuration)
@@ -124,6 +126,7 @@ class BlockRun:
         """End the run as cancelled, unless it has ended."""
         if self.ending is None:
             self.ending = Ending(Reason.CANCELLED, f"at iteration {self.iterations}")
+        self._use.close()
         self.setup.close()
 
     def step(self, most: int | None = None) -> bool:
@@ -132,6 +135,7 @@ class BlockRun:
             with self.setup.closed_on_error():
                 self._advance_or_halve()
         if self.ending:
+            self._use.close()
             self.setup.close()
         return self.ending is None
 
@@ -232,6 +236,11 @@ class BlockRun:
         """Block runs have no snapshots."""
 
     @property
+    def runs_at_once(self) -> int:
+        """The largest number of processes that have used the machine since the start of this run."""
+        return self._use.most
+
+    @property
     def state(self) -> RunState:
         return RunState(
             configuration=self.configuration,
@@ -244,6 +253,7 @@ class BlockRun:
             started=self.started,
             setup_seconds=self.setup_seconds,
             iteration_seconds=self.iteration_seconds,
+            runs_at_once=self.runs_at_once,
         )
 
 

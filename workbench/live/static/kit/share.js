@@ -50,8 +50,14 @@ function render({ model, el }) {
   root.append(buttons, opening, line, shown);
   el.append(root);
 
-  function show() {
+  // On a served page the kernel writes the query of an address; where the page is served, only the browser knows.
+  function copied() {
     const text = model.get("text");
+    return text.startsWith("?") ? `${location.origin}${location.pathname}${text}` : text;
+  }
+
+  function show() {
+    const text = copied();
     shown.hidden = !text;
     shown.value = text;
     shown.rows = Math.min(12, text.split("\n").length + (text.length > 100 && !text.trim().includes("\n") ? 2 : 0));
@@ -67,7 +73,7 @@ function render({ model, el }) {
   // Only what was just asked for is copied, not what a reload shows again.
   async function copy() {
     show();
-    const text = model.get("text");
+    const text = copied();
     if (!text) return;
     shown.focus();
     shown.select();
@@ -81,10 +87,13 @@ function render({ model, el }) {
     if (content.kind === "file" && content.page === ASKER) saveAs(content.name, buffers[0]);
   };
   model.on("msg:custom", receive);
+  const speak = () => say(model.get("said"), model.get("tone"));
   model.on("change:number", copy);
+  model.on("change:said", speak);
   show();
   return () => {
     model.off("change:number", copy);
+    model.off("change:said", speak);
     model.off("msg:custom", receive);
     root.remove();
   };

@@ -1,4 +1,4 @@
-"""Extensions of the Jupyter servers started by `make lab` and `make app`."""
+"""The websocket between a page and its kernel."""
 
 from __future__ import annotations
 
@@ -19,13 +19,3 @@ class NoDelayConnection(ZMQChannelsWebsocketConnection):
         """Connect to the page with TCP_NODELAY set."""
         self.websocket_handler.set_nodelay(True)
         return super().connect()
-
-
-def set_xsrf_cookie(handler: Any, **_unused: Any) -> None:
-    """Set the `_xsrf` cookie of a Voila page, so that the page may shut down its kernel; Voila's prelaunch hook.
-
-    The page sends the token of that cookie with its shutdown request. Voila does not set the cookie, so the request is
-    refused and the kernel stays until it is culled. Reading the token of the page's request `handler` sets the cookie.
-    The XSRF check itself stays on; it protects kernels because other sites cannot read the cookie.
-    """
-    _ = handler.xsrf_token

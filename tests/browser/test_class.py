@@ -1,0 +1,186 @@
+"""The served page in a class: many pages at once, addresses that open a problem, files for one page only."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+
+from tests.browser import lab
+from tests.waiting import LIMIT
+from workbench.run import Stopping, configure
+from workbench.run.machine_use import MACHINE_USE
+from workbench.run.share_link import to_link
+
+pytestmark = pytest.mark.browser
+
+PAGES = 10
+MOST_BYTES = 3 * 10**9
+"""Of the kernels of all these pages together, with the process that they are forked from."""
+SOLVED = configure("bubbles-2d", n=256, preconditioner="neumann:2", deflation="levelset:8")
+TABS = ".wb-workbench > .widget-tab > .lm-TabBar .lm-TabBar-tab"
+SHARE = ".wb-share .wb-status"
+OUTLINE = "#wb-outline"
+OURS = ("_xsrf", "Unknown subshell_id", "Comm not found", "Traceback")
+"""What a log must not contain."""
+WATCH_OUTLINE = """
+window.seen = { outline: "", height: 0, bare: 0 };
+function look() {
+  const outline = document.getElementById("wb-outline");
+  if (outline) [seen.outline, seen.height] = [outline.innerText, outline.offsetHeight];
+  else if (document.getElementById("rendered_cells")?.innerText.includes("Loading widget")) seen.bare += 1;
+  requestAnimationFrame(look);
+}
+look();
+"""
+"""What the page shows in each frame: the text of the outline, and frames with Jupyter's text and no outline over it."""
+NOT_CULLED = "--MappingKernelManager.cull_idle_timeout=0"
+
+
+@pytest.fixture
+def served(tmp_path):
+    """The URL of a server whose kernels end with their pages only, and the folder that it runs in."""
+    with lab.voila_server(tmp_path, NOT_CULLED) as url:
+        yield url, tmp_path
+
+
+@pytest.fixture
+def pages(chromium):
+    """Open pages, each of another user."""
+    made = []
+
+    def open_page(url, script=""):
+        context = lab.context(chromium)
+        made.append(context)
+        page = context.new_page()
+        page.add_init_script(script)
+        page.goto(url, wait_until="commit")
+        return page
+
+    yield open_page
+    for context in made:
+        context.close()
+
+
+def shared_memory():
+    """Bytes of all these processes, where pages that several of them share are divided among them (PSS)."""
+    return sum(
+        getattr(process.memory_full_info(), "pss", process.memory_info().rss) for process in lab.kernel_processes()
+    )
+
+
+def until(condition, what):
+    """Wait until something is true."""
+    end = time.monotonic() + LIMIT
+    while not condition():
+        assert time.monotonic() < end, what
+        time.sleep(0.1)
+
+
+def started(page):
+    """Wait until the workbench is on the page in place of its outline."""
+    page.locator(OUTLINE).wait_for(state="detached")
+    page.locator(".wb-workbench canvas.wb-canvas").locator("visible=true").first.wait_for()
+
+
+def turn_to_solve(page):
+    page.locator(TABS).filter(has_text=re.compile("^Solve$")).click()
+    page.get_by_role("button", name="Run", exact=True).locator("visible=true").wait_for()
+
+
+def state_of(page):
+    """The line of the run that is shown."""
+    return page.locator("[role=status][data-state]").locator("visible=true").first
+
+
+def test_ten_pages_at_once_solve_in_little_memory_and_end_their_kernels(served, pages):
+    """Each kernel took some 290 MB, so that thirty pages needed 9 GB."""
+    url, folder = served
+    address = f"{url}/?p={to_link(SOLVED)}"
+    opened = [pages(address) for _ in range(PAGES)]
+    for page in opened:
+        started(page)
+        turn_to_solve(page)
+    assert len(lab.kernels()) == PAGES
+    idle = shared_memory()
+    for page in opened:
+        page.get_by_role("button", name="Run", exact=True).locator("visible=true").click()
+    for page in opened:
+        page.locator("[role=status][data-state=done]").locator("visible=true").first.wait_for()
+        assert "converged" in state_of(page).inner_text()
+    used = shared_memory()
+    print(f"{PAGES} pages: {idle / 1e6:.0f} MB before, {used / 1e6:.0f} MB after a run of 256 x 256 on each")
+    assert used < MOST_BYTES
+    for page in opened:
+        page.goto("about:blank")
+    until(lambda: not lab.kernels(), "the kernels of closed pages are still there")
+    log = (folder / "server.log").read_text(encoding="utf-8", errors="replace")
+    assert [words for words in OURS if words in log] == []
+
+
+def test_an_address_opens_its_problem_and_a_damaged_one_says_so(served, pages):
+    url, _ = served
+    page = pages(f"{url}/?p={to_link(configure('bubbles-2d', n=48, stopping=Stopping(rtol=1e-4)))}")
+    started(page)
+    turn_to_solve(page)
+    assert page.get_by_label("n", exact=True).locator("visible=true").input_value() == "48"
+    page.get_by_label("n", exact=True).locator("visible=true").fill("40")
+    page.get_by_label("n", exact=True).locator("visible=true").press("Tab")
+    page.get_by_role("button", name="Copy address", exact=True).locator("visible=true").click()
+    copied = page.locator(".wb-copied").locator("visible=true")
+    copied.wait_for()
+    address = copied.input_value()
+    assert address.startswith(f"{url}/?p=cgw1.")
+
+    other = pages(address)
+    started(other)
+    turn_to_solve(other)
+    assert other.get_by_label("n", exact=True).locator("visible=true").input_value() == "40"
+
+    damaged = pages(address[:-9])
+    started(damaged)
+    said = damaged.locator(SHARE).locator("visible=true").first
+    said.wait_for()
+    assert said.inner_text().startswith("The link in the address of this page cannot be opened: the link is ")
+
+
+def test_files_go_to_the_page_that_asked_and_stay_on_no_server(served, pages):
+    url, folder = served
+    page, other = pages(url), pages(url)
+    for one in (page, other):
+        started(one)
+    received = []
+    other.on("download", lambda download: received.append(download.suggested_filename))
+    before = sorted(path for path in (folder / "notebooks").rglob("*"))
+    name, path = lab.download(page, page.get_by_role("button", name="Save problem").locator("visible=true").click)
+    assert name.endswith(".cg.json")
+    assert path.stat().st_size > 0
+    # A file of its own, by which anything that came before it has arrived.
+    lab.download(other, other.get_by_role("button", name="Save problem").locator("visible=true").click)
+    assert len(received) == 1
+    assert sorted(path for path in (folder / "notebooks").rglob("*")) == before
+
+
+def test_a_run_says_that_another_one_shares_the_machine(served, pages):
+    url, _ = served
+    page = pages(f"{url}/?p={to_link(configure('two-layer', n=16))}")
+    started(page)
+    turn_to_solve(page)
+    with MACHINE_USE:
+        page.get_by_role("button", name="Run", exact=True).locator("visible=true").click()
+        page.locator("[role=status][data-state=done]").locator("visible=true").first.wait_for()
+    notice = "2 runs shared this machine; times are not comparable"
+    assert state_of(page).inner_text().endswith(notice)
+    assert page.locator(f".wb-table [title='{notice}']").count() == 2
+
+
+def test_an_outline_is_shown_until_the_workbench_is_painted(served, pages):
+    """The page showed "Loading widget..." for seconds."""
+    url, _ = served
+    page = pages(url, WATCH_OUTLINE)
+    started(page)
+    seen = page.evaluate("() => seen")
+    assert seen["outline"].startswith("Starting the workbench")
+    assert seen["height"] == page.viewport_size["height"]
+    assert seen["bare"] == 0

@@ -1,0 +1,171 @@
+"""Kernels of served pages: forked, ended, restarted, and bounded in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+
+import psutil
+import pytest
+
+from tests.waiting import LIMIT
+from workbench.errors import InputError
+from workbench.server import PageKernels
+from workbench.server.forking import AVAILABLE, ForkServer
+from workbench.server.memory_limit import bytes_of, data_bytes
+
+pytestmark = pytest.mark.skipif(not AVAILABLE, reason="kernels are forked on Linux only")
+
+
+class Ended:
+    """In place of a fork server, one that has ended."""
+
+    def fork(self, arguments, env, cwd):
+        raise OSError("the fork server has ended")
+
+    def close(self):
+        pass
+
+
+async def answer(client, code):
+    """What a kernel prints for code, or the name of the error that it raises."""
+    printed = []
+
+    def note(message):
+        if message["msg_type"] == "stream":
+            printed.append(message["content"]["text"])
+
+    reply = await client.execute_interactive(code, output_hook=note, timeout=LIMIT)
+    return "".join(printed).strip() or reply["content"].get("ename", "")
+
+
+async def opened(kernels, **options):
+    """A kernel's manager and a client of it."""
+    manager = kernels.get_kernel(await kernels.start_kernel(**options))
+    client = manager.client()
+    client.start_channels()
+    await client.wait_for_ready(timeout=LIMIT)
+    return manager, client
+
+
+def gone(pid):
+    """Wait until a process has ended."""
+    end = time.monotonic() + LIMIT
+    while psutil.pid_exists(pid):
+        assert time.monotonic() < end, f"process {pid} is still there"
+        time.sleep(0.05)
+
+
+def run(test, **options):
+    """Run a test with kernels of its own, which end with it; returns their processes."""
+
+    async def act():
+        kernels = PageKernels(**options)
+        try:
+            return await test(kernels)
+        finally:
+            await kernels.shutdown_all(now=True)
+
+    for pid in asyncio.run(act()):
+        gone(pid)
+
+
+def test_kernels_are_forked_with_an_environment_and_a_folder_of_their_own(tmp_path):
+    async def test(kernels):
+        env = {**os.environ, "QUERY_STRING": "p=1"}
+        one, client = await opened(kernels, env=env, cwd=str(tmp_path))
+        parents = await answer(client, "import os, sys; print(os.getppid(), 'workbench.live' in sys.modules)")
+        assert parents == f"{kernels.forks._process.pid} True"
+        assert await answer(client, "print(os.environ['QUERY_STRING'], os.getcwd())") == f"p=1 {tmp_path}"
+        other, second = await opened(kernels)
+        # Pages of the same problem do not begin at the same random numbers.
+        drawn = "import numpy, random; print(numpy.random.random(), random.random())"
+        assert await answer(client, drawn) != await answer(second, drawn)
+        assert await answer(second, "import os; print('QUERY_STRING' in os.environ)") == "False"
+        # Without the comm targets a page would ask for the state of each widget by itself.
+        targets = "print('jupyter.widget.control' in get_ipython().kernel.comm_manager.targets)"
+        assert await answer(client, targets) == "True"
+        pids = [one.provisioner.pid, other.provisioner.pid]
+        await kernels.restart_kernel(one.kernel_id)
+        await client.wait_for_ready(timeout=LIMIT)
+        pids.append(one.provisioner.pid)
+        assert len(set(pids)) == 3
+        await asyncio.to_thread(gone, pids[0])
+        client.stop_channels()
+        second.stop_channels()
+        return [*pids, kernels.forks._process.pid]
+
+    run(test)
+
+
+def test_a_kernel_that_was_killed_is_noticed():
+    async def test(kernels):
+        manager, client = await opened(kernels)
+        pid = manager.provisioner.pid
+        assert await manager.is_alive()
+        psutil.Process(pid).kill()
+        assert await manager.provisioner.wait() == -1
+        assert not await manager.is_alive()
+        client.stop_channels()
+        return [pid]
+
+    run(test)
+
+
+def test_kernels_end_with_the_fork_server(tmp_path):
+    server = ForkServer()
+    arguments = ["-f", str(tmp_path / "kernel.json")]
+    process = server.fork(arguments, dict(os.environ), str(tmp_path))
+    assert process.poll() is None
+    psutil.Process(server._process.pid).kill()
+    gone(process.pid)
+    assert process.wait() == -1
+    with pytest.raises(OSError, match="has ended"):
+        server.fork(arguments, dict(os.environ), str(tmp_path))
+    server.close()
+
+
+def test_without_a_fork_server_a_kernel_is_a_process_of_its_own():
+    async def test(kernels):
+        kernels.forks.close()
+        kernels.forks = Ended()
+        manager, client = await opened(kernels)
+        assert await answer(client, "import os; print(os.getppid())") == str(os.getpid())
+        client.stop_channels()
+        return [manager.provisioner.pid]
+
+    run(test)
+
+
+def test_a_kernel_takes_no_more_memory_than_it_may():
+    async def test(kernels):
+        manager, client = await opened(kernels)
+        pid = manager.provisioner.pid
+        assert await answer(client, "import numpy; print(numpy.ones(5 * 10**7).size)") == "50000000"
+        assert await answer(client, "numpy.ones(10**8)") in ("MemoryError", "_ArrayMemoryError")
+        from_workbench = "from workbench.machine.processor import memory; print(memory()[0])"
+        assert int(await answer(client, from_workbench)) < data_bytes(pid) + 700 * 10**6
+        run_of_it = (
+            "from workbench.run import Session, configure\n"
+            "session = Session(configure('poisson-2d', n=8192))\n"
+            "session.start(); session.join(); print(session.error)"
+        )
+        assert "WORKBENCH_KERNEL_MEMORY" in await answer(client, run_of_it)
+        client.stop_channels()
+        return [pid]
+
+    run(test, kernel_memory="600MB")
+
+
+@pytest.mark.parametrize(("text", "nbytes"), [("1.5GB", 1_500_000_000), (" 800 mb ", 800_000_000)])
+def test_sizes_of_memory_are_read(text, nbytes):
+    assert bytes_of(text) == nbytes
+
+
+@pytest.mark.parametrize("text", ["2", "GB", "1TB", "1KB", "-1GB", "10MB"])
+def test_a_wrong_size_of_memory_is_refused(text):
+    with pytest.raises(InputError, match=r"at least 100MB, with its unit, as in 1.5GB; got"):
+        bytes_of(text)
+    with pytest.raises(SystemExit, match="got"):
+        PageKernels(kernel_memory=text)

@@ -1,0 +1,83 @@
+"""Kernels of the pages that `make app` serves: forked, so that 30 of them share most of their memory, and bounded."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from typing import Any, cast
+
+import traitlets
+from jupyter_client.connect import KernelConnectionInfo
+from jupyter_client.provisioning.local_provisioner import LocalProvisioner
+from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager, ServerKernelManager
+
+from workbench.errors import KERNEL_MEMORY, InputError
+from workbench.server.forking import AVAILABLE, ForkServer
+from workbench.server.memory_limit import bytes_of, limit_memory
+
+
+class ForkingProvisioner(LocalProvisioner):
+    """Starts a kernel by the fork server of the manager, or as a process of its own where there is none."""
+
+    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
+        """Launch a kernel; cmd: `<python> -m ipykernel_launcher`, followed by its arguments."""
+        pages: PageKernels = cast(Any, self.parent).parent
+        # Sentences of the kernel name the limit.
+        kwargs["env"] = {**kwargs["env"], KERNEL_MEMORY: pages.kernel_memory}
+        if pages.forks and cmd[:3] == [sys.executable, "-m", "ipykernel_launcher"]:
+            cwd = str(kwargs.get("cwd") or Path.cwd())
+            try:
+                # In a thread, since the server may still be importing.
+                forked = await asyncio.to_thread(pages.forks.fork, cmd[3:], kwargs["env"], cwd)
+            except OSError as error:
+                self.log.warning("Kernel %s is started without sharing memory: %s", self.kernel_id, error)
+            else:
+                self.process, self.cwd = cast(Any, forked), cast(Any, cwd)
+                self.pid = self.pgid = cast(Any, forked.pid)
+        if self.process is None:
+            await super().launch_kernel(cmd, **kwargs)
+        if pages.limit:
+            limit_memory(cast(Any, self.pid), pages.limit)
+        return self.connection_info
+
+
+class PageKernelManager(ServerKernelManager):
+    """One kernel, started by a `ForkingProvisioner`."""
+
+    async def _async_pre_start_kernel(self, **kw: Any) -> Any:
+        # Restarts keep it.
+        if self.provisioner is None:
+            self.provisioner = ForkingProvisioner(kernel_id=kw["kernel_id"], kernel_spec=self.kernel_spec, parent=self)
+        return await super()._async_pre_start_kernel(**kw)
+
+
+class PageKernels(AsyncMappingKernelManager):
+    """All kernels of a server."""
+
+    kernel_memory = traitlets.Unicode(
+        os.environ.get(KERNEL_MEMORY, ""),
+        help="Memory that a kernel may take for its runs, such as 1.5GB; no limit if empty. Linux only.",
+    ).tag(config=True)
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        try:
+            self.limit = bytes_of(self.kernel_memory) if self.kernel_memory else None
+            """Bytes of `kernel_memory`."""
+        except InputError as error:
+            # The server has not started; a traceback would hide the sentence.
+            raise SystemExit(str(error)) from None
+        self.forks = ForkServer() if AVAILABLE else None
+        """Started with the server, since its first page should not wait for imports."""
+
+    @traitlets.default("kernel_manager_class")
+    def _kernel_manager_class(self) -> str:
+        return f"{PageKernelManager.__module__}.{PageKernelManager.__name__}"
+
+    async def shutdown_all(self, now: bool = False) -> None:
+        """End all kernels and the fork server."""
+        await super().shutdown_all(now=now)
+        if self.forks:
+            self.forks.close()

@@ -1,0 +1,45 @@
+"""A limit on the memory of a kernel, set from outside."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from workbench.errors import InputError
+
+UNITS = {"MB": 10**6, "GB": 10**9}
+LEAST = 10**8
+"""Bytes. Less is not enough to show a page."""
+
+
+def bytes_of(text: str) -> int:
+    """The bytes of a text such as 1.5GB or 800 MB. Raises InputError for any other, and on systems without
+    such limits."""
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([MG]B)\s*", text, re.IGNORECASE)
+    nbytes = int(float(found[1]) * UNITS[found[2].upper()]) if found else 0
+    if nbytes < LEAST:
+        raise InputError(f"a kernel's memory is at least 100MB, with its unit, as in 1.5GB; got {text[:40]!r}")
+    if sys.platform != "linux":
+        raise InputError(f"a limit of {text} on a kernel's memory needs Linux; leave it out on this system")
+    return nbytes
+
+
+def limit_memory(pid: int, nbytes: int) -> None:
+    """Let a process allocate so many bytes in addition to what it has; more fails there with a MemoryError.
+
+    RLIMIT_DATA counts private memory that can be written (heap, arrays, stacks of threads), unlike RLIMIT_AS not the
+    libraries and files that are mapped. Raises OSError where the process has ended.
+    """
+    import resource
+
+    limit = data_bytes(pid) + nbytes
+    resource.prlimit(pid, resource.RLIMIT_DATA, (limit, limit))
+
+
+def data_bytes(pid: int) -> int:
+    """What RLIMIT_DATA counts of a process, in bytes (VmData)."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmData:"):
+            return 1024 * int(line.split()[1])
+    raise OSError(f"the system does not report the memory of process {pid}")
