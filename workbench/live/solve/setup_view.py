@@ -21,7 +21,11 @@ def setup_line(name: str, summary: Mapping[str, Any], notes: Sequence[str]) -> s
     solver = summary.get("coarse_solver")
     chosen = f"; coarse solver {escape(solver)}" if solver else ""
     head = f"Setup of {escape(name)}: {seconds(took)} s ({escape(in_words(phases[:], took))}){chosen}"
-    table = html_table(HEADINGS, [_row(phase, took) for phase in phases], numbers=(1, 2, 3), classes="wb-kernels") if phases else ""
+    table = (
+        html_table(HEADINGS, [_row(phase, took) for phase in phases], numbers=(1, 2, 3), classes="wb-kernels")
+        if phases
+        else ""
+    )
     listed = "".join(f"<li>{escape(note)}</li>" for note in notes)
     said = f"<ul>{listed}</ul>" if listed else ""
     return f"<details class='wb-setup'><summary>{head}</summary>{table}{said}</details>"
