@@ -7,6 +7,7 @@ import dataclasses
 import pytest
 
 from workbench import devices
+from workbench.block_facts import parameter_label
 from workbench.errors import InputError
 from workbench.live.kit.block_fields import BlockFields, field
 from workbench.live.solve.examples import EXAMPLES
@@ -39,8 +40,8 @@ def test_every_block_can_be_chosen_and_read_back(form, kind, name):
 @pytest.mark.parametrize(("kind", "name"), BLOCKS, ids=[f"{kind}-{name}" for kind, name in BLOCKS])
 def test_every_field_has_a_name_and_tells_its_help_and_bounds(kind, name):
     for declared in registered(kind)[name].parameters():
-        control = field(declared)
-        assert control.description == declared.name.replace("_", " ")
+        control = field(declared, name)
+        assert control.description == parameter_label(name, declared.name)
         assert declared.help in control.tooltip
         assert declared.unit in control.tooltip
         if declared.low is not None:

@@ -51,4 +51,7 @@ def _unknowns(problem: Any) -> str:
 def _ratio(problem: Any) -> str:
     """Heavy over light, whichever way the problem's parameter goes."""
     contrast = getattr(problem, "contrast", None)
-    return f"density ratio {number(max(contrast, 1 / contrast))}" if contrast else ""
+    if not contrast:
+        return ""
+    ratio = max(contrast, float(f"{1 / contrast:.15g}"))
+    return f"density ratio {count(int(ratio)) if ratio.is_integer() else number(ratio)}"

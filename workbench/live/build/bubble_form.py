@@ -12,14 +12,15 @@ from workbench.deflation import Deflation
 from workbench.live.build.bubble_drawing import Drawing
 from workbench.live.build.bubble_model import CLASSES
 from workbench.live.build.bubble_presets import presets
-from workbench.live.kit.block_fields import STYLE, WIDE, BlockFields, as_text, field
+from workbench.live.kit.block_fields import STYLE, WIDE, BlockFields, field
 from workbench.live.kit.controls import button
+from workbench.live.kit.form_fields import as_text, reciprocal
 from workbench.problems.sides import Boundary, side_names
 
 CHOOSE = "choose one"
 PARAMETERS = ("n", "contrast")
 RANDOM = ("count", "radius", "geometry_seed")
-RADIUS_HINT = "radius 0 takes one that suits the count"
+RADIUS_HINT = "0 = automatic radius"
 
 Ask = Callable[..., None]
 
@@ -34,14 +35,15 @@ class BubbleForm:
         self._ask = ask
         self._showing = 0
         self._shown: Drawing | None = None
-        declared = {item.name: item for item in drawing.parameters.parameters()}
+        block = drawing.parameters
+        declared = {item.name: item for item in block.parameters()}
         self.dimensions = widgets.ToggleButtons(
             options=[("2D", 2), ("3D", 3)],
             tooltips=["bubbles in the unit square", "bubbles in the unit cube"],
             style={"button_width": "124px"},
         )
         self.preset = _dropdown("preset", [CHOOSE], "arrange the bubbles anew; Undo leads back")
-        self.fields: dict[str, Any] = {name: field(declared[name]) for name in (*PARAMETERS, *RANDOM)}
+        self.fields: dict[str, Any] = {name: field(declared[name], block.name) for name in (*PARAMETERS, *RANDOM)}
         about = "that many bubbles of that radius; the same seed places the same ones"
         self.random = button("Place at random", about, self._random, width="100%")
         self.sides = {side: _side(side) for side in side_names(3)}
@@ -106,6 +108,8 @@ class BubbleForm:
 
     def _set(self, name: str, value: Any) -> None:
         control = self.fields[name]
+        # The density ratio on the page is heavy to light; the parameter is light to heavy.
+        value = reciprocal(value) if name == "contrast" else value
         control.value = as_text(value) if isinstance(control, widgets.Text) else value
 
     def _listen(self) -> None:
@@ -113,7 +117,7 @@ class BubbleForm:
         self.preset.observe(self._on(self._choose), "value")
         for name in PARAMETERS:
             self.fields[name].observe(
-                self._on(lambda value, name=name: self._ask("change", values={name: value})), "value"
+                self._on(lambda value, name=name: self._ask("change", values={name: _read(name, value)})), "value"
             )
         for side, control in self.sides.items():
             control.observe(self._on(lambda value, side=side: self._ask("side", side=side, to=value)), "value")
@@ -139,6 +143,11 @@ class BubbleForm:
         row = widgets.HBox([self.sides[f"{axis}-"], self.sides[f"{axis}+"]])
         row.add_class("wb-sides")
         return row
+
+
+def _read(name: str, value: Any) -> Any:
+    """A parameter from its field."""
+    return reciprocal(value) if name == "contrast" else value
 
 
 def _random_values(drawing: Drawing) -> dict[str, Any]:

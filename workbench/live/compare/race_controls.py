@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from workbench.live.compare.race_text import finer
-from workbench.live.kit.block_fields import as_text
 from workbench.live.kit.controls import button
+from workbench.live.kit.form_fields import as_text
 from workbench.live.kit.status import StatusLine
 from workbench.run import Race, State
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from workbench.live.kit.block_fields import BlockFields, device_parameter, field
+from workbench.live.kit.block_fields import BlockFields, field
+from workbench.live.kit.form_fields import device_parameter
 from workbench.registry import Block, registered
 from workbench.run import Configuration, Norm, configure
 from workbench.settings import BLOCKS, METHOD, SECOND_LEVEL

@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 
 from workbench.figures import CurveStyle
-from workbench.live.kit.block_fields import as_text
 from workbench.live.kit.finished_runs import SHORT, swatch
+from workbench.live.kit.form_fields import as_text
 from workbench.live.kit.number_text import amount, duration, relative
 from workbench.run import RaceEntry, Reason, State
 from workbench.run.ranking import Finish, Ranking, held_up_seconds

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import ipywidgets as widgets
 
-from workbench import devices
+from workbench.block_facts import parameter_label
 from workbench.data_files import path_of
 from workbench.errors import InputError
 from workbench.live.kit.field_messages import FieldMessages
+from workbench.live.kit.form_fields import as_text, check_listed
 from workbench.live.transport.closing import close_all
 from workbench.registry import Block, Parameter, lookup, registered
-from workbench.settings import RUN
 
 Changed = Callable[[], None]
 
@@ -22,10 +21,13 @@ WIDE = {"width": "100%", "min_width": "0"}
 STYLE = {"description_width": "104px"}
 
 
-def field(parameter: Parameter) -> Any:
-    """The control for one parameter. Bounds are not forced on it: a wrong value is told in words where it is read."""
+def field(parameter: Parameter, owner: str = "run") -> Any:
+    """The control for one parameter of a block, by its readable name.
+
+    Bounds are not forced on it: a wrong value is told in words where it is read.
+    """
     common: dict[str, Any] = {
-        "description": parameter.name.replace("_", " "),
+        "description": parameter_label(owner, parameter.name),
         "tooltip": parameter.about,
         "style": dict(STYLE),
         "layout": dict(WIDE),
@@ -45,16 +47,6 @@ def field(parameter: Parameter) -> Any:
     )
 
 
-def as_text(value: object) -> str:
-    """A value as one types it, with all its digits; None is empty."""
-    if value is None:
-        return ""
-    if not isinstance(value, float):
-        return str(value)
-    short = f"{value:g}"
-    return short if float(short) == value else repr(value)
-
-
 class BlockFields:
     """The dropdown of one kind of block and, below it, the fields of the block chosen.
 
@@ -62,7 +54,7 @@ class BlockFields:
     """
 
     def __init__(self, kind: str, changed: Changed, chosen: str, *, with_title: bool = False) -> None:
-        _check_listed(kind, chosen)
+        check_listed(kind, chosen)
         self.kind = kind
         self.fields: dict[str, Any] = {}
         self._changed = changed
@@ -89,7 +81,7 @@ class BlockFields:
 
     def load(self, block: Block) -> None:
         """Show a block."""
-        _check_listed(self.kind, block.name)
+        check_listed(self.kind, block.name)
         if block.name not in self.choice.options:
             self.offer(registered(self.kind))
         self.choice.value = block.name
@@ -142,7 +134,7 @@ class BlockFields:
     def _rebuild(self) -> None:
         cls = self.cls
         before = self._parameters.children
-        self.fields = {declared.name: field(declared) for declared in cls.parameters()}
+        self.fields = {declared.name: field(declared, cls.name) for declared in cls.parameters()}
         for control in self.fields.values():
             control.observe(lambda _change: self._typed(), "value")
         self._parameters.children = tuple(self.fields.values())
@@ -152,17 +144,6 @@ class BlockFields:
             self._title.value = cls.title
         for old in before:
             close_all(old)
-
-
-def device_parameter(asked_for: str) -> Parameter:
-    """The devices of this machine, and the one that the caller has named, such as opencl:1."""
-    choices = tuple(dict.fromkeys([*devices.names(), asked_for]))
-    return dataclasses.replace(RUN["device"], default=choices[0], choices=choices)
-
-
-def _check_listed(kind: str, name: str) -> None:
-    if name not in registered(kind):
-        raise InputError(f"{name} is no {kind} that the form offers; run it by configure({kind}=...) or in a RaceView")
 
 
 def _read(control: Any, name: str) -> object:

@@ -5,15 +5,18 @@ They are plain traits and no widgets: one `FormView` shows them all over one con
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import traitlets
 
+from workbench import devices
 from workbench.block_facts import is_inverse, parameter_label
 from workbench.data_files import path_of
 from workbench.errors import InputError
 from workbench.registry import Block, Parameter, lookup, registered
+from workbench.settings import RUN
 
 Changed = Callable[[], None]
 
@@ -53,12 +56,12 @@ class Field(traitlets.HasTraits):
         """Take what was typed or chosen on the page."""
         if self.declared.kind is int and not self.declared.empty:
             text = _whole(text)
-        self.value = self._flipped(text) if self.inverse else text
+        self.value = reciprocal(text) if self.inverse else text
 
     @property
     def shown(self) -> Any:
         """What the page shows."""
-        return self._flipped(self.value) if self.inverse else self.value
+        return reciprocal(self.value) if self.inverse else self.value
 
     def sentence(self, error: InputError) -> str:
         """What is wrong, with the readable name in place of the name in code."""
@@ -70,14 +73,6 @@ class Field(traitlets.HasTraits):
         return (
             f"{self.label}{words.removeprefix(self.declared.name)}" if words.startswith(self.declared.name) else words
         )
-
-    def _flipped(self, value: Any) -> Any:
-        """The reciprocal as text; what is no number stays as it is, and is refused where it is read."""
-        try:
-            number = float(value)
-            return as_text(float(f"{1 / number:.15g}"))
-        except (TypeError, ValueError, ZeroDivisionError, OverflowError):
-            return value
 
 
 class Choice(Field):
@@ -161,6 +156,14 @@ def check_listed(kind: str, name: str) -> None:
         raise InputError(f"{name} is no {kind} that the form offers; run it by configure({kind}=...) or in a RaceView")
 
 
+def reciprocal(value: Any) -> Any:
+    """1/value as text; what is no number stays as it is, and is refused where it is read."""
+    try:
+        return as_text(float(f"{1 / float(value):.15g}"))
+    except (TypeError, ValueError, ZeroDivisionError, OverflowError):
+        return value
+
+
 def as_text(value: object) -> str:
     """A value as one types it, with all its digits; None is empty."""
     if value is None:
@@ -177,3 +180,9 @@ def _whole(text: Any) -> Any:
         return int(str(text).replace("\u2009", "").replace(" ", ""))
     except ValueError:
         return text
+
+
+def device_parameter(asked_for: str) -> Parameter:
+    """The devices of this machine, and the one that the caller has named, such as opencl:1."""
+    choices = tuple(dict.fromkeys([*devices.names(), asked_for]))
+    return dataclasses.replace(RUN["device"], default=choices[0], choices=choices)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
-from workbench import devices
 from workbench.deflation import Deflation
 from workbench.errors import InputError
-from workbench.live.kit.form_fields import BlockChoice, Changed, Field
+from workbench.live.kit.form_fields import BlockChoice, Changed, Field, device_parameter
 from workbench.live.kit.form_schema import blocks_schema, parameter_schema
 from workbench.live.kit.form_view import FormView
 from workbench.live.kit.undo import History
@@ -252,9 +250,3 @@ class Form:
 def _menu(field: Field) -> dict[str, str]:
     """A field with options is a menu, also where its parameter lists none."""
     return {"kind": "choice"} if field.options else {}
-
-
-def device_parameter(asked_for: str) -> Parameter:
-    """The devices of this machine, and the one that the caller has named, such as opencl:1."""
-    choices = tuple(dict.fromkeys([*devices.names(), asked_for]))
-    return dataclasses.replace(RUN["device"], default=choices[0], choices=choices)

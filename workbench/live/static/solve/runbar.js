@@ -11,7 +11,8 @@ import { followTheme } from "../kit/themechoice.js";
 
 const BUTTONS = [["run", "play", "R"], ["stop", "stop", "S"], ["pause", "pause", ""], ["step", "", ""], ["stop_all", "", ""]];
 const SIGNS = { good: "good", bad: "bad", busy: "busy" };
-const MOST = 4; // phases with a segment after the end: the longest; the others are summed
+const LEAST_PX = 104; // of a segment, as in the tokens
+const MOST = 4; // phases with a segment of their own: the longest; the others are summed
 
 function render({ model, el }) {
   followTheme();
@@ -77,14 +78,15 @@ function render({ model, el }) {
     bar.classList.toggle("wb-ended", Boolean(endedAt));
     const setup = phases.reduce((sum, [, seconds]) => sum + seconds, 0);
     const whole = setup + spent;
-    const shown = longest(phases, endedAt ? MOST : MOST - 1);
+    const large = document.documentElement.dataset.wbMode === "projector" ? 1.3 : 1;
+    const room = Math.floor((state.clientWidth - when.offsetWidth) / (large * LEAST_PX)) - 2;
+    const shown = room < 2 ? [["setup", setup, !model.get("progress").phase]] : longest(phases, Math.min(MOST, room - 1));
     const parts = shown.map(([name, seconds, done]) => segment(name, done ? timeText(seconds) : "…", "wb-hatched", done ? 1 : 0.5, seconds));
     if (iterations || endedAt) {
       const share = endedAt ? 1 : left == null ? 0 : iterations / (iterations + left);
       const text = endedAt ? timeText(spent) : left == null ? countText(iterations) : `${countText(iterations)} of about ${countText(iterations + left)}`;
       parts.push(segment("iterations", text, "wb-solid", share, Math.max(spent, whole / 4)));
     }
-    parts.unshift(...(parts.length > 1 ? [segment("setup", timeText(setup), "wb-hatched wb-allsetup", 1, setup)] : []));
     bar.replaceChildren(...parts);
     write(when, endedAt ? `finished ${endedAt}, ${timeText(whole)}` : ahead ? `${ahead} ahead in the queue` : "");
     bar.title = endedAt || now === "queued" ? "hatched: setup; solid: iterations" : "";
@@ -116,6 +118,8 @@ function render({ model, el }) {
     field?.querySelector(".wb-input, .wb-pick")?.focus();
   }
 
+  const resized = new ResizeObserver(() => showProgress());
+  resized.observe(root);
   const listeners = [
     ["change:buttons", showButtons], ["change:wrong", showButtons], ["change:text", showWords], ["change:tone", showWords],
     ["change:state", showWords], ["change:progress", showProgress],
@@ -129,6 +133,7 @@ function render({ model, el }) {
   });
   return () => {
     cancelAnimationFrame(frame);
+    resized.disconnect();
     forget();
     ignore();
     for (const [name, show] of listeners) model.off(name, show);

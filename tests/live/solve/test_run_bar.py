@@ -1,0 +1,64 @@
+"""The run bar: its buttons as the page presses them, and the progress of a run."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.waiting import LIMIT
+from workbench.live import explore
+from workbench.live.solve.run_bar import RunBar
+from workbench.run import State, Stopping
+
+
+@pytest.fixture
+def pressed():
+    return []
+
+
+@pytest.fixture
+def bar(pressed):
+    names = ("run", "pause", "step", "stop", "stop_all")
+    return RunBar(*(lambda name=name: pressed.append(name) for name in names))
+
+
+def test_the_page_presses_what_is_enabled_and_nothing_else(bar, pressed):
+    bar._pressed(None, {"press": "run"}, None)
+    bar._pressed(None, {"press": "stop"}, None)
+    bar._pressed(None, {"press": "nothing"}, None)
+    bar._pressed(None, "no message", None)
+    assert pressed == ["run"]
+    bar.show(State.RUNNING, alive=2)
+    for name in ("stop", "pause", "step", "stop_all"):
+        bar._pressed(None, {"press": name}, None)
+    assert pressed == ["run", "stop", "pause", "stop_all"]
+
+
+def test_run_is_off_while_a_value_is_wrong_and_the_page_offers_the_way(bar):
+    bar.show(State.IDLE, why_not="n must be at least 4")
+    assert bar.wrong
+    assert bar.buttons["run"] == {"off": True, "words": "Run", "tip": "cannot run: n must be at least 4"}
+    bar.show(State.IDLE)
+    assert (bar.wrong, bar.buttons["run"]["off"]) == (False, False)
+
+
+def test_a_paused_run_can_be_resumed_and_stepped(bar):
+    bar.show(State.PAUSED, alive=1)
+    assert (bar.buttons["pause"]["words"], bar.buttons["step"]["off"]) == ("Resume", False)
+
+
+def test_progress_has_phases_iterations_and_an_estimate(eventually):
+    stopping = Stopping(rtol=1e-9, maxiter=100_000)
+    explorer = explore("poisson5", n=256, preconditioner="none", stopping=stopping)
+    session = explorer.run()
+    eventually(lambda: "estimate from the" in explorer.status.text or not session.alive)
+    session.wait(LIMIT)
+    eventually(lambda: explorer.controls.progress.get("endedAt"))
+    progress = explorer.controls.progress
+    assert progress["iterations"] == session.run.iterations
+    assert progress["left"] is None
+    assert {"problem", "A", "kernels"} <= {name for name, _, _ in progress["phases"]}
+    assert all(done for *_, done in progress["phases"])
+    took = sum(seconds for _, seconds, _ in progress["phases"])
+    assert took == pytest.approx(session.result.setup_seconds, rel=0.5, abs=0.05)
+    assert progress["spent"] == pytest.approx(session.result.iteration_seconds, rel=0.2, abs=0.05)
+    explorer.close()
