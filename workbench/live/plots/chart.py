@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -32,9 +33,12 @@ class ChartView(StreamView):
         self._hearers: list[Callable[[str], object]] = []
         super().__init__(publisher, **traits)
 
-    def show(self, scene: Scene) -> None:
-        """Show this instead. Any thread may call it, as often as it likes: the page is sent the latest."""
-        self.scene = scene
+    def show(self, scene: Scene, *, live: bool = False) -> None:
+        """Show this instead. Any thread may call it, as often as it likes: the page is sent the latest.
+
+        live: more is to come, so that a page that hears nothing for long asks again.
+        """
+        self.scene = dataclasses.replace(scene, live=live) if live else scene
         self.publisher.wake()
 
     def on_pick(self, hear: Callable[[str], object]) -> None:
