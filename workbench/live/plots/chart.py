@@ -67,7 +67,6 @@ class ChartStack:
     def __init__(self, publisher: Publisher) -> None:
         self.charts = (ChartView(publisher), ChartView(publisher))
         self.box = widgets.VBox(self.charts)
-        self.box.add_class("wb-low")
         self.show([])
 
     def show(self, scenes: Sequence[Scene]) -> None:
@@ -77,6 +76,8 @@ class ChartStack:
             chart.layout.display = None if shown else "none"
             if shown:
                 chart.show(scenes[place])
+        for name, wanted in (("wb-low", len(scenes) > 1), ("wb-square", any(scene.square for scene in scenes))):
+            (self.box.add_class if wanted else self.box.remove_class)(name)
         self.box.layout.display = None if scenes else "none"
 
     @property
