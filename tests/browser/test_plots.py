@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import json
+import zipfile
 
 import numpy as np
 import pytest
@@ -256,3 +257,30 @@ def test_headings_of_a_race_stay_apart_on_a_narrow_page(page, lab_url, lab_folde
         on_one_line = top < above and below < bottom
         assert not on_one_line or left - right >= 8
     shoot("race at 800 pixels")
+
+
+def test_a_dialog_says_which_runs_a_saved_figure_shows_and_by_what_names(page, lab_url, lab_folder, shoot):
+    """A figure showed all runs, by labels that only the program could choose."""
+    page.set_viewport_size({"width": 1280, "height": 1100})
+    lab.open_cells(page, lab_url, lab_folder, "dialog.ipynb", RACE)
+    lab.run_all(page)
+    page.locator(".wb-status", has_text="all have ended").wait_for()
+    page.get_by_role("button", name="Adjust …", exact=True).click()
+    rows = page.locator(".wb-figure-run")
+    rows.nth(1).wait_for()
+    # Both runs, the true residuals and the tolerance.
+    assert rows.count() == 4
+    rows.nth(0).locator("input[type=checkbox]").uncheck()
+    rows.nth(1).locator("input[type=text]").fill("with stripes")
+    rows.nth(1).locator("input[type=text]").press("Tab")
+    page.get_by_label("provenance", exact=True).check()
+    page.get_by_label("font", exact=True).select_option("serif")
+    shoot("dialog of saved figures")
+    page.wait_for_timeout(500)
+    _, path = lab.download(page, page.get_by_role("button", name="Save figures", exact=True).click)
+    with zipfile.ZipFile(path) as archive:
+        picture = next(archive.read(name).decode() for name in archive.namelist() if name.endswith(".svg"))
+    assert "with stripes" in picture
+    assert "1: cg + jacobi<" not in picture
+    assert "DejaVu Serif" in picture
+    assert "UTC" in picture

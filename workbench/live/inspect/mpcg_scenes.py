@@ -31,7 +31,7 @@ def boxes_scene(values: np.ndarray, grid: tuple[int, ...], pieces: Sequence[np.n
         low, high = (x.min() - 0.5, y.min() - 0.5), (x.max() + 0.5, y.max() + 0.5)
         across = np.array([low[0], high[0], high[0], low[0], low[0]])
         up = np.array([low[1], low[1], high[1], high[1], low[1]])
-        layers.append(CurveOf(f"box {place}", across, up, place, plain=True, dash=()))
+        layers.append(CurveOf(f"box {place}", across, up, place, plain=True, rim=True))
     said = f"|b − Ax| at {when} under {len(pieces)} boxes; at most {number(largest)}."
     x_axis, y_axis = (Axis(f"{name} (points)", "count", whole=True, word=name) for name in "xy")
     return Scene("boxes", x_axis, y_axis, layers, spoken=said, ways="xy", square=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -32,9 +33,12 @@ class ChartView(StreamView):
         self._hearers: list[Callable[[str], object]] = []
         super().__init__(publisher, **traits)
 
-    def show(self, scene: Scene) -> None:
-        """Show this instead. Any thread may call it, as often as it likes: the page is sent the latest."""
-        self.scene = scene
+    def show(self, scene: Scene, *, live: bool = False) -> None:
+        """Show this instead. Any thread may call it, as often as it likes: the page is sent the latest.
+
+        live: more is to come, so that a page that hears nothing for long asks again.
+        """
+        self.scene = dataclasses.replace(scene, live=live) if live else scene
         self.publisher.wake()
 
     def on_pick(self, hear: Callable[[str], object]) -> None:
@@ -63,7 +67,6 @@ class ChartStack:
     def __init__(self, publisher: Publisher) -> None:
         self.charts = (ChartView(publisher), ChartView(publisher))
         self.box = widgets.VBox(self.charts)
-        self.box.add_class("wb-low")
         self.show([])
 
     def show(self, scenes: Sequence[Scene]) -> None:
@@ -73,6 +76,8 @@ class ChartStack:
             chart.layout.display = None if shown else "none"
             if shown:
                 chart.show(scenes[place])
+        for name, wanted in (("wb-low", len(scenes) > 1), ("wb-square", any(scene.square for scene in scenes))):
+            (self.box.add_class if wanted else self.box.remove_class)(name)
         self.box.layout.display = None if scenes else "none"
 
     @property

@@ -214,7 +214,7 @@ class ConvergenceView(StreamView):
     _esm = module("plots/convergence.js")
 
     height = traitlets.Int(0).tag(sync=True)
-    empty = traitlets.Unicode("No run yet.").tag(sync=True)
+    empty = traitlets.Unicode("No run yet. Its residual will be drawn here.").tag(sync=True)
     movable = traitlets.Bool(True).tag(sync=True)
 
     def __init__(self, *sessions: Session, publisher: Publisher | None = None, **traits: Any) -> None:

@@ -163,7 +163,7 @@ class RooflineView(Watching):
     def _draw_picture(self, trace: Trace, found: list[RooflinePoint], roof: Profile | None) -> None:
         looks = kernel_looks(kernel.name for kernel in list(trace.kernels))
         spoken = re.sub("<[^>]*>", "", sentence(found, roof))
-        self.plot.show(roofline_scene(found, roof, looks, spoken))
+        self.plot.show(roofline_scene(found, roof, looks, spoken), live=self.busy)
         self._figure = lambda: figures.roofline(
             found,
             roof.bandwidth.value if roof else None,

@@ -45,6 +45,7 @@ class CurveOf:
     """Values y at positions x, both of shape (n,). style: as `curve_style` takes it. every: a mark at each value.
 
     only: marks without a line. name: at its end and in the legend; "" for none. plain: solid and without marks.
+    rim: around it, so that it can be seen on a map.
     """
 
     name: str
@@ -58,6 +59,7 @@ class CurveOf:
     plain: bool = False
     dash: tuple[float, ...] | None = None
     tag: str = ""
+    rim: bool = False
 
     @property
     def told(self) -> dict[str, Any]:
@@ -66,7 +68,7 @@ class CurveOf:
             look |= {"dash": (), "marker": ""}
         if self.dash is not None:
             look["dash"] = self.dash
-        shown = {name: getattr(self, name) for name in ("name", "every", "only", "chosen", "faint", "tag")}
+        shown = {name: getattr(self, name) for name in ("name", "every", "only", "chosen", "faint", "tag", "rim")}
         return {"layer": "curve", "count": len(self.x), **look, **shown}
 
     @property

@@ -153,8 +153,8 @@ class SpectrumView(Watching):
         self._figures["ritz"] = lambda: figures.ritz(columns, positive, last=count, title=title)
         self._figures["estimates"] = lambda: figures.error_estimates(found, before, last=count)
         told, errors = sentences(columns[at], found, positive)
-        self.plots["ritz"].show(ritz_scene(columns, positive, count, told))
-        self.plots["estimates"].show(estimates_scene(found, before, count, errors))
+        self.plots["ritz"].show(ritz_scene(columns, positive, count, told), live=watched.busy)
+        self.plots["estimates"].show(estimates_scene(found, before, count, errors), live=watched.busy)
         self.message.value = f"{told} {errors}{_promises(conditions)}{self._footnotes(watched)}"
 
     def _turned(self, _change: object) -> None:

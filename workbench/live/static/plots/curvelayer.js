@@ -32,6 +32,8 @@ export class CurveLayer {
     const colour = this.colourOn(palette);
     const points = outline(samples, frame, Math.max(0, drawn - 1), shown);
     const width = this.chosen ? palette.lines.chosen : palette.lines.curve;
+    // Over a map a curve has a rim.
+    if (this.rim) drawPolyline(context, points, palette.paper, [], 0, width + 2.5);
     if (!this.only) drawPolyline(context, points, colour, this.dash, this.length, width);
     this.length += lengthOf(points);
     if (drawn === 0) this.drawSetup(context, frame, colour);

@@ -27,11 +27,12 @@ export function planNames(context, palette, layers, { width, height }) {
 }
 
 // Draws them at the right of the axes; returns where each stands, for a click.
-export function drawNames({ context, frame, palette, width, off }, { words, room }) {
+export function drawNames({ context, frame, palette, width, off, beside }, { words }) {
   const { box } = frame;
   const high = HIGH * palette.zoom;
   context.fillStyle = palette.paper;
-  context.fillRect(box.right + 6, box.top - high, width - box.right, box.bottom - box.top + high + 2);
+  const left = box.right + beside + GRIP_ROOM;
+  context.fillRect(left - GRIP_ROOM + 6, box.top - high, width - left + GRIP_ROOM, box.bottom - box.top + high + 2);
   const ends = [...words].map(([layer, text]) => ({ layer, text, y: layer.end(frame) ?? box.bottom }));
   ends.sort((one, other) => one.y - other.y);
   let last = -Infinity;
@@ -42,7 +43,6 @@ export function drawNames({ context, frame, palette, width, off }, { words, room
     least = end.y - high;
   }
   setFont(context, palette, 12, 500);
-  const left = width - room + GRIP_ROOM;
   return ends.map(({ layer, text, y }) => {
     const hidden = off.has(layer.key);
     const colour = hidden ? palette.faint : layer.colourOn(palette);

@@ -185,7 +185,9 @@ export class Plot extends Stage {
     this.plan = planNames(context, palette, this.layers, this);
     this.ticks = yTicks(this.y, this.height - 63 * palette.zoom, palette);
     const left = leftMargin(context, this.ticks, palette, 0.34 * this.width);
-    const taken = Math.max(this.plan.room, ...this.layers.map((layer) => layer.room ?? 0));
+    // A colour bar stands between the axes and the names.
+    this.beside = Math.max(0, ...this.layers.map((layer) => layer.room ?? 0));
+    const taken = this.beside + (this.plan.words.size || !this.beside ? this.plan.room : 0);
     const right = Math.max(taken, this.square ? this.width - left - this.square * (this.height - 63 * palette.zoom) : 0);
     this.frame = frameOf({ width: this.width, height: this.height, zoom: palette.zoom }, this.x, this.y, { left, right });
   }
