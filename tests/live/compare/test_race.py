@@ -60,10 +60,10 @@ def test_seconds_count_the_setup_unless_it_is_switched_off(view, page_of, eventu
     assert view.with_setup.disabled
     view.measure.value = "seconds"
     assert view.ranking().finished[0].entry is first
-    eventually(lambda: "lane 1 " in view.winner.text and "setup 125 ms)" in view.winner.text)
+    eventually(lambda: "lane 1 " in view.winner.text and "setup 0.125\u2009s)" in view.winner.text)
     assert "The first setup of a method includes loading its kernels" in view.winner.text
-    assert "1,000 s" in view._rows[second].text.value
-    assert "125 ms" in view._rows[first].text.value
+    assert "16\u2009min 40\u2009s" in view._rows[second].text.value
+    assert "0.125\u2009s" in view._rows[first].text.value
     eventually(lambda: any(m["axis"] == "seconds" and len(m["curves"]) == 2 for m in page.messages))
     message, buffer = next(p for p in page.received if p[0]["axis"] == "seconds" and len(p[0]["curves"]) == 2)
     assert message["setup"]
@@ -377,11 +377,11 @@ def test_an_empty_race_says_what_to_do(eventually):
 
 
 def test_amounts_have_units_that_suit():
-    assert [amount(value) for value in (0, 999, 1000, 29_600_000, 1.5e12)] == [
+    assert [amount(value).replace("\u2009", " ") for value in (0, 999, 1000, 29_600_000, 1.5e12)] == [
         "0 B",
         "999 B",
-        "1 kB",
+        "1.00 kB",
         "29.6 MB",
-        "1.5 TB",
+        "1.50 TB",
     ]
     assert [duration(value) for value in (2, 0.0123, 4.5e-6)] == ["2 s", "12.3 ms", "4.5 µs"]
