@@ -43,7 +43,7 @@ def sentence(shown: Going | None, state: State, progress: str = "") -> tuple[str
         )
     if state is State.DONE:
         background = "; what was under way cannot be interrupted and ends in the background"
-        said = session.error or "stopped by the user"
+        said = session.error or "Stopped by the user"
         return f"{name}: {said}{background if session.lingering else ''}", "plain"
     # Before the last row: of a run that rests it is then the final one.
     doing = "pausing after this iteration" if session.pausing else state.value
