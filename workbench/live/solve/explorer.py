@@ -369,6 +369,7 @@ class Explorer:
         alive = sum(run.session.alive for run in going)
         # First of all: it is what answers a button.
         progress = self._follow(shown)
+        self._empty.layout.display = "none" if shown or self._runs or self._failed else None
         self._say(shown, state, beside(going, shown) if shown else "", progress)
         self.controls.show(state, alive, self._why_not)
         runs, failed = self._runs, self._failed
@@ -377,7 +378,6 @@ class Explorer:
             self.table.value = table([*runs, *failed], self._dropped)
             self.setup.value = _setup_of(runs[-1]) if runs else ""
             self.result.value = _result_of(runs[-1]) if runs else ""
-            self._empty.layout.display = "none" if runs or failed else ""
             # Each once: a button that is enabled and disabled again can be pressed in between.
             traced = [run for run in runs if run.record.trace]
             for kind, control in self._exports.items():
@@ -409,7 +409,7 @@ class Explorer:
         return self._progress.words
 
     def _say(self, shown: Going | None, state: State, others: str, progress: str) -> None:
-        if complaint := self._why_not or self._complaint:
+        if complaint := self.form.complaint or self._unfit or self._complaint:
             self.status.say(complaint, "bad", state.value)
             return
         if self.form.notice and state in ENDED:
