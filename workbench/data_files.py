@@ -15,10 +15,19 @@ def data_folder() -> Path:
 
     Raises InputError where neither is there.
     """
-    for folder in (PACKAGE / "data", PACKAGE.parent / "data"):
+    return _folder("data")
+
+
+def docs_folder() -> Path:
+    """The folder of the documentation, found as that of the data files is."""
+    return _folder("docs")
+
+
+def _folder(name: str) -> Path:
+    for folder in (PACKAGE / name, PACKAGE.parent / name):
         if folder.is_dir():
             return folder
-    raise InputError(f"no data files at {PACKAGE / 'data'}; install the workbench again, from a wheel or its checkout")
+    raise InputError(f"no files at {PACKAGE / name}; install the workbench again, from a wheel or its checkout")
 
 
 def path_of(text: str | Path) -> Path:

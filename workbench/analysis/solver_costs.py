@@ -55,6 +55,15 @@ class Cost:
         return "; ".join(" + ".join(_counted(names)) or "-" for names in self.hidden)
 
 
+@dataclasses.dataclass(frozen=True)
+class LineCounts:
+    """with_a, with_m: applications of A and M. updates: vector updates with arithmetic."""
+
+    with_a: int
+    with_m: int
+    updates: int
+
+
 PRECISIONS = ("float64", "float32", "complex128", "complex64")
 HEADINGS = ("solver", "A", "M", "updates", "reductions", "overlap with", "vectors", "passes", "bytes")
 
@@ -79,10 +88,7 @@ def solver_costs(
 
 def solver_cost(solver: Solver, setup: SolveSetup) -> Cost:
     """The cost of one iteration of a solver for a given setup."""
-    lines = parse(solver.iterate)
-    vectors = infer_vectors(lines, ())
-    applied = [line.operator for line in lines if isinstance(line, Application)]
-    waits = waiting(solver.iterate)
+    counts, waits = line_counts(solver.iterate), waiting(solver.iterate)
     # Vectors are allocated when the solver compiles its lines in one workspace; programs are inspected in a second one.
     space, other = planning_workspace(setup), planning_workspace(setup)
     solver.iterates(space)
@@ -90,9 +96,9 @@ def solver_cost(solver: Solver, setup: SolveSetup) -> Cost:
     return Cost(
         solver=solver.name,
         title=solver.title,
-        with_a=applied.count("A"),
-        with_m=applied.count("M"),
-        updates=sum(isinstance(line, Formula) and line.target in vectors and _computes(line) for line in lines),
+        with_a=counts.with_a,
+        with_m=counts.with_m,
+        updates=counts.updates,
         reductions=waits.reductions,
         hidden=waits.hidden,
         vectors=1 + len(space.added),
@@ -100,6 +106,15 @@ def solver_cost(solver: Solver, setup: SolveSetup) -> Cost:
         bytes_per_unknown=iterate.bytes / space.size,
         flops_per_unknown=iterate.flops / space.size,
     )
+
+
+def line_counts(iterate: str) -> LineCounts:
+    """What the lines of an iteration compute; nothing is planned. Raises InputError for text that is no lines."""
+    lines = parse(iterate)
+    vectors = infer_vectors(lines, ())
+    applied = [line.operator for line in lines if isinstance(line, Application)]
+    updates = sum(isinstance(line, Formula) and line.target in vectors and _computes(line) for line in lines)
+    return LineCounts(applied.count("A"), applied.count("M"), updates)
 
 
 def table(costs: list[Cost]) -> list[tuple[str, ...]]:

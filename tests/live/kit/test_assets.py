@@ -76,7 +76,7 @@ def test_no_two_modules_of_a_text_define_one_name_twice():
 
 def test_every_style_sheet_is_joined():
     found = {path.relative_to(STATIC).as_posix() for path in STATIC.rglob("*.css")}
-    assert found == {f"{name}/style.css" for name in SHEETS}
+    assert found == {f"{name}.css" for name in SHEETS}
 
 
 def test_colours_follow_the_theme():

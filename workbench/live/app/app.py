@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import html
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import ipywidgets as widgets
 
 from workbench.deflation import Deflation
 from workbench.errors import InputError
+from workbench.live.app.frame import Frame
 from workbench.live.app.page import Page
 from workbench.live.build.builder import Builder, kind_of
 from workbench.live.compare.race import RaceView
@@ -22,6 +24,7 @@ from workbench.live.kit.run_handle import RunHandle
 from workbench.live.kit.share_bar import ShareBar
 from workbench.live.solve.explorer import Explorer
 from workbench.live.teach.own_method import OwnMethod, originals
+from workbench.live.teach.schedules import Schedules
 from workbench.live.teach.step_page import StepPage
 from workbench.live.transport.closing import close_all
 from workbench.live.transport.worker import LatestOnly
@@ -30,6 +33,7 @@ from workbench.run import Configuration, configure
 
 BUILD, SOLVE, RACE, SWEEP = "Build", "Solve", "Race", "Sweep"
 INSIDE, STEP, OWN, OPEN = "Look inside", "Step", "Your method", "Open a run"
+SCHEDULES = "Schedules"
 Built = tuple[Problem | None, Deflation | None]
 
 
@@ -49,21 +53,24 @@ class Workbench:
         self._taking = threading.RLock()
         self._taken: Built = (None, None)
         self._worker = LatestOnly("workbench-page")
-        self.pages = {
-            BUILD: Page(self._builder, self._renew_builder),
-            SOLVE: Page(lambda: self.explorer, lambda _explorer: self._take_over()),
-            RACE: Page(lambda: RaceView(self.configuration, folder=self.folder), self._rebase),
-            SWEEP: Page(lambda: SweepView(self.configuration, folder=self.folder), self._rebase),
-            INSIDE: Page(lambda: InsidePage(self.explorer, self._others), InsidePage.renew),
-            STEP: Page(lambda: StepPage(self.configuration), self._rebase),
-            OWN: Page(self._own, self._rebase),
-            OPEN: Page(lambda: Replay(folder=self.folder)),
-        }
-        self.tabs = widgets.Tab([page.box for page in self.pages.values()], titles=tuple(self.pages), selected_index=0)
-        self.box = widgets.VBox([self.tabs]).add_class("wb-workbench")
+        self.frame = Frame({"undo": self._undo}, lambda: self.share.written("link"))
+        self.pages = self.frame.pages
+        self.frame.add("build", BUILD, Page(self._builder, self._renew_builder))
+        self.frame.add("solve", SOLVE, Page(lambda: self.explorer, lambda _explorer: self._take_over()), flush=True)
+        self.frame.add("compare", RACE, Page(lambda: RaceView(self.configuration, folder=self.folder), self._rebase))
+        self.frame.add("compare", SWEEP, Page(lambda: SweepView(self.configuration, folder=self.folder), self._rebase))
+        self.frame.add("inspect", INSIDE, Page(lambda: InsidePage(self.explorer, self._others), InsidePage.renew))
+        self.frame.add("inspect", OPEN, Page(lambda: Replay(folder=self.folder)))
+        self.frame.add("learn", STEP, Page(lambda: StepPage(self.configuration), self._rebase))
+        self.frame.add("learn", OWN, Page(self._own, self._rebase))
+        self.frame.add("learn", SCHEDULES, Page(Schedules))
+        self.box = self.frame.box
+        self.explorer.changed = self._name_problem
+        self.frame.turn_to(BUILD)
         self.pages[SOLVE].made()
         self.pages[BUILD].turn_to()
-        self.tabs.observe(lambda _change: self._turned(), "selected_index")
+        self._name_problem()
+        self.frame.shell.observe(lambda _change: self._turned(), "shown")
 
     @property
     def configuration(self) -> Configuration:
@@ -87,7 +94,7 @@ class Workbench:
 
     def turn_to(self, title: str) -> None:
         """Show a page."""
-        self.tabs.selected_index = tuple(self.pages).index(title)
+        self.frame.turn_to(title)
 
     def close(self) -> None:
         """End all runs and take everything off the page."""
@@ -101,11 +108,34 @@ class Workbench:
 
     def _turned(self) -> None:
         """Pages may take their time, and callbacks may not; only the page that is in front is worth the work."""
-        shown = tuple(self.pages.values())[self.tabs.selected_index or 0]
+        shown = self.frame.in_front
         for page in self.pages.values():
             if page is not shown:
                 page.leave()
         self._worker.ask(shown.turn_to)
+        self._worker.ask(self._name_problem, "name")
+
+    def _name_problem(self) -> None:
+        """Name the present problem in the header, on the canvas that which is drawn; a wrong value changes no name."""
+        builder = self.pages[BUILD].view
+        with contextlib.suppress(InputError):
+            if self._undoable(builder):
+                self.frame.name(builder.problem, can_undo=True)
+            else:
+                form = self.explorer.form
+                self.frame.name(form.configuration().problem, can_undo=form.can_undo)
+
+    def _undo(self) -> None:
+        """Take back the last change of the canvas where that is in front, else that of the form."""
+        builder = self.pages[BUILD].view
+        if self._undoable(builder):
+            builder.builder.undo()
+        else:
+            self.explorer.form.undo()
+
+    def _undoable(self, builder: Builder | None) -> TypeGuard[Builder]:
+        """Whether a canvas with an undo of its own is in front."""
+        return self.frame.in_front is self.pages[BUILD] and hasattr(getattr(builder, "builder", None), "undo")
 
     def _rebase(self, view: Any) -> None:
         view.rebase(self.configuration)
@@ -131,6 +161,7 @@ class Workbench:
     def _builder(self) -> Builder:
         chosen = self.explorer.form.configuration()
         made = Builder(chosen.problem, chosen.deflation)
+        made.on_change(self._name_problem)
         made.box.children = (self._notice, *made.box.children, self.share)
         self._note(made, chosen.problem)
         return made

@@ -54,8 +54,9 @@ class Page:
     def close(self) -> None:
         """Take the view off the page."""
         with self._turning:
-            if self.view is not None:
-                self.view.close()
+            close = getattr(self.view, "close", None)
+            if close is not None:
+                close()
 
     def _show(self, message: str) -> None:
         self._message.value = f'<p class="wb-status wb-bad" role="status">{html.escape(message)}</p>' if message else ""

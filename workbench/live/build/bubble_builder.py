@@ -95,6 +95,10 @@ class BubbleBuilder:
 
         return forget
 
+    def undo(self) -> None:
+        """Take the last change back."""
+        self._ask("undo")
+
     def load(self, problem: Bubbles, deflation: Deflation | str | None = None) -> None:
         """Show a problem, and a deflation where one is given; undo leads back. Raises InputError for others."""
         _bubbles(problem)

@@ -11,7 +11,7 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.live.build.bubble_drawing import Drawing, Row, sides_text
 from workbench.live.build.bubble_presets import presets
-from workbench.live.build.undo import History
+from workbench.live.kit.undo import History
 from workbench.problems.bubbles import Bubbles, Bubbles2D, Bubbles3D
 
 NEW_RADIUS = 0.1

@@ -9,10 +9,13 @@ from pathlib import Path
 
 STATIC = Path(__file__).parents[1] / "static"
 IMPORT = re.compile(r'^import \{[^}]*\} from "(?P<path>\.[^"]+\.js)";\n', re.MULTILINE)
+CSS_COMMENT = re.compile(r"/\*.*?\*/\n?", re.DOTALL)
 COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
 """Comments that fill a line. Every widget carries the text, so it is sent without them."""
-SHEETS = ("kit", "plots", "field", "build", "compare", "inspect", "teach", "app")
-"""Folders with a style sheet, in the order of the cascade: views override the small parts that they contain."""
+SHEETS = ("kit/tokens", "kit/style", "kit/controls") + tuple(
+    f"{room}/style" for room in ("plots", "field", "build", "solve", "compare", "inspect", "teach", "app")
+)
+"""Style sheets in the order of the cascade: views override the small parts that they contain."""
 
 
 @functools.cache
@@ -28,7 +31,8 @@ def module(name: str) -> str:
 @functools.cache
 def style_sheet() -> str:
     """The style sheet that all views share."""
-    return "".join((STATIC / folder / "style.css").read_text(encoding="utf-8") for folder in SHEETS)
+    text = "".join((STATIC / f"{sheet}.css").read_text(encoding="utf-8") for sheet in SHEETS)
+    return CSS_COMMENT.sub("", text)
 
 
 def imports(name: str) -> list[str]:

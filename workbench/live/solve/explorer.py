@@ -17,7 +17,7 @@ from workbench.live.field.field_view import FieldView
 from workbench.live.field.pictures import scene
 from workbench.live.field.preview import NotYetError, Preview, UnfitError
 from workbench.live.field.quantities import COEFFICIENT
-from workbench.live.kit.controls import ENDED, Controls, button
+from workbench.live.kit.controls import ENDED, button
 from workbench.live.kit.export import KINDS, PICTURES, TIPS, export, file_stem, pictures, provenance
 from workbench.live.kit.finished_runs import Ended, Failed, run_label, table
 from workbench.live.kit.rows import row
@@ -28,8 +28,10 @@ from workbench.live.kit.status import StatusLine
 from workbench.live.plots.convergence import ConvergenceView, Curve
 from workbench.live.plots.timeline import TimelineView
 from workbench.live.solve.active_runs import WORKING, Going, beside, present, still_needed
-from workbench.live.solve.explorer_text import STOPPING, sentence
+from workbench.live.solve.explorer_text import EMPTY, STOPPING, ending, result_html, sentence
 from workbench.live.solve.form import Form
+from workbench.live.solve.run_bar import RunBar
+from workbench.live.solve.run_progress import Progress
 from workbench.live.solve.setup_view import setup_line
 from workbench.live.transport.closing import close_all
 from workbench.live.transport.publisher import SOON, Again, Publisher
@@ -41,9 +43,10 @@ from workbench.run.cancellation import STOPPED_EARLY
 
 SAY_PERIOD = 2.0
 """Seconds between status lines of a run that goes on: more often is too often for those who have them read out."""
+RUN_FIRST = "run what the form says; its curve then appears here"
 KEPT = 100
 """Runs that have ended which an explorer keeps, with their curves and histories; nobody tells more apart."""
-HINT = "Tick “trace” and press Run: every kernel then appears here with its time, bytes and iteration."
+HINT = "Tick “Record kernel timings” and press Run: every kernel then appears here with its time, bytes and iteration."
 
 
 class Explorer:
@@ -58,24 +61,21 @@ class Explorer:
     def __init__(self, configuration: Configuration, folder: str | Path | None = None) -> None:
         self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
         self.publisher = Publisher()
+        self.changed: Callable[[], object] = lambda: None
+        """Called after every change of the form."""
         self.form = Form(self._form_changed, configuration)
         begin = self._try(self.run), self._toggle_pause, self._try(self.step)
-        self.controls = Controls(*begin, self.stop, self.stop_all)
-        self.trace = widgets.Checkbox(
-            value=False,
-            description="trace",
-            tooltip="note every kernel of the next run for the timeline; costs about a microsecond each",
-            indent=False,
-            layout={"width": "auto", "margin": "0 0 0 10px"},
-        )
-        self.status = StatusLine()
+        self.controls = self.status = RunBar(*begin, self.stop, self.stop_all)
+        self.trace = self.form.trace
         # The line is where runs stop, which the form says.
         self.convergence = ConvergenceView(publisher=self.publisher, movable=False)
         self.field = FieldView(self.publisher)
         self.timeline = TimelineView(hint=HINT, publisher=self.publisher)
-        self.tabs = widgets.Tab([row("wb-canvases", self.convergence, self.field), self.timeline], selected_index=0)
-        self.tabs.titles = ("Convergence", "Timeline")
-        self.tabs.observe(self._turn_page, "selected_index")
+        self.unfolded = widgets.Accordion([self.timeline], titles=["Timeline of the kernels"], selected_index=None)
+        self.unfolded.observe(self._turn_page, "selected_index")
+        self.result = widgets.HTML()
+        """How the last run ended, in a sentence."""
+        self.begin = button("Run this problem", RUN_FIRST, self._try(self.run))
         self.table = widgets.HTML(table([]))
         self.setup = widgets.HTML()
         """What the setup of the last run took, and the notes of that run."""
@@ -105,6 +105,7 @@ class Explorer:
         self._complaint = self._unfit = ""
         self._said = ("", "", 0.0)
         self._drawn: Run | None = None
+        self._progress: Progress | None = None
         self._pictured: tuple[Problem, Deflation] | None = None
         self._whole = False
         self._preview = Preview()
@@ -197,12 +198,13 @@ class Explorer:
         return self.box._repr_mimebundle_(**options)
 
     def _layout(self) -> widgets.Box:
-        player = row("wb-player", self.controls.box, self.trace)
         exports = row("wb-buttons", self.save_bar.box, *self._exports.values(), self._clear)
-        views = widgets.VBox([player, self.status, self.setup, self.tabs, self.table, exports, self.saved, self.share])
-        views.add_class("wb-views")
-        box = widgets.VBox([row("wb-body", self.form.box, views)])
-        box.add_class("wb-explorer").add_class("wb-solving")
+        self._empty = row("wb-nothing", widgets.HTML(f'<p class="wb-note">{EMPTY}</p>'), self.begin)
+        canvases = row("wb-canvases", self.convergence, self.field)
+        parts = [self._empty, self.result, canvases, self.setup, self.table, exports, self.saved, self.unfolded, self.share]
+        columns = row("wb-cols", self.form.box, widgets.VBox(parts).add_class("wb-stage"))
+        box = widgets.VBox([self.controls, columns])
+        box.add_class("wb").add_class("wb-explorer").add_class("wb-solving")
         return box
 
     def _begin(self, start: Callable[[Session], None]) -> Session:
@@ -247,14 +249,12 @@ class Explorer:
             self.pause()
 
     def _turn_page(self, _change: Any = None) -> None:
-        """What stands behind another tab is sent nothing."""
-        # A page that goes may say, while it is taken apart, that no tab is chosen; the next page shows the first then.
-        shown = self.tabs.selected_index or 0
-        self.timeline.link.hidden = shown != 1
-        self.convergence.link.hidden = self.field.link.hidden = shown != 0
+        """What is folded away is sent nothing."""
+        self.timeline.link.hidden = self.unfolded.selected_index is None
         self.publisher.wake()
 
     def _form_changed(self) -> None:
+        self.changed()
         # Whether a wrong value was put right is known at once, whatever the picture takes.
         self._unfit = ""
         for kind in ("problem", "deflation"):
@@ -346,13 +346,16 @@ class Explorer:
         state = session.state if session else State.IDLE
         alive = sum(run.session.alive for run in going)
         # First of all: it is what answers a button.
-        self._say(shown, state, beside(going, shown) if shown else "")
+        progress = self._follow(shown)
+        self._say(shown, state, beside(going, shown) if shown else "", progress)
         self.controls.show(state, alive, self._why_not)
         runs, failed = self._runs, self._failed
         if self._tabled != (runs, failed):
             self._tabled = runs, failed
             self.table.value = table([*runs, *failed], self._dropped)
             self.setup.value = _setup_of(runs[-1]) if runs else ""
+            self.result.value = _result_of(runs[-1]) if runs else ""
+            self._empty.layout.display = "none" if runs or failed else ""
             # Each once: a button that is enabled and disabled again can be pressed in between.
             traced = [run for run in runs if run.record.trace]
             for kind, control in self._exports.items():
@@ -374,7 +377,16 @@ class Explorer:
             return SAY_PERIOD
         return alive > 0
 
-    def _say(self, shown: Going | None, state: State, others: str) -> None:
+    def _follow(self, shown: Going | None) -> str:
+        """Show how far the present run is; returns it in words."""
+        if shown is None:
+            return ""
+        if self._progress is None or self._progress.session is not shown.session:
+            self._progress = Progress(shown.session, shown.curve)
+        self.controls.progress = self._progress.read()
+        return self._progress.words
+
+    def _say(self, shown: Going | None, state: State, others: str, progress: str) -> None:
         if complaint := self._why_not or self._complaint:
             self.status.say(complaint, "bad", state.value)
             return
@@ -388,7 +400,7 @@ class Explorer:
         if state is State.RUNNING and (before, told) == (about, others) and now - when < SAY_PERIOD:
             return
         self._said = (about, others, now)
-        text, tone = sentence(shown, state)
+        text, tone = sentence(shown, state, progress)
         self.status.say("; ".join(filter(None, [text, others])), tone, word)
 
 
@@ -405,6 +417,13 @@ def explore(problem: str | Problem = "two-layer", folder: str | Path | None = No
 def _setup_of(run: Ended) -> str:
     record = run.record
     return setup_line(f"run {run.number}", record.summary, record.provenance["notes"])
+
+
+def _result_of(run: Ended) -> str:
+    record = run.record
+    words = ending(record.summary, run.reason)
+    tone = "good" if run.reason.converged else "plain"
+    return result_html(run.number, record.summary, words, tone, record.provenance["notes"])
 
 
 def _tip(kind: str) -> str:

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
 from workbench.live.kit.frontend import FORGETS, in_voila
-from workbench.live.kit.number_text import relative, seconds
+from workbench.live.kit.number_text import count, duration, number
 from workbench.live.solve.active_runs import Going
-from workbench.run import State
+from workbench.run import Reason, State
 
 STOPPING = "stopping"
-"""The word for a run whose end is wished for and pending."""
+"""The word for a run whose cancellation request is pending."""
+EMPTY = "No run yet. The curve of ‖r‖/‖b‖, the field and where the time went appear here."
+SIGNS = {"good": "✓", "bad": "✕", "plain": "!"}
+VERIFIED = {Reason.CONVERGED: "residual verified", Reason.CONSISTENT: "residual of b minus its mean verified"}
+TRUE = "‖b − Ax‖/‖b‖"
 
 
-def sentence(shown: Going | None, state: State) -> tuple[str, str]:
-    """What the status line says of the present run, and its tone."""
+def sentence(shown: Going | None, state: State, progress: str = "") -> tuple[str, str]:
+    """What the status line says of the present run, and its tone. progress: its iterations and those left, in words."""
     if shown is None:
         return "Choose a problem and its blocks, then press Run." + FORGETS * in_voila(), "plain"
-    session, name = shown.session, f"run {shown.number}"
+    session, name = shown.session, f"Run {shown.number}"
     if session.ending:
         return f"{name}: {STOPPING}", "busy"
     if state is State.QUEUED:
@@ -26,11 +34,7 @@ def sentence(shown: Going | None, state: State) -> tuple[str, str]:
     if state is State.FAILED:
         return f"{name}: {session.error}", "bad"
     if state is State.DONE and session.result is not None:
-        result = session.result
-        took = f"setup {seconds(result.setup_seconds)} s, iterating {seconds(result.iteration_seconds)} s"
-        true = f"true relative residual {relative(result.true_relative_residual)}"
-        parts = [f"{name} {result.summary['reason']}", true, took]
-        return "; ".join(parts), "good" if result.converged else "plain"
+        return f"{name}: {ending(session.result.summary, session.result.reason)}", "good" if session.result.converged else "plain"
     if state is State.DONE:
         background = "; what was under way cannot be interrupted and ends in the background"
         said = session.error or "stopped by the user"
@@ -40,5 +44,28 @@ def sentence(shown: Going | None, state: State) -> tuple[str, str]:
     last = shown.curve.last
     if last is None or session.run is None:
         return f"{name}: {state.value}", "busy"
-    spent = f"{seconds(session.run.iteration_seconds)} s"
-    return f"{name}: {doing}, iteration {last[0]:,}, relative residual {relative(last[1])}, {spent}", "busy"
+    done = progress or f"iteration {count(last[0])}"
+    return f"{name}: {doing}, {done}, ‖r‖/‖b‖ = {number(last[1])}", "busy"
+
+
+def ending(summary: Mapping[str, Any], reason: Reason) -> str:
+    """How a run ended, with its true residual."""
+    done = f"{count(summary['iterations'])} iteration{'s' * (summary['iterations'] != 1)}"
+    true = f"{TRUE} = {number(summary['true_relative_residual'])}"
+    if reason.converged:
+        return f"Converged in {done}: {true} ({VERIFIED[reason]})."
+    what, _, hint = summary["reason"].partition("; ")
+    way_out = f" {hint[0].upper()}{hint[1:]}." if hint else ""
+    return f"{what[0].upper()}{what[1:]}, after {done}: {true}.{way_out}"
+
+
+def result_html(number_of_run: int, summary: Mapping[str, Any], words: str, tone: str, notes: Sequence[str]) -> str:
+    """The result as it stands above the plot: sentence, what it took, and the notes of the run."""
+    setup, iterating = summary["setup_seconds"], summary["iteration_seconds"]
+    each = f"; {duration(iterating / summary['iterations'])} per iteration" if summary["iterations"] else ""
+    took = f"<b>{duration(setup + iterating)}</b>, of which setup {duration(setup)}{each}."
+    said = " ".join(escape(note[0].upper() + note[1:].rstrip(".") + ".") for note in notes[:2])
+    return (
+        f'<div class="wb-result wb-{tone}"><span class="wb-mark">{SIGNS[tone]}</span><div><span>{escape(words)}</span>'
+        f'<span class="wb-note">Run {number_of_run}: {took} {said}</span></div></div>'
+    )

@@ -1,31 +1,40 @@
-"""The form, generated from the registry: a dropdown per kind of block, and fields for the chosen block's parameters."""
+"""The form, generated from the registry: a choice per kind of block, and fields for the chosen block's parameters."""
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
-import ipywidgets as widgets
-
+from workbench import devices
 from workbench.deflation import Deflation
 from workbench.errors import InputError
-from workbench.live.kit.block_fields import BlockFields, Changed, as_text, device_parameter, field
-from workbench.live.kit.field_messages import FieldMessages
+from workbench.live.kit.form_fields import BlockChoice, Changed, Field
+from workbench.live.kit.form_schema import blocks_schema, parameter_schema
+from workbench.live.kit.form_view import FormView
+from workbench.live.kit.undo import History
+from workbench.live.solve.examples import EXAMPLES
 from workbench.problems import Problem
-from workbench.registry import registered
+from workbench.registry import Parameter, registered
 from workbench.run import Configuration, Norm
 from workbench.run.compatibility import unmet
 from workbench.settings import BLOCKS, RUN, SECOND_LEVEL, STOPPING, settings_of
 
 NEEDS_SOLUTION = "norm error needs a known solution; use the right-hand side ones-scaled"
+NO_COARSE_SYSTEM = "without deflation there is no coarse system"
 SHOWN = ("norm", "rtol", "maxiter")
 """The stopping criteria that have a field."""
+MAIN = ("problem", "solver", "preconditioner", "deflation", "device", "rtol")
+"""The choices that are always in sight, each with the first parameter of its block."""
+ADVANCED = ("rhs", "x0", "seed", "coarse", "variant", "norm", "maxiter", "precision", "cluster", "memory_limit", "trace")
+KINDS = ("problem", *BLOCKS)
+TRACE = Parameter("trace", bool, False, "record every kernel of the next run; costs about a microsecond each")
 
 
 class Form:
     """All choices of a run. `changed` is called after every change, from whichever thread brings it.
 
-    Only second levels that suit the problem are offered. One that does not suit a new problem becomes none;
-    `notice` says so until either changes. wrong: why the form describes no run, or "".
+    Blocks that the problem rules out are listed with the reason and cannot be chosen. A second level that does not suit
+    a new problem becomes none; `notice` says so until either changes. wrong: why the form describes no run, or "".
     """
 
     def __init__(self, changed: Changed, configuration: Configuration) -> None:
@@ -35,38 +44,39 @@ class Form:
         # No change is reported while the form is half built.
         self._loading, self._altered = True, False
         self.blocks = {
-            kind: BlockFields(kind, self._notify, getattr(configuration, kind).name, with_title=kind == "problem")
-            for kind in ("problem", *BLOCKS)
+            kind: BlockChoice(kind, self._notify, getattr(configuration, kind).name, self._show) for kind in KINDS
         }
         declared = {**RUN, **STOPPING, "device": device_parameter(configuration.device)}
-        self.settings = {name: field(declared[name]) for name in (*RUN, *SHOWN)}
+        self.settings = {name: Field(declared[name], "run") for name in (*RUN, *SHOWN)}
+        self.trace = Field(TRACE, "run")
+        """Whether kernels of the next run are recorded; no part of a configuration."""
+        self._first = configuration
+        self._past: History[Configuration] = History(configuration)
         self._fill(configuration)
-        for control in self.settings.values():
-            control.observe(lambda _change: self._notify(), "value")
-        method = [fields.box for kind, fields in self.blocks.items() if kind != "problem"]
-        self.box = widgets.VBox(
-            [
-                _group("Problem"),
-                self.blocks["problem"].box,
-                *(self.settings[name] for name in ("rhs", "x0", "seed")),
-                _group("Method"),
-                *method,
-                self.settings["device"],
-                *(self.settings[name] for name in ("cluster", "memory_limit", "precision")),
-                _group("Stopping"),
-                *(self.settings[name] for name in SHOWN),
-            ]
-        )
-        self.box.add_class("wb-form")
-        self._messages = FieldMessages(self.box)
+        for field in (*self.settings.values(), self.trace):
+            field.observe(lambda _change: self._notify(), "value")
+            field.observe(lambda _change: self._show(), ["disabled", "options"])
+        schema = {
+            "blocks": blocks_schema(KINDS),
+            "settings": {name: parameter_schema(field.declared) for name, field in self._plain_fields().items()},
+            "main": list(MAIN),
+            "advanced": list(ADVANCED),
+            "examples": list(EXAMPLES),
+        }
+        self.box = FormView(schema, self._receive)
         self._loading = False
         self._settle()
         self._changed = changed
 
+    @property
+    def can_undo(self) -> bool:
+        """Whether a change can be undone."""
+        return self._past.can_undo
+
     def configuration(self) -> Configuration:
         """What the form describes. Raises InputError with the sentence for the first wrong value."""
         chosen: dict[str, Any] = {kind: fields.block() for kind, fields in self.blocks.items()}
-        read = {name: self._setting(name) for name in self.settings}
+        read = {name: field.read() for name, field in self.settings.items()}
         # What the form has no field for stays as it was loaded.
         stopping = self._stopping.changed({name: read[name] for name in SHOWN})
         return Configuration(**chosen, **{name: read[name] for name in RUN}, stopping=stopping)
@@ -82,22 +92,37 @@ class Form:
             if self._altered:
                 self._changed()
 
-    def _setting(self, name: str) -> Any:
-        """What a field around the blocks says. Raises InputError for a wrong value."""
-        declared, value = {**RUN, **STOPPING}[name], self.settings[name].value
-        return declared.check(None if declared.empty and not str(value).strip() else value)
+    def undo(self) -> None:
+        """Take the last change back."""
+        self._past.undo()
+        self.load(self._past.present)
+
+    def redo(self) -> None:
+        """Take one undo back."""
+        self._past.redo()
+        self.load(self._past.present)
+
+    def reset(self) -> None:
+        """Show what the form was made with."""
+        self.load(self._first)
+
+    def _plain_fields(self) -> dict[str, Field]:
+        return {**self.settings, "trace": self.trace}
+
+    def _fields(self) -> dict[str, Field]:
+        """All fields in sight, by the names that the page uses."""
+        found: dict[str, Field] = {}
+        for kind, fields in self.blocks.items():
+            found |= {kind: fields.choice, **dict(fields.all_fields())}
+        return found | self._plain_fields()
 
     def _fill(self, configuration: Configuration) -> None:
         for kind, fields in self.blocks.items():
             fields.load(getattr(configuration, kind))
         stopping = self._stopping = configuration.stopping
-        device = self.settings["device"]
-        if configuration.device not in device.options:
-            # Another machine may have it; this one says so when the run starts.
-            device.options = (*device.options, configuration.device)
         values = {**settings_of(configuration, RUN), **settings_of(stopping, STOPPING)}
-        for name, control in self.settings.items():
-            control.value = as_text(values[name]) if isinstance(control, widgets.Text) else values[name]
+        for name, field in self.settings.items():
+            field.put(values[name])
 
     def _notify(self) -> None:
         # While it is being filled, the form shows half of one configuration and half of another.
@@ -115,6 +140,7 @@ class Form:
             self.notice, self._noticed = replaced, shown
         self._grey_out()
         self.wrong = self._check()
+        self._show()
 
     def _offer_deflations(self) -> str:
         """Offer those that suit the problem; returns what was replaced and why, or ""."""
@@ -123,41 +149,90 @@ class Form:
         second = {name: cls for name, cls in registered("deflation").items() if issubclass(cls, Deflation)}
         lacks = {name: unmet(problem, cls) for name, cls in second.items()}
         reason = lacks[str(fields.choice.value)]
+        note = ""
         if reason:
-            self._loading = True
+            loading, self._loading = self._loading, True
             fields.choice.value = "none"
-            self._loading = False
+            self._loading = loading
             note = f"{reason[0].upper()}{reason[1:]}; set to none."
             fields.note(note)
-        fields.offer(name for name, lack in lacks.items() if not lack)
-        return note if reason else ""
+        fields.offer(lacks)
+        return note
 
     def _check(self) -> str:
-        """Mark the settings with a wrong value, and return the first sentence of the form's."""
-        found = {}
-        for name, control in self.settings.items():
+        """Mark the fields with a wrong value, and return the first sentence of the form's."""
+        first = ""
+        for field in self._fields().values():
+            field.wrong = ""
             try:
-                self._setting(name)
+                field.read()
             except InputError as error:
-                found[control] = str(error)
+                field.wrong = field.sentence(error)
+                first = first or str(error)
         if self.settings["norm"].value == Norm.ERROR and self.settings["rhs"].value != "ones-scaled":
-            found[self.settings["norm"]] = NEEDS_SOLUTION
-        self._messages.wrong(found)
+            self.settings["norm"].wrong = NEEDS_SOLUTION
+            first = first or NEEDS_SOLUTION
         try:
-            self.configuration()
+            self._past.push(self.configuration())
         except InputError as error:
+            # What no field is wrong with by itself, such as rtol and atol of 0, is marked where the tolerance is.
+            if not first:
+                self.settings["rtol"].wrong = str(error)
             return str(error)
-        return next(iter(found.values()), "")
+        return first
 
     def _grey_out(self) -> None:
         """Without deflation there is no coarse system to solve, and nothing to combine."""
         idle = self.blocks["deflation"].choice.value == "none"
         for kind in SECOND_LEVEL:
-            for control in (self.blocks[kind].choice, *self.blocks[kind].fields.values()):
-                control.disabled = idle
+            for field in (self.blocks[kind].choice, *self.blocks[kind].fields.values()):
+                field.disabled = idle
+
+    def _show(self) -> None:
+        """Send what is chosen to the page."""
+        if self._loading:
+            return
+        fields = self._fields()
+        complaints = {kind: blocks.complaint for kind, blocks in self.blocks.items() if blocks.complaint}
+        self.box.state = {
+            "values": {name: field.shown for name, field in fields.items()},
+            "options": {name: list(field.options) for name, field in self.settings.items() if field.options},
+            "off": [name for name, field in fields.items() if field.disabled],
+            "offReason": NO_COARSE_SYSTEM,
+            "wrong": {**{name: field.wrong for name, field in fields.items() if field.wrong}, **complaints},
+            "notes": {kind: blocks.remark for kind, blocks in self.blocks.items() if blocks.remark},
+            "reasons": {kind: blocks.reasons for kind, blocks in self.blocks.items() if blocks.reasons},
+            "changed": [name for name, field in fields.items() if self._is_changed(name, field)],
+            "canUndo": self._past.can_undo,
+            "canRedo": self._past.can_redo,
+        }
+
+    def _is_changed(self, name: str, field: Field) -> bool:
+        """Whether a field differs from its default."""
+        default = Field(field.declared, field.owner)
+        if name in self.blocks:
+            return name in BLOCKS and field.value != BLOCKS[name].default
+        return field.value != default.value
+
+    def _receive(self, message: dict[str, Any]) -> None:
+        """What the page asks for; what it does not know of is ignored."""
+        kind, name = message.get("kind"), str(message.get("field", ""))
+        acts = {"undo": self.undo, "redo": self.redo, "reset": self.reset}
+        if kind in acts:
+            acts[kind]()
+        elif kind == "example" and name in EXAMPLES:
+            self.load(EXAMPLES[name]())
+        elif kind in ("set", "default"):
+            field = self._fields().get(name)
+            if field is None or field.disabled:
+                return
+            if kind == "default":
+                field.put(field.declared.default)
+            elif name not in self.blocks or message.get("value") in field.options:
+                field.typed(message.get("value"))
 
 
-def _group(title: str) -> widgets.HTML:
-    heading = widgets.HTML(title, layout={"margin": "0"})
-    heading.add_class("wb-group")
-    return heading
+def device_parameter(asked_for: str) -> Parameter:
+    """The devices of this machine, and the one that the caller has named, such as opencl:1."""
+    choices = tuple(dict.fromkeys([*devices.names(), asked_for]))
+    return dataclasses.replace(RUN["device"], default=choices[0], choices=choices)

@@ -1,17 +1,11 @@
 // Colours and type of the page, so that a canvas fits a light and a dark theme alike.
 
-const FALLBACKS = {
-  ink: ["--jp-content-font-color1", "#212121"],
-  soft: ["--jp-content-font-color2", "#616161"],
-  rule: ["--jp-border-color2", "#e0e0e0"],
-  paper: ["--jp-layout-color0", "#ffffff"],
-  type: ["--jp-ui-font-family", "system-ui, sans-serif"],
-};
+const TOKENS = { ink: "--wb-ink", soft: "--wb-ink-2", rule: "--wb-hair", paper: "--wb-ground", type: "--wb-font" };
+const SEEN = ["data-jp-theme-light", "data-wb-theme", "data-wb-mode", "data-wb-by"];
 
 export function theme(element) {
   const style = getComputedStyle(element);
-  const read = ([name, fallback]) => style.getPropertyValue(name).trim() || fallback;
-  return Object.fromEntries(Object.entries(FALLBACKS).map(([key, pair]) => [key, read(pair)]));
+  return Object.fromEntries(Object.entries(TOKENS).map(([key, name]) => [key, style.getPropertyValue(name).trim()]));
 }
 
 // Black is the one curve colour that a dark page swallows.
@@ -21,6 +15,6 @@ export function onPage(colour, colours) {
 
 export function onThemeChange(react) {
   const observer = new MutationObserver(react);
-  observer.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-theme", "class"] });
+  for (const at of [document.body, document.documentElement]) observer.observe(at, { attributes: true, attributeFilter: SEEN });
   return () => observer.disconnect();
 }

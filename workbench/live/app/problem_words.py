@@ -1,0 +1,54 @@
+"""A problem in words, for the header: "8 bubbles in a cube", "128³ = 2.10 × 10⁶ unknowns", "density ratio 1000"."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from workbench.block_facts import facts
+from workbench.live.kit.number_text import count, number
+from workbench.problems import Problem
+
+SIDES = {"bubbles-2d": "square", "bubbles-3d": "cube"}
+DIMENSIONS = {
+    "two-layer": 2, "bubbles-2d": 2, "bubbles-3d": 3, "slabs-3d": 3, "poisson5": 2, "poisson7": 3, "poisson27": 3,
+    "poisson125": 3, "poisson-2d": 2, "poisson-3d": 3,
+}  # fmt: skip
+POWERS = {2: "²", 3: "³"}
+GROUPED = 1_000_000
+"""Unknowns up to which their number is written out."""
+
+
+def problem_words(problem: Problem) -> tuple[str, str]:
+    """The name of a problem, and what else distinguishes it; the second may be empty."""
+    parts = (_unknowns(problem), _ratio(problem))
+    return _name(problem), " · ".join(part for part in parts if part)
+
+
+def _name(problem: Any) -> str:
+    if problem.name in SIDES:
+        bubbles = len(problem.bubbles.split(";")) if problem.layout == "list" else problem.count
+        kind = "random bubble" if problem.layout == "random" else "bubble"
+        return f"{bubbles} {kind}{'s' * (bubbles != 1)} in a {SIDES[problem.name]}"
+    if problem.name == "matrix-file":
+        return f"Matrix {Path(problem.path).name}" if problem.path else "A matrix file, not chosen yet"
+    if problem.name == "suitesparse":
+        return f"Matrix {problem.matrix}"
+    if problem.name == "stand-in":
+        return f"Generated stand-in for {problem.of}"
+    return facts(type(problem)).label.partition(" (")[0]
+
+
+def _unknowns(problem: Any) -> str:
+    dimensions = DIMENSIONS.get(problem.name)
+    if dimensions is None:
+        return f"{count(problem.n - 1)}² unknowns" if problem.name == "poisson-fd" else ""
+    unknowns = problem.n**dimensions
+    written = count(unknowns) if unknowns <= GROUPED else number(float(unknowns))
+    return f"{count(problem.n)}{POWERS[dimensions]} = {written} unknowns"
+
+
+def _ratio(problem: Any) -> str:
+    """Heavy over light, whichever way the problem's parameter goes."""
+    contrast = getattr(problem, "contrast", None)
+    return f"density ratio {number(max(contrast, 1 / contrast))}" if contrast else ""

@@ -1,0 +1,51 @@
+"""The frame of the page: rail, header, help, tour and keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import anywidget
+import traitlets
+
+from workbench.errors import InputError
+from workbench.live.app import glossary
+from workbench.live.kit.assets import module, style_sheet
+
+Act = Callable[[], object]
+
+
+class Shell(anywidget.AnyWidget):
+    """views: what the rail lists, each {"key", "title", "parts": [{"key", "title"}]}. shown: the part in front, as
+    "compare.race"; set by both sides. acts: what "undo" and "redo" do. link: returns the text of the share link.
+    """
+
+    _esm = module("app/shell.js")
+    _css = style_sheet()
+
+    views = traitlets.List().tag(sync=True)
+    shown = traitlets.Unicode().tag(sync=True)
+    problem = traitlets.Dict().tag(sync=True)
+    """The present problem in words: {"name", "facts"}."""
+    can_undo = traitlets.Bool(False).tag(sync=True)
+    terms = traitlets.Dict().tag(sync=True)
+    pages = traitlets.List().tag(sync=True)
+    """Pages of documentation: [name, title]."""
+
+    def __init__(self, acts: Mapping[str, Act], link: Callable[[], str]) -> None:
+        super().__init__(terms=glossary.terms(), pages=[list(page) for page in glossary.PAGES.items()])
+        self._acts, self._link = dict(acts), link
+        self.on_msg(self._receive)
+
+    def _receive(self, _widget: Any, content: Any, _buffers: Any) -> None:
+        kind = content.get("kind") if isinstance(content, dict) else None
+        try:
+            if kind in self._acts:
+                self._acts[kind]()
+            elif kind == "link":
+                self.send({"kind": "link", "text": self._link()})
+            elif kind == "docs":
+                name = str(content.get("page"))
+                self.send({"kind": "docs", "title": glossary.PAGES.get(name, name), "html": glossary.page(name)})
+        except InputError as error:
+            self.send({"kind": "said", "text": str(error)})

@@ -1,0 +1,177 @@
+"""The fields of a form, as Python sees them: values with bounds, and a choice among the blocks of one kind.
+
+They are plain traits and no widgets: one `FormView` shows them all over one connection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import traitlets
+
+from workbench.block_facts import is_inverse, parameter_label
+from workbench.data_files import path_of
+from workbench.errors import InputError
+from workbench.registry import Block, Parameter, lookup, registered
+
+Changed = Callable[[], None]
+
+
+class Field(traitlets.HasTraits):
+    """One value of a form. owner: the block that it belongs to, or "run"."""
+
+    value = traitlets.Any()
+    options = traitlets.Tuple()
+    disabled = traitlets.Bool(False)
+
+    def __init__(self, declared: Parameter, owner: str) -> None:
+        super().__init__(options=tuple(declared.choices))
+        self.declared, self.owner = declared, owner
+        self.label = parameter_label(owner, declared.name)
+        self.inverse = is_inverse(owner, declared.name)
+        self.wrong = ""
+        self.put(declared.default)
+
+    def put(self, value: Any) -> None:
+        """Show a value of the block; one that the menu does not list, such as rhs random:16, is added to it."""
+        if self.options and value not in self.options:
+            self.options = (*self.options, value)
+        is_text = self.declared.kind in (float, str) or bool(self.declared.empty)
+        self.value = as_text(value) if is_text and not self.options else value
+
+    def read(self) -> Any:
+        """The value of the block, checked. Raises InputError."""
+        value = self.value
+        if self.declared.empty and not str(value).strip():
+            value = None
+        if self.declared.name == "path" and value:
+            value = str(path_of(value))
+        return self.declared.check(value, "" if self.owner == "run" else self.owner)
+
+    def typed(self, text: Any) -> None:
+        """Take what was typed or chosen on the page."""
+        if self.declared.kind is int and not self.declared.empty:
+            text = _whole(text)
+        self.value = self._flipped(text) if self.inverse else text
+
+    @property
+    def shown(self) -> Any:
+        """What the page shows."""
+        return self._flipped(self.value) if self.inverse else self.value
+
+    def sentence(self, error: InputError) -> str:
+        """What is wrong, with the readable name in place of the name in code."""
+        words = str(error).removeprefix(f"{self.owner}: ")
+        if self.inverse:
+            low, high = self.declared.low, self.declared.high
+            bounds = f"{as_text(1 / high)} to {as_text(1 / low)}" if low and high else "above 0"
+            words = f"{self.declared.name} must be {bounds}, got {self.shown}"
+        return f"{self.label}{words.removeprefix(self.declared.name)}" if words.startswith(self.declared.name) else words
+
+    def _flipped(self, value: Any) -> Any:
+        """The reciprocal as text; what is no number stays as it is, and is refused where it is read."""
+        try:
+            number = float(value)
+            return as_text(float(f"{1 / number:.15g}"))
+        except (TypeError, ValueError, ZeroDivisionError, OverflowError):
+            return value
+
+
+class Choice(Field):
+    """The block of one kind, by name."""
+
+    def __init__(self, kind: str, chosen: str) -> None:
+        super().__init__(Parameter(kind, str, chosen, ""), "run")
+        self.options = tuple(registered(kind))
+
+
+class BlockChoice:
+    """The choice of one kind of block with the fields of the block chosen.
+
+    changed: called after every change. told: called when a sentence below the choice is another.
+    """
+
+    def __init__(self, kind: str, changed: Changed, chosen: str, told: Changed = lambda: None) -> None:
+        check_listed(kind, chosen)
+        self.kind = kind
+        self.choice = Choice(kind, chosen)
+        self.fields: dict[str, Field] = {}
+        self.reasons: dict[str, str] = {}
+        """Why blocks are not offered, by name."""
+        self.remark = self.complaint = ""
+        self._changed, self._told = changed, told
+        self._rebuild()
+        self.choice.observe(self._chosen, "value")
+
+    @property
+    def cls(self) -> type[Block]:
+        """The class of the block chosen."""
+        return lookup(self.kind, str(self.choice.value))
+
+    def block(self) -> Block:
+        """The block as the fields describe it. Raises InputError with the sentence for a wrong value."""
+        return self.cls.create({name: field.read() for name, field in self.fields.items()})
+
+    def load(self, block: Block) -> None:
+        """Show a block."""
+        check_listed(self.kind, block.name)
+        self.choice.value = block.name
+        for name, field in self.fields.items():
+            field.put(getattr(block, name))
+
+    def offer(self, reasons: dict[str, str]) -> None:
+        """Which blocks cannot be chosen, and why."""
+        self.reasons = {name: reason for name, reason in reasons.items() if reason}
+        self.choice.options = tuple(name for name in registered(self.kind) if name not in self.reasons)
+
+    def note(self, sentence: str) -> None:
+        """Say something below the choice until another block is chosen; empty for nothing."""
+        self._say(sentence, self.complaint)
+
+    def complain(self, sentence: str) -> None:
+        """Say below the choice why the block chosen cannot be used here; empty for nothing."""
+        self._say(self.remark, sentence)
+
+    def _say(self, remark: str, complaint: str) -> None:
+        if (remark, complaint) != (self.remark, self.complaint):
+            self.remark, self.complaint = remark, complaint
+            self._told()
+
+    def all_fields(self) -> Iterable[tuple[str, Field]]:
+        """The fields of the block chosen, by the names that the page uses."""
+        return ((f"{self.kind}.{name}", field) for name, field in self.fields.items())
+
+    def _chosen(self, _change: Any) -> None:
+        self.note("")
+        self._rebuild()
+        self._changed()
+
+    def _rebuild(self) -> None:
+        self.fields = {declared.name: Field(declared, self.cls.name) for declared in self.cls.parameters()}
+        for field in self.fields.values():
+            field.observe(lambda _change: self._changed(), "value")
+
+
+def check_listed(kind: str, name: str) -> None:
+    """Raise InputError for a block that no form offers."""
+    if name not in registered(kind):
+        raise InputError(f"{name} is no {kind} that the form offers; run it by configure({kind}=...) or in a RaceView")
+
+
+def as_text(value: object) -> str:
+    """A value as one types it, with all its digits; None is empty."""
+    if value is None:
+        return ""
+    if not isinstance(value, float):
+        return str(value)
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value)
+
+
+def _whole(text: Any) -> Any:
+    """The whole number that a text is; the text itself where it is none."""
+    try:
+        return int(str(text).replace("\u2009", "").replace(" ", ""))
+    except ValueError:
+        return text

@@ -1,0 +1,37 @@
+"""The form on the page: one widget that draws all fields from a schema, over one connection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import anywidget
+import traitlets
+
+from workbench.live.kit.assets import module, style_sheet
+
+Receive = Callable[[dict[str, Any]], object]
+
+
+class FormView(anywidget.AnyWidget):
+    """schema: what can be chosen, sent once; see `form_schema`. state: what is chosen, and what is wrong with it.
+
+    state["values"] by name of the field; "options", "off", "wrong" and "notes" likewise where there are any; "reasons"
+    by kind and name of the blocks that cannot be chosen. receive: called with each message of the page, such as
+    {"kind": "set", "field": "problem.n", "value": "64"}.
+    """
+
+    _esm = module("kit/form.js")
+    _css = style_sheet()
+
+    schema = traitlets.Dict().tag(sync=True)
+    state = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, schema: dict[str, Any], receive: Receive) -> None:
+        super().__init__(schema=schema)
+        self._take = receive
+        self.on_msg(self._receive)
+
+    def _receive(self, _widget: Any, content: Any, _buffers: Any) -> None:
+        if isinstance(content, dict):
+            self._take(content)

@@ -1,0 +1,83 @@
+"""The bar above the form: buttons of a run, the phases of its setup, its progress, and what is going on in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import traitlets
+
+from workbench.live.kit.assets import module
+from workbench.live.kit.controls import ENDED
+from workbench.live.kit.status import StatusLine
+from workbench.run import State
+
+Act = Callable[[], object]
+RUN = "run what the form says; while another run is active it is queued"
+
+
+class Press(traitlets.HasTraits):
+    """One button: whether it can be pressed, its words, and why."""
+
+    disabled = traitlets.Bool(False)
+    description = traitlets.Unicode()
+    tooltip = traitlets.Unicode()
+
+    def __init__(self, description: str, tooltip: str, act: Act) -> None:
+        super().__init__(description=description, tooltip=tooltip)
+        self._act = act
+
+    def click(self) -> None:
+        """Press it, as the page does."""
+        self._act()
+
+
+class RunBar(StatusLine):
+    """Run, Pause or Resume, +1, Stop, Stop all, each enabled only where it makes sense.
+
+    `say` sets the sentence. progress: phases of the setup [name, seconds, done], iterations, those left by estimate,
+    its basis, seconds spent and left, the position in the queue, and when the run ended.
+    """
+
+    _esm = module("solve/runbar.js")
+
+    buttons = traitlets.Dict().tag(sync=True)
+    progress = traitlets.Dict().tag(sync=True)
+    wrong = traitlets.Bool(False).tag(sync=True)
+    """Whether the sentence is about a field, to which the page then offers a link."""
+
+    def __init__(self, run: Act, pause: Act, step: Act, stop: Act, stop_all: Act) -> None:
+        super().__init__()
+        self.run = Press("Run", RUN, run)
+        self.pause = Press("Pause", "hold the run and those that are queued; Resume lets them continue", pause)
+        self.step = Press("+1", "make one iteration and hold; also starts a run", step)
+        self.stop = Press("Stop", "end the run; what was computed stays", stop)
+        self.stop_all = Press("Stop all", "end the run, and take those that are queued out of the queue", stop_all)
+        self._presses = {name: getattr(self, name) for name in ("run", "stop", "pause", "step", "stop_all")}
+        self.on_msg(self._pressed)
+        self.show(State.IDLE)
+
+    def show(self, state: State, alive: int = 0, why_not: str = "") -> None:
+        """Enable what the state of the present run allows, and the number of those that have not ended.
+
+        why_not: why what the form says cannot be run, which is then the tooltip of Run. Only changes are sent.
+        """
+        ended = state in ENDED
+        paused = state is State.PAUSED
+        self.run.disabled = bool(why_not)
+        self.run.tooltip = f"cannot run: {why_not}" if why_not else RUN
+        self.pause.disabled = not (paused or state is State.RUNNING)
+        self.pause.description = "Resume" if paused else "Pause"
+        self.step.disabled = not (paused or (ended and not why_not))
+        self.stop.disabled = ended
+        self.stop_all.disabled = alive < 2
+        self.wrong = bool(why_not)
+        self.buttons = {
+            name: {"off": press.disabled, "words": press.description, "tip": press.tooltip}
+            for name, press in self._presses.items()
+        }
+
+    def _pressed(self, _widget: Any, content: Any, _buffers: Any) -> None:
+        press = self._presses.get(content.get("press", "")) if isinstance(content, dict) else None
+        if press is not None and not press.disabled:
+            press.click()

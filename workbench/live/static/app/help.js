@@ -1,0 +1,94 @@
+import { element } from "../kit/page.js";
+import { tellKernel } from "../transport/kernel.js";
+
+// The help panel: keys, pages of documentation, a block's text, and the tour.
+
+const KEYS = [
+  ["1 to 6", "Build, Solve, Compare, Inspect, Learn, Runs"],
+  ["R", "run"],
+  ["S", "stop"],
+  ["/", "search the choices of this view"],
+  ["?", "this panel"],
+  ["Esc", "close a menu, this panel, or the tour"],
+  ["arrow keys", "in a plot: move; in a menu or the rail: the next one"],
+  ["+ and −, 0", "in a plot: zoom, reset"],
+];
+
+export function helpPanel(model, startTour) {
+  const panel = element("dialog", "wb-help");
+  panel.setAttribute("data-lm-suppress-shortcuts", "true");
+  const head = element("div", "wb-head");
+  const title = element("h2", "", "");
+  const back = helpButton("All help", () => open());
+  const close = helpButton("Close", () => panel.close());
+  head.append(title, element("span", "wb-fill"), back, close);
+  const body = element("div", "wb-helpbody");
+  panel.append(head, body);
+  document.body.append(panel);
+  panel.addEventListener("click", (event) => {
+    if (event.target === panel) panel.close();
+  });
+
+  function show(words, ...content) {
+    title.textContent = words;
+    back.hidden = words === "Help";
+    body.replaceChildren(...content);
+    if (!panel.open) panel.showModal();
+    body.scrollTop = 0;
+  }
+
+  function open() {
+    const keys = element("dl", "wb-keys");
+    for (const [key, meaning] of KEYS) {
+      const name = element("dt", "");
+      name.append(element("kbd", "wb-key", key));
+      keys.append(name, element("dd", "", meaning));
+    }
+    const pages = element("div", "wb-pageslist");
+    for (const [name, words] of model.get("pages")) pages.append(helpButton(words, () => tellKernel(model, { kind: "docs", page: name })));
+    const tour = helpButton("Start the tour (two minutes)", () => {
+      panel.close();
+      startTour();
+    });
+    tour.className = "wb-btn";
+    const hint = element("p", "wb-note", "Rest the pointer on a term of the page, or move to its field by Tab, to read its sentence of the glossary.");
+    show("Help", tour, element("h3", "", "Keys"), keys, element("h3", "", "Pages"), pages, hint);
+  }
+
+  function html(words, text) {
+    const made = element("div", "wb-docs");
+    made.innerHTML = text;
+    show(words, made);
+  }
+
+  function block(facts) {
+    const list = element("dl", "wb-keys");
+    const rows = [["Name in code", facts.code], ["Formula", facts.formula], ["Cost", facts.cost], ["Source", facts.source]];
+    for (const [name, words] of rows.filter(([, words]) => words)) list.append(element("dt", "", name), element("dd", "", words));
+    const page = model.get("pages").find(([name]) => name === facts.docs);
+    const more = page ? [helpButton(`Page “${page[1]}”`, () => tellKernel(model, { kind: "docs", page: page[0] }))] : [];
+    show(facts.label, list, element("pre", "wb-about", facts.about), ...more);
+  }
+
+  function text(words, sentence, content) {
+    const area = element("textarea", "wb-input wb-copy");
+    [area.value, area.readOnly, area.rows] = [content, true, 6];
+    show(words, element("p", "", sentence), area);
+    area.select();
+  }
+
+  return {
+    open,
+    show: html,
+    block,
+    text,
+    close: () => panel.remove(),
+  };
+}
+
+function helpButton(words, act) {
+  const made = element("button", "wb-link", words);
+  made.type = "button";
+  made.addEventListener("click", act);
+  return made;
+}

@@ -1,0 +1,215 @@
+import { icon } from "../kit/icons.js";
+import { element, write } from "../kit/page.js";
+import { chosenTheme, chooseTheme } from "../kit/themechoice.js";
+import { tellKernel } from "../transport/kernel.js";
+import { watchTerms } from "./glossary.js";
+import { helpPanel } from "./help.js";
+import { watchKeys } from "./keys.js";
+import { startTour } from "./tour.js";
+
+// The frame of the page. The views themselves are other widgets beside this one; which of them is in front is said by a
+// style sheet, so that turning to a view needs no answer from the kernel.
+
+const THEMES = [["auto", "Theme"], ["light", "Light"], ["dark", "Dark"]];
+let shells = 0;
+
+function render({ model, el }) {
+  const own = String((shells += 1));
+  el.classList.add("wb-shell");
+  const sheet = document.createElement("style");
+  const rail = element("nav", "wb-rail");
+  rail.setAttribute("aria-label", "Views");
+  const tabs = element("div", "wb-tabs");
+  tabs.setAttribute("role", "tablist");
+  tabs.setAttribute("aria-label", "Views");
+  const foot = element("div", "wb-foot");
+  rail.append(tabs, foot);
+  const top = element("header", "wb-top");
+  el.append(sheet, rail, top);
+  let root = null;
+
+  // The view that was in front of each part, so that the rail returns to it.
+  const latest = {};
+  const present = () => {
+    const [key] = model.get("shown").split(".");
+    return model.get("views").find((view) => view.key === key);
+  };
+
+  function go(shown, focus = false) {
+    const place = shown.includes(".") ? shown : (latest[shown] ?? `${shown}.${model.get("views").find((view) => view.key === shown)?.parts[0]?.key}`);
+    if (place.endsWith(".undefined")) return;
+    model.set("shown", place);
+    model.save_changes();
+    window.scrollTo({ top: 0 });
+    if (focus) tabs.querySelector("[aria-selected=true]").focus();
+  }
+
+  function show() {
+    const shown = model.get("shown");
+    const view = present();
+    if (!view) return;
+    latest[view.key] = shown;
+    sheet.textContent = `[data-shell="${own}"] .wb-pane:not(.wb-pane-${shown.replace(".", "-")}) { display: none !important; }`;
+    if (root) root.dataset.view = view.key;
+    for (const tab of tabs.children) {
+      const chosen = tab.dataset.key === view.key;
+      tab.setAttribute("aria-selected", chosen);
+      tab.tabIndex = chosen ? 0 : -1;
+    }
+    write(title, view.title);
+    parts.hidden = view.parts.length < 2;
+    parts.setAttribute("aria-label", `part of ${view.title}`);
+    parts.replaceChildren(...view.parts.map((part) => partButton(view, part, shown)));
+    // What was hidden has had no size.
+    window.dispatchEvent(new Event("resize"));
+  }
+
+  function drawRail() {
+    tabs.replaceChildren(...model.get("views").map((view, place) => railButton(view, place)));
+    show();
+  }
+
+  function railButton(view, place) {
+    const made = element("button", "wb-tab");
+    made.type = "button";
+    made.dataset.key = view.key;
+    made.setAttribute("role", "tab");
+    made.title = `${view.title} (key ${place + 1})`;
+    made.append(icon(view.key), element("span", "", view.title));
+    made.addEventListener("click", () => go(view.key));
+    return made;
+  }
+
+  function partButton(view, part, shown) {
+    const made = element("button", "", part.title);
+    made.type = "button";
+    made.setAttribute("role", "radio");
+    const chosen = shown === `${view.key}.${part.key}`;
+    made.setAttribute("aria-checked", chosen);
+    made.tabIndex = chosen ? 0 : -1;
+    made.addEventListener("click", () => {
+      go(`${view.key}.${part.key}`);
+      parts.querySelector("[aria-checked=true]")?.focus();
+    });
+    return made;
+  }
+
+  arrows(tabs, (place) => go(model.get("views")[place].key, true), () => model.get("views").indexOf(present()), () => tabs.children.length);
+  const title = element("h1", "", "");
+  const chip = element("button", "wb-chip");
+  chip.type = "button";
+  chip.title = "change the problem in Build";
+  const [name, facts] = [element("b", ""), element("span", "wb-sub")];
+  chip.append(name, facts);
+  chip.addEventListener("click", () => go("build"));
+  const parts = element("div", "wb-seg");
+  parts.setAttribute("role", "radiogroup");
+  arrows(parts, (place) => parts.children[place].click(), () => [...parts.children].findIndex((at) => at.getAttribute("aria-checked") === "true"), () => parts.children.length);
+  const said = element("span", "wb-note wb-said");
+  said.setAttribute("role", "status");
+  const undo = quiet("Undo", "take the last change back", () => tellKernel(model, { kind: "undo" }));
+  const share = quiet("Share link", "copy a text from which anyone opens this problem and method", () => tellKernel(model, { kind: "link" }));
+  top.append(title, chip, parts, element("span", "wb-fill"), said, undo, share);
+  const help = helpPanel(model, () => startTour(root, go));
+  const themeButton = quiet("", "the system's or JupyterLab's theme, light, or dark", nextTheme);
+  const projector = quiet("Projector", "larger type and thicker lines", () => {
+    const at = document.documentElement.dataset;
+    at.wbMode = at.wbMode === "projector" ? "" : "projector";
+    showMode();
+  });
+  projector.prepend(icon("projector"));
+  const openHelp = quiet("Help", "keys, pages and a tour (key ?)", help.open);
+  openHelp.prepend(icon("help"));
+  foot.append(themeButton, projector, openHelp);
+
+  function nextTheme() {
+    const place = THEMES.findIndex(([choice]) => choice === chosenTheme());
+    chooseTheme(THEMES[(place + 1) % THEMES.length][0]);
+    showMode();
+  }
+
+  function showMode() {
+    const [, words] = THEMES.find(([choice]) => choice === chosenTheme()) ?? THEMES[0];
+    themeButton.replaceChildren(icon("theme"), element("span", "", words));
+    projector.setAttribute("aria-pressed", document.documentElement.dataset.wbMode === "projector");
+  }
+
+  function showProblem() {
+    const problem = model.get("problem");
+    write(name, problem.name ?? "");
+    write(facts, problem.facts ? ` · ${problem.facts}` : "");
+    undo.disabled = !model.get("can_undo");
+  }
+
+  let silence = 0;
+  function say(words) {
+    write(said, words);
+    clearTimeout(silence);
+    silence = setTimeout(() => write(said, ""), 6000);
+  }
+
+  async function receive(content) {
+    if (content.kind === "said") say(content.text);
+    if (content.kind === "docs") help.show(content.title, content.html);
+    if (content.kind !== "link") return;
+    try {
+      await navigator.clipboard.writeText(content.text);
+      say("Link text copied.");
+    } catch (refused) {
+      help.text("Share link", "The page may not write to the clipboard here. Select the text and copy it.", content.text);
+    }
+  }
+
+  const listeners = [["change:shown", show], ["change:views", drawRail], ["change:problem", showProblem], ["change:can_undo", showProblem], ["msg:custom", receive]];
+  for (const [event, act] of listeners) model.on(event, act);
+  drawRail();
+  showProblem();
+  showMode();
+  let ends = [];
+  const frame = requestAnimationFrame(() => {
+    root = el.closest(".wb-workbench");
+    root.dataset.shell = own;
+    document.body.classList.toggle("wb-alone", Boolean(document.body.dataset.voila));
+    show();
+    const onHelp = (event) => {
+      event.preventDefault();
+      help.block(event.detail);
+    };
+    root.addEventListener("wb-help", onHelp);
+    ends = [
+      () => root.removeEventListener("wb-help", onHelp),
+      watchTerms(root, () => model.get("terms")),
+      watchKeys(root, { views: () => model.get("views").map((view) => view.key), go, help: help.open }),
+    ];
+  });
+  return () => {
+    cancelAnimationFrame(frame);
+    clearTimeout(silence);
+    for (const end of ends) end();
+    for (const [event, act] of listeners) model.off(event, act);
+    help.close();
+    el.replaceChildren();
+  };
+}
+
+function quiet(words, tip, act) {
+  const made = element("button", "wb-quiet", "");
+  made.type = "button";
+  made.title = tip;
+  made.append(element("span", "", words));
+  made.addEventListener("click", act);
+  return made;
+}
+
+// Arrow keys, Home and End move within a row or a column of buttons of which one is chosen.
+function arrows(host, go, present, size) {
+  host.addEventListener("keydown", (event) => {
+    const steps = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
+    const ends = { Home: 0, End: size() - 1 };
+    if (!(event.key in steps) && !(event.key in ends)) return;
+    event.preventDefault();
+    go(event.key in ends ? ends[event.key] : (present() + steps[event.key] + size()) % size());
+  });
+}
+
+export default { render };

@@ -1,0 +1,76 @@
+import { element } from "../kit/page.js";
+
+// A tour of the page: a card beside each of a few parts. It can be left at any time, also by Escape.
+
+const STEPS = [
+  ["build", ".wb-page-build", "Build a problem", "Draw bubbles, write the coefficients of a Poisson problem, or open a matrix file. What you build is the problem of every other view."],
+  ["solve", ".wb-form [data-field=preconditioner]", "Choose a method", "The solver, level 1 (a preconditioner) and level 2 (deflation). Each choice has its formula, its cost and its source; “help” says more."],
+  ["solve", ".wb-runbar", "Run it", "R runs, S stops, +1 makes one iteration. Hatched is the setup, solid are the iterations, and how many are left is an estimate."],
+  ["solve", ".wb-convergence, .wb-plot", "Watch it converge", "The residual after each iteration. A good method is a steep line; a plateau is a component that CG reduces slowly."],
+  ["compare", ".wb-page-compare", "Compare methods", "A race runs several methods on the same problem; a sweep varies one or two parameters. Times include the setup."],
+  ["inspect", ".wb-page-inspect", "Look inside a run", "Where the time went, kernel by kernel, and which eigenvalues CG has found. Learn has the method line by line."],
+];
+
+export function startTour(root, go) {
+  const card = element("div", "wb-tour");
+  card.popover = "manual";
+  card.setAttribute("role", "dialog");
+  card.setAttribute("aria-label", "Tour");
+  card.tabIndex = -1;
+  root.append(card);
+  const before = document.activeElement;
+  const steps = STEPS.filter(([view]) => root.querySelector(`.wb-page-${view}`));
+  let place = 0;
+
+  function show() {
+    const [view, selector, title, words] = steps[place];
+    go(view);
+    root.querySelector(".wb-toured")?.classList.remove("wb-toured");
+    const at = [...root.querySelectorAll(selector)].find((found) => found.checkVisibility());
+    at?.classList.add("wb-toured");
+    at?.scrollIntoView({ block: "nearest" });
+    const acts = element("div", "wb-acts");
+    const back = tourButton("Back", () => move(-1), "wb-btn");
+    back.disabled = place === 0;
+    const next = tourButton(place + 1 < steps.length ? "Next" : "Done", () => move(1), "wb-btn wb-primary");
+    acts.append(tourButton("Leave the tour", end, "wb-link"), element("span", "wb-fill"), back, next);
+    card.replaceChildren(element("p", "wb-note", `${place + 1} of ${steps.length}`), element("h3", "", title), element("p", "", words), acts);
+    card.showPopover();
+    const box = at?.getBoundingClientRect();
+    const [width, height] = [card.offsetWidth, card.offsetHeight];
+    const right = box && box.right + width + 16 < document.documentElement.clientWidth;
+    const left = right ? box.right + 12 : Math.min(box?.left ?? 80, document.documentElement.clientWidth - width - 16);
+    const top = right ? box.top : (box?.bottom ?? 80) + height + 16 < innerHeight ? (box?.bottom ?? 80) + 12 : innerHeight - height - 24;
+    card.style.left = `${Math.max(8, left)}px`;
+    card.style.top = `${Math.max(8, Math.min(top, innerHeight - height - 8))}px`;
+    next.focus();
+  }
+
+  function move(by) {
+    place += by;
+    if (place >= steps.length) end();
+    else show();
+  }
+
+  function end() {
+    root.querySelector(".wb-toured")?.classList.remove("wb-toured");
+    card.remove();
+    before?.focus?.();
+  }
+
+  card.addEventListener("keydown", (event) => {
+    const acts = { Escape: end, ArrowRight: () => move(1), ArrowLeft: () => place > 0 && move(-1) };
+    if (!(event.key in acts)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    acts[event.key]();
+  });
+  show();
+}
+
+function tourButton(words, act, kind) {
+  const made = element("button", kind, words);
+  made.type = "button";
+  made.addEventListener("click", act);
+  return made;
+}

@@ -1,0 +1,106 @@
+import { element } from "./page.js";
+
+// The menu of a choice: grouped, searched by typing, by keyboard and pointer. What cannot run is listed with its reason.
+
+// options(): [{ value, label, code, group, formula, cost, reason }]. pick(value) is called with what was chosen.
+export function choiceMenu(button, label, options, chosen, pick) {
+  const menu = element("div", "wb-menu");
+  menu.popover = "auto";
+  menu.setAttribute("data-lm-suppress-shortcuts", "true");
+  const search = element("input", "wb-search");
+  search.type = "search";
+  search.placeholder = "Search by name, code or formula";
+  search.setAttribute("aria-label", `search ${label}`);
+  search.setAttribute("role", "combobox");
+  search.setAttribute("aria-expanded", "true");
+  const list = element("div", "wb-options");
+  list.setAttribute("role", "listbox");
+  list.setAttribute("aria-label", label);
+  menu.append(search, list);
+  let rows = [];
+  let active = -1;
+
+  function fill() {
+    const words = search.value.toLowerCase().split(/\s+/);
+    const found = options().filter((option) => {
+      const text = [option.label, option.code, option.group, option.formula].join(" ").toLowerCase();
+      return words.every((word) => text.includes(word));
+    });
+    list.replaceChildren();
+    rows = [];
+    let group = "";
+    for (const option of found) {
+      if (option.group !== group) list.append(element("h4", "", (group = option.group)));
+      rows.push(row(option));
+      list.append(rows.at(-1));
+    }
+    if (!found.length) list.append(element("p", "wb-note", "No choice has these words."));
+    activate(Math.max(0, rows.findIndex((at) => at.dataset.value === chosen())));
+  }
+
+  function row(option) {
+    const made = element("div", "wb-option");
+    made.setAttribute("role", "option");
+    made.setAttribute("aria-selected", option.value === chosen());
+    made.dataset.value = option.value;
+    made.id = `${button.id}-${option.value}`;
+    made.append(element("span", "wb-name", option.label), element("code", "", option.code));
+    if (option.reason) {
+      made.setAttribute("aria-disabled", "true");
+      made.append(element("span", "wb-note wb-reason", `Cannot run: ${option.reason}.`));
+    } else if (option.formula || option.cost) {
+      made.append(element("span", "wb-note wb-m", option.formula), element("span", "wb-note", option.cost));
+    }
+    made.addEventListener("click", () => choose(made));
+    return made;
+  }
+
+  function activate(place) {
+    rows[active]?.classList.remove("wb-active");
+    active = Math.min(Math.max(place, 0), rows.length - 1);
+    const at = rows[active];
+    at?.classList.add("wb-active");
+    search.setAttribute("aria-activedescendant", at?.id ?? "");
+    at?.scrollIntoView({ block: "nearest" });
+  }
+
+  function choose(at) {
+    if (!at || at.getAttribute("aria-disabled")) return;
+    menu.hidePopover();
+    button.focus();
+    pick(at.dataset.value);
+  }
+
+  function open() {
+    search.value = "";
+    menu.showPopover();
+    const at = button.getBoundingClientRect();
+    const [width, height] = [menu.offsetWidth, menu.offsetHeight];
+    const below = at.bottom + height < innerHeight || at.top < height;
+    menu.style.left = `${Math.max(0, Math.min(at.left, document.documentElement.clientWidth - width))}px`;
+    menu.style.top = `${below ? Math.max(0, Math.min(at.bottom, innerHeight - height)) : at.top - height}px`;
+    fill();
+    search.focus();
+  }
+
+  search.addEventListener("input", fill);
+  menu.addEventListener("keydown", (event) => {
+    const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 };
+    if (event.key in moves) activate(active + moves[event.key]);
+    else if (event.key === "Enter") choose(rows[active]);
+    else if (event.key === "Tab") menu.hidePopover();
+    else return;
+    if (event.key !== "Tab") event.preventDefault();
+  });
+  menu.addEventListener("toggle", (event) => button.setAttribute("aria-expanded", event.newState === "open"));
+  button.setAttribute("aria-haspopup", "listbox");
+  button.setAttribute("aria-expanded", "false");
+  button.addEventListener("click", open);
+  button.addEventListener("keydown", (event) => {
+    if (event.key === "ArrowDown" || event.key === "/") {
+      event.preventDefault();
+      open();
+    }
+  });
+  return menu;
+}

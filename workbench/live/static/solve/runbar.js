@@ -1,0 +1,129 @@
+import { icon } from "../kit/icons.js";
+import { nameSliders } from "../kit/labels.js";
+import { watchKernel } from "../kit/lostkernel.js";
+import { countText, timeText } from "../kit/numbers.js";
+import { element, write } from "../kit/page.js";
+import { ANSWER_MS, tellKernel } from "../transport/kernel.js";
+import { turns } from "../transport/throttle.js";
+
+// The bar of a run, pinned to the top: buttons, phases and progress, and a sentence that screen readers read out.
+
+const BUTTONS = [["run", "play", "R"], ["stop", "stop", "S"], ["pause", "pause", ""], ["step", "", ""], ["stop_all", "", ""]];
+const SIGNS = { good: "good", bad: "bad", busy: "busy" };
+const SHORTEST = 0.01; // of the whole: shorter phases are in the time of the setup and have no segment
+
+function render({ model, el }) {
+  el.classList.add("wb-runbar-host");
+  const root = element("div", "wb-runbar");
+  root.setAttribute("data-lm-suppress-shortcuts", "true");
+  const made = new Map(BUTTONS.map(([name, sign, key]) => [name, press(name, sign, key)]));
+  const state = element("div", "wb-state");
+  const bar = element("div", "wb-phases");
+  const line = element("div", "wb-line");
+  const sign = element("span", "wb-sign");
+  const words = element("span", "wb-words");
+  words.setAttribute("role", "status");
+  words.setAttribute("aria-live", "polite");
+  const toField = element("button", "wb-link", "Show the field");
+  toField.type = "button";
+  toField.addEventListener("click", showField);
+  const when = element("span", "wb-note wb-when");
+  line.append(sign, words, toField);
+  state.append(bar, line, when);
+  root.append(...made.values(), state);
+  el.append(root);
+
+  function press(name, sign, key) {
+    const button = element("button", name === "run" ? "wb-btn wb-primary" : "wb-btn");
+    button.type = "button";
+    button.dataset.act = name;
+    if (sign) button.append(icon(sign));
+    button.append(element("span", "", ""));
+    if (key) button.append(element("kbd", "wb-key", key));
+    button.addEventListener("click", () => tellKernel(model, { press: name }));
+    return button;
+  }
+
+  function showButtons() {
+    for (const [name, { off, words: text, tip }] of Object.entries(model.get("buttons"))) {
+      const button = made.get(name);
+      write(button.querySelector("span"), text);
+      [button.disabled, button.title] = [off, tip];
+      button.setAttribute("aria-label", name === "step" ? "One iteration" : text);
+      if (name === "stop_all") button.hidden = off;
+    }
+    toField.hidden = !model.get("wrong");
+  }
+
+  // To a screen reader and to tests the sentence is always there; what has ended is shown by the result below.
+  const isTurn = turns(ANSWER_MS);
+  function showWords() {
+    const [tone, now] = [model.get("tone"), model.get("state")];
+    words.dataset.state = now;
+    words.dataset.tone = tone;
+    write(words, model.get("text"));
+    const ended = now === "done" && tone !== "bad";
+    line.classList.toggle("wb-heard", ended);
+    sign.replaceChildren(...(SIGNS[tone] ? [icon(SIGNS[tone], `wb-${tone}`)] : []));
+    root.dataset.tone = tone;
+    if (isTurn()) tellKernel(model, { kind: "read" });
+  }
+
+  function showProgress() {
+    const { phases = [], iterations = 0, left, spent = 0, ahead = 0, endedAt = "", state: now } = model.get("progress");
+    bar.hidden = !phases.length && !iterations;
+    bar.classList.toggle("wb-ended", Boolean(endedAt));
+    const setup = phases.reduce((sum, [, seconds]) => sum + seconds, 0);
+    const whole = setup + spent;
+    const shown = endedAt ? phases.filter(([, seconds]) => seconds >= SHORTEST * whole) : phases;
+    const parts = shown.map(([name, seconds, done]) => segment(name, done ? timeText(seconds) : "…", "wb-hatched", done ? 1 : 0.5, seconds));
+    if (iterations || endedAt) {
+      const share = endedAt ? 1 : left == null ? 0 : iterations / (iterations + left);
+      const text = endedAt ? timeText(spent) : left == null ? countText(iterations) : `${countText(iterations)} of about ${countText(iterations + left)}`;
+      parts.push(segment("iterations", text, "wb-solid", share, Math.max(spent, whole / 4)));
+    }
+    parts.unshift(...(parts.length > 1 ? [segment("setup", timeText(setup), "wb-hatched wb-allsetup", 1, setup)] : []));
+    bar.replaceChildren(...parts);
+    write(when, endedAt ? `finished ${endedAt}, ${timeText(whole)}` : ahead ? `${ahead} ahead in the queue` : "");
+    bar.title = endedAt || now === "queued" ? "hatched: setup; solid: iterations" : "";
+  }
+
+  function segment(name, text, kind, share, weight) {
+    const part = element("span", kind);
+    part.style.setProperty("--w", Math.max(weight, 1e-9));
+    const track = element("i", "");
+    track.style.setProperty("--p", `${100 * share}%`);
+    part.append(track, element("em", "", `${name} ${text}`));
+    part.title = `${name} ${text}`;
+    return part;
+  }
+
+  function showField() {
+    const view = el.closest(".wb-solving") ?? document;
+    const field = view.querySelector(".wb-form .wb-invalid");
+    field?.closest("details")?.setAttribute("open", "");
+    field?.scrollIntoView({ block: "center" });
+    field?.querySelector(".wb-input, .wb-pick")?.focus();
+  }
+
+  const listeners = [
+    ["change:buttons", showButtons], ["change:wrong", showButtons], ["change:text", showWords], ["change:tone", showWords],
+    ["change:state", showWords], ["change:progress", showProgress],
+  ];
+  for (const [name, show] of listeners) model.on(name, show);
+  for (const show of [showButtons, showWords, showProgress]) show();
+  let [forget, ignore] = [() => {}, () => {}];
+  const frame = requestAnimationFrame(() => {
+    forget = nameSliders(el);
+    ignore = watchKernel(model, el, () => model.get("advice"));
+  });
+  return () => {
+    cancelAnimationFrame(frame);
+    forget();
+    ignore();
+    for (const [name, show] of listeners) model.off(name, show);
+    root.remove();
+  };
+}
+
+export default { render };
