@@ -1,10 +1,11 @@
-"""Whole solves, setup included: multilevel deflation against algebraic multigrid, on the cores or on an NVIDIA GPU.
+"""Whole solves, setup included: multilevel deflation against multigrid, on the cores or on an NVIDIA GPU.
 
     python -m benchmarks whole_solves [--quick] [--output FOLDER]
 
 All get the assembled problem (peers its CSR matrix), start from x0 = 0 and end at ||b - A x|| <= 1e-6 ||b||, which is
 recomputed for all. On a GPU setup includes the copy of A there, which `upload_s` gives singly. Ours is A-DEF2 with a
-Neumann series, boxes of four cells per side (eight in 2D) split by phase, and the multilevel coarse solver. On the
+Neumann series, boxes of four cells per side (eight in 2D) split by phase, and the multilevel coarse solver; and CG with
+our geometric multigrid alone, in double precision like the rest and, for two phases, also in precision mixed. On the
 cores the peers are PyAMG, and PETSc's GAMG and hypre's BoomerAMG with one and two MPI ranks; on a GPU AmgX's PCG around
 its classical and aggregation cycles. Rounds are interleaved, the first only warms up, figures are medians.
 """
@@ -28,6 +29,7 @@ from benchmarks.pipelined import Library
 from workbench import devices
 from workbench.devices import amgx
 from workbench.errors import InputError
+from workbench.operators import TwoPhaseStencil
 from workbench.preconditioners.amgx import Amgx
 from workbench.problems import LinearSystem
 from workbench.run import Run, Stopping, configure, run_through
@@ -102,6 +104,9 @@ def case(label: str, name: str, parameters: dict[str, Any], device: str, rounds:
     runs: dict[str, Callable[[], Row]] = {
         f"ours, {first}": lambda first=first: ours(name, parameters, first, device, system) for first in FIRST
     }
+    for precision in ("float64", "mixed") if isinstance(system.operator, TwoPhaseStencil) else ("float64",):
+        label_of = "ours, mg" if precision == "float64" else f"ours, mg, {precision}"
+        runs[label_of] = lambda precision=precision: multigrid(name, parameters, precision, device, system)
     peers = gpu_peers if device != "cpu" else cpu_peers
     with tempfile.TemporaryDirectory() as folder:
         runs |= dict(peers(system, Path(folder)))
@@ -118,22 +123,33 @@ def ours(name: str, parameters: dict[str, Any], first: str, device: str, system:
     grid = system.grid or ()
     parts = parameters["n"] // CELLS[len(grid)]
     space = f"levelset:{parts}" if system.phase is not None else f"blocks:{parts}"
-    configuration = configure(
+    return _row(
         name,
         parameters,
+        device,
+        system,
         preconditioner=first,
         deflation=space,
         coarse="multilevel",
         variant="a-def2",
-        device=device,
-        x0="zero",
-        stopping=Stopping(rtol=RTOL, maxiter=2000),
     )
+
+
+def multigrid(name: str, parameters: dict[str, Any], precision: str, device: str, system: LinearSystem) -> Row:
+    """CG with one cycle of geometric multigrid and no deflation."""
+    return _row(name, parameters, device, system, preconditioner="mg", precision=precision)
+
+
+def _row(name: str, parameters: dict[str, Any], device: str, system: LinearSystem, **chosen: Any) -> Row:
+    """One solve of ours."""
+    stopping = Stopping(rtol=RTOL, maxiter=2000)
+    configuration = configure(name, parameters, device=device, x0="zero", stopping=stopping, **chosen)
     result = run_through(Run(configuration, system))
     if not result.converged:
         raise InputError(f"did not converge: {result.summary['reason']}")
     row = on_gpu.row(result.iterations, result.setup_seconds, result.iteration_seconds, result.true_relative_residual)
-    row["vectors"] = result.summary["deflation_vectors"]
+    if result.summary["deflation_vectors"]:
+        row["vectors"] = result.summary["deflation_vectors"]
     return row if device == "cpu" else {**row, "upload_s": _upload(device, system)}
 
 

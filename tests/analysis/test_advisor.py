@@ -10,12 +10,14 @@ import pytest
 from scipy.io import mmwrite
 
 from tests.conftest import random_matrix
-from workbench.analysis import advise, advisor
-from workbench.analysis.candidates import LevelPair, coarsened, level_pairs, second_levels
+from workbench.analysis import advise, advising, advisor, memory_need, predictions
+from workbench.analysis.advisor import Probed, Ranked, RuledOut, Stage
+from workbench.analysis.candidates import MULTILEVEL, LevelPair, coarsened, level_pairs, second_levels
+from workbench.analysis.predictions import Probe, predict
 from workbench.cli import main
 from workbench.errors import InputError
 from workbench.problems.files import MatrixFile
-from workbench.run import Run, Stopping, configure, run_through
+from workbench.run import Run, configure, run_through
 
 
 def problem(name="two-layer", **parameters):
@@ -57,12 +59,108 @@ def test_small_problems_are_probed_at_full_size_only():
     assert fewest < 80, "without a second level this problem takes some two hundred iterations"
 
 
-def test_a_coarse_run_that_was_cut_off_in_its_first_iteration_gives_no_growth():
-    fine, pair = problem(n=16), LevelPair("jacobi", "none", "cholesky", "cpu")
-    search = advisor._Search(fine, fine.assemble(), Stopping(), 0)
-    search.found[pair] = advisor.Estimate(pair, math.inf, 1.0, math.inf, False, 4)
-    search.predict(problem(n=8), 2, [pair])
-    assert math.isfinite(search.found[pair].iterations)
+def probe(n, iterations, setup=0.2, factoring=0.0, per_iteration=0.01, coarse_solve=0.0, moved=None):
+    return Probe(n, n**3, 3, iterations, setup, factoring, per_iteration, coarse_solve, moved)
+
+
+def test_a_probe_that_was_stopped_in_its_first_iteration_gives_no_growth():
+    pair = LevelPair("jacobi", "blocks:16", "cholesky", "cpu")
+    found = predict(pair, [probe(8, math.inf), probe(16, 30)], 32)
+    assert (found.iterations, found.growth) == (30, 0)
+
+
+def test_two_probes_separate_fixed_times_from_those_in_proportion_to_unknowns():
+    pair = LevelPair("neumann:1", "blocks:16", MULTILEVEL, "cpu")
+    times = [(n, 0.5 + 1e-6 * n**3, 0.002 + 1e-8 * n**3) for n in (32, 64)]
+    found = predict(pair, [probe(n, 20, setup, 0, each) for n, setup, each in times], 256)
+    assert found.setup_seconds == pytest.approx(0.5 + 1e-6 * 256**3)
+    assert found.per_iteration == pytest.approx(0.002 + 1e-8 * 256**3)
+    assert found.iterations == 20
+    # Without a second level iterations double with n, as the probes say.
+    alone = LevelPair("jacobi", "none", "cholesky", "cpu")
+    assert predict(alone, [probe(32, 50), probe(64, 100)], 256).iterations == pytest.approx(400)
+    assert predict(alone, [probe(64, 100)], 256).iterations == 400
+
+
+def test_factors_of_e_grow_faster_than_the_grid():
+    direct = LevelPair("jacobi", "blocks:16", "cholesky", "cpu")
+    found = predict(direct, [probe(16, 20, 0.2, 0.1, 0.01, 0.004)], 32)
+    assert found.setup_seconds == pytest.approx(0.1 * 8 + 0.1 * 2**7)
+    assert found.per_iteration == pytest.approx(0.006 * 8 + 0.004 * 2**5)
+
+
+def test_an_iteration_takes_at_least_the_time_of_its_bytes_in_main_memory(monkeypatch):
+    monkeypatch.setattr(predictions, "bandwidth", lambda device: 1e9)
+    pair = LevelPair("jacobi", "none", "cholesky", "cpu")
+    found = predict(pair, [probe(16, 20, moved=10**9)], 32)
+    assert found.per_iteration == pytest.approx(8)
+
+
+def test_events_report_every_probe_and_end_with_the_ranking():
+    events = list(advising("two-layer", n=16))
+    assert isinstance(events[-1], Ranked)
+    assert isinstance(events[0], Stage)
+    advice = events[-1].advice
+    assert advice.estimates[0].pair in {event.estimate.pair for event in events if isinstance(event, Probed)}
+    ruled_out = {event.pair.preconditioner: event.reason for event in events if isinstance(event, RuledOut)}
+    assert set(ruled_out.values()) <= set(advice.refused.values())
+
+
+def test_advice_is_cancelled_between_probes():
+    seen = []
+    for event in advising("two-layer", n=16, stopped=lambda: len(seen) >= 3):
+        seen.append(event)
+    assert len(seen) == 3
+    assert not any(isinstance(event, Ranked) for event in seen)
+    closed = advising("two-layer", n=16)
+    next(closed)
+    closed.close()
+    assert next(closed, None) is None
+
+
+def test_with_probe_n_nothing_is_solved_at_full_size():
+    events = list(advising("bubbles-3d", n=64, probe_n=16))
+    with_figures = [event for event in events if isinstance(event, Probed)]
+    assert {event.probe.n for event in with_figures} == {8, 16}
+    advice = events[-1].advice
+    assert not any(row.measured for row in advice.estimates)
+    best = advice.estimates[0]
+    assert best.grid_n == 16
+    assert best.seconds == pytest.approx(best.setup_seconds + best.iterations * best.per_iteration)
+    assert "predicted from n = 8 and 16" in advice.text()
+    with pytest.raises(InputError, match="probe_n must be at least 16"):
+        advise("bubbles-3d", n=64, probe_n=8)
+
+
+def test_pairs_that_do_not_fit_are_ruled_out_with_their_memory(monkeypatch):
+    monkeypatch.setattr(memory_need, "available", lambda device: 25e6)
+    events = list(advising("bubbles-3d", n=64, probe_n=16))
+    reasons = {event.pair.label: event.reason for event in events if isinstance(event, RuledOut)}
+    assert "needs about 0.17 GB, and device cpu has 0.025 GB" in reasons["amg:sa"]
+    assert "jacobi" not in reasons
+
+
+def test_needed_memory_exceeds_that_of_the_vectors_and_the_factors():
+    operator = problem("poisson7", n=32).assemble().operator
+    size = operator.shape[0]
+    plain = memory_need.needed(LevelPair("jacobi", "none", "cholesky", "cpu"), operator, 1, 3)
+    assert 8 * 9 * size < plain < 8 * 20 * size
+    deflated = memory_need.needed(LevelPair("jacobi", "blocks:16", "cholesky", "cpu"), operator, 1, 3)
+    assert deflated - plain > 8 * 16**3 * 16**2
+    assert memory_need.needed(LevelPair("jacobi", "none", "cholesky", "cpu"), operator, 8, 3) == 8 * plain
+
+
+def test_candidates_include_multigrid_alone_and_precision_mixed_for_two_phases():
+    bubbles = level_pairs(problem("bubbles-3d", n=64), problem("bubbles-3d", n=32).assemble(), ("cpu",), 2)
+    assert {pair.deflation for pair in bubbles if pair.preconditioner == "mg"} == {"none"}
+    mixed = {(pair.preconditioner, pair.deflation) for pair in bubbles if pair.precision == "mixed"}
+    assert {("mg", "none"), ("neumann:1", "levelset:16")} <= mixed
+    poisson = level_pairs(problem("poisson7", n=32), problem("poisson7", n=32).assemble(), ("cpu",))
+    assert {pair.precision for pair in poisson} == {"float64"}
+    assert not any(
+        pair.preconditioner == "mg"
+        for pair in level_pairs(problem("poisson27", n=8), problem("poisson27", n=8).assemble(), ("cpu",))
+    )
 
 
 def test_predictions_from_coarser_grids_are_close_to_full_runs(monkeypatch):
@@ -117,11 +215,11 @@ def test_remaining_iterations_are_extrapolated_from_the_rate():
     run = Run(configure("poisson5", n=30, preconditioner="jacobi"))
     for _ in range(20):
         run.step()
-    needed = advisor._iterations_needed(run)
+    needed = predictions.iterations_needed(run)
     assert math.isfinite(needed)
     assert run.iterations <= needed
     run_through(run)
-    assert advisor._iterations_needed(run) == run.iterations
+    assert predictions.iterations_needed(run) == run.iterations
 
 
 def test_the_advise_command(capsys):

@@ -2,9 +2,12 @@
 
 How iterations grow with the grid depends on the second level: with a fixed number of cells per subdomain they stay
 about constant; without a second level they double when the mesh width is halved. Pairs are therefore first solved on
-grids 4 and 2 times coarser, with the same number of cells per subdomain. Both solves together give the growth, the
-iterations and the seconds on the full grid. The pairs with the best predictions are then solved there; a solve is
-stopped when it clearly exceeds the best time so far. A problem without a grid is probed only at full size.
+two coarser grids, with the same number of cells per subdomain; both solves together give setup, iterations and seconds
+per iteration on the full grid (`predictions`). The pairs with the best predictions are then solved there; a solve is
+stopped when it clearly exceeds the best time so far. A problem without a grid is probed only at full size. With
+`probe_n` nothing is assembled or solved at full size: the ranking is of predictions alone.
+
+`advising` reports each event when it happens, and is cancelled by closing it or by `stopped`; `advise` consumes it.
 """
 
 from __future__ import annotations
@@ -13,11 +16,11 @@ import dataclasses
 import html
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-import numpy as np
-
-from workbench.analysis.candidates import MULTILEVEL, LevelPair, coarsened, level_pairs
+from workbench.analysis.candidates import LevelPair, coarsened, level_pairs
+from workbench.analysis.memory_need import refusal
+from workbench.analysis.predictions import Probe, iterations_needed, predict
 from workbench.errors import InputError
 from workbench.problems import LinearSystem, Problem
 from workbench.run import Configuration, Result, Run, Stopping, configure
@@ -36,16 +39,13 @@ REPEAT_FACTOR = 1.5
 """Pairs within this multiple of the best time are solved a second time; the better of both times counts."""
 MIN_SECONDS = 0.05
 """No solve is stopped before this time, since timings this short are unreliable."""
-DEFAULT_GROWTH = {"none": 1.0, "stripes": 0.5, "planes": 1.0}
-"""Exponent of n in the iterations after one coarse grid only; 0 for a fixed number of cells per subdomain."""
-MAX_GROWTH = 1.2
 
 
 @dataclasses.dataclass(frozen=True)
 class Estimate:
     """Iterations and seconds of one pair, `measured` at full size or predicted from a grid of `grid_n` points a side.
 
-    growth: exponent of n in the predicted iterations.
+    growth: exponent of n in the predicted iterations. probe_ns: points per side of all grids it was probed on.
     """
 
     pair: LevelPair
@@ -55,10 +55,51 @@ class Estimate:
     measured: bool
     grid_n: int | None = None
     growth: float | None = None
+    probe_ns: tuple[int, ...] = ()
 
     @property
     def seconds(self) -> float:
         return self.setup_seconds + self.iteration_seconds
+
+    @property
+    def per_iteration(self) -> float:
+        """Seconds of one iteration."""
+        return self.iteration_seconds / self.iterations if math.isfinite(self.iterations) else math.inf
+
+
+@dataclasses.dataclass(frozen=True)
+class Stage:
+    """Candidates are about to be solved on a grid. full: the grid of the problem itself."""
+
+    label: str
+    candidates: int
+    full: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Probed:
+    """A candidate was solved. probe: its figures there, None at full size. estimate: for the problem itself."""
+
+    estimate: Estimate
+    probe: Probe | None
+
+
+@dataclasses.dataclass(frozen=True)
+class RuledOut:
+    """A candidate takes no further part. reason: one sentence."""
+
+    pair: LevelPair
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Ranked:
+    """The end of the search."""
+
+    advice: Advice
+
+
+Event = Stage | Probed | RuledOut | Ranked
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,13 +136,14 @@ class Advice:
 
     def text(self, max_rows: int = 15) -> str:
         """A table of the best pairs."""
-        head = f"{'':3}{'first + second level':34}{'iterations':>11}{'setup':>9}{'iterating':>11}{'total':>9}  basis"
+        head = f"{'':3}{'first + second level':38}{'iterations':>11}{'setup':>9}{'iteration':>11}{'total':>9}  basis"
         lines = [f"{self.problem.label}, rtol {self.rtol:g}: probed for {self.probe_seconds:.1f} s", head]
         for rank, row in enumerate(self.estimates[:max_rows], 1):
-            how = "measured" if row.measured else f"predicted from n = {row.grid_n}"
+            grids = " and ".join(map(str, row.probe_ns or (row.grid_n,)))
+            how = "measured" if row.measured else f"predicted from n = {grids}"
             lines.append(
-                f"{rank:<3}{row.pair.label:34}{row.iterations:>11.0f}{row.setup_seconds:>7.2f} s"
-                f"{row.iteration_seconds:>9.2f} s{row.seconds:>7.2f} s  {how}"
+                f"{rank:<3}{row.pair.label:38}{row.iterations:>11.0f}{row.setup_seconds:>7.2f} s"
+                f"{1e3 * row.per_iteration:>8.2f} ms{row.seconds:>7.2f} s  {how}"
             )
         rest = len(self.estimates) - max_rows
         lines += [f"and {rest} slower pairs"] if rest > 0 else []
@@ -118,37 +160,88 @@ def advise(
     rtol: float = Stopping.rtol,
     seed: int = 0,
     devices: Sequence[str] = ("cpu",),
+    probe_n: int | None = None,
     progress: Callable[[str], None] | None = None,
     **parameters: object,
 ) -> Advice:
     """Rank pairs of levels for a problem by the time of a solve to rtol, setup included.
 
     problem: a name, a link, a saved file or a `Problem`; of a link or a file only the problem is used. The solver is cg
-    and the norm that of the residual. progress: called with one sentence per stage.
+    and the norm that of the residual. probe_n: points per side of the largest grid that is solved on, for predictions
+    alone; None also solves with the best pairs at full size. progress: called with one sentence per stage.
 
     Cost: about ten solves with the best pair. Raises InputError for unknown names and when no pair converges.
+    """
+    asked = {"rtol": rtol, "seed": seed, "devices": devices, "probe_n": probe_n}
+    for event in advising(problem, **asked, **parameters):  # pyright: ignore[reportArgumentType]
+        if isinstance(event, Stage) and progress:
+            progress(f"{event.candidates} pairs on {event.label}")
+        if isinstance(event, Ranked):
+            return event.advice
+    raise AssertionError("a search that is not cancelled ends with a ranking")
+
+
+def advising(
+    problem: str | Problem,
+    *,
+    rtol: float = Stopping.rtol,
+    seed: int = 0,
+    devices: Sequence[str] = ("cpu",),
+    probe_n: int | None = None,
+    stopped: Callable[[], bool] = lambda: False,
+    **parameters: object,
+) -> Iterator[Event]:
+    """The events of `advise` as they happen; the last one is `Ranked`.
+
+    stopped: cancellation request, tested before each solve; no event follows it.
     """
     started = time.perf_counter()
     full = configure(problem).problem if isinstance(problem, str) else problem
     full = full.changed(parameters)
-    search = _Search(full, full.assemble(seed), Stopping(rtol=rtol), seed)
-    candidates = level_pairs(full, search.system, tuple(devices))
-    for ratio, count in zip(RATIOS, CANDIDATES_AFTER, strict=True):
-        small = coarsened(full, ratio) if search.unknowns >= MIN_UNKNOWNS_TO_COARSEN else None
+    ratios = RATIOS if probe_n is None else _ratios(full, probe_n)
+    basis, cells = full, 1
+    if probe_n is not None:
+        basis, cells = full.changed({"n": full.n // ratios[-1]}), ratios[-1]  # pyright: ignore[reportAttributeAccessIssue]
+    search = _Search(full, basis.assemble(seed), cells, Stopping(rtol=rtol), seed, stopped)
+    candidates = level_pairs(full, search.system, tuple(devices), cells)
+    candidates = yield from search.fitting(candidates)
+    for ratio, count in zip(ratios, CANDIDATES_AFTER, strict=True):
+        large = search.unknowns >= MIN_UNKNOWNS_TO_COARSEN or probe_n is not None
+        small = coarsened(full, ratio) if large else None
         if small is None:
             continue
-        if progress:
-            progress(f"{len(candidates)} pairs on {small.label}")
-        search.predict(small, ratio, candidates)
-        predicted = [pair for pair in candidates if pair in search.found]
-        candidates = sorted(predicted, key=lambda pair: search.found[pair].seconds)[:count]
-    if progress:
-        progress(f"{len(candidates)} pairs on {full.label}")
-    search.measure(candidates)
-    if not any(row.measured for row in search.found.values()):
+        yield Stage(small.label, len(candidates), full=False)
+        yield from search.probe(small, candidates)
+        if stopped():
+            return
+        kept = sorted((pair for pair in candidates if pair in search.found), key=search.predicted_seconds)[:count]
+        candidates = kept if kept or probe_n is not None else candidates
+    if probe_n is None:
+        yield Stage(full.label, len(candidates), full=True)
+        yield from search.measure(candidates)
+        if stopped():
+            return
+    rows = search.found.values()
+    if not any(row.measured or probe_n is not None for row in rows):
         raise InputError(f"no pair of levels solves {full.label} to rtol {rtol:g}; loosen it, or check the matrix")
-    ranked = sorted(search.found.values(), key=lambda row: (not row.measured, row.seconds))
-    return Advice(full, tuple(ranked), search.refused, time.perf_counter() - started, rtol)
+    # Of predictions, those from the larger grid first: the others were left behind there.
+    ranked = sorted(rows, key=lambda row: (not row.measured, -(row.grid_n or 0) if probe_n else 0, row.seconds))
+    yield Ranked(Advice(full, tuple(ranked), search.refused, time.perf_counter() - started, rtol))
+
+
+def _ratios(problem: Problem, probe_n: int) -> tuple[int, int]:
+    """How many times coarser than the problem the probing grids are. Raises InputError where there are none."""
+    n = getattr(problem, "n", None)
+    if not isinstance(n, int):
+        raise InputError(
+            f"problem {problem.name} has no parameter n, and is probed at full size only; leave probe_n out"
+        )
+    ratio = n // probe_n if probe_n > 0 else 0
+    if ratio < 1 or coarsened(problem, 2 * ratio) is None:
+        raise InputError(
+            f"probe_n must be at least 16 and at most n = {n}, so that a grid twice coarser can be solved on, got {probe_n}"
+        )
+    return 2 * ratio, ratio
 
 
 def configuration_of(problem: Problem, pair: LevelPair, stopping: Stopping, seed: int = 0) -> Configuration:
@@ -159,29 +252,63 @@ def configuration_of(problem: Problem, pair: LevelPair, stopping: Stopping, seed
         deflation=pair.deflation,
         coarse=pair.coarse,
         device=pair.device,
+        precision=pair.precision,
         stopping=stopping,
         seed=seed,
     )
 
 
 class _Search:
-    """Estimates found so far by pair, and error messages of the pairs that cannot be used."""
+    """Estimates found so far by pair, and error messages of the pairs that cannot be used.
 
-    def __init__(self, problem: Problem, system: LinearSystem, stopping: Stopping, seed: int) -> None:
+    system: that of the problem, or of the same on a grid `coarser` times coarser.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        system: LinearSystem,
+        coarser: int,
+        stopping: Stopping,
+        seed: int,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
         self.problem, self.system, self.stopping, self.seed = problem, system, stopping, seed
-        self.unknowns = system.operator.shape[0]
+        self.stopped = stopped
+        self.dimensions = len(system.grid or (1,))
+        self.cells = coarser**self.dimensions
+        self.unknowns = system.operator.shape[0] * self.cells
         self.found: dict[LevelPair, Estimate] = {}
+        self.probes: dict[LevelPair, list[Probe]] = {}
         self.refused: dict[str, str] = {}
 
-    def predict(self, small: Problem, ratio: int, candidates: list[LevelPair]) -> None:
-        """Estimate pairs from solves on a grid `ratio` times coarser than the full one."""
+    def predicted_seconds(self, pair: LevelPair) -> float:
+        """Of the whole solve."""
+        return self.found[pair].seconds
+
+    def fitting(self, candidates: list[LevelPair]) -> Iterator[RuledOut]:
+        """Rule out what does not fit into the memory of its device; the generator returns the others."""
+        kept = []
+        for pair in candidates:
+            reason = refusal(pair, self.system.operator, self.cells, self.dimensions)
+            if reason:
+                yield self._refuse(pair, reason)
+            else:
+                kept.append(pair)
+        return kept  # pyright: ignore[reportReturnType]
+
+    def probe(self, small: Problem, candidates: list[LevelPair]) -> Iterator[Event]:
+        """Estimate pairs from solves on a coarser grid."""
         try:
             system = small.assemble(self.seed)
         except InputError:
             # A coarse grid may have no cell inside a small bubble.
             return
-        best = math.inf
+        n, best = int(getattr(small, "n", 0)), math.inf
+        ratio = max(1, round(int(getattr(self.problem, "n", n)) / n))
         for pair in candidates:
+            if self.stopped():
+                return
             coarse = pair.on_coarser_grid(ratio)
             if coarse is None or pair.preconditioner in self.refused or pair.label in self.refused:
                 continue
@@ -191,46 +318,54 @@ class _Search:
                 Run(configuration, system)
                 run, result = _run_for(Run(configuration, system), COARSE_TIME_FACTOR * best)
             except InputError as error:
-                self._refuse(pair, error)
+                yield self._refuse(pair, str(error))
                 continue
             if result is not None and not result.converged:
+                yield RuledOut(pair, f"does not converge on {small.label}: {result.summary['reason']}")
                 continue
             best = min(best, run.setup_seconds + run.iteration_seconds) if result else best
-            self.found[pair] = self._prediction(pair, run, ratio, int(getattr(small, "n", 0)))
+            yield self._predicted(pair, Probe.of(run, n))
 
-    def _prediction(self, pair: LevelPair, run: Run, ratio: int, grid_n: int) -> Estimate:
-        """Extrapolate a run on a coarser grid to the full grid; from two grids if the pair has an earlier estimate."""
-        needed = _iterations_needed(run)
-        earlier = self.found.get(pair)
-        growth = DEFAULT_GROWTH.get(pair.deflation, 0.0)
-        # A run that was cut off in its first iteration has no rate, and its estimate is infinite.
-        if earlier is not None and earlier.grid_n and math.isfinite(earlier.iterations):
-            coarsest = earlier.iterations / (RATIOS[0] ** (earlier.growth or 0.0))
-            growth = min(MAX_GROWTH, max(0.0, math.log(needed / coarsest) / math.log(grid_n / earlier.grid_n)))
-        iterations = needed * ratio**growth
-        cells = self.unknowns / run.setup.operator.shape[0]
-        per_iteration = run.iteration_seconds / max(1, run.iterations)
-        # The fill-in of a factor of E grows faster than the grid; levels do not.
-        fill = 1 if pair.coarse == MULTILEVEL else ratio
-        coarse_solve = min(per_iteration, _coarse_solve_seconds(run))
-        seconds = iterations * cells * (per_iteration - coarse_solve + coarse_solve * fill)
-        return Estimate(pair, iterations, run.setup_seconds * cells, seconds, False, grid_n, growth)
+    def _predicted(self, pair: LevelPair, probe: Probe) -> Probed:
+        """Extrapolate a probe, and one on a coarser grid if there was one, to the full grid."""
+        probes = self.probes.setdefault(pair, [])
+        probes.append(probe)
+        made = predict(pair, probes, int(getattr(self.problem, "n", probe.n)))
+        self.found[pair] = Estimate(
+            pair,
+            made.iterations,
+            made.setup_seconds,
+            made.iterations * made.per_iteration,
+            False,
+            probe.n,
+            made.growth,
+            tuple(each.n for each in probes),
+        )
+        return Probed(self.found[pair], probe)
 
-    def measure(self, candidates: list[LevelPair]) -> None:
+    def measure(self, candidates: list[LevelPair]) -> Iterator[Event]:
         """Solve at full size with each pair, and a second time with those close to the best."""
         # Full-size results replace predictions, so that `best` and the repeats depend on them alone.
         measured: dict[LevelPair, Estimate] = {}
         best = math.inf
         for pair in candidates:
+            if self.stopped():
+                return
             if pair.preconditioner in self.refused:
                 continue
             try:
                 best = self._measure_one(pair, measured, best)
             except InputError as error:
-                self._refuse(pair, error)
+                yield self._refuse(pair, str(error))
+                continue
+            if pair in measured:
+                yield Probed(measured[pair], None)
         # The first solve with a pair may load kernels, and any timing may be disturbed.
         for pair in [pair for pair, row in measured.items() if row.seconds <= REPEAT_FACTOR * best]:
+            if self.stopped():
+                return
             best = self._measure_one(pair, measured, best)
+            yield Probed(measured[pair], None)
         self.found |= measured
 
     def _measure_one(self, pair: LevelPair, measured: dict[LevelPair, Estimate], best: float) -> float:
@@ -238,7 +373,7 @@ class _Search:
         configuration = configuration_of(self.problem, pair, self.stopping, self.seed)
         run, result = _run_for(Run(configuration, self.system), FULL_TIME_FACTOR * best)
         if result is None:
-            needed = _iterations_needed(run)
+            needed = iterations_needed(run)
             seconds = run.iteration_seconds * needed / max(1, run.iterations)
             grid_n = int(getattr(self.problem, "n", 0)) or None
             measured.setdefault(pair, Estimate(pair, needed, run.setup_seconds, seconds, False, grid_n))
@@ -250,22 +385,11 @@ class _Search:
             best = min(best, made.seconds)
         return best
 
-    def _refuse(self, pair: LevelPair, error: InputError) -> None:
-        self.refused[pair.preconditioner if pair.deflation == "none" else pair.label] = str(error)
-
-
-def _coarse_solve_seconds(run: Run) -> float:
-    """Seconds of one coarse solve, the best of three; 0 without a second level."""
-    projection = run.setup.projection
-    if projection is None:
-        return 0.0
-    right = run.setup.device.array(np.ones(projection.count), np.dtype(np.float64))
-    times = []
-    for _ in range(3):
-        started = time.perf_counter()
-        projection.coarse_solve(right)
-        times.append(time.perf_counter() - started)
-    return min(times)
+    def _refuse(self, pair: LevelPair, reason: str) -> RuledOut:
+        self.refused[
+            pair.preconditioner if pair.deflation == "none" and pair.precision == "float64" else pair.label
+        ] = reason
+        return RuledOut(pair, reason)
 
 
 def _run_for(run: Run, seconds: float) -> tuple[Run, Result | None]:
@@ -276,16 +400,6 @@ def _run_for(run: Run, seconds: float) -> tuple[Run, Result | None]:
     return run, run.result()
 
 
-def _iterations_needed(run: Run) -> float:
-    """Iterations to the threshold: those made by a finished run, else extrapolated at the rate so far."""
-    norms = run.history[run.configuration.stopping.norm]
-    if run.reason is not None:
-        return max(1, run.iterations)
-    achieved = math.log(max(norms.max(), run.threshold) / max(norms[-1], 1e-300))
-    required = math.log(max(norms.max() / run.threshold, 1.0))
-    return max(run.iterations, run.iterations * required / achieved if achieved > 0 else math.inf)
-
-
-def _numbers(row: Estimate) -> dict[str, float | None]:
-    names = ("iterations", "setup_seconds", "iteration_seconds", "grid_n")
+def _numbers(row: Estimate) -> dict[str, object]:
+    names = ("iterations", "setup_seconds", "iteration_seconds", "per_iteration", "grid_n", "probe_ns")
     return {name: getattr(row, name) for name in names}

@@ -6,7 +6,9 @@ import dataclasses
 
 from workbench import registry
 from workbench.errors import InputError
+from workbench.operators import Stencil, TwoPhaseStencil
 from workbench.problems import LinearSystem, Problem
+from workbench.settings import MIXED
 
 FIRST_LEVELS = (
     "jacobi",
@@ -22,9 +24,12 @@ FIRST_LEVELS = (
     "amg:sa",
     "amg:rs",
     "amgx",
+    "mg",
 )
 """First-level candidates; names that are not registered are skipped."""
-MAX_VECTORS = {1: 20_000, 2: 20_000, 3: 300_000}
+IN_MIXED = ("neumann:1", "neumann:2", "mg")
+"""First levels that are also tried in precision mixed, with the coarse solvers that bear it, for two phases."""
+MAX_VECTORS = {1: 20_000, 2: 20_000, 3: 3_000_000}
 """Subdomains of a candidate, by dimensions."""
 MIN_CELLS = 4
 """Cells per side of the smallest subdomain considered."""
@@ -35,17 +40,19 @@ MULTILEVEL = "multilevel"
 
 @dataclasses.dataclass(frozen=True, order=True)
 class LevelPair:
-    """A preconditioner, a deflation space and its coarse solver as texts such as `blocks:16`, and a device."""
+    """A preconditioner, a deflation space and its coarse solver as texts such as `blocks:16`, a device, a precision."""
 
     preconditioner: str
     deflation: str
     coarse: str
     device: str
+    precision: str = "float64"
 
     @property
     def label(self) -> str:
         parts = [self.preconditioner] + ([self.deflation] if self.deflation != "none" else [])
-        return " + ".join([*parts, self.device] if self.device != "cpu" else parts)
+        text = " + ".join([*parts, self.device] if self.device != "cpu" else parts)
+        return f"{text}, {self.precision}" if self.precision != "float64" else text
 
     def on_coarser_grid(self, ratio: int) -> LevelPair | None:
         """The pair with the same cells per subdomain on a grid with `ratio` times fewer cells per side.
@@ -59,24 +66,46 @@ class LevelPair:
         return dataclasses.replace(self, deflation=f"{name}:{parts}") if parts >= 1 else None
 
 
-def level_pairs(problem: Problem, system: LinearSystem, devices: tuple[str, ...]) -> list[LevelPair]:
-    """All candidate pairs for a system, on every device."""
+def level_pairs(problem: Problem, system: LinearSystem, devices: tuple[str, ...], ratio: int = 1) -> list[LevelPair]:
+    """All candidate pairs for a problem, on every device, in every precision that serves it.
+
+    system: that of the problem, or of the same on a grid `ratio` times coarser.
+    """
     known = registry.registered("preconditioner")
-    first = [spec for spec in FIRST_LEVELS if spec.partition(":")[0] in known]
-    return [
-        LevelPair(one, two, coarse, device)
-        for device in devices
-        for two, coarse in second_levels(system)
-        for one in first
-    ]
+    found = []
+    for device in devices:
+        for deflation, coarse in second_levels(system, ratio):
+            for first in FIRST_LEVELS:
+                name = first.partition(":")[0]
+                if name in known and _go_together(known[name], deflation, system):
+                    found.append(LevelPair(first, deflation, coarse, device))
+                    mixed = dataclasses.replace(found[-1], precision=MIXED)
+                    found += [mixed] if _bears_mixed(mixed, system) else []
+    return found
 
 
-def second_levels(system: LinearSystem) -> list[tuple[str, str]]:
-    """Deflation spaces with their coarse solvers: none, those of the two-level paper, and blocks of several sizes."""
+def _go_together(first: type, deflation: str, system: LinearSystem) -> bool:
+    """A multigrid cycle has the levels that deflation would add."""
+    return not first.needs_stencil or (deflation == "none" and isinstance(system.operator, Stencil))
+
+
+def _bears_mixed(pair: LevelPair, system: LinearSystem) -> bool:
+    alone = pair.deflation == "none" and pair.preconditioner == "mg"
+    return (
+        isinstance(system.operator, TwoPhaseStencil)
+        and pair.preconditioner in IN_MIXED
+        and (alone or pair.coarse == MULTILEVEL)
+    )
+
+
+def second_levels(system: LinearSystem, ratio: int = 1) -> list[tuple[str, str]]:
+    """Deflation spaces with their coarse solvers: none, those of the two-level paper, and blocks of several sizes.
+
+    ratio: how many times coarser the grid of the system is than that of the problem.
+    """
     found = [("none", "cholesky")]
     grid = system.grid
-    size = system.operator.shape[0]
-    sides = grid or (size,)
+    sides = tuple(ratio * cells for cells in grid or (system.operator.shape[0],))
     if grid is not None and len(grid) > 1:
         found += [("stripes", "cholesky")]
         found += [("planes", "cholesky")] if len(grid) == 3 else []

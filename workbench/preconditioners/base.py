@@ -19,6 +19,9 @@ class Preconditioner(Block):
     element_wise: ClassVar[bool] = False
     """Whether `setup` returns an `ElementWise`."""
 
+    needs_stencil: ClassVar[bool] = False
+    """Whether A has to be a nearest-neighbour stencil on a grid."""
+
     @property
     def on_workers(self) -> bool:
         """Whether workers of a cluster can do a part of its work."""

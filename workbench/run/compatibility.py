@@ -79,6 +79,16 @@ def check_inexact(variant: Variant, projection: Projection, coarse: CoarseSolver
         )
 
 
+def check_varying(configuration: Configuration, M: object) -> None:
+    """Raise InputError for an M that is linear to few digits where the method updates M^-1 r by a recurrence."""
+    if getattr(M, "varies", False) and not configuration.solver.applies_m_to_r:
+        raise InputError(
+            f"solver {configuration.solver.name} updates M^-1 r by a recurrence, which needs an M that is linear to "
+            f"rounding, and the levels of preconditioner {configuration.preconditioner.name} are not: it would "
+            "stagnate near 1e-2; use solver cg or cgcg, or preconditioner neumann:2 with deflation"
+        )
+
+
 def check_precision(configuration: Configuration, operator: Operator) -> None:
     """Raise InputError for a run that precision mixed cannot serve."""
     if configuration.precision != MIXED:

@@ -21,7 +21,7 @@ from workbench.operators import BoundOperator, Operator, Stencil, TwoPhaseStenci
 from workbench.preconditioners import ElementWise
 from workbench.problems import LinearSystem
 from workbench.run.cancellation import check_stopped
-from workbench.run.compatibility import check_cluster, check_inexact, check_precision, check_symmetry
+from workbench.run.compatibility import check_cluster, check_inexact, check_precision, check_symmetry, check_varying
 from workbench.run.configuration import Configuration
 from workbench.run.in_memory import InMemoryPreconditioner
 from workbench.run.right_hand_side import Vectors, make_consistent, prepare_vectors, right_hand_side
@@ -266,6 +266,7 @@ def _levels(
     operator, variant = system.operator, configuration.variant
     with phases("preconditioner M"):
         first_level = configuration.preconditioner.setup_of(system, device, workers)
+    check_varying(configuration, first_level)
     notes += getattr(first_level, "notes", ())
     context = DeflationContext(
         operator, bound, first_level, device, system.grid, system.phase, singular, configuration.seed

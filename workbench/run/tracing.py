@@ -12,19 +12,21 @@ from workbench.devices.clock import Clock
 from workbench.machine.describe import machine_line
 from workbench.recording import Trace
 from workbench.run.setup import SolveSetup
+from workbench.several.mg_cycle import GridCycle
 
 
 def start_trace(setup: SolveSetup) -> tuple[Trace, Clock]:
     """An empty trace, and the clock that records into it while it is `noting`.
 
     Workspaces time the steps of their programs with the clock. Applications of A outside of programs, and the parts of
-    deflation and two-level preconditioner, are recorded by timed wrappers of those objects' methods.
+    deflation, two-level preconditioner and multigrid, are recorded by timed wrappers of those objects' methods.
     """
     trace = Trace(machine=machine_line())
     clock = setup.device.clock(trace)
     _time(clock, setup.bound, "apply", "A", setup.bound.traffic, setup.bound.flops)
-    for owner in (setup.projection, setup.M):
-        if isinstance(owner, (Projection, TwoLevel)):
+    first_level = setup.first_level if setup.first_level is not setup.M else None
+    for owner in (setup.projection, setup.M, first_level):
+        if isinstance(owner, (Projection, TwoLevel, GridCycle)):
             for part in owner.parts():
                 _time(clock, *part)
     clock.noting = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
@@ -11,6 +12,8 @@ from workbench.devices.protocol import Device
 from workbench.lines.edit import by_identities, with_names, without_unread
 from workbench.operators import Operator, Size, stored_bytes
 from workbench.registry import Block
+
+_ARGUMENT_OF_M = re.compile(r"\bM\((\w+)\)")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,6 +88,11 @@ class Solver(Block):
 
     needs_symmetric_preconditioner: ClassVar[bool] = True
     """Whether the symmetry of a user-supplied function M is probed with two vectors before the run."""
+
+    @property
+    def applies_m_to_r(self) -> bool:
+        """Whether an iteration applies M to the residual alone, instead of updating M^-1 r by a recurrence."""
+        return set(_ARGUMENT_OF_M.findall(self.iterate)) <= {"r", "R"}
 
     def check(self, device: Device, traits: MethodTraits) -> None:
         """Raise InputError if the method cannot run on this device or system; called before any setup."""
