@@ -15,7 +15,7 @@ WORKERS = {
     "plots/plotworker.js": "class Plot",
     "plots/timelineworker.js": "class TimelinePlot",
 }
-ROOMS = ("transport", "kit", "plots", "field", "build", "solve", "compare", "inspect", "teach", "app")
+ROOMS = ("transport", "kit", "plots", "field", "build", "solve", "compare", "inspect", "teach", "runs", "app")
 """From the lowest to the highest, as the contract of import-linter in pyproject.toml has it for Python."""
 
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 
 import ipywidgets as widgets
 
+from workbench.errors import InputError
 from workbench.live.app.page import Page
 from workbench.live.app.problem_words import problem_words
 from workbench.live.app.shell import Shell
 from workbench.problems import Problem
 from workbench.registry import unknown_name
-from workbench.errors import InputError
 
 VIEWS = {
     "build": "Build",
@@ -56,7 +56,9 @@ class Frame:
             page.box.add_class("wb-flush")
         self._views[view].children = (*self._views[view].children, page.box)
         self.shell.views = [
-            {"key": name, "title": words, "parts": parts} for name, words in VIEWS.items() if (parts := self._parts(name))
+            {"key": name, "title": words, "parts": parts}
+            for name, words in VIEWS.items()
+            if (parts := self._parts(name))
         ]
 
     def turn_to(self, title: str) -> None:

@@ -67,7 +67,9 @@ class Field(traitlets.HasTraits):
             low, high = self.declared.low, self.declared.high
             bounds = f"{as_text(1 / high)} to {as_text(1 / low)}" if low and high else "above 0"
             words = f"{self.declared.name} must be {bounds}, got {self.shown}"
-        return f"{self.label}{words.removeprefix(self.declared.name)}" if words.startswith(self.declared.name) else words
+        return (
+            f"{self.label}{words.removeprefix(self.declared.name)}" if words.startswith(self.declared.name) else words
+        )
 
     def _flipped(self, value: Any) -> Any:
         """The reciprocal as text; what is no number stays as it is, and is refused where it is read."""

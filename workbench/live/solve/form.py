@@ -25,7 +25,19 @@ SHOWN = ("norm", "rtol", "maxiter")
 """The stopping criteria that have a field."""
 MAIN = ("problem", "solver", "preconditioner", "deflation", "device", "rtol")
 """The choices that are always in sight, each with the first parameter of its block."""
-ADVANCED = ("rhs", "x0", "seed", "coarse", "variant", "norm", "maxiter", "precision", "cluster", "memory_limit", "trace")
+ADVANCED = (
+    "rhs",
+    "x0",
+    "seed",
+    "coarse",
+    "variant",
+    "norm",
+    "maxiter",
+    "precision",
+    "cluster",
+    "memory_limit",
+    "trace",
+)
 KINDS = ("problem", *BLOCKS)
 TRACE = Parameter("trace", bool, False, "record every kernel of the next run; costs about a microsecond each")
 
