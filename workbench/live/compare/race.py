@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -227,9 +226,9 @@ class RaceView:
         self.race = Race()
         self.controller.add(self.race)
         self._ended = 0
-        for configuration, hold in itertools.zip_longest(configurations, held[: len(configurations)], fillvalue=False):
+        for place, configuration in enumerate(configurations):
             entered = self._enter(configuration)
-            if hold:
+            if place < len(held) and held[place]:
                 self.race.pause(entered)
 
     def _apply_tolerance(self) -> None:

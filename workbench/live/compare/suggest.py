@@ -210,7 +210,7 @@ class Suggest:
         self.best.disabled = not estimates
         more = len(estimates) - len(shown)
         rest = f'<p class="wb-empty">and {more} slower pairs</p>' if more > 0 else ""
-        self.note.value = rest + _ruled_out(self._ruled)
+        self.note.value = rest + ruled_out(self._ruled)
 
     def _act(self, verb: str, places: list[Any], _value: str) -> None:
         if verb == "take":
@@ -229,7 +229,7 @@ def _row(place: int, row: Estimate) -> list[Any]:
     return [place, first, pair.deflation, coarse, *times, count, basis]
 
 
-def _ruled_out(ruled: dict[str, str]) -> str:
+def ruled_out(ruled: dict[str, str]) -> str:
     """HTML: what was ruled out and why, folded."""
     if not ruled:
         return ""

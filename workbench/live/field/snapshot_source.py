@@ -13,7 +13,7 @@ from workbench.deflation.nested import NestedParts
 from workbench.errors import InputError
 from workbench.live.field.coarse_levels import Nesting
 from workbench.live.field.cuts import Cut
-from workbench.live.kit.run_handle import RunHandle, RunSource
+from workbench.live.kit.run_handle import ACTIVE, RunHandle, RunSource
 from workbench.live.transport.rate_limit import RateLimit
 from workbench.live.transport.worker import LatestOnly
 from workbench.problems import LinearSystem
@@ -154,7 +154,7 @@ class SnapshotSource:
         given = self.watched.source
         if isinstance(given, Record):
             return given.solution
-        if isinstance(given, Session):
+        if isinstance(given, ACTIVE):
             return given.result.x if given.result else None
         return given.x
 

@@ -12,7 +12,9 @@ from workbench.recording import History, Record, Trace
 from workbench.run import Configuration, RaceEntry, Result, Run, Session, State
 from workbench.run.report import provenance_of
 
-RunSource = Session | RaceEntry | Run | Result | Record
+RunSource = Session | Run | Result | Record
+"""A run that can be looked into."""
+AnyRun = RunSource | RaceEntry
 ACTIVE = (Session, RaceEntry)
 """Runs that may not have ended, with a state and, at the end, a result."""
 
@@ -24,7 +26,7 @@ class RunHandle:
     source: the run itself. label: its name in a menu or a legend; by default problem and method.
     """
 
-    source: RunSource
+    source: AnyRun
     label: str = ""
 
     @property

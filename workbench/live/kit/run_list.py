@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterable
 
 from workbench.errors import InputError
-from workbench.live.kit.run_handle import ACTIVE, RunHandle, RunSource
+from workbench.live.kit.run_handle import ACTIVE, AnyRun, RunHandle
 from workbench.recording import Record
 from workbench.run import Result, Session
 from workbench.run.cancellation import STOPPED_EARLY
@@ -31,7 +31,7 @@ class ListedRun:
     """
 
     number: int
-    source: RunSource
+    source: AnyRun
     origin: str
     name: str
     style: int
@@ -130,11 +130,10 @@ class RunList:
         return next(self._numbers)
 
     def add(
-        self, source: RunSource, origin: str, name: str = "", *, style: int | None = None, **state: bool
+        self, source: AnyRun, origin: str, name: str = "", *, style: int | None = None, hidden: bool = False, pinned: bool = False
     ) -> ListedRun:
-        """Add a run, started or not. name: by default problem and method. style: by default the first free one. state:
-        "hidden" and "pinned"."""
-        run = ListedRun(self.next_number(), source, origin, name or RunHandle(source).title, 0, **state)
+        """Add a run, started or not. name: by default problem and method. style: by default the first free one."""
+        run = ListedRun(self.next_number(), source, origin, name or RunHandle(source).title, 0, hidden, pinned)
         self.enter(run, style)
         return run
 
@@ -152,7 +151,7 @@ class RunList:
         self.notify()
 
     def remove(self, *runs: ListedRun) -> None:
-        """Take runs out of the list. A run that is active is stopped by who started it; here it only leaves the list."""
+        """Take runs out of the list. An active run only leaves the list; the view that started it stops it."""
         with self._lock:
             self.runs = tuple(run for run in self.runs if run not in runs)
             self._chosen -= {run.number for run in runs}
@@ -200,8 +199,10 @@ class RunList:
     def _over(self, run: ListedRun) -> None:
         if run.error == STOPPED_EARLY:
             self.remove(run)
-        else:
-            self.notify()
+            return
+        with self._lock:
+            self._drop_oldest(run.origin)
+        self.notify()
 
     def _drop_oldest(self, origin: str) -> None:
         ended = [run for run in self.runs if run.origin == origin and not run.active and not run.pinned]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import ipywidgets as widgets
@@ -60,6 +60,8 @@ class RunTable:
         self.box = widgets.VBox([self.table, self.message]).add_class("wb-runlist")
         self._changed = True
         self._next = 0.0
+        self._known: dict[tuple[ListedRun, str], list[Any]] = {}
+        """Cells of runs that have ended, by run and name."""
         self.table.observe(lambda change: runs.choose(int(n) for n in change["new"] if isinstance(n, int)), "chosen")
         runs.on_change(self._wake)
         publisher.add(self.publish)
@@ -85,11 +87,16 @@ class RunTable:
         marks = ["failed" if run.error else "" for run in listed]
         with self.table.hold_sync():
             self.table.verbs = offered
-            self.table.show(COLUMNS, [_cells(run) for run in listed], marks, [_facts(run) for run in listed])
+            self.table.show(COLUMNS, self._rows(listed), marks, [_facts(run) for run in listed])
             self.table.chosen = [run.number for run in self.runs.chosen]
         dropped = self.runs.dropped
         if dropped and not self.message.text:
             self._say(f"The last 100 runs of each view are kept; {dropped} older ones were removed.", "plain")
+
+    def _rows(self, listed: Sequence[ListedRun]) -> list[list[Any]]:
+        made = {(run, run.name): self._known.get((run, run.name)) or _cells(run) for run in listed}
+        self._known = {key: cells for key, cells in made.items() if not key[0].active}
+        return list(made.values())
 
     def _wake(self) -> None:
         self._changed = True

@@ -68,7 +68,7 @@ class Explorer:
             refresh=self._refresh,
             why_not=lambda: self._why_not,
             step=self.step,
-            name=lambda session: str(self._run_of(session).number),
+            name=lambda session: str(run.number) if (run := self._run_of(session)) else "",
             single=False,
         )
         self.controller.notice = lambda: self.form.notice
