@@ -47,7 +47,7 @@ def facts(cls: type[Block]) -> Facts:
 
 
 def parameter_label(owner: str, name: str) -> str:
-    """The readable name of a parameter of a block, or of a setting for owner "run"; the name itself if none is listed."""
+    """The readable name of a parameter of a block, or of a setting for owner "run"."""
     labels = _table()["parameter"]
     return labels.get(f"{owner}.{name}") or labels.get(name) or name.replace("_", " ")
 

@@ -41,13 +41,30 @@ class ExplorerPage:
     def enabled(self, name: str) -> bool:
         return self.page.get_by_role("button", name=name, exact=True).is_enabled()
 
-    def choose(self, label: str, option: str) -> None:
-        self.page.get_by_label(label, exact=True).select_option(option)
+    def field(self, name: str) -> Any:
+        """The field of the form with this name in code, with what is folded away unfolded."""
+        self.page.eval_on_selector(".wb-form .wb-advanced", "details => { details.open = true; }")
+        return self.page.locator(f'.wb-form :is([data-field="{name}"], [data-field$=".{name}"])').first
 
-    def fill(self, label: str, text: str) -> None:
-        box = self.page.get_by_label(label, exact=True)
+    def choose(self, name: str, option: str) -> None:
+        """Choose a block or a value in the form, by its name in code, or in a menu with this label elsewhere."""
+        if not self.page.locator(f'.wb-form [data-field="{name}"]').count():
+            self.page.get_by_label(name, exact=True).select_option(option)
+            return
+        field = self.field(name)
+        if field.locator("select").count():
+            field.locator("select").select_option(option)
+            return
+        field.locator(".wb-pick").click()
+        field.locator(f'.wb-option[data-value="{option}"]').click()
+
+    def fill(self, name: str, text: str) -> None:
+        box = self.field(name).locator("input")
         box.fill(text)
         box.press("Enter")
+
+    def tick(self, name: str) -> None:
+        self.field(name).locator("input").check()
 
     @property
     def status(self) -> str:
@@ -88,9 +105,11 @@ class ExplorerPage:
 
     def held(self) -> int:
         """Wait until a run that was paused rests, with all its samples on the page; returns how many they are."""
-        paused = re.compile(r"paused, iteration ([\d,]+),")
+        paused = re.compile(r"paused, iteration ([\d\u2009]+)")
         self.until(lambda: self.state == "paused")
-        self.until(lambda: (found := paused.search(self.status)) and self.count == 1 + int(found[1].replace(",", "")))
+        self.until(
+            lambda: (found := paused.search(self.status)) and self.count == 1 + int(found[1].replace("\u2009", ""))
+        )
         return self.count
 
     def run(self) -> None:

@@ -143,6 +143,20 @@ def download(page: Any, act: Callable[[], object]) -> tuple[str, Path]:
     return waiting.value.suggested_filename, Path(waiting.value.path())
 
 
+PARTS = {
+    "Race": "Compare", "Sweep": "Compare", "Look inside": "Inspect", "Open a run": "Inspect", "Step": "Learn",
+    "Your method": "Learn", "Schedules": "Learn",
+}  # fmt: skip
+"""Pages that share a view of the rail with others."""
+
+
+def turn_to(page: Any, title: str) -> None:
+    """Turn to a page of the whole workbench, by the rail and the switch in the header."""
+    page.get_by_role("tab", name=PARTS.get(title, title), exact=True).click()
+    if title in PARTS:
+        page.locator(".wb-top").get_by_role("radio", name=title, exact=True).click()
+
+
 def shut(page: Any) -> None:
     """End the kernel of the notebook that is open."""
     page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")

@@ -25,7 +25,7 @@ THEME = "theme => window.jupyterapp.commands.execute('apputils:change-theme', { 
 
 def test_every_control_has_a_name_and_is_reached_by_the_tab_key(explorer):
     explorer.fill("n", "32")
-    explorer.page.get_by_label("trace", exact=True).check()
+    explorer.tick("trace")
     explorer.run()
     explorer.until(lambda: explorer.enabled("Save figures"))
     controls = explorer.page.evaluate(CONTROLS)

@@ -36,9 +36,9 @@ def choose_short_run(explorer, preconditioner):
 
 def step_to(explorer, count):
     """Press Step once: one more sample, and no other."""
-    explorer.click("Step")
+    explorer.click("One iteration")
     explorer.until(lambda: explorer.count == count)
-    explorer.until(lambda: explorer.state == "paused" and explorer.enabled("Step"))
+    explorer.until(lambda: explorer.state == "paused" and explorer.enabled("One iteration"))
 
 
 def export(explorer, button, folder):
@@ -57,15 +57,23 @@ def test_the_field_is_there_before_any_run_and_a_wrong_value_is_a_sentence(explo
     explorer.until(lambda: explorer.seen(".wb-field canvas").get("columns") == "256")
     assert int(explorer.seen(".wb-field canvas")["segments"]) > 0
     assert explorer.enabled("Run")
-    assert explorer.enabled("Step")
+    assert explorer.enabled("One iteration")
     assert not any(explorer.enabled(name) for name in ("Pause", "Stop", "Clear", "Table (CSV)"))
     explorer.fill("n", "2")
     explorer.until(lambda: explorer.status == "two-layer: n must be between 4 and 46340, got 2")
     explorer.until(lambda: not explorer.enabled("Run"))
     marked = explorer.page.locator(".wb-invalid")
-    assert marked.locator("label").inner_text() == "n"
-    message = explorer.page.locator(".wb-fieldmessage")
-    assert "n must be between 4 and 46340, got 2" in message.inner_text()
+    assert marked.get_attribute("data-field") == "problem.n"
+    assert marked.evaluate("field => getComputedStyle(field.querySelector('input')).borderTopWidth") == "2px"
+    message = explorer.page.locator(".wb-err span")
+    assert message.inner_text() == "Cells per side must be between 4 and 46340, got 2"
+    # The way there and the way out.
+    explorer.page.get_by_role("button", name="Show the field").click()
+    assert marked.evaluate("field => field.contains(document.activeElement)")
+    explorer.page.get_by_role("button", name="Use the default").click()
+    explorer.until(lambda: explorer.enabled("Run"))
+    explorer.fill("n", "2")
+    explorer.until(lambda: not explorer.enabled("Run"))
     explorer.fill("n", "64")
     explorer.until(lambda: explorer.status.startswith("Choose a problem") and explorer.enabled("Run"))
     assert (marked.count(), message.count()) == (0, 0)
@@ -75,7 +83,7 @@ def test_the_field_is_there_before_any_run_and_a_wrong_value_is_a_sentence(explo
 
 def test_other_blocks_have_other_fields_and_a_cube_can_be_cut(explorer):
     explorer.choose("problem", "bubbles-3d")
-    explorer.page.get_by_label("geometry seed", exact=True).wait_for()
+    explorer.field("geometry_seed").wait_for()
     explorer.fill("n", "32")
     explorer.until(lambda: explorer.seen(".wb-field canvas")["title"] == "bubbles-3d:32")
     plane = explorer.page.get_by_label("section plane")
@@ -86,7 +94,7 @@ def test_other_blocks_have_other_fields_and_a_cube_can_be_cut(explorer):
     explorer.page.get_by_label("section normal to").select_option("z")
     explorer.until(lambda: "z = 0.2" in explorer.page.locator(".wb-section").inner_text())
     explorer.choose("deflation", "none")
-    explorer.until(lambda: not explorer.page.get_by_label("coarse", exact=True).is_enabled())
+    explorer.until(lambda: not explorer.field("coarse").locator(".wb-pick").is_enabled())
     explorer.until(lambda: explorer.seen(".wb-field canvas")["segments"] == "0")
 
 
@@ -99,7 +107,7 @@ def test_a_run_can_be_watched_paused_stepped_resumed_and_stopped(explorer):
     explorer.until(lambda: explorer.count > first + 10)
     assert explorer.state == "running"
     assert explorer.seen()["live"] == "true"
-    assert not explorer.enabled("Step")
+    assert not explorer.enabled("One iteration")
 
     explorer.click("Pause")
     held = explorer.held()
@@ -110,13 +118,13 @@ def test_a_run_can_be_watched_paused_stepped_resumed_and_stopped(explorer):
     step_to(explorer, held + 2)
     explorer.page.wait_for_timeout(400)
     assert explorer.count == held + 2
-    explorer.until(lambda: f"iteration {held + 1:,}" in explorer.status)
+    explorer.until(lambda: f"iteration {held + 1}" in explorer.status.replace("\u2009", ""))
 
     explorer.click("Resume")
     explorer.until(lambda: explorer.count > held + 20)
     explorer.click("Stop")
     explorer.until(lambda: explorer.state == "done")
-    assert "stopped by the user" in explorer.status
+    assert "Stopped by the user" in explorer.status
     explorer.until(lambda: explorer.seen()["live"] == "false")
     # The run counts as stopped before its last iteration is whole.
     explorer.until(lambda: "at iteration" in explorer.status)

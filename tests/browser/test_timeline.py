@@ -31,7 +31,7 @@ def point(explorer, share):
 
 
 def open_timeline(explorer):
-    explorer.page.get_by_role("tab", name="Timeline").click()
+    explorer.page.get_by_text("Timeline of the kernels").click()
     explorer.page.locator(LANES).wait_for(state="visible")
 
 
@@ -48,8 +48,10 @@ def test_a_traced_run_is_followed_held_looked_into_and_stopped(explorer):
     explorer.fill("n", "1024")
     explorer.fill("rtol", "1e-13")
     open_timeline(explorer)
-    explorer.until(lambda: "Tick “trace” and press Run" in explorer.page.locator(".wb-hollow").inner_text())
-    explorer.page.get_by_label("trace", exact=True).check()
+    explorer.until(
+        lambda: "Tick “Record kernel timings” and press Run" in explorer.page.locator(".wb-hollow").inner_text()
+    )
+    explorer.tick("trace")
     explorer.click("Run")
     explorer.until(lambda: explorer.state == "running" and events(explorer) > 50)
     seen = explorer.seen(LANES)
@@ -105,19 +107,16 @@ def test_a_traced_run_is_followed_held_looked_into_and_stopped(explorer):
 
 
 @pytest.mark.parametrize("page_script", [NO_WORKERS])
-def test_tabs_are_reached_by_keys_and_a_trace_is_exported(explorer):
+def test_a_trace_is_exported(explorer):
     """And where workers are forbidden the page itself draws."""
     explorer.fill("n", "64")
     explorer.click("Run")
     explorer.until(lambda: explorer.state == "done")
     assert not explorer.enabled("Trace (JSON)")
-    explorer.page.get_by_role("tab", name="Convergence").focus()
-    explorer.page.keyboard.press("ArrowRight")
-    explorer.page.keyboard.press("Enter")
-    explorer.page.locator(LANES).wait_for(state="visible")
+    open_timeline(explorer)
     explorer.until(lambda: "has no trace" in explorer.page.locator(".wb-hollow").inner_text())
 
-    explorer.page.get_by_label("trace", exact=True).check()
+    explorer.tick("trace")
     explorer.click("Run")
     explorer.until(lambda: explorer.state == "done" and events(explorer) > 0)
     explorer.until(lambda: explorer.page.locator(".wb-kernels tbody tr").count() > 3)

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 
 CELL = "from workbench.live import workbench\nworkbench(n=64)"
 BUBBLES = ".wb-building canvas.wb-canvas"
-TABS = ".wb-workbench > .widget-tab > .lm-TabBar .lm-TabBar-tab"
+TABS = ".wb-rail .wb-tab"
 CURVES = ".wb-convergence canvas.wb-canvas"
 
 
@@ -36,7 +36,7 @@ class Bench:
 
     def turn_to(self, title, shown):
         """Press a tab, and wait until an element that only its page has is visible."""
-        self.page.locator(TABS).filter(has_text=re.compile(f"^{title}$")).click()
+        lab.turn_to(self.page, title)
         self.page.locator(shown).locator("visible=true").first.wait_for()
 
     def button(self, name):
@@ -114,7 +114,7 @@ def test_build_solve_race_inspect_step_save_and_come_back(bench, place, tmp_path
     # Solve what was built.
     bench.turn_to("Solve", ".wb-solving")
     bench.button("Run").click()
-    bench.until_said("run 1 converged")
+    bench.until_said("Run 1: Converged")
     assert "bubbles-2d" in page.locator(".wb-solving .wb-table tbody").inner_text()
     bench.shoot("solve")
 

@@ -79,8 +79,8 @@ class Projection:
         if subspace.piecewise_constant and holds_constants(matrix):
             dropped = not coarse.accepts_singular or self.count == 1
             self._rank -= dropped
-            action = "the last deflation vector was dropped" if dropped else "no deflation vector was dropped"
-            self.notes.append(f"E is singular: {action} (coarse solver {coarse.name})")
+            action = "one redundant deflation vector removed (expected)" if dropped else "no deflation vector removed"
+            self.notes.append(f"pure Neumann problem: {action}; coarse solver {coarse.name}")
         kept = matrix if self._rank == self.count else sparse.csr_array(matrix[: self._rank, : self._rank])
         self._factor = coarse.factor(kept, basis.parts if kept is matrix else None) if self._rank else None
         self.exact = self._factor is None or self._factor.exact

@@ -67,14 +67,14 @@ def break_step(monkeypatch):
 def test_the_explorer_says_it_lists_it_and_runs_again(explorer, eventually, break_step, error, sentence):
     break_step(error)
     failed = explorer.run()
-    eventually(lambda: explorer.status.text == f"run 1: {sentence}")
+    eventually(lambda: explorer.status.text == f"Run 1: {sentence}")
     assert (failed.state, explorer.status.tone) == (State.FAILED, "bad")
     eventually(lambda: sentence in explorer.table.value)
     assert explorer.table.value.count("<tr>") == 2
     buttons = explorer.controls
     assert (buttons.run.disabled, buttons.stop.disabled, buttons.pause.disabled) == (False, True, True)
     assert explorer.run().wait(LIMIT).converged
-    eventually(lambda: explorer.status.text.startswith("run 2 converged"))
+    eventually(lambda: explorer.status.text.startswith("Run 2: Converged"))
     eventually(lambda: not solving())
     assert len(explorer.records) == 1
 

@@ -9,6 +9,7 @@ import pytest
 from workbench import devices
 from workbench.errors import InputError
 from workbench.live.kit.block_fields import BlockFields, field
+from workbench.live.solve.examples import EXAMPLES
 from workbench.live.solve.form import Form
 from workbench.registry import registered
 from workbench.run import Stopping, configure
@@ -171,46 +172,48 @@ def test_the_form_covers_all_of_a_configuration(form):
     assert {fld.name for fld in dataclasses.fields(form.configuration())} <= covered
 
 
-def messages(box):
-    """The sentences below fields that hold a wrong value or were changed, and the fields that are marked."""
-    lines = [child.value for child in box.children if "wb-fieldmessage" in child._dom_classes]
-    return lines, [child.description for child in box.children if "wb-invalid" in child._dom_classes]
+def marked(form):
+    """The fields that the page marks, with the sentence below each."""
+    return form.box.state["wrong"]
 
 
 def test_a_field_with_a_wrong_value_is_marked_and_says_why(form):
-    fields = form.blocks["problem"]
-    fields.fields["n"].value = 2
-    (line,), marked = messages(fields._parameters)
-    assert marked == ["n"]
-    assert "n must be between 4 and 46340, got 2" in line
+    form.blocks["problem"].fields["n"].value = 2
+    assert marked(form) == {"problem.n": "Cells per side must be between 4 and 46340, got 2"}
     assert form.wrong == "two-layer: n must be between 4 and 46340, got 2"
-    assert fields._parameters.children.index(fields.fields["n"]) == 0
-    fields.fields["n"].value = 64
-    assert messages(fields._parameters) == ([], [])
-    assert form.wrong == ""
+    form.blocks["problem"].fields["n"].value = 64
+    assert (marked(form), form.wrong) == ({}, "")
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "described"),
-    [("rtol", "small", "rtol"), ("maxiter", "-3", "maxiter"), ("memory_limit", "much", "memory limit")],
+    ("name", "value", "sentence"),
+    [
+        ("rtol", "small", "Tolerance ‖r‖/‖b‖ must be a number, got 'small'"),
+        ("maxiter", "-3", "Iteration limit must be at least 0, got -3"),
+        ("memory_limit", "much", "a size is a number of bytes"),
+    ],
 )
-def test_a_setting_with_a_wrong_value_is_marked(form, name, value, described):
+def test_a_setting_with_a_wrong_value_is_marked(form, name, value, sentence):
     before = form.settings[name].value
     form.settings[name].value = value
-    (line,), marked = messages(form.box)
-    assert marked == [described]
+    assert list(marked(form)) == [name]
+    assert sentence in marked(form)[name]
     assert form.wrong
-    assert form.wrong.replace("'", "&#x27;") in line
     form.settings[name].value = before
-    assert messages(form.box) == ([], [])
+    assert (marked(form), form.wrong) == ({}, "")
+
+
+def test_what_no_field_is_wrong_with_alone_is_marked_at_the_tolerance(form):
+    form.settings["rtol"].value = "0"
+    assert "rtol and atol are both 0" in marked(form)["rtol"]
 
 
 def test_the_error_norm_is_marked_where_the_solution_is_not_known(form):
     form.settings["norm"].value = "error"
     assert "ones-scaled" in form.wrong
-    assert messages(form.box)[1] == ["norm"]
+    assert list(marked(form)) == ["norm"]
     form.settings["rhs"].value = "ones-scaled"
-    assert (form.wrong, messages(form.box)) == ("", ([], []))
+    assert (form.wrong, marked(form)) == ("", {})
 
 
 @pytest.mark.parametrize(("deflation", "thing"), [("levelset", "phases"), ("stripes", "a grid"), ("planes", "a grid")])
@@ -221,15 +224,18 @@ def test_a_new_problem_takes_away_what_it_cannot_have_and_says_so(form, changes,
     assert len(changes) == 1
     assert form.blocks["deflation"].choice.value == "none"
     assert form.notice == f"Deflation {deflation} needs {thing}, which matrix-file does not have; set to none."
-    assert f"needs {thing}" in messages(form.blocks["deflation"].box)[0][0]
-    assert not {"levelset", "stripes", "planes"} & set(form.blocks["deflation"].choice.options)
+    assert form.box.state["notes"] == {"deflation": form.notice}
+    # Listed with the reason, and not to be chosen.
+    assert set(form.box.state["reasons"]["deflation"]) == {"levelset", "stripes", "planes"}
+    form._receive({"kind": "set", "field": "deflation", "value": deflation})
+    assert form.blocks["deflation"].choice.value == "none"
     assert "blocks" in form.blocks["deflation"].choice.options
     # With a problem that has both all are offered again, and choosing anything ends the sentence.
     form.blocks["problem"].choice.value = "bubbles-2d"
     assert form.notice == ""
     assert tuple(form.blocks["deflation"].choice.options) == tuple(registered("deflation"))
     form.blocks["deflation"].choice.value = deflation
-    assert messages(form.blocks["deflation"].box) == ([], [])
+    assert form.box.state["notes"] == {}
 
 
 def test_a_grid_without_phases_keeps_what_needs_the_grid_alone(form):
@@ -256,3 +262,60 @@ def test_loading_what_cannot_be_run_replaces_it_once_all_is_loaded(form, changes
 def test_loading_the_same_again_is_no_change(form, changes):
     form.load(form.configuration())
     assert changes == []
+
+
+def test_the_density_ratio_is_heavy_over_light_for_every_problem(form):
+    assert form.box.state["values"]["problem.contrast"] == "1000"
+    form.load(configure("bubbles-2d"))
+    assert form.configuration().problem.differing == {}
+    assert form.box.state["values"]["problem.contrast"] == "1000"
+    form._receive({"kind": "set", "field": "problem.contrast", "value": "500"})
+    assert form.configuration().problem == configure("bubbles-2d", contrast=0.002).problem
+    form._receive({"kind": "set", "field": "problem.contrast", "value": "0"})
+    assert marked(form)["problem.contrast"].startswith("Density ratio, heavy to light must be")
+    form._receive({"kind": "default", "field": "problem.contrast"})
+    assert (marked(form), form.box.state["values"]["problem.contrast"]) == ({}, "1000")
+
+
+def test_changes_are_undone_made_again_and_reset(form, changes):
+    first = form.configuration()
+    form._receive({"kind": "set", "field": "problem.n", "value": "64"})
+    form._receive({"kind": "set", "field": "preconditioner", "value": "ic"})
+    assert form.box.state["canUndo"]
+    second = form.configuration()
+    form._receive({"kind": "undo"})
+    assert form.configuration().preconditioner == first.preconditioner
+    form._receive({"kind": "undo"})
+    assert (form.configuration(), form.box.state["canUndo"]) == (first, False)
+    form._receive({"kind": "redo"})
+    form._receive({"kind": "redo"})
+    assert (form.configuration(), form.box.state["canRedo"]) == (second, False)
+    changes.clear()
+    form._receive({"kind": "reset"})
+    assert (form.configuration(), len(changes)) == (first, 1)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_worked_example_is_one_that_can_be_run(form, name):
+    form._receive({"kind": "example", "field": name})
+    assert form.wrong == ""
+    assert form.notice == ""
+    assert form.configuration() == EXAMPLES[name]()
+
+
+def test_what_the_page_does_not_know_of_is_ignored(form):
+    before = form.configuration()
+    for message in (
+        {},
+        {"kind": "set", "field": "nothing", "value": 1},
+        {"kind": "set", "field": "solver", "value": "nothing"},
+    ):
+        form._receive(message)
+    assert form.configuration() == before
+
+
+def test_text_in_a_field_of_whole_numbers_is_told(form):
+    form._receive({"kind": "set", "field": "problem.n", "value": "many"})
+    assert marked(form) == {"problem.n": "Cells per side must be a whole number, got 'many'"}
+    form._receive({"kind": "set", "field": "problem.n", "value": "1 024"})
+    assert form.configuration().problem.n == 1024

@@ -1,6 +1,6 @@
 """How numbers, times and amounts are written on the page; `static/kit/numbers.js` writes them alike.
 
-Three significant digits, the unit that fits, thin spaces between groups of three digits and before a unit, a true minus.
+Three significant digits, the unit that fits, thin spaces in groups of three digits and before a unit, a true minus.
 """
 
 from __future__ import annotations

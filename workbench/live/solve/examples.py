@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from workbench.run import Configuration, configure
 
-TWO_LEVEL = {"preconditioner": "neumann:2", "deflation": "levelset:8"}
+TWO_LEVEL: dict[str, Any] = {"preconditioner": "neumann:2", "deflation": "levelset:8"}
 
 EXAMPLES: dict[str, Callable[[], Configuration]] = {
     "Two layers, as in the paper": lambda: configure("two-layer", preconditioner="neumann:2", deflation="stripes"),

@@ -79,6 +79,7 @@ class Explorer:
         self.curves = ListedCurves(self.convergence, self.runs, lambda run: run.origin == SOLVE or run.pinned)
         self.field = FieldView(self.publisher)
         self.timeline = TimelineView(hint=HINT, publisher=self.publisher)
+        self._hidden = False
         self.unfolded = widgets.Accordion([self.timeline], titles=["Timeline of the kernels"], selected_index=None)
         self.unfolded.observe(self._turn_page, "selected_index")
         self.result = widgets.HTML()
@@ -155,6 +156,11 @@ class Explorer:
         """End the present run, and take the others out of the queue."""
         self.controller.stop_all()
 
+    def hide(self, hidden: bool) -> None:
+        """Another view is in front, and this one is sent nothing meanwhile; or it is in front again."""
+        self._hidden = hidden
+        self._turn_page()
+
     def clear(self) -> None:
         """Remove the runs of this view that have ended from the list."""
         self.runs.remove(*(run for run in self.runs.of(SOLVE) if not run.active))
@@ -226,7 +232,8 @@ class Explorer:
 
     def _turn_page(self, _change: Any = None) -> None:
         """What is folded away is sent nothing."""
-        self.timeline.link.hidden = self.unfolded.selected_index is None
+        self.convergence.link.hidden = self.field.link.hidden = self._hidden
+        self.timeline.link.hidden = self._hidden or self.unfolded.selected_index is None
         self.publisher.wake()
 
     def _form_changed(self) -> None:

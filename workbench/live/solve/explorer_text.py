@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
@@ -14,6 +15,8 @@ from workbench.run import Reason, Session, State
 
 EMPTY = "No run yet. The curve of ‖r‖/‖b‖, the field and where the time went appear here."
 SIGNS = {"good": "✓", "bad": "✕", "plain": "!"}
+EXPLAINED = ("pure Neumann", "E is singular", "A maps")
+"""Beginnings of notes that explain a result; the others are in the list below the phases of the setup."""
 TRUE = "‖b − Ax‖/‖b‖"
 
 
@@ -65,8 +68,15 @@ def result_html(number_of_run: int, summary: Mapping[str, Any], words: str, tone
     setup, iterating = summary["setup_seconds"], summary["iteration_seconds"]
     each = f"; {duration(iterating / summary['iterations'])} per iteration" if summary["iterations"] else ""
     took = f"<b>{duration(setup + iterating)}</b>, of which setup {duration(setup)}{each}."
-    said = " ".join(escape(note[0].upper() + note[1:].rstrip(".") + ".") for note in notes[:2])
+    said = " ".join(
+        escape(note[0].upper() + note[1:].rstrip(".") + ".") for note in notes if note.startswith(EXPLAINED)
+    )
     return (
-        f'<div class="wb-result wb-{tone}"><span class="wb-mark">{SIGNS[tone]}</span><div><span>{escape(words)}</span>'
+        f'<div class="wb-result wb-{tone}"><span class="wb-mark">{SIGNS[tone]}</span><div><span>{_bold(words)}</span>'
         f'<span class="wb-note">Run {number_of_run}: {took} {said}</span></div></div>'
     )
+
+
+def _bold(words: str) -> str:
+    """The sentence as HTML, with the number of iterations and the residual in bold."""
+    return re.sub(r"(\S+ iterations?\b|(?<= = )[^ ]+)", r"<b>\1</b>", escape(words))

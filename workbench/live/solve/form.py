@@ -58,8 +58,10 @@ class Form:
         self.blocks = {
             kind: BlockChoice(kind, self._notify, getattr(configuration, kind).name, self._show) for kind in KINDS
         }
-        declared = {**RUN, **STOPPING, "device": device_parameter(configuration.device)}
+        declared = {**RUN, **STOPPING}
         self.settings = {name: Field(declared[name], "run") for name in (*RUN, *SHOWN)}
+        # Another machine may have other devices; this one says so when the run starts.
+        self.settings["device"].options = device_parameter(configuration.device).choices
         self.trace = Field(TRACE, "run")
         """Whether kernels of the next run are recorded; no part of a configuration."""
         self._first = configuration
@@ -70,7 +72,10 @@ class Form:
             field.observe(lambda _change: self._show(), ["disabled", "options"])
         schema = {
             "blocks": blocks_schema(KINDS),
-            "settings": {name: parameter_schema(field.declared) for name, field in self._plain_fields().items()},
+            "settings": {
+                name: {**parameter_schema(field.declared), **_menu(field)}
+                for name, field in self._plain_fields().items()
+            },
             "main": list(MAIN),
             "advanced": list(ADVANCED),
             "examples": list(EXAMPLES),
@@ -242,6 +247,11 @@ class Form:
                 field.put(field.declared.default)
             elif name not in self.blocks or message.get("value") in field.options:
                 field.typed(message.get("value"))
+
+
+def _menu(field: Field) -> dict[str, str]:
+    """A field with options is a menu, also where its parameter lists none."""
+    return {"kind": "choice"} if field.options else {}
 
 
 def device_parameter(asked_for: str) -> Parameter:

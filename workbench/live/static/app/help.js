@@ -15,7 +15,7 @@ const KEYS = [
 ];
 
 export function helpPanel(model, startTour) {
-  const panel = element("dialog", "wb-help");
+  const panel = element("dialog", "wb-helppanel");
   panel.setAttribute("data-lm-suppress-shortcuts", "true");
   const head = element("div", "wb-head");
   const title = element("h2", "", "");

@@ -1,6 +1,6 @@
 import { icon } from "../kit/icons.js";
 import { element, write } from "../kit/page.js";
-import { chosenTheme, chooseTheme } from "../kit/themechoice.js";
+import { chosenTheme, chooseTheme, followTheme } from "../kit/themechoice.js";
 import { tellKernel } from "../transport/kernel.js";
 import { watchTerms } from "./glossary.js";
 import { helpPanel } from "./help.js";
@@ -14,6 +14,7 @@ const THEMES = [["auto", "Theme"], ["light", "Light"], ["dark", "Dark"]];
 let shells = 0;
 
 function render({ model, el }) {
+  followTheme();
   const own = String((shells += 1));
   el.classList.add("wb-shell");
   const sheet = document.createElement("style");

@@ -2,12 +2,14 @@ import { tellKernel } from "../transport/kernel.js";
 import { icon } from "./icons.js";
 import { choiceMenu } from "./menu.js";
 import { element, write } from "./page.js";
+import { followTheme } from "./themechoice.js";
 
 // The form: drawn from the schema, kept in step with the state. What is typed goes to the kernel, which alone decides.
 
 let forms = 0;
 
 function render({ model, el }) {
+  followTheme();
   const schema = model.get("schema");
   const name = `wb-form-${(forms += 1)}`;
   const root = element("div", "wb-form");
@@ -136,7 +138,7 @@ function render({ model, el }) {
           facts.dataset.of = block.code;
           const formula = element("span", "wb-m", block.formula);
           const more = link("help", `what ${block.label} is`, () => openHelp(block));
-          facts.replaceChildren(formula, element("span", "", [block.cost, block.source].filter(Boolean).join(" · ")), more);
+          facts.replaceChildren(formula, `${[block.cost, block.source].filter(Boolean).join(" · ")} `, more);
         }
         complain();
       },

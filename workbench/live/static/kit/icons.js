@@ -21,10 +21,7 @@ const PATHS = {
 };
 
 export function icon(name, kind = "") {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  made.setAttribute("viewBox", "0 0 20 20");
-  made.setAttribute("aria-hidden", "true");
-  made.setAttribute("class", `wb-ic ${kind}`);
-  made.innerHTML = PATHS[name];
-  return made;
+  const template = document.createElement("template");
+  template.innerHTML = `<svg class="wb-ic ${kind}" viewBox="0 0 20 20" aria-hidden="true">${PATHS[name]}</svg>`;
+  return template.content.firstChild;
 }

@@ -74,17 +74,24 @@ export function choiceMenu(button, label, options, chosen, pick) {
   function open() {
     search.value = "";
     menu.showPopover();
+    fill();
     const at = button.getBoundingClientRect();
     const [width, height] = [menu.offsetWidth, menu.offsetHeight];
     const below = at.bottom + height < innerHeight || at.top < height;
     menu.style.left = `${Math.max(0, Math.min(at.left, document.documentElement.clientWidth - width))}px`;
-    menu.style.top = `${below ? Math.max(0, Math.min(at.bottom, innerHeight - height)) : at.top - height}px`;
-    fill();
+    menu.style.top = `${below ? Math.max(0, Math.min(at.bottom, innerHeight - height)) : at.top - height - 8}px`;
+    activate(active);
     search.focus();
   }
 
   search.addEventListener("input", fill);
   menu.addEventListener("keydown", (event) => {
+    // Keys belong to the menu and not to the page.
+    event.stopPropagation();
+    if (event.key === "Escape") {
+      menu.hidePopover();
+      button.focus();
+    }
     const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 };
     if (event.key in moves) activate(active + moves[event.key]);
     else if (event.key === "Enter") choose(rows[active]);
@@ -92,7 +99,10 @@ export function choiceMenu(button, label, options, chosen, pick) {
     else return;
     if (event.key !== "Tab") event.preventDefault();
   });
-  menu.addEventListener("toggle", (event) => button.setAttribute("aria-expanded", event.newState === "open"));
+  menu.addEventListener("toggle", (event) => {
+    button.setAttribute("aria-expanded", event.newState === "open");
+    if (event.newState === "closed" && menu.contains(document.activeElement)) button.focus();
+  });
   button.setAttribute("aria-haspopup", "listbox");
   button.setAttribute("aria-expanded", "false");
   button.addEventListener("click", open);

@@ -1,10 +1,6 @@
 import { theme, onThemeChange } from "./theme.js";
-import { followTheme } from "./themechoice.js";
 
 // Elements of the page around a canvas, and what keeps a drawing in step with the page.
-
-// Every widget that shows anything brings this module.
-followTheme();
 
 export function element(kind, name, text = "") {
   const made = document.createElement(kind);

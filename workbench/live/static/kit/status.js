@@ -3,10 +3,12 @@ import { watchKernel } from "./lostkernel.js";
 import { nameSliders } from "./labels.js";
 import { write } from "./page.js";
 import { turns } from "../transport/throttle.js";
+import { followTheme } from "./themechoice.js";
 
 // One line that says what goes on, read out by screen readers when it changes.
 
 function render({ model, el }) {
+  followTheme();
   const line = document.createElement("div");
   line.setAttribute("role", "status");
   line.setAttribute("aria-live", "polite");

@@ -5,14 +5,16 @@ import { countText, timeText } from "../kit/numbers.js";
 import { element, write } from "../kit/page.js";
 import { ANSWER_MS, tellKernel } from "../transport/kernel.js";
 import { turns } from "../transport/throttle.js";
+import { followTheme } from "../kit/themechoice.js";
 
 // The bar of a run, pinned to the top: buttons, phases and progress, and a sentence that screen readers read out.
 
 const BUTTONS = [["run", "play", "R"], ["stop", "stop", "S"], ["pause", "pause", ""], ["step", "", ""], ["stop_all", "", ""]];
 const SIGNS = { good: "good", bad: "bad", busy: "busy" };
-const SHORTEST = 0.01; // of the whole: shorter phases are in the time of the setup and have no segment
+const MOST = 4; // phases with a segment after the end: the longest; the others are summed
 
 function render({ model, el }) {
+  followTheme();
   el.classList.add("wb-runbar-host");
   const root = element("div", "wb-runbar");
   root.setAttribute("data-lm-suppress-shortcuts", "true");
@@ -77,7 +79,7 @@ function render({ model, el }) {
     bar.classList.toggle("wb-ended", Boolean(endedAt));
     const setup = phases.reduce((sum, [, seconds]) => sum + seconds, 0);
     const whole = setup + spent;
-    const shown = endedAt ? phases.filter(([, seconds]) => seconds >= SHORTEST * whole) : phases;
+    const shown = longest(phases, endedAt ? MOST : MOST - 1);
     const parts = shown.map(([name, seconds, done]) => segment(name, done ? timeText(seconds) : "…", "wb-hatched", done ? 1 : 0.5, seconds));
     if (iterations || endedAt) {
       const share = endedAt ? 1 : left == null ? 0 : iterations / (iterations + left);
@@ -98,6 +100,14 @@ function render({ model, el }) {
     part.append(track, element("em", "", `${name} ${text}`));
     part.title = `${name} ${text}`;
     return part;
+  }
+
+  // In the order in which they were, the shorter ones as one.
+  function longest(phases, most) {
+    const kept = new Set([...phases].sort((one, other) => other[1] - one[1]).slice(0, most));
+    const others = phases.filter((phase) => phase[2] && !kept.has(phase));
+    const rest = others.reduce((sum, [, seconds]) => sum + seconds, 0);
+    return [...phases.filter((phase) => kept.has(phase) || !phase[2]), ...(others.length ? [["other setup", rest, true]] : [])];
   }
 
   function showField() {

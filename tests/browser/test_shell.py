@@ -1,0 +1,220 @@
+"""The frame of the page: rail, keys, help, tour, glossary, themes, and that every view fits every width."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser import lab
+
+pytestmark = pytest.mark.browser
+
+BUILT = ".wb-building canvas.wb-canvas[data-bubbles]"
+WIDE = """() => [...document.querySelectorAll('html, body, #rendered_cells')]
+  .filter((at) => at.scrollWidth > at.clientWidth + 1).map((at) => [at.tagName, at.scrollWidth, at.clientWidth])"""
+OUT_OF_SIGHT = """() => [...document.querySelectorAll('.wb-workbench :is(button, input, select, canvas)')]
+  .filter((at) => at.checkVisibility() && !at.closest('.wb-sorted, .widget-html, [popover]'))
+  .filter((at) => { const box = at.getBoundingClientRect(); return box.left < -1 || box.right > innerWidth + 1; })
+  .map((at) => at.outerHTML.slice(0, 90))"""
+OVERLAPS = """() => {
+  const all = [...document.querySelectorAll('.wb-workbench :is(button, input, select)')]
+    .filter((at) => at.checkVisibility() && !at.closest('[popover], .wb-rail, .wb-runbar'));
+  const boxes = all.map((at) => [at, at.getBoundingClientRect()]).filter(([, box]) => box.width > 2 && box.height > 2);
+  const found = [];
+  for (const [i, [one, a]] of boxes.entries()) for (const [other, b] of boxes.slice(i + 1)) {
+    if (one.contains(other) || other.contains(one)) continue;
+    const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+    const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+    if (wide > 2 && high > 2) found.push([one.outerHTML.slice(0, 60), other.outerHTML.slice(0, 60)]);
+  }
+  return found;
+}"""
+GROUND = "() => getComputedStyle(document.querySelector('.wb-workbench')).backgroundColor"
+
+
+def opened(chromium, url, **options):
+    context = chromium.new_context(viewport={"width": 1280, "height": 800}, **options)
+    page = context.new_page()
+    page.goto(url)
+    page.wait_for_selector(BUILT)
+    return page
+
+
+def in_front(page):
+    return page.locator(".wb-workbench").get_attribute("data-view")
+
+
+@pytest.fixture
+def app(page, app_url):
+    page.goto(app_url)
+    page.wait_for_selector(BUILT)
+    return page
+
+
+def test_keys_turn_to_views_run_and_stop_and_are_text_while_typing(app, shoot):
+    for key, view in (
+        ("2", "solve"),
+        ("3", "compare"),
+        ("4", "inspect"),
+        ("5", "learn"),
+        ("1", "build"),
+        ("2", "solve"),
+    ):
+        app.keyboard.press(key)
+        app.wait_for_function("view => document.querySelector('.wb-workbench').dataset.view === view", arg=view)
+    app.keyboard.press("r")
+    app.locator(".wb-solving [role=status]", has_text="Run 1: Converged in ").wait_for()
+    # A digit typed in a field is text.
+    cells = app.locator('[data-field="problem.n"] input')
+    cells.fill("")
+    cells.press_sequentially("32")
+    assert in_front(app) == "solve"
+    assert cells.input_value() == "32"
+    cells.press("Enter")
+    app.locator(".wb-chip", has_text="32² = 1024 unknowns").wait_for()
+    app.locator("h1").click()
+    app.keyboard.press("/")
+    app.locator(".wb-menu:popover-open .wb-search").wait_for()
+    app.keyboard.press("Escape")
+    app.keyboard.press("?")
+    app.locator("dialog.wb-helppanel[open]", has_text="Keys").wait_for()
+    shoot("help")
+    app.get_by_role("button", name="The CG family").click()
+    app.locator(".wb-docs h1", has_text="The CG family").wait_for()
+    app.keyboard.press("Escape")
+
+
+def test_a_choice_is_found_by_searching_and_says_what_it_is(app, shoot):
+    app.keyboard.press("2")
+    field = app.locator('[data-field="preconditioner"]')
+    field.locator(".wb-pick").click()
+    app.keyboard.type("cholesky")
+    assert field.locator(".wb-option").count() == 3
+    shoot("menu")
+    app.keyboard.press("ArrowDown")
+    app.keyboard.press("ArrowUp")
+    app.keyboard.press("ArrowUp")
+    field.locator(".wb-option.wb-active").wait_for()
+    app.keyboard.press("Enter")
+    field.locator(".wb-facts", has_text="Meijerink").wait_for()
+    assert "M" in field.locator(".wb-facts .wb-m").inner_text()
+    field.get_by_role("button", name="help").click()
+    app.locator("dialog.wb-helppanel[open]", has_text="Name in code").wait_for()
+
+
+def test_run_is_reached_within_ten_stops(app):
+    app.keyboard.press("2")
+    app.wait_for_function("() => document.querySelector('.wb-solving [data-act=run]')?.checkVisibility()")
+    app.evaluate("() => document.activeElement?.blur()")
+    stops = 0
+    while app.evaluate("() => document.activeElement?.dataset.act") != "run":
+        app.keyboard.press("Tab")
+        stops += 1
+        assert stops <= 10
+
+
+def test_a_worked_example_is_loaded_undone_and_named_in_the_header(app):
+    app.keyboard.press("2")
+    app.get_by_label("Example").select_option("50 random bubbles")
+    app.locator(".wb-chip", has_text="50 random bubbles in a square").wait_for()
+    app.locator(".wb-top").get_by_role("button", name="Undo").click()
+    app.locator(".wb-chip", has_text="4 bubbles in a square").wait_for()
+
+
+def test_the_density_ratio_goes_the_same_way_for_every_problem(app):
+    """It was 1000 for two layers and 0.001 for bubbles."""
+    app.keyboard.press("2")
+    app.eval_on_selector(".wb-form .wb-advanced", "details => { details.open = true; }")
+    ratio = app.locator('[data-field="problem.contrast"] input')
+    assert ratio.input_value() == "1000"
+    app.get_by_label("Example").select_option("Two layers, as in the paper")
+    app.locator(".wb-chip", has_text="Two layers").wait_for()
+    assert ratio.input_value() == "1000"
+
+
+def test_a_term_under_the_pointer_has_its_sentence(app, shoot):
+    app.keyboard.press("2")
+    app.locator('[data-field="rtol"] label').hover(position={"x": 20, "y": 8})
+    app.locator(".wb-term:popover-open", has_text="relative residual at which a run stops").wait_for()
+    shoot("glossary")
+
+
+def test_the_tour_is_walked_by_keys_and_left_by_escape(app):
+    app.keyboard.press("?")
+    app.get_by_role("button", name="Start the tour").click()
+    card = app.locator(".wb-tour")
+    card.get_by_text("1 of").wait_for()
+    app.keyboard.press("ArrowRight")
+    card.get_by_text("2 of").wait_for()
+    assert in_front(app) == "solve"
+    app.keyboard.press("Escape")
+    card.wait_for(state="detached")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_served_page_has_the_theme_of_the_system(chromium, app_url, scheme):
+    """It was fixed to light."""
+    page = opened(chromium, app_url, color_scheme=scheme)
+    assert page.locator("html").get_attribute("data-wb-theme") == scheme
+    assert page.evaluate(GROUND) == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 22, 26)"}[scheme]
+    # A theme chosen here stays when the page is loaded again.
+    page.get_by_role("button", name="Theme").click()
+    page.wait_for_function("() => document.documentElement.dataset.wbTheme === 'light'")
+    page.get_by_role("button", name="Light").click()
+    page.wait_for_function("() => document.documentElement.dataset.wbTheme === 'dark'")
+    page.reload()
+    page.wait_for_selector(BUILT)
+    assert page.locator("html").get_attribute("data-wb-theme") == "dark"
+    page.context.close()
+
+
+@pytest.mark.parametrize("width", [640, 800, 1280, 1920])
+def test_nothing_is_cut_off_or_covered_at_any_width(chromium, app_url, width):
+    """At 800 px Pause covered the axis' menu; at 640 px Run was below a form of 26 fields."""
+    page = opened(chromium, app_url)
+    page.set_viewport_size({"width": width, "height": 900})
+    for key in "12345":
+        page.keyboard.press(key)
+        page.wait_for_timeout(900)
+        assert page.evaluate(WIDE) == [], key
+        assert page.evaluate(OUT_OF_SIGHT) == [], key
+        assert page.evaluate(OVERLAPS) == [], key
+    page.keyboard.press("2")
+    run = page.locator(".wb-solving [data-act=run]")
+    page.locator(".wb-form .wb-advanced summary").click()
+    page.locator(".wb-form .wb-advanced").scroll_into_view_if_needed()
+    assert run.is_visible()
+    box = run.bounding_box()
+    assert 0 <= box["y"] < 250
+    page.context.close()
+
+
+def test_what_one_view_says_is_not_said_in_another(app):
+    """Notes of one tab stayed under the others."""
+    app.keyboard.press("2")
+    app.locator('[data-field="problem.n"] input').fill("2")
+    app.keyboard.press("Enter")
+    app.locator("[role=status]", has_text="got 2").wait_for()
+    app.locator("h1").click()
+    for key, view in (("1", "build"), ("5", "learn")):
+        app.keyboard.press(key)
+        app.wait_for_function("view => document.querySelector('.wb-workbench').dataset.view === view", arg=view)
+        said = app.locator(":is([role=status], [role=alert])").locator("visible=true").all_inner_texts()
+        assert not [text for text in said if "Cells per side" in text]
+
+
+def test_jupyterlabs_theme_is_followed(page, lab_url, lab_folder):
+    lab.open_cells(page, lab_url, lab_folder, "shell.ipynb", "from workbench.live import workbench\nworkbench(n=64)")
+    lab.run_all(page)
+    page.wait_for_selector(BUILT)
+    assert page.locator("html").get_attribute("data-wb-by") == "jupyter"
+    change = "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })"
+    page.evaluate(change, "JupyterLab Dark")
+    page.wait_for_function("() => document.documentElement.dataset.wbTheme === 'dark'")
+    ground = page.evaluate(GROUND)
+    assert ground == page.evaluate(
+        "() => { const at = document.createElement('i'); at.style.background = 'var(--jp-layout-color0)';"
+        " document.body.append(at); return getComputedStyle(at).backgroundColor; }"
+    )
+    page.evaluate(change, "JupyterLab Light")
+    page.wait_for_function("() => document.documentElement.dataset.wbTheme === 'light'")
+    lab.shut(page)
