@@ -10,6 +10,7 @@ import ipywidgets as widgets
 
 from workbench.errors import InputError
 from workbench.figures import curve_style
+from workbench.live.kit import run_list
 from workbench.live.kit.number_text import duration, relative
 from workbench.live.kit.run_handle import ACTIVE, RunHandle
 from workbench.live.kit.run_list import ListedRun, RunList
@@ -90,8 +91,8 @@ class RunTable:
             self.table.show(COLUMNS, self._rows(listed), marks, [_facts(run) for run in listed])
             self.table.chosen = [run.number for run in self.runs.chosen]
         dropped = self.runs.dropped
-        if dropped and not self.message.text:
-            self._say(f"The last 100 runs of each view are kept; {dropped} older ones were removed.", "plain")
+        if dropped:
+            self._say(f"The last {run_list.KEPT} runs of each view are kept; {dropped} older ones were removed.", "plain")
 
     def _rows(self, listed: Sequence[ListedRun]) -> list[list[Any]]:
         made = {(run, run.name): self._known.get((run, run.name)) or _cells(run) for run in listed}
