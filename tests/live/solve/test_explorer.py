@@ -186,7 +186,9 @@ def test_only_the_last_runs_are_kept_and_that_is_said(explorer, eventually, monk
     monkeypatch.setattr("workbench.live.kit.run_list.KEPT", 3)
     for session in [explorer.run() for _ in range(5)]:
         session.wait(LIMIT)
-    eventually(lambda: "The last 3 runs of each view are kept; 2 older ones were removed." in explorer.table.message.text)
+    eventually(
+        lambda: "The last 3 runs of each view are kept; 2 older ones were removed." in explorer.table.message.text
+    )
     assert len(explorer.records) == 3
     eventually(lambda: len(explorer.convergence.curves) == 3)
 
@@ -239,8 +241,8 @@ def test_the_table_lists_runs_with_their_numbers(explorer, eventually):
     eventually(lambda: explorer.table.table.rows[0][names.index("State")]["text"] == "converged")
     second, first = [dict(zip(names, cells, strict=True)) for cells in explorer.table.table.rows]
     assert (first["Run"]["key"], second["Run"]["key"]) == (1, 2)
-    assert first["Method"]["text"].startswith("cg + jacobi")
-    assert second["Method"]["text"].startswith("cg + neumann:2")
+    assert first["Name"]["text"].startswith("cg + jacobi")
+    assert second["Name"]["text"].startswith("cg + neumann:2")
     assert second["N"] == {"key": 1024, "text": "1024"}
     assert second["Together"]["key"] == second["Setup"]["key"] + second["Iterating"]["key"]
     assert second["Iterations"]["key"] == explorer.records[1].summary["iterations"]

@@ -63,9 +63,9 @@ class Workbench:
         self.pages = self.frame.pages
         self.frame.add("build", BUILD, Page(self._builder, self._renew_builder))
         self.frame.add("solve", SOLVE, Page(lambda: self.explorer, lambda _explorer: self._take_over()), flush=True)
-        self.frame.add("compare", RACE, Page(self._race, self._rebase))
-        self.frame.add("compare", SWEEP, Page(self._sweep, self._rebase))
-        self.frame.add("compare", SUGGEST, Page(self._suggest, self._rebase))
+        self.frame.add("compare", RACE, Page(self._race, self._rebase), flush=True)
+        self.frame.add("compare", SWEEP, Page(self._sweep, self._rebase), flush=True)
+        self.frame.add("compare", SUGGEST, Page(self._suggest, self._rebase), flush=True)
         self.frame.add("inspect", INSIDE, Page(self._inside, InsidePage.renew))
         self.frame.add("inspect", OPEN, Page(lambda: Replay(folder=self.folder, runs=self.runs)))
         self.frame.add("learn", STEP, Page(lambda: StepPage(self.configuration), self._rebase))

@@ -78,7 +78,7 @@ class RaceView:
         """Runs of removed entries, which may be finishing an iteration."""
         self.convergence = ConvergenceView(publisher=self.publisher)
         shown = lambda run: run in self._listed.values()  # noqa: E731
-        self.curves = ListedCurves(self.convergence, self.runs, shown, self._name)
+        self.curves = ListedCurves(self.convergence, self.runs, shown)
         self.measure = widgets.ToggleButtons(options=MEASURES, style={"button_width": "90px"})
         self.with_setup = widgets.Checkbox(
             value=True,
@@ -153,7 +153,7 @@ class RaceView:
         entry = self.race.add(configuration, self.runs.next_number())
         self._repeated = False
         # In the table first: the list then knows that its curve belongs to this plot.
-        run = ListedRun(entry.number, entry, self._origin, f"{configuration.problem.label}, {entry.method}", 0)
+        run = ListedRun(entry.number, entry, self._origin, entry.method, 0)
         self._listed = {**self._listed, entry: run}
         self.runs.enter(run)
         self._wake()
@@ -334,10 +334,6 @@ class RaceView:
     def _entries(self) -> list[tuple[ListedRun, Curve | None]]:
         return [(run, self.curves.of(run)) for run in self._listed.values()]
 
-    def _name(self, run: ListedRun) -> str:
-        """The label of a run without the problem, which all entries share."""
-        return f"{run.number}: {run.name.removeprefix(f'{run.handle.problem}, ')}"
-
     @property
     def _over(self) -> bool:
         """Whether the race has been started and all entries have ended."""
@@ -389,6 +385,8 @@ class RaceView:
                     self.race.stop(entry)
                 case "remove":
                     self.remove(entry)
+                case "restyle":
+                    self.runs.restyle(self._listed[entry])
         self._wake()
 
     def _press_start(self) -> None:
@@ -459,7 +457,7 @@ class RaceView:
         listed = [(entry, self._listed[entry]) for entry in entries if entry in self._listed]
         times = [entry.run.setup_seconds + entry.run.iteration_seconds for entry, _ in listed if entry.run]
         longest = max(times, default=1.0)
-        rows = [row(entry, run, self._name(run), finished.get(entry), found.measure, longest) for entry, run in listed]
+        rows = [row(entry, run, finished.get(entry), found.measure, longest) for entry, run in listed]
         winners = {finish.entry for finish in found.winners}
         marks = ["failed" if entry.error else "best" if entry in winners else "" for entry, _ in listed]
         self.table.show(COLUMNS, rows, marks, [_facts(entry, run) for entry, run in listed])
@@ -470,6 +468,7 @@ def _facts(entry: RaceEntry, run: ListedRun) -> dict[str, Any]:
         "id": entry.number,
         "title": run.label,
         "style": sample(curve_style(run.style)),
+        "styled": f"style {run.style + 1}",
         "acts": ["remove", *([] if entry.ended else ["pause", "stop"])],
         "words": {"pause": "Resume" if entry.held else "Pause"},
     }

@@ -9,7 +9,7 @@ from typing import Any
 from workbench.figures import curve_style
 from workbench.live.kit.block_fields import as_text
 from workbench.live.kit.html_table import html_table
-from workbench.live.kit.number_text import amount, duration, number, relative
+from workbench.live.kit.number_text import SUPERSCRIPTS, amount, duration, number, relative
 from workbench.live.kit.run_handle import RunHandle
 from workbench.live.kit.run_list import ListedRun
 from workbench.live.kit.run_table import state_words
@@ -36,14 +36,14 @@ NOTABLE = 0.1
 """An entry that was held up for a larger share of its time is named."""
 
 
-def row(entry: RaceEntry, run: ListedRun, name: str, finish: Finish | None, measure: str, longest: float) -> list[Any]:
+def row(entry: RaceEntry, run: ListedRun, finish: Finish | None, measure: str, longest: float) -> list[Any]:
     """The cells of one entry. longest: seconds of the slowest, for the bar of setup and iterations."""
     made = entry.run
     count = made.history.count if made is not None else 0
     words, tip = state_words(RunHandle(entry), entry.result.summary if entry.result else {})
     state = {"key": words, "text": words, "tip": tip}
     if made is None or not count:
-        return [name, _missing(), *[None] * 7, state]
+        return [run.label, _missing(), *[None] * 7, state]
     setup, iterating, spent = made.setup_seconds, made.iteration_seconds, entry.iteration_bytes
     traffic = None if spent is None else (count - 1) * spent
     residual = made.relative(float(made.history["residual"][count - 1]))
@@ -55,7 +55,7 @@ def row(entry: RaceEntry, run: ListedRun, name: str, finish: Finish | None, meas
         "label": f"setup {duration(setup)}, iterations {duration(iterating)}",
     }
     return [
-        name,
+        run.label,
         {"key": setup + iterating, "text": "", "tip": parts["label"], "parts": parts},
         *({"key": value, "text": duration(value)} for value in (setup + iterating, setup, iterating)),
         count - 1,
@@ -77,7 +77,7 @@ def fastest(entries: Sequence[RaceEntry], measure: str, *, with_setup: bool) -> 
         first, rest = found.finished[0], found.finished[len(found.winners) :]
         names = ", ".join(finish.entry.label for finish in found.winners) + (" so far" if found.open else "")
         factor = number(rest[0].amount / first.amount) if rest and first.amount > 0 else "–"
-        rows.append([as_text(tolerance), names, _amount(first, measure), rest[0].entry.label if rest else "–", factor])
+        rows.append([_power(tolerance), names, _amount(first, measure), rest[0].entry.label if rest else "–", factor])
     unit = (
         "time with setup"
         if measure == "seconds" and with_setup
@@ -157,6 +157,11 @@ def _amount(finish: Finish, measure: str) -> str:
         case "seconds":
             return duration(finish.amount)
     return amount(finish.amount)
+
+
+def _power(tolerance: float) -> str:
+    """A power of ten as it is read: 10⁻⁶."""
+    return f"10{str(round(math.log10(tolerance))).translate(SUPERSCRIPTS)}"
 
 
 def _missing() -> dict[str, Any]:

@@ -307,8 +307,7 @@ class SweepView:
         return f"{self._title}: running, {done}{left}", "busy"
 
     def _keep(self, configuration: Configuration, result: Result) -> None:
-        name = f"{configuration.problem.label}, {configuration.label}"
-        self.listed.add(result.record(), SWEEP, name, hidden=True)
+        self.listed.add(result.record(), SWEEP, configuration.label, hidden=True)
 
     def _progress(self, done: int, of: int, row: Row) -> None:
         self.rows = [*self.rows, row]

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from workbench import figures
 from workbench.errors import InputError
-from workbench.live.kit.run_list import ListedRun
+from workbench.live.kit.run_list import ListedRun, labels
 from workbench.recording import Record, save, save_trace, to_csv
 from workbench.registry import unknown_name
 from workbench.run import Norm
@@ -80,15 +80,16 @@ def pictures(runs: Sequence[ListedRun], field: Figure | None, plane: str = "") -
 
     Raises InputError when there is no run.
     """
-    found = [(record, run.label) for run in runs if (record := run.record) is not None]
+    named = zip(runs, labels(runs), strict=True)
+    found = [(record, label) for run, label in named if (record := run.record) is not None]
     if not found:
         raise InputError(NONE)
     rules = {_stopping(record) for record, _ in found}
     norm, rtol, atol = next(iter(rules))
     # A line only where it holds for every run.
     tolerance = rtol if len(rules) == 1 and norm == Norm.RESIDUAL and atol == 0 else None
-    records, labels = [record for record, _ in found], [label for _, label in found]
-    drawn = {"convergence": figures.convergence(records, labels, tolerance=tolerance)}
+    records, names = [record for record, _ in found], [label for _, label in found]
+    drawn = {"convergence": figures.convergence(records, names, tolerance=tolerance)}
     if field is not None:
         drawn[f"field {plane}".strip()] = field
     if records[-1].trace:

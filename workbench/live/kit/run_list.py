@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from workbench.errors import InputError
 from workbench.live.kit.run_handle import ACTIVE, AnyRun, RunHandle
@@ -83,6 +83,12 @@ class ListedRun:
             self.source = record
 
 
+def labels(runs: Sequence[ListedRun]) -> list[str]:
+    """Their labels for one legend, with the problem where there are several."""
+    several = len({run.handle.problem for run in runs}) > 1
+    return [f"{run.number}: {run.handle.problem}, {run.name}" if several else run.label for run in runs]
+
+
 class RunList:
     """The runs of a page, oldest first, and the `chosen` ones. All methods may be called from any thread.
 
@@ -130,10 +136,17 @@ class RunList:
         return next(self._numbers)
 
     def add(
-        self, source: AnyRun, origin: str, name: str = "", *, style: int | None = None, hidden: bool = False, pinned: bool = False
+        self,
+        source: AnyRun,
+        origin: str,
+        name: str = "",
+        *,
+        style: int | None = None,
+        hidden: bool = False,
+        pinned: bool = False,
     ) -> ListedRun:
-        """Add a run, started or not. name: by default problem and method. style: by default the first free one."""
-        run = ListedRun(self.next_number(), source, origin, name or RunHandle(source).title, 0, hidden, pinned)
+        """Add a run, started or not. name: by default the method. style: by default the first free one."""
+        run = ListedRun(self.next_number(), source, origin, name or RunHandle(source).method, 0, hidden, pinned)
         self.enter(run, style)
         return run
 

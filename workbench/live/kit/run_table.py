@@ -22,10 +22,10 @@ from workbench.run import Reason, Run, State
 PERIOD = 0.5
 """Seconds between two updates of the numbers of active runs."""
 COLUMNS = (
-    "Run", "Name", "From", "Problem", "Method", "N", "Setup", "Iterating", "Together", "Iterations", "True residual",
+    "Run", "Name", "Method", "Problem", "From", "N", "Setup", "Iterating", "Together", "Iterations", "True residual",
     "State",
 )  # fmt: skip
-LOW = ["From", "Problem", "Method", "N", "Setup", "Iterating"]
+LOW = ["From", "Method", "N", "Iterating"]
 EMPTY = "No run yet. Runs of Solve, Race, Sweep and Your method are listed here."
 SENT = ("inside", "timings", "race")
 """Verbs that a page adds, see `RunList.acts`."""
@@ -88,16 +88,22 @@ class RunTable:
         marks = ["failed" if run.error else "" for run in listed]
         with self.table.hold_sync():
             self.table.verbs = offered
-            self.table.show(COLUMNS, self._rows(listed), marks, [_facts(run) for run in listed])
+            self.table.show(*self._cells(listed), marks, [_facts(run) for run in listed])
             self.table.chosen = [run.number for run in self.runs.chosen]
         dropped = self.runs.dropped
         if dropped:
-            self._say(f"The last {run_list.KEPT} runs of each view are kept; {dropped} older ones were removed.", "plain")
+            self._say(
+                f"The last {run_list.KEPT} runs of each view are kept; {dropped} older ones were removed.", "plain"
+            )
 
-    def _rows(self, listed: Sequence[ListedRun]) -> list[list[Any]]:
+    def _cells(self, listed: Sequence[ListedRun]) -> tuple[list[str], list[list[Any]]]:
+        """Columns and rows. The method has a column of its own only where a name says something else."""
         made = {(run, run.name): self._known.get((run, run.name)) or _cells(run) for run in listed}
         self._known = {key: cells for key, cells in made.items() if not key[0].active}
-        return list(made.values())
+        rows, at = list(made.values()), COLUMNS.index("Method")
+        if all(cells[at] == cells[at - 1] for cells in rows):
+            return [name for name in COLUMNS if name != "Method"], [cells[:at] + cells[at + 1 :] for cells in rows]
+        return list(COLUMNS), rows
 
     def _wake(self) -> None:
         self._changed = True
@@ -144,7 +150,7 @@ def _cells(run: ListedRun) -> list[Any]:
     words, tip = state_words(handle, summary)
     times = [_time(value) for value in (setup, iterating, both)]
     return [
-        run.number, run.name, run.origin, handle.problem, handle.method, handle.unknowns, *times, iterations, residual,
+        run.number, run.name, handle.method, handle.problem, run.origin, handle.unknowns, *times, iterations, residual,
         {"key": words, "text": words, "tip": tip},
     ]  # fmt: skip
 

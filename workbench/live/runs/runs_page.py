@@ -12,7 +12,7 @@ from workbench.errors import InputError, error_message
 from workbench.live.kit.controls import button
 from workbench.live.kit.export import provenance
 from workbench.live.kit.rows import row
-from workbench.live.kit.run_list import ListedRun, RunList
+from workbench.live.kit.run_list import ListedRun, RunList, labels
 from workbench.live.kit.run_table import RunTable
 from workbench.live.kit.save_bar import SaveBar
 from workbench.live.kit.status import StatusLine
@@ -80,8 +80,7 @@ class RunsPage:
 
     def close(self) -> None:
         """Take everything off the page."""
-        for act in (self._enable,):
-            self.runs.forget(act)
+        self.runs.forget(self._enable)
         self.curves.close()
         self.table.close()
         self._opener.close()
@@ -100,10 +99,10 @@ class RunsPage:
         return [r for r in self.runs.runs if not r.hidden and self._shows(r) and r.record is not None]
 
     def _figure(self) -> Any:
-        drawn = [(record, run.label) for run in self._shown() if (record := run.record) is not None]
-        if not drawn:
+        shown = self._shown()
+        if not shown:
             raise InputError("no run on the plot has ended; wait, or choose others")
-        return figures.convergence([record for record, _ in drawn], [label for _, label in drawn])
+        return figures.convergence([run.record for run in shown if run.record is not None], labels(shown))
 
     def _enable(self) -> None:
         none = not any(run.record is not None for run in self.runs.runs if not run.active)

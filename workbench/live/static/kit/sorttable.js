@@ -24,6 +24,9 @@ function render({ model, el }) {
   const shown = new Map(); // rows by key
   const presses = new Map(); // buttons of the toolbar by verb
 
+  const choosable = () => verbs(false).length > 0;
+  const styled = () => model.get("facts").some((fact) => fact.style);
+  const lead = () => (choosable() ? 1 : 0) + (styled() ? 1 : 0); // cells before the columns
   const verbs = (inline) => model.get("verbs").filter((verb) => Boolean(verb.inline) === inline);
   const tell = (verb, rows, value = "") => rows.length && model.send({ kind: "act", verb, rows, value });
 
@@ -35,7 +38,7 @@ function render({ model, el }) {
     none.hidden = rows.length > 0;
     scroll.hidden = !rows.length;
     write(none, model.get("empty"));
-    const numeric = names.map((_, place) => all.some(({ cells }) => typeof cells[place]?.key === "number"));
+    const numeric = names.map((_, place) => all.some(({ cells }) => typeof cells[place]?.key === "number" && !cells[place].parts));
     showHead(names, numeric);
     const keys = new Set(rows.map(({ id }) => id));
     for (const [key, { row }] of [...shown]) if (!keys.has(key)) (row.remove(), shown.delete(key));
@@ -49,17 +52,17 @@ function render({ model, el }) {
 
   function showHead(names, numeric) {
     const { column, falling } = model.get("order");
-    const choosable = verbs(false).length > 0;
-    const extra = (choosable ? 2 : 0) + (verbs(true).length ? 1 : 0);
+    const extra = lead() + (verbs(true).length ? 1 : 0);
     if (line.children.length !== names.length + extra || line.dataset.names !== names.join("|")) {
       line.dataset.names = names.join("|");
       const cells = names.map((name, place) => heading(name, place));
-      if (choosable) cells.unshift(element("th", "wb-choose"), element("th", ""));
+      if (styled()) cells.unshift(element("th", ""));
+      if (choosable()) cells.unshift(element("th", "wb-choose"));
       if (verbs(true).length) cells.push(element("th", ""));
       line.replaceChildren(...cells);
     }
     names.forEach((name, place) => {
-      const cell = line.children[place + (choosable ? 2 : 0)];
+      const cell = line.children[place + lead()];
       cell.className = `${numeric[place] ? "wb-number" : ""} ${model.get("low").includes(name) ? "wb-low" : ""}`;
       cell.setAttribute("aria-sort", place !== column ? "none" : falling ? "descending" : "ascending");
       write(cell.firstChild, name + (place !== column ? "" : falling ? " ▼" : " ▲"));
@@ -84,22 +87,26 @@ function render({ model, el }) {
   function newRow(key) {
     const made = { row: element("tr", ""), cells: [], acts: new Map() };
     made.row.dataset.row = key;
-    if (verbs(false).length) {
-      const [pick, sample] = [element("td", "wb-choose"), element("td", "wb-samplecell")];
+    if (choosable()) {
+      const pick = element("td", "wb-choose");
       made.box = document.createElement("input");
       made.box.type = "checkbox";
       made.box.addEventListener("change", () => choose(key, made.box.checked, true));
-      made.sample = element("button", "wb-samplebtn");
-      made.sample.type = "button";
-      made.sample.addEventListener("click", () => tell("restyle", [key]));
       pick.append(made.box);
-      sample.append(made.sample);
-      made.row.append(pick, sample);
+      made.row.append(pick);
       made.row.addEventListener("click", (event) => {
         if (!event.target.closest("button, input")) choose(key, event.ctrlKey || event.metaKey ? !chosen().includes(key) : true, event.ctrlKey || event.metaKey);
       });
       made.row.addEventListener("dblclick", (event) => event.target.closest(".wb-namecell") && rename(made));
       made.row.addEventListener("keydown", (event) => pressed(event, key, made));
+    }
+    if (styled()) {
+      const sample = element("td", "wb-samplecell");
+      made.sample = element("button", "wb-samplebtn");
+      made.sample.type = "button";
+      made.sample.addEventListener("click", () => tell("restyle", [key]));
+      sample.append(made.sample);
+      made.row.append(sample);
     }
     shown.set(key, made);
     return made;
@@ -130,8 +137,8 @@ function render({ model, el }) {
       [made.box.checked, row.ariaSelected] = [is, String(is)];
       row.classList.toggle("wb-chosen", is);
       made.box.setAttribute("aria-label", `choose ${state.title ?? state.id}`);
-      showSample(made, state);
     }
+    if (made.sample) showSample(made, state);
     if (made.tail) showInline(made, state, inline);
   }
 
@@ -183,7 +190,7 @@ function render({ model, el }) {
     for (const verb of own) {
       let press = presses.get(verb.name);
       if (!press) {
-        press = element("button", "wb-btn wb-small", verb.title);
+        press = element("button", "wb-btn", verb.title);
         press.type = "button";
         press.addEventListener("click", () => act(verb.name));
         presses.set(verb.name, press);
