@@ -144,7 +144,7 @@ def download(page: Any, act: Callable[[], object]) -> tuple[str, Path]:
 
 
 PARTS = {
-    "Race": "Compare", "Sweep": "Compare", "Look inside": "Inspect", "Open a run": "Inspect", "Step": "Learn",
+    "Race": "Compare", "Sweep": "Compare", "Suggest": "Compare", "Look inside": "Inspect", "Open a run": "Inspect", "Step": "Learn",
     "Your method": "Learn", "Schedules": "Learn",
 }  # fmt: skip
 """Pages that share a view of the rail with others."""

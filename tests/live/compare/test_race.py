@@ -405,7 +405,7 @@ def test_the_fastest_by_tolerance_is_that_of_the_ranking(view, eventually):
     view.measure.value = "seconds"
     eventually(lambda: "Time with setup" in view.fastest.value)
     best, second = view.ranking().finished
-    row = re.search(r"<tr><td[^>]*>1e-06</td>(.*?)</tr>", view.fastest.value).group(1)
+    row = re.search(r"<tr><td[^>]*>10⁻⁶</td>(.*?)</tr>", view.fastest.value).group(1)
     cells = re.findall(r">([^<]+)</td>", row)
     assert cells[:3] == [best.entry.label, duration(best.amount), second.entry.label]
     assert float(cells[3].replace("\u2009", "")) == pytest.approx(second.amount / best.amount, rel=0.01)
