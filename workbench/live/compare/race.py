@@ -179,8 +179,8 @@ class RaceView:
     def rebase(self, configuration: Configuration) -> None:
         """Change to this configuration's system, start and stopping, and show its blocks in the form.
 
-        Entries on another system, or with other stopping, cannot be compared with later ones. If no entry has begun, all
-        are replaced at once, with the same methods; otherwise they stay, and a button offers `take_over`. Does nothing
+        Entries on another system, or with other stopping, cannot be compared with later ones. If no entry has begun,
+        all are replaced at once, with the same methods; otherwise they stay, and a button offers `take_over`. Does nothing
         for the same configuration as last time, so that changes in this view since then stay.
         """
         if configuration == self._chosen:
@@ -262,7 +262,7 @@ class RaceView:
         self._wake()
 
     def start(self) -> None:
-        """Start all entries, and later ones as soon as they are added; if all have ended, run them again from the start.
+        """Start all entries, and later ones as soon as they are added; if all have ended, run them again.
 
         They stop at the race's tolerance, if one was set. Does nothing while the race runs.
         """

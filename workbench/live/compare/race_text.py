@@ -123,7 +123,7 @@ def _why_nobody(found: Ranking, at: str, aim: float) -> str:
 
 
 def _disturbed(found: Ranking) -> list[RaceEntry]:
-    """Where seconds decide, the entries whose clocks ran while other work had the cores for more than a tenth of the time."""
+    """If seconds decide: the entries whose clocks ran while other work had the cores for over a tenth of the time."""
     if found.measure != "seconds":
         return []
     clocks = [(finish.entry, finish.entry.run.history["seconds"]) for finish in found.finished if finish.entry.run]

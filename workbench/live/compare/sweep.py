@@ -1,4 +1,4 @@
-"""The live view of a parameter sweep: what varies, progress, a table to sort, and a heat map over two of the choices."""
+"""The live view of a parameter sweep: choices, progress, a table to sort, and a heat map over two of the choices."""
 
 from __future__ import annotations
 

@@ -40,7 +40,8 @@ class Replay:
     """A run file in all views: convergence, timeline, spectrum, roofline, and how it was made.
 
     source: a path, a record, or nothing yet: a file is then opened or uploaded in the page. folder: where figures go,
-    by default exports/ next to the notebook. `record` is what is shown. runs: the list that opened runs are added to. Raises InputError for
+    by default exports/ next to the notebook. `record` is what is shown. runs: the list that opened runs are
+    added to. Raises InputError for
     a file that is no run.
     """
 

@@ -13,8 +13,9 @@ from workbench.run import Norm
 
 
 class ListedCurves:
-    """Keeps one curve for each run of a list that `shows` returns true for, in the run's name, colour, dash and mark. The
-    name begins with the problem where the plot has runs on several.
+    """Keeps one curve for each run of a list that `shows` returns true for, in the run's name, colour, dash and mark.
+
+    The name begins with the problem where the plot has runs on several.
 
     A run without a history, such as one that failed in its setup, has no curve.
     """

@@ -33,8 +33,8 @@ class OwnMethod:
     """Edit the lines of a method and race them against it. Display it; the buttons' methods work from code too.
 
     original: a method that is written as paper lines. problem and choices as in `configure`: everything but the solver
-    is the same in both entries. folder: where exports of the race go. runs: the list that they are added to. The text is parsed, never executed. Raises
-    InputError for unknown names.
+    is the same in both entries. folder: where exports of the race go. runs: the list that they are added
+    to. The text is parsed, never executed. Raises InputError for unknown names.
     """
 
     def __init__(
