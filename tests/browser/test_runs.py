@@ -104,6 +104,8 @@ def test_runs_of_solve_race_and_sweep_are_one_list_that_survives_a_reload(app, p
     app.wait_for_selector(".wb-runspage th[aria-sort=ascending]")
     if place == "lab":
         # The list is kept by the kernel; a served page that is reloaded has a new one.
+        app.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+        app.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
         app.reload()
         app.locator(".wb-rail .wb-tab").first.wait_for()
         lab.turn_to(app, "Runs")

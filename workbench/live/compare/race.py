@@ -180,8 +180,8 @@ class RaceView:
         """Change to this configuration's system, start and stopping, and show its blocks in the form.
 
         Entries on another system, or with other stopping, cannot be compared with later ones. If no entry has begun,
-        all are replaced at once, with the same methods; otherwise they stay, and a button offers `take_over`. Does nothing
-        for the same configuration as last time, so that changes in this view since then stay.
+        all are replaced at once, with the same methods; otherwise they stay, and a button offers `take_over`. Does
+        nothing for the same configuration as last time, so that changes in this view since then stay.
         """
         if configuration == self._chosen:
             return
