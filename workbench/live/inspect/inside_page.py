@@ -24,8 +24,8 @@ UNTIMED = "This run was made without kernel timings, which Timeline and Roofline
 class InsidePage:
     """Display it. The menu holds the runs of the list that have an iteration, the latest first.
 
-    The run that is shown is the latest chosen one of the list; what is chosen in the menu is chosen in the list. A new
-    run of the list is shown only where nothing was chosen. publisher: of the page. folder: where figures go.
+    The run that is shown is the latest chosen one of the list; what is chosen in the menu is chosen in the list. Where
+    nothing is chosen, the latest new run is shown when the page is turned to. publisher: of the page. folder: where figures go.
     """
 
     def __init__(self, runs: RunList, publisher: Publisher | None = None, folder: str | Path | None = None) -> None:
@@ -49,11 +49,17 @@ class InsidePage:
         self.renew()
 
     def renew(self) -> None:
-        """Offer the runs as they are now, and show the chosen one."""
+        """Offer the runs as they are now, and show the chosen one; where none is chosen, the latest new one."""
+        self._offer(new=True)
+
+    def _offer(self, *, new: bool) -> None:
+        """Offer the runs as they are now. new: where none is chosen, show the latest of those not offered before."""
+        before = self._offered
         self._offered = [run for run in reversed(self.runs.runs) if can_look_into(run)]
         chosen = [run for run in self._offered if run in self.runs.chosen]
+        fresh = [run for run in self._offered if new and run not in before]
         kept = [self.shown] if self.shown in self._offered else []
-        shown = next(iter([*chosen, *kept, *self._offered]), None)
+        shown = next(iter([*chosen, *fresh, *kept, *self._offered]), None)
         # New options choose the first of them for a moment, which must not close the views of another run.
         self._renewing = True
         self.choice.options = [(run.label, place) for place, run in enumerate(self._offered)]
@@ -107,7 +113,7 @@ class InsidePage:
 
     def _notified(self) -> None:
         if not self._hidden:
-            self.renew()
+            self._offer(new=False)
 
     def _pick(self) -> None:
         place = self.choice.index
