@@ -224,7 +224,10 @@ SECOND_LEVEL = ("coarse", "variant")
 """The kinds of block that have no effect without deflation."""
 
 SWEEP_AXES = tuple(name for name in (*BLOCKS, *RUN) if name not in ("memory_limit", "cluster"))
-"""Settings that a sweep can vary, in addition to the parameters of its problem."""
+"""Settings that a sweep can vary, in addition to `SWEEP_STOPPING` and the parameters of its problem."""
+
+SWEEP_STOPPING = ("rtol",)
+"""Stopping criteria that a sweep can vary."""
 
 
 def check_settings(owner: Any, declared: Mapping[str, Parameter]) -> None:

@@ -49,36 +49,44 @@ def press(page, name):
     page.get_by_role("button", name=name, exact=True).first.click()
 
 
-def test_lanes_race_and_the_winner_follows_tolerance_and_axis(page, lab_url, lab_folder, shoot):
+def test_entries_race_and_the_winner_follows_tolerance_and_axis(page, lab_url, lab_folder, shoot):
     page.set_viewport_size({"width": 1280, "height": 1000})
     open_cell(page, lab_url, lab_folder, "race.ipynb", RACE)
     press(page, "Start")
     page.get_by_label("preconditioner", exact=True).select_option("neumann")
-    press(page, "Add lane")
+    press(page, "Add entry")
     until_seen(page, "curves", "3")
-    winner = page.locator(".wb-status").nth(1)
-    page.locator(".wb-status", has_text="all have ended").wait_for()
-    page.wait_for_function("() => document.querySelectorAll('.wb-status')[1].textContent.includes('by iterations:')")
+    winner = page.locator(".wb-race .wb-status").nth(0)
+    page.locator("[role=status]", has_text="all have ended").wait_for(state="attached")
+    page.wait_for_function(
+        "() => document.querySelectorAll('.wb-race .wb-status')[0].textContent.includes('by iterations:')"
+    )
     before = winner.inner_text()
     number = page.locator(".wb-race input[type=text]").first
     number.fill("1e-3")
     number.press("Enter")
-    page.wait_for_function("() => document.querySelectorAll('.wb-status')[1].textContent.includes('of 0.001 ')")
+    page.wait_for_function(
+        "() => document.querySelectorAll('.wb-race .wb-status')[0].textContent.includes('of 0.001 ')"
+    )
     assert winner.inner_text() != before
     press(page, "bytes")
     until_seen(page, "axis", "bytes")
-    page.wait_for_function("() => document.querySelectorAll('.wb-status')[1].textContent.includes('by bytes:')")
+    page.wait_for_function(
+        "() => document.querySelectorAll('.wb-race .wb-status')[0].textContent.includes('by bytes:')"
+    )
     press(page, "seconds")
     until_seen(page, "axis", "seconds")
     page.wait_for_function(
-        "() => document.querySelectorAll('.wb-status')[1].textContent.includes('by seconds with setup:')"
+        "() => document.querySelectorAll('.wb-race .wb-status')[0].textContent.includes('by seconds with setup:')"
     )
     until_seen(page, "setup", "true")
     shoot("race_against_seconds_with_setup")
     page.get_by_label("with setup", exact=True).uncheck()
     until_seen(page, "setup", "false")
-    page.wait_for_function("() => document.querySelectorAll('.wb-status')[1].textContent.includes('without setup:')")
-    assert page.locator(".wb-lane").count() == 3
+    page.wait_for_function(
+        "() => document.querySelectorAll('.wb-race .wb-status')[0].textContent.includes('without setup:')"
+    )
+    assert page.locator(".wb-race .wb-sorted tbody tr").count() == 3
     page.locator(CURVES).hover(position={"x": 150, "y": 80})
     page.locator(".wb-readout:not([hidden])").wait_for()
     page.wait_for_timeout(300)
@@ -89,33 +97,35 @@ def test_a_race_is_run_again_to_a_tolerance_that_its_lanes_did_not_reach(page, l
     page.set_viewport_size({"width": 1280, "height": 1000})
     open_cell(page, lab_url, lab_folder, "again.ipynb", RACE)
     press(page, "Start")
-    page.locator(".wb-status", has_text="all have ended").wait_for(timeout=60_000)
+    page.locator("[role=status]", has_text="all have ended").wait_for(state="attached", timeout=60_000)
     number = page.locator(".wb-race input[type=text]").first
     number.fill("abc")
     number.press("Enter")
-    page.locator(".wb-status", has_text="tolerance must be a number above 0, got 'abc'; it stays 1e-06").wait_for()
+    page.locator(
+        "[role=status]", has_text="tolerance must be a number above 0, got 'abc'; it stays 1e-06"
+    ).first.wait_for(state="attached")
     page.wait_for_function("() => document.querySelector('.wb-race input[type=text]').value === '1e-06'")
     number.fill("1e-9")
     number.press("Enter")
-    page.locator(".wb-status", has_text="since the lanes stop at 1e-06; run them again to 1e-09").wait_for()
+    page.locator(".wb-status", has_text="since the entries stop at 1e-06; run them again to 1e-09").wait_for()
     shoot("race_offers_a_finer_tolerance")
     press(page, "Run again to 1e-09")
-    page.locator(".wb-status", has_text="At a relative residual of 1e-09 lane").wait_for(timeout=60_000)
+    page.locator(".wb-status", has_text="At a relative residual of 1e-09 entry").wait_for(timeout=60_000)
     until_seen(page, "tolerance", "1e-9")
     until_seen(page, "curves", "2")
     again = page.get_by_role("button", name="Start again", exact=True)
     again.wait_for()
     page.wait_for_function("() => document.querySelector('.wb-race').textContent.includes('all have ended')")
     again.click()
-    page.locator(".wb-status", has_text="running").first.wait_for(timeout=60_000)
-    page.locator(".wb-status", has_text="all have ended").wait_for(timeout=60_000)
+    page.locator("[role=status]", has_text="running").first.wait_for(timeout=60_000)
+    page.locator("[role=status]", has_text="all have ended").wait_for(state="attached", timeout=60_000)
     lab.shut(page)
 
 
 def test_the_tolerance_is_dragged_on_the_plot_and_all_follows(page, lab_url, lab_folder):
     open_cell(page, lab_url, lab_folder, "drag.ipynb", RACE)
     press(page, "Start")
-    page.locator(".wb-status", has_text="all have ended").wait_for()
+    page.locator("[role=status]", has_text="all have ended").wait_for(state="attached")
     until_seen(page, "tolerance", "0.000001")
     grip = page.get_by_role("slider", name="tolerance, a relative residual")
     line = grip.bounding_box()
@@ -139,10 +149,12 @@ def test_the_tolerance_is_dragged_on_the_plot_and_all_follows(page, lab_url, lab
     page.wait_for_function(
         "value => Number(document.querySelector('.wb-race input[type=text]').value) === value", arg=value
     )
-    said = f"residual of {value:.3g} lane 2"
-    page.wait_for_function("said => document.querySelectorAll('.wb-status')[1].textContent.includes(said)", arg=said)
+    said = f"residual of {value:.3g} entry 2"
+    page.wait_for_function(
+        "said => document.querySelectorAll('.wb-race .wb-status')[0].textContent.includes(said)", arg=said
+    )
     assert seen(page, "first").startswith("2:")
-    assert f"{seen(page, 'at')} iterations" in page.locator(".wb-status").nth(1).inner_text()
+    assert f"{seen(page, 'at')} iterations" in page.locator(".wb-race .wb-status").nth(0).inner_text()
     page.locator(CURVES).press("Shift+ArrowUp")
     page.wait_for_function(f"() => Number(document.querySelector('.wb-race input[type=text]').value) > {1.1 * value}")
     grip.press("ArrowDown")
@@ -154,15 +166,17 @@ def test_the_tolerance_is_dragged_on_the_plot_and_all_follows(page, lab_url, lab
     lab.shut(page)
 
 
-def test_lanes_stay_until_what_was_chosen_elsewhere_is_taken_over(page, lab_url, lab_folder, shoot):
+def test_entries_stay_until_what_was_chosen_elsewhere_is_taken_over(page, lab_url, lab_folder, shoot):
     page.set_viewport_size({"width": 1280, "height": 1000})
     open_cell(page, lab_url, lab_folder, "elsewhere.ipynb", ELSEWHERE)
     until_seen(page, "curves", "2")
     page.get_by_text("Chosen elsewhere: another problem and stopping rule. Taking it over").wait_for()
-    page.locator(".wb-status", has_text="two-layer:64, 2 lanes: all have ended").wait_for()
+    page.locator("[role=status]", has_text="two-layer:64, 2 entries: all have ended").first.wait_for(state="attached")
     shoot("race_offers_what_was_chosen_elsewhere")
     press(page, "Take over poisson5:48")
-    page.locator(".wb-status", has_text="poisson5:48, 2 lanes begin anew here").wait_for()
+    page.locator(
+        "[role=status]", has_text="poisson5:48, 2 entries. The problem or the stopping rule changed. Press Start"
+    ).first.wait_for(state="attached")
     assert not page.get_by_text("Chosen elsewhere").is_visible()
     assert page.locator(".wb-race input[type=text]").first.input_value() == "0.0001"
     lab.shut(page)
@@ -181,7 +195,7 @@ def test_a_sweep_is_put_together_in_its_form(page, lab_url, lab_folder):
     assert over.first.input_value() == "16, x"
     over.first.fill("16, 24, 32")
     over.first.press("Tab")
-    press(page, "Vary more")
+    press(page, "Add parameter")
     page.get_by_label("vary", exact=True).nth(2).select_option("deflation")
     for name in ("none", "stripes", "file"):
         page.locator(".wb-choice select").nth(5).select_option(name)
@@ -194,7 +208,7 @@ def test_a_sweep_is_put_together_in_its_form(page, lab_url, lab_folder):
     page.locator(".wb-status", has_text="27 runs = 3 n × 3 preconditioner × 3 deflation").wait_for()
     assert over.nth(2).input_value() == "none, stripes, file"
     press(page, "Run")
-    page.locator(".wb-status", has_text="27 of 27 runs done, 9 failed").wait_for()
+    page.locator("[role=status]", has_text="27 of 27 runs done, 9 failed").first.wait_for(state="attached")
     assert page.locator("tr.wb-failed").count() == 9
     assert page.locator("tr.wb-best").count() == 3
     assert plan.inner_text().startswith("27 runs")
@@ -209,7 +223,7 @@ def test_a_sweep_fills_its_table_which_is_sorted_by_a_press(page, lab_url, lab_f
     page.set_viewport_size({"width": 1280, "height": 1050})
     open_cell(page, lab_url, lab_folder, "sweep.ipynb", SWEEP)
     press(page, "Run")
-    page.locator(".wb-status", has_text="12 of 12 runs done").wait_for()
+    page.locator("[role=status]", has_text="12 of 12 runs done").first.wait_for(state="attached")
     column = "table.wb-table td:nth-child(5)"
     iterations = [int(text.replace(",", "")) for text in page.locator(column).all_inner_texts()]
     assert len(iterations) == 12

@@ -122,25 +122,25 @@ def test_build_solve_race_inspect_step_save_and_come_back(bench, place, tmp_path
     # Race it against the same without a second level.
     bench.turn_to("Race", ".wb-race")
     page.locator(".wb-race").locator("visible=true").get_by_label("deflation", exact=True).select_option("none")
-    bench.button("Add lane").click()
-    bench.until_said("2 lanes: press Start")
+    bench.button("Add entry").click()
+    bench.until_said("2 entries: press Start")
     bench.button("Start").click()
-    bench.until_said("2 lanes: all have ended")
-    bench.until_said(r"lane 1 .* wins by iterations")
-    bench.until(lambda: bench.seen(CURVES)["first"].startswith("1:"))
+    bench.until_said("2 entries: all have ended")
+    bench.until_said(r"entry 2 .* wins by iterations")
+    bench.until(lambda: bench.seen(CURVES)["first"].startswith("2:"))
     bench.shoot("race")
 
-    # Look inside a lane, and make it again with timings.
+    # Look inside an entry, and make it again with timings.
     bench.turn_to("Look inside", ".wb-inside")
     menu = page.locator(".wb-insidepage select").first
-    # Two lanes and the run of Solve, with spaces that do not break.
+    # Two entries and the run of Solve, with spaces that do not break.
     bench.until(lambda: menu.locator("option").count() == 3)
-    assert re.match(r"race,\slane\s1:\scg", menu.locator("option").nth(1).inner_text())
+    assert re.match(r"3:\scg", menu.locator("option").nth(0).inner_text())
     menu.select_option(index=1)
     bench.until_said("without kernel timings")
     bench.shoot("inside_a_lane")
     bench.button("Run again with timings").click()
-    bench.until(lambda: re.match(r"with\stimings\s1:\sbubbles-2d", menu.locator("option").first.inner_text()))
+    bench.until(lambda: re.match(r"4:\scg.*with\stimings", menu.locator("option").first.inner_text()))
     bench.until(lambda: not bench.button("Run again with timings").count())
 
     # Look inside the run.
@@ -161,10 +161,10 @@ def test_build_solve_race_inspect_step_save_and_come_back(bench, place, tmp_path
 
     # Save, and open what was saved; the files come to the browser and nowhere else.
     bench.turn_to("Solve", ".wb-solving")
-    assert bench.button("Run file").is_enabled()
+    assert bench.button("Run files").is_enabled()
     into = page.locator(".wb-solving .wb-save select").nth(2)
     assert into.is_visible() == (place == "lab")
-    name, path = lab.download(page, bench.button("Run file").click)
+    name, path = lab.download(page, bench.button("Run files").click)
     assert re.fullmatch(r"bubbles-2d-\d+-5-bubbles-[0-9a-f]{6}-cg-.*-run1\.run\.npz", name)
     bench.until_said(f"downloaded {re.escape(name)}")
     bench.turn_to("Open a run", ".wb-replay")

@@ -133,3 +133,15 @@ def test_whoever_asks_gets_each_result():
     )
     assert [configuration.problem.n for configuration, _ in kept] == [8, 12]
     assert [result.iterations for _, result in kept] == [row["iterations"] for row in found.rows]
+
+
+def test_the_tolerance_is_swept():
+    found = sweep("poisson5", {"rtol": [1e-2, "1e-8"]}, n=16)
+    assert [row["rtol"] for row in found.rows] == [1e-2, "1e-8"]
+    assert [row["relative_residual"] <= rtol for row, rtol in zip(found.rows, (1e-2, 1e-8), strict=True)] == [
+        True,
+        True,
+    ]
+    assert found.rows[0]["relative_residual"] > 1e-8
+    with pytest.raises(InputError, match="rtol must be"):
+        sweep("poisson5", {"rtol": [-1.0]}, n=16)

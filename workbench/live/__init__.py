@@ -6,6 +6,7 @@ from workbench.live.build.builder import Builder
 from workbench.live.build.matrix_builder import MatrixBuilder
 from workbench.live.build.poisson_builder import PoissonBuilder
 from workbench.live.compare.race import RaceView
+from workbench.live.compare.suggest import Suggest
 from workbench.live.compare.sweep import SweepView
 from workbench.live.field.field_view import FieldView
 from workbench.live.field.volume_view import VolumeView
@@ -13,12 +14,14 @@ from workbench.live.inspect.block_view import BlockView
 from workbench.live.inspect.inside import InsideView
 from workbench.live.inspect.mpcg_view import MPCGView
 from workbench.live.inspect.replay import Replay, open_run
+from workbench.live.kit.run_list import RunList
 from workbench.live.kit.save_bar import SaveBar
 from workbench.live.kit.share_bar import ShareBar
 from workbench.live.plots.convergence import ConvergenceView
 from workbench.live.plots.roofline import RooflineView
 from workbench.live.plots.spectrum import SpectrumView
 from workbench.live.plots.timeline import TimelineView
+from workbench.live.runs.runs_page import RunsPage
 from workbench.live.solve.explorer import Explorer, explore
 from workbench.live.teach.own_method import OwnMethod
 from workbench.live.teach.schedules import Schedules
@@ -41,12 +44,15 @@ __all__ = [
     "RaceView",
     "Replay",
     "RooflineView",
+    "RunList",
+    "RunsPage",
     "SaveBar",
     "Schedules",
     "ShareBar",
     "SpectrumView",
     "StepView",
     "Stepper",
+    "Suggest",
     "SweepView",
     "TimelineView",
     "VolumeView",

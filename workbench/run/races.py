@@ -164,6 +164,16 @@ class Race:
         return self._thread is not None and not self.alive
 
     @property
+    def ending(self) -> bool:
+        """The cancellation of an entry has been requested, and it has not ended yet."""
+        return any(entry.ending for entry in self._entries)
+
+    @property
+    def steady(self) -> bool:
+        """It is active, with no request pending."""
+        return self.state is State.RUNNING and not self.ending
+
+    @property
     def ahead(self) -> int:
         """The number of jobs before this one in the run queue, the active one included; 0 when active or not queued."""
         return self._slot.ahead

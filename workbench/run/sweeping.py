@@ -19,7 +19,7 @@ from workbench.run.result import Result
 from workbench.run.run_queue import QueueSlot, RunQueue
 from workbench.run.start import start_run
 from workbench.run.stopping import Reason, Stopping
-from workbench.settings import SWEEP_AXES
+from workbench.settings import STOPPING, SWEEP_AXES, SWEEP_STOPPING
 
 RESULT_FIELDS = (
     "N",
@@ -84,13 +84,13 @@ def sweep(
 ) -> Sweep:
     """Run the cartesian product of the values in `over`, the last name varying fastest.
 
-    over: values by name, such as {"n": [64, 128], "deflation": ["none", "stripes"]}; names are `SWEEP_AXES` or
-    parameters of the problem. choices: what stays the same, as in `configure`. cancelled: cancellation request,
-    tested between iterations and between the parts of a setup; the current run then ends and has its row, as with
-    Ctrl-C. on_result: called with each result; the sweep keeps none. slot: in the run queue, held during each run; by
-    default in a new queue. The setup of the first run of a method includes its compilation. Raises InputError
-    for unknown names and wrong values before the first run; a combination that cannot be solved has a row with the
-    reason.
+    over: values by name, such as {"n": [64, 128], "deflation": ["none", "stripes"]}; names are `SWEEP_AXES`,
+    `SWEEP_STOPPING` or parameters of the problem. choices: what stays the same, as in `configure`. cancelled:
+    cancellation request, tested between iterations and between the parts of a setup; the current run then ends and has
+    its row, as with Ctrl-C. on_result: called with each result; the sweep keeps none. slot: in the run queue, held
+    during each run; by default in a new queue. The setup of the first run of a method includes its compilation. Raises
+    InputError for unknown names and wrong values before the first run; a combination that cannot be solved has a row
+    with the reason.
     """
     points = combinations(problem, over, stopping=stopping, **choices)
     begun = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
@@ -122,14 +122,16 @@ def combinations(
     points = list(itertools.islice(itertools.product(*over.values()), MOST_RUNS + 1))
     if len(points) > MOST_RUNS:
         raise InputError(f"a sweep has at most {MOST_RUNS} runs; give fewer values")
-    parameters = [name for name in over if name not in SWEEP_AXES]
+    parameters = [name for name in over if name not in (*SWEEP_AXES, *SWEEP_STOPPING)]
     made = []
     for point in points:
         chosen = dict(zip(over, point, strict=True))
         own = {name: chosen[name] for name in parameters}
         rest = {name: value for name, value in chosen.items() if name not in parameters}
         rest |= {"seed": _whole(rest["seed"])} if "seed" in rest else {}
-        made.append((chosen, configure(problem, stopping=stopping, **choices, **rest, **own)))
+        rule = {name: STOPPING[name].check(rest.pop(name), "sweep") for name in SWEEP_STOPPING if name in rest}
+        aim = dataclasses.replace(stopping or Stopping(), **rule) if rule else stopping
+        made.append((chosen, configure(problem, stopping=aim, **choices, **rest, **own)))
     return made
 
 

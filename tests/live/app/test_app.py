@@ -113,13 +113,14 @@ def test_runs_are_looked_into_the_latest_first(bench):
     assert [name.partition(":")[0] for name, _ in inside.choice.options] == ["1"]
     bench.explorer.run().wait(LIMIT)
     bench.pages["Look inside"].turn_to()
-    assert inside.choice.label.startswith("2: bubbles-2d:24")
+    assert inside.choice.label.startswith("2: cg")
     inside.choice.index = 1
     bench.pages["Look inside"].turn_to()
-    assert inside.choice.label.startswith("1: bubbles-2d:24")
+    assert inside.choice.label.startswith("1: cg")
+    assert bench.runs.chosen == [bench.runs.find(1)]
 
 
-def test_lanes_and_runs_of_a_sweep_are_looked_into_too(bench):
+def test_runs_of_all_views_are_one_list_and_are_looked_into(bench):
     race, sweep = bench.view("Race"), bench.view("Sweep")
     race.add_from_form()
     race.start()
@@ -128,15 +129,35 @@ def test_lanes_and_runs_of_a_sweep_are_looked_into_too(bench):
     own.race.wait(60)
     sweep.choices.rows[0].text.value = "16"
     sweep.wait(60)
+    assert [run.origin for run in bench.runs.runs] == ["Race"] * 2 + ["Your method"] * 2 + ["Sweep"] * 3
+    assert len({run.style for run in bench.runs.runs}) == 7
     inside = bench.view("Look inside")
-    names = [name for name, _ in inside.choice.options]
-    assert names[:2] == [f"race, lane {lane.label}" for lane in race.race.entries]
-    assert names[2].startswith("sweep, run 3: bubbles-2d:16, cg + neumann:2")
-    assert [name.partition(":")[0] for name in names[3:5]] == ["sweep, run 2", "sweep, run 1"]
-    assert names[5].startswith("your method, lane 1: cg")
-    assert inside.inside._run is race.race.entries[0].result
-    inside.choice.index = 2
-    assert inside.inside._run.summary["iterations"] == sweep.rows[2]["iterations"]
+    assert [name.partition(":")[0] for name, _ in inside.choice.options] == ["7", "6", "5", "4", "3", "2", "1"]
+    bench.runs.acts["inside"]([bench.runs.find(1)])
+    assert inside.inside.source is race.race.entries[0].result
+    bench.runs.acts["inside"]([bench.runs.find(7)])
+    assert inside.inside.source.summary["iterations"] == sweep.rows[2]["iterations"]
+
+
+def test_a_method_of_the_list_is_added_to_the_race_and_one_on_another_system_is_refused(bench):
+    solved = bench.explorer
+    solved.run().wait(LIMIT)
+    race = bench.view("Race")
+    bench.runs.acts["race"]([bench.runs.find(1)])
+    assert race.race.entries[-1].configuration == bench.runs.find(1).handle.configuration()
+    solved.form.load(configure("poisson5", n=8))
+    solved.run().wait(LIMIT)
+    with pytest.raises(InputError, match="is on another system than this race"):
+        bench.runs.acts["race"]([bench.runs.runs[-1]])
+
+
+def test_suggested_pairs_replace_the_entries_of_the_race_and_are_taken_into_the_form(bench):
+    pairs = [configure("two-layer", n=16, preconditioner=name) for name in ("jacobi", "ic", "ssor")]
+    suggest = bench.view("Suggest")
+    suggest._race(pairs)
+    assert [entry.configuration for entry in bench.view("Race").race.entries] == pairs
+    suggest._take(pairs[1])
+    assert bench.explorer.form.configuration() == pairs[1]
 
 
 def test_the_steps_are_those_of_a_small_copy_and_what_cannot_be_stepped_is_told(bench):

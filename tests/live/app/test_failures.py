@@ -69,8 +69,8 @@ def test_the_explorer_says_it_lists_it_and_runs_again(explorer, eventually, brea
     failed = explorer.run()
     eventually(lambda: explorer.status.text == f"Run 1: {sentence}")
     assert (failed.state, explorer.status.tone) == (State.FAILED, "bad")
-    eventually(lambda: sentence in explorer.table.value)
-    assert explorer.table.value.count("<tr>") == 2
+    eventually(lambda: explorer.table.table.rows and explorer.table.table.rows[0][-1].get("tip") == sentence)
+    assert explorer.table.table.marks == ["failed"]
     buttons = explorer.controls
     assert (buttons.run.disabled, buttons.stop.disabled, buttons.pause.disabled) == (False, True, True)
     assert explorer.run().wait(LIMIT).converged
@@ -84,7 +84,8 @@ def test_a_queue_goes_on_after_a_run_that_failed(explorer, eventually, break_ste
     sessions = [explorer.run() for _ in range(3)]
     eventually(lambda: not any(session.alive for session in sessions))
     assert [session.state for session in sessions] == [State.FAILED, State.DONE, State.DONE]
-    eventually(lambda: "ZeroDivisionError" in explorer.table.value and explorer.table.value.count("<tr>") == 4)
+    eventually(lambda: explorer.table.table.marks == ["", "", "failed"])
+    assert "ZeroDivisionError" in explorer.table.table.rows[2][-1]["tip"]
 
 
 def test_a_lost_device_ends_the_run_with_its_reason(explorer, eventually, monkeypatch):
@@ -113,8 +114,8 @@ def test_a_race_says_it_in_the_lane_and_the_others_go_on(eventually, error, sent
     good, failing = view.race.entries
     eventually(lambda: failing.state is State.FAILED and good.state is State.DONE)
 
-    eventually(lambda: sentence in view.table.children[2].children[0].value)
-    eventually(lambda: view.player.stop.disabled and view.player.pause.disabled)
+    eventually(lambda: [cells[-1]["tip"] for cells in view.table.rows if cells[0]["text"][0] == "2"] == [sentence])
+    eventually(lambda: view.status.stop.disabled and view.status.pause.disabled)
     third = view.add(configure("two-layer", n=16, preconditioner="neumann:2"))
     eventually(lambda: third.state is State.DONE)
     assert third.result.converged
@@ -130,7 +131,7 @@ def test_a_sweep_has_a_row_that_says_it(eventually, tmp_path, error, sentence):
     bad, good = view.wait(LIMIT).rows
     assert bad["reason"] == sentence
     assert good["converged"]
-    eventually(lambda: not view._run.disabled and view._stop.disabled)
+    eventually(lambda: not view.status.run.disabled and view.status.stop.disabled)
     view.run()
     assert view.wait(LIMIT).converged
 
@@ -147,7 +148,7 @@ def test_a_sweep_that_breaks_as_a_whole_keeps_its_rows_and_can_be_run_again(even
         view.run()
         eventually(lambda: view.status.state == "failed")
     assert "the run failed by a SystemExit: 3; 1 of 2 runs done" in view.status.text
-    assert (view._run.disabled, view._stop.disabled) == (False, True)
+    eventually(lambda: (view.status.run.disabled, view.status.stop.disabled) == (False, True))
     assert len(view.rows) == 1
     view.run()
     assert view.wait(LIMIT).converged

@@ -5,11 +5,10 @@ import re
 import pytest
 
 from workbench.live.compare import sweep_plot
+from workbench.live.compare.suggest import ruled_out
 from workbench.live.inspect import replay
-from workbench.live.kit import finished_runs
-from workbench.problems.files import MatrixFile
 from workbench.recording import Record
-from workbench.run import Configuration, Reason, Run, configure, run_through
+from workbench.run import Run, configure, run_through
 
 HOSTILE = "<img src=x onerror='alert(1)'>"
 TEXTS = ("solver", "preconditioner", "deflation", "coarse", "device", "reason")
@@ -24,10 +23,6 @@ def record():
     return Record(summary, provenance, made.history)
 
 
-def named() -> Configuration:
-    return configure(MatrixFile(path=f"{HOSTILE}.mtx"))
-
-
 def harmless(page):
     """Every < of the name is text."""
     assert "&lt;img src=x onerror=" in page
@@ -38,12 +33,10 @@ def test_where_a_run_comes_from(record):
     assert harmless(replay._origin(record))
 
 
-def test_the_table_of_runs(record):
-    page = finished_runs.table(
-        [finished_runs.Ended(1, named(), record, Reason.CONVERGED, 0), finished_runs.Failed(2, named(), HOSTILE)]
-    )
+def test_the_pairs_that_were_ruled_out():
+    page = ruled_out({HOSTILE: HOSTILE})
     assert harmless(page)
-    assert page.count("&lt;img") == 4
+    assert page.count("&lt;img") == 2
 
 
 def test_the_note_of_a_plot_of_a_sweep():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import numpy as np
@@ -30,14 +31,14 @@ def view(tmp_path):
 def finished(view, eventually):
     view.start()
     view.race.wait(60)
-    eventually(lambda: view.player.status.state == "done" and "wins" in view.winner.text)
+    eventually(lambda: view.status.state == "done" and "wins" in view.winner.text)
 
 
 def test_the_winner_is_named_by_the_measure_that_is_chosen(view, eventually):
     finished(view, eventually)
     (first, second) = view.race.entries
-    assert f"lane 2 ({second.configuration.label}) wins by iterations: {second.run.iterations}" in view.winner.text
-    assert f"next is lane 1 ({first.configuration.label}) with {first.run.iterations} iterations" in view.winner.text
+    assert f"entry 2 ({second.configuration.label}) wins by iterations: {second.run.iterations}" in view.winner.text
+    assert f"next is entry 1 ({first.configuration.label}) with {first.run.iterations} iterations" in view.winner.text
     view.measure.value = "bytes"
     spent = amount(second.run.iterations * second.iteration_bytes)
     eventually(lambda: f"by bytes: {spent} ({second.run.iterations} iterations)" in view.winner.text)
@@ -60,10 +61,10 @@ def test_seconds_count_the_setup_unless_it_is_switched_off(view, page_of, eventu
     assert view.with_setup.disabled
     view.measure.value = "seconds"
     assert view.ranking().finished[0].entry is first
-    eventually(lambda: "lane 1 " in view.winner.text and "setup 0.125\u2009s)" in view.winner.text)
+    eventually(lambda: "entry 1 " in view.winner.text and "setup 0.125\u2009s)" in view.winner.text)
     assert "The first setup of a method includes loading its kernels" in view.winner.text
-    assert "16\u2009min 40\u2009s" in view._rows[second].text.value
-    assert "0.125\u2009s" in view._rows[first].text.value
+    setups = {cells[0]["text"][0]: cells[3]["text"] for cells in view.table.rows}
+    assert setups == {"1": "0.125\u2009s", "2": "16\u2009min 40\u2009s"}
     eventually(lambda: any(m["axis"] == "seconds" and len(m["curves"]) == 2 for m in page.messages))
     message, buffer = next(p for p in page.received if p[0]["axis"] == "seconds" and len(p[0]["curves"]) == 2)
     assert message["setup"]
@@ -84,8 +85,8 @@ def test_a_lane_that_was_held_up_is_named_where_seconds_decide(view, eventually)
         lane.run.history._columns["seconds"][: even.size] = even
     first.run.history._columns["seconds"][5 : first.run.history.count] += 1.0
     view.measure.value = "seconds"
-    eventually(lambda: f"Lane 1 ({first.configuration.label}): held up by other work" in view.winner.text)
-    assert f"ane 2 ({second.configuration.label}): held" not in view.winner.text
+    eventually(lambda: f"Entry 1 ({first.configuration.label}): held up by other work" in view.winner.text)
+    assert f"ntry 2 ({second.configuration.label}): held" not in view.winner.text
     view.measure.value = "iterations"
     eventually(lambda: "by iterations" in view.winner.text and "held up" not in view.winner.text)
 
@@ -94,34 +95,34 @@ def test_the_tolerance_is_dragged_or_typed(view, eventually):
     finished(view, eventually)
     view.tolerance.slider.value = 1e-2
     assert view.tolerance.number.value == "0.01"
-    eventually(lambda: "residual of 0.01 lane 2" in view.winner.text)
+    eventually(lambda: "residual of 0.01 entry 2" in view.winner.text)
     assert {curve.line for curve in view.convergence.curves} == {0.01}
     view.tolerance.number.value = "3.3e-4"
     assert view.tolerance.slider.value == 5e-4
-    eventually(lambda: "residual of 0.00033 lane 2" in view.winner.text)
+    eventually(lambda: "residual of 0.00033 entry 2" in view.winner.text)
     assert view.ranking().finished[0].iterations < view.race.entries[1].run.iterations
     view.tolerance.number.value = "1e-13"
-    eventually(lambda: "the lanes stop at 1e-06; run them again to 1e-13" in view.winner.text)
+    eventually(lambda: "the entries stop at 1e-06; run them again to 1e-13" in view.winner.text)
 
 
 def test_a_race_that_has_ended_runs_again(view, eventually):
     finished(view, eventually)
     lanes = view.race.entries
-    eventually(lambda: not view.player.start.disabled)
-    assert view.player.start.description == "Start again"
-    view.player.start.click()
+    eventually(lambda: not view.status.run.disabled)
+    assert view.status.run.description == "Start again"
+    view.status.run.click()
     assert [lane.configuration for lane in view.race.entries] == [lane.configuration for lane in lanes]
     assert not set(view.race.entries) & set(lanes)
     view.race.wait(60)
-    eventually(lambda: "all have ended" in view.player.status.text and "wins" in view.winner.text)
+    eventually(lambda: "all have ended" in view.status.text and "wins" in view.winner.text)
     view.measure.value = "seconds"
     eventually(lambda: "by seconds with setup" in view.winner.text)
     assert "first setup" not in view.winner.text
-    assert len(view.convergence.curves) == len(view._rows) == 2
+    assert len(view.convergence.curves) == len(view.table.rows) == 2
     assert [lane.run.iterations for lane in view.race.entries] == [lane.run.iterations for lane in lanes]
 
 
-def test_lanes_that_run_again_keep_their_numbers_and_those_held_before_the_start_stay_held(view, eventually):
+def test_entries_that_run_again_are_new_runs_and_those_held_before_the_start_stay_held(view, eventually):
     first, second = view.race.entries
     view.remove(first)
     view.race.pause(second)
@@ -129,23 +130,27 @@ def test_lanes_that_run_again_keep_their_numbers_and_those_held_before_the_start
     view.tolerance.set(1e-3)
     view.start()
     held, begun = view.race.entries
-    assert (held.number, begun.number) == (second.number, third.number)
+    assert (held.configuration.preconditioner, begun.configuration.label) == (
+        second.configuration.preconditioner,
+        third.configuration.label,
+    )
+    assert (held.number, begun.number) == (4, 5)
     eventually(lambda: begun.ended)
     assert held.state is State.PAUSED
 
 
 def test_a_tolerance_finer_than_the_lanes_own_is_offered_and_run_to(view, eventually):
     finished(view, eventually)
-    assert view.player.again.layout.display == "none"
+    assert view.again.layout.display == "none"
     view.tolerance.number.value = "1e-9"
-    eventually(lambda: view.player.again.layout.display is None)
-    assert view.player.again.description == "Run again to 1e-09"
-    view.player.again.click()
+    eventually(lambda: view.again.layout.display is None)
+    assert view.again.description == "Run again to 1e-09"
+    view.again.click()
     view.race.wait(60)
     assert {lane.configuration.stopping.rtol for lane in view.race.entries} == {1e-9}
     assert {curve.line for curve in view.convergence.curves} == {view.tolerance.value} == {1e-9}
-    eventually(lambda: "At a relative residual of 1e-09 lane" in view.winner.text)
-    eventually(lambda: view.player.again.layout.display == "none")
+    eventually(lambda: "At a relative residual of 1e-09 entry" in view.winner.text)
+    eventually(lambda: view.again.layout.display == "none")
     # Lanes that come later stop there too.
     assert view.add_from_form().configuration.stopping.rtol == 1e-9
 
@@ -176,7 +181,7 @@ def test_slider_number_and_winner_follow_the_line_on_the_plot(view, page_of, eve
     view.convergence._receive(None, {"kind": "tolerance", "value": 3.3e-4, "turn": 7}, [])
     assert view.tolerance.number.value == "0.00033"
     assert view.tolerance.slider.value == 5e-4
-    eventually(lambda: "residual of 0.00033 lane 2" in view.winner.text)
+    eventually(lambda: "residual of 0.00033 entry 2" in view.winner.text)
     eventually(lambda: page.messages[-1]["turn"] == 7)
     assert {message["tolerance"] for message in page.messages[-1]["curves"]} == {3.3e-4}
     view.convergence._receive(None, {"kind": "tolerance", "value": None, "turn": 8}, [])
@@ -187,10 +192,10 @@ def test_slider_number_and_winner_follow_the_line_on_the_plot(view, page_of, eve
 def test_a_wrong_tolerance_is_told_and_the_old_one_stays(view, eventually, text):
     before = view.tolerance.value
     view.tolerance.number.value = text
-    eventually(lambda: "tolerance must be a number above 0" in view.player.status.text)
+    eventually(lambda: "tolerance must be a number above 0" in view.status.text)
     assert view.tolerance.value == before
     assert view.tolerance.number.value == "1e-06"
-    assert "it stays 1e-06" in view.player.status.text
+    assert "it stays 1e-06" in view.status.text
 
 
 def test_lanes_come_from_the_form_while_others_run(tmp_path, eventually):
@@ -205,15 +210,15 @@ def test_lanes_come_from_the_form_while_others_run(tmp_path, eventually):
     assert lane.configuration.preconditioner.spec == "neumann:3"
     assert lane.configuration.problem == first.configuration.problem
     eventually(lambda: lane.run and lane.run.iterations > 5)
-    assert len(view.table.children) == 3
+    eventually(lambda: len(view.table.rows) == 2)
     view.pause()
-    eventually(lambda: view.player.status.state == "paused")
+    eventually(lambda: view.status.state == "paused")
     assert lane.state is State.PAUSED
     view.remove(lane)
-    assert len(view.table.children) == 2
+    eventually(lambda: len(view.table.rows) == 1)
     assert len(view.convergence.curves) == 1
     view.stop()
-    eventually(lambda: view.player.status.state == "done")
+    eventually(lambda: view.status.state == "done")
     assert not view.race.alive
     view.close()
 
@@ -235,19 +240,19 @@ def test_a_lane_on_another_system_is_refused_and_rebasing_takes_all_there(view, 
     other = configure("poisson5", n=16, solver="pipecg", stopping=Stopping(rtol=1e-4))
     with pytest.raises(InputError, match="rebase the race"):
         view.add(other)
-    methods = [lane.label for lane in view.race.entries]
+    methods = [lane.method for lane in view.race.entries]
     view.rebase(other)
     view.take_over()
-    assert [lane.label for lane in view.race.entries] == methods
+    assert [lane.method for lane in view.race.entries] == methods
     assert {lane.configuration.problem for lane in view.race.entries} == {other.problem}
     assert {lane.configuration.stopping for lane in view.race.entries} == {other.stopping}
-    assert len(view.convergence.curves) == len(view._rows) == 2
-    eventually(lambda: "2 lanes begin anew here" in view.player.status.text)
+    assert len(view.convergence.curves) == len(view.table.rows) == 2
+    eventually(lambda: "changed. Press Start to race on it" in view.status.text)
     assert view.form.fields["solver"].choice.value == "pipecg"
     assert view.add_from_form().configuration == other
     view.start()
     view.race.wait(60)
-    eventually(lambda: view.player.status.state == "done")
+    eventually(lambda: view.status.state == "done")
 
 
 def test_rebasing_on_the_same_system_keeps_the_lanes(view):
@@ -281,7 +286,7 @@ def test_lanes_that_wait_follow_the_stopping_rule_and_so_does_the_tolerance(view
     view.rebase(lane_of(stopping=Stopping(rtol=1e-9)))
     assert {lane.configuration.stopping.rtol for lane in view.race.entries} == {1e-9}
     assert view.tolerance.value == 1e-9
-    eventually(lambda: "begin anew here, since a race compares methods on one system" in view.player.status.text)
+    eventually(lambda: "changed. Press Start to race on it" in view.status.text)
     view.tolerance.set(1e-3)
     view.rebase(lane_of(stopping=Stopping(rtol=1e-7)))
     assert view.tolerance.value == 1e-3
@@ -305,7 +310,7 @@ def test_what_nobody_foresaw_is_told(view, eventually, monkeypatch):
 
     monkeypatch.setattr(view.race, "add", burst)
     view._add.click()
-    eventually(lambda: view.player.status.text == "adding a lane failed by a RuntimeError: a wheel came off")
+    eventually(lambda: view.status.text == "adding an entry failed by a RuntimeError: a wheel came off")
     monkeypatch.setattr("workbench.live.compare.race.export_race", burst)
     view._exports["csv"].click()
     eventually(lambda: view.saved.text == "the export failed by a RuntimeError: a wheel came off")
@@ -315,7 +320,7 @@ def test_a_wrong_number_in_the_form_is_a_sentence(view, eventually):
     view.form.fields["preconditioner"].choice.value = "neumann"
     view.form.fields["preconditioner"].fields["order"].value = -1
     view._add.click()
-    eventually(lambda: "order must be" in view.player.status.text)
+    eventually(lambda: "order must be" in view.status.text)
     assert len(view.race.entries) == 2
 
 
@@ -324,13 +329,14 @@ def test_a_lane_that_fails_shows_its_sentence_in_its_row(eventually):
     view.start()
     view.race.wait(60)
     bad, good = view.race.entries
-    eventually(lambda: "400 vectors" in view._rows[bad].text.value)
-    eventually(lambda: "converged" in view._rows[good].text.value)
+    states = lambda: {cells[0]["text"][0]: cells[-1] for cells in view.table.rows}  # noqa: E731
+    eventually(lambda: "400 vectors" in states()[str(bad.number)].get("tip", ""))
+    eventually(lambda: states()[str(good.number)]["text"] == "converged")
     view.close()
 
 
 def test_exports_are_of_the_axis_that_is_shown(view, eventually):
-    with pytest.raises(InputError, match="no lane has ended yet"):
+    with pytest.raises(InputError, match="no entry has ended yet"):
         view.export("svg")
     finished(view, eventually)
     view.measure.value = "bytes"
@@ -369,19 +375,54 @@ def test_positions_are_streamed_beside_the_residuals(page_of, eventually):
 
 def test_an_empty_race_says_what_to_do(eventually):
     view = RaceView()
-    eventually(lambda: "press Add lane" in view.player.status.text)
+    eventually(lambda: "press Add entry" in view.status.text)
     view.start()
     time.sleep(0.05)
     assert not view.race.alive
     view.close()
 
 
-def test_amounts_have_units_that_suit():
-    assert [amount(value).replace("\u2009", " ") for value in (0, 999, 1000, 29_600_000, 1.5e12)] == [
-        "0 B",
-        "999 B",
-        "1.00 kB",
-        "29.6 MB",
-        "1.50 TB",
-    ]
-    assert [duration(value) for value in (2, 0.0123, 4.5e-6)] == ["2 s", "12.3 ms", "4.5 µs"]
+def test_entries_are_runs_of_the_list_and_stay_there_when_the_race_is_run_again(view, eventually):
+    finished(view, eventually)
+    first = view.runs.of("Race")
+    assert [run.number for run in first] == [1, 2]
+    styles = [view.curves.of(run).style for run in first]
+    assert styles == [run.style for run in first] == [0, 1]
+    view.start()
+    view.race.wait(60)
+    eventually(lambda: len([run for run in view.runs.runs if run.record is not None]) == 4)
+    assert [run.number for run in view.runs.runs] == [1, 2, 3, 4]
+    assert [run.style for run in view.runs.runs] == [0, 1, 2, 3]
+    assert {curve.style for curve in view.convergence.curves} == {2, 3}
+    view.runs.rename(view.runs.find(3), "my method")
+    assert view.convergence.curves[0].label == "3: my method"
+    # The vectors of the first race are freed.
+    assert all(run.handle.run is None for run in first)
+
+
+def test_the_fastest_by_tolerance_is_that_of_the_ranking(view, eventually):
+    finished(view, eventually)
+    view.measure.value = "seconds"
+    eventually(lambda: "Time with setup" in view.fastest.value)
+    best, second = view.ranking().finished
+    row = re.search(r"<tr><td[^>]*>10⁻⁶</td>(.*?)</tr>", view.fastest.value).group(1)
+    cells = re.findall(r">([^<]+)</td>", row)
+    assert cells[:3] == [best.entry.label, duration(best.amount), second.entry.label]
+    assert float(cells[3].replace("\u2009", "")) == pytest.approx(second.amount / best.amount, rel=0.01)
+
+
+def test_an_entry_is_stopped_held_and_removed_in_its_row(eventually, tmp_path):
+    view = RaceView(lane_of(stopping=ENDLESS, solver="sd"), folder=tmp_path)
+    view.start()
+    (entry,) = view.race.entries
+    eventually(lambda: entry.run and entry.run.iterations > 3)
+    view.table.press("pause", [entry.number])
+    eventually(lambda: entry.state is State.PAUSED)
+    eventually(lambda: view.table.facts[0]["words"]["pause"] == "Resume")
+    view.table.press("stop", [entry.number])
+    eventually(lambda: entry.ended)
+    view.table.press("remove", [entry.number])
+    assert not view.race.entries
+    eventually(lambda: view.table.rows == [])
+    eventually(lambda: [run.record is not None for run in view.runs.runs] == [True])
+    view.close()

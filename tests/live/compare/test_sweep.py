@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.live.conftest import eventually as until
 from tests.waiting import LIMIT
 from workbench.errors import InputError
 from workbench.live import SweepView
@@ -65,11 +66,11 @@ def test_parallel_coordinates_have_an_axis_for_each_choice_and_one_for_the_resul
 
 def test_everything_is_shown_at_the_end():
     view = SweepView("two-layer", OVER)
-    assert "8 runs; press Run" in view.status.text
+    until(lambda: "8 runs; press Run" in view.status.text)
     found = view.wait(LIMIT)
     assert [row["iterations"] for row in found.rows] == [row["iterations"] for row in sweep("two-layer", OVER).rows]
     assert view.bar.value == view.bar.max == 8
-    assert view.status.text.endswith("8 of 8 runs done")
+    until(lambda: view.status.text.endswith("8 of 8 runs done"))
     assert [cells[view.table.columns.index("iterations")]["key"] for cells in view.table.rows] == [
         row["iterations"] for row in found.rows
     ]
@@ -86,15 +87,14 @@ def test_everything_is_shown_at_the_end():
     assert len(view.map.figure().axes[0].lines) == 8 + 4
 
 
-def test_a_click_on_a_point_gives_the_run():
+def test_a_click_on_a_point_chooses_the_run_in_the_list():
     view = SweepView("two-layer", {"n": [8, 16]})
     view.wait(LIMIT)
     assert view.map.view.value == "curves"
-    given = []
-    view.on_pick(given.append)
     view.map.plot._receive(None, {"kind": "picked", "key": "1"}, [])
-    assert [run.name for run in given] == [run.name for run in view.ended_runs if run.name.startswith("run 2:")]
-    assert given[0].summary["iterations"] == view.rows[1]["iterations"]
+    (chosen,) = view.listed.chosen
+    assert chosen.number == 2
+    assert chosen.handle.summary["iterations"] == view.rows[1]["iterations"]
     assert "Run 2: n 16" in view.best.text
 
 
@@ -106,7 +106,7 @@ def test_rows_and_columns_of_the_map_stay_two_choices_when_what_varies_changes(e
     second.name.value = "deflation"
     first.text.value, second.text.value = "jacobi, none, ssor", "none, stripes, blocks:2"
     eventually(lambda: view.runs == 9)
-    assert view.status.text == "two-layer: 9 runs; press Run"
+    until(lambda: view.status.text == "two-layer: 9 runs; press Run")
     view.wait(LIMIT)
     assert {view.map.down.value, view.map.across.value} == {"preconditioner", "deflation"}
     assert view.map.figure().axes[0].images[0].get_array().shape == (3, 3)
@@ -120,13 +120,13 @@ def test_stop_keeps_the_rows_and_run_begins_anew(eventually):
     slow = Stopping(rtol=0, atol=1e-300, stagnation=10**9, maxiter=10**9)
     view = SweepView("two-layer", {"n": [24, 32]}, stopping=slow, solver="sd")
     view.run()
-    eventually(lambda: not view._stop.disabled)
+    eventually(lambda: not view.status.stop.disabled)
     view.stop()
     found = view.wait(LIMIT)
     assert found.cancelled
     assert len(found.rows) <= 1
-    assert "stopped by the user" in view.status.text
-    assert not view._run.disabled
+    until(lambda: "stopped by the user" in view.status.text)
+    until(lambda: not view.status.run.disabled)
 
 
 def test_exports_wait_for_the_end(tmp_path):
@@ -150,7 +150,7 @@ def test_a_sweep_that_nothing_converged_in_has_no_map(monkeypatch):
     assert layer.absent == ["failed"]
     with pytest.raises(InputError, match="all of them are NaN"):
         view.map.figure()
-    assert "1 failed" in view.status.text
+    until(lambda: "1 failed" in view.status.text)
 
 
 def test_a_wrong_choice_is_told_before_it_is_shown():
@@ -243,7 +243,7 @@ def test_a_wrong_value_is_a_sentence_and_run_repeats_it(small, eventually, name,
     eventually(lambda: sentence in small.plan.text)
     assert small.plan.tone == "bad"
     small.run()
-    eventually(lambda: small.status.tone == "bad" and sentence in small.status.text and not small._run.disabled)
+    eventually(lambda: small.status.tone == "bad" and sentence in small.status.text and not small.status.run.disabled)
     assert small.choices.rows[0].text.value == text
     with pytest.raises(InputError):
         small.wait(LIMIT)
@@ -265,7 +265,7 @@ def test_another_base_keeps_the_choices_that_it_has(small, eventually):
     small.choices.rows[-1].name.value = "contrast"
     small.choices.rows[-1].text.value = "1e2, 1e3"
     small.rebase(configure("poisson5", n=12, preconditioner="none"))
-    assert "contrast is none of its parameters" in small.status.text
+    until(lambda: "contrast is none of its parameters" in small.status.text)
     eventually(lambda: small.plan.text == "4 runs = 2 n × 2 solver")
     found = small.wait(LIMIT)
     assert found.provenance["configuration"]["problem"]["name"] == "poisson5"
@@ -277,7 +277,7 @@ def test_rows_that_the_forms_problem_does_not_have_are_named_and_come_back(small
     small.choices.rows[-1].name.value = "contrast"
     small.choices.rows[-1].text.value = "1e2, 1e3"
     small.form.blocks["problem"].choice.value = "poisson5"
-    assert "contrast is none of its parameters" in small.status.text
+    until(lambda: "contrast is none of its parameters" in small.status.text)
     assert [row.name.value for row in small.choices.rows] == ["n"]
     small.form.blocks["problem"].choice.value = "two-layer"
     assert row_of(small, "contrast").text.value == "1e2, 1e3"
@@ -315,7 +315,7 @@ def test_cells_are_sorted_by_value_and_written_for_people():
     table = SortTable()
     table.show(["a"], [[1234], [0.000123456], [None], [True], ["x"], [math.nan]])
     texts = [cells[0]["text"] for cells in table.rows]
-    assert texts == ["1,234", "0.0001235", "–", "yes", "x", "nan"]
+    assert texts == ["1234", "1.23\u2009×\u200910⁻⁴", "–", "yes", "x", "–"]
     assert [cells[0]["key"] for cells in table.rows] == [1234, 0.000123456, None, "yes", "x", None]
 
 
@@ -357,3 +357,25 @@ def test_exports_are_downloaded(tmp_path, downloads, eventually):
     assert name.endswith(".json")
     assert json.loads(content)["rows"] == found.to_dict()["rows"]
     assert not view.folder.exists()
+
+
+def test_results_are_runs_of_the_list_hidden_on_plots():
+    view = SweepView("two-layer", {"n": [8, 16], "rtol": ["1e-3", 1e-6]})
+    found = view.wait(LIMIT)
+    runs = view.listed.of("Sweep")
+    assert [run.record.summary["iterations"] for run in runs] == [row["iterations"] for row in found.rows]
+    assert all(run.hidden for run in runs)
+    rules = [run.handle.configuration().stopping.rtol for run in runs]
+    assert rules == [1e-3, 1e-6, 1e-3, 1e-6]
+    assert found.rows[0]["iterations"] < found.rows[1]["iterations"]
+    assert len({run.style for run in runs}) == 4
+    view.close()
+
+
+def test_the_bar_says_where_what_is_chosen_differs_from_what_was_run():
+    view = SweepView("two-layer", {"n": [8, 16]})
+    view.wait(LIMIT)
+    until(lambda: view.status.text == "two-layer: 2 of 2 runs done")
+    view.choices.rows[0].text.value = "8, 16, 24"
+    until(lambda: view.status.text == "two-layer: 2 of 2 runs done; 3 runs are chosen now")
+    view.close()

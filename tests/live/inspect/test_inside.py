@@ -11,7 +11,7 @@ from workbench.errors import InputError
 from workbench.live import InsideView, explore
 from workbench.live.inspect.inside import DRAWING, NOTHING, TABS
 from workbench.live.inspect.inside_page import HINT, InsidePage
-from workbench.live.kit.run_handle import RunHandle
+from workbench.live.kit.run_list import RunList
 from workbench.recording import load, save
 from workbench.run import Race, Run, Session, Stopping, configure, run_through
 
@@ -129,65 +129,78 @@ def test_a_view_that_is_taken_off_is_served_no_more():
     view.publisher.close()
 
 
-def test_the_explorer_goes_on_when_the_page_that_looks_inside_is_closed(eventually):
+def test_the_explorer_is_served_when_the_page_that_looks_inside_is_closed(eventually):
     explorer, ticks = explore(n=12), []
     explorer.run().wait(LIMIT)
-    page = InsidePage(explorer)
+    page = InsidePage(explorer.runs, explorer.publisher)
     page.close()
     explorer.publisher.add(lambda: bool(ticks.append(1)))
     eventually(lambda: ticks)
     explorer.close()
 
 
-def test_runs_of_other_views_are_looked_into_and_made_again_with_timings(eventually, monkeypatch):
-    explorer = explore(n=12)
-    race = Race([configure("two-layer", n=12, deflation=name) for name in ("none", "stripes")])
-    others = []
-    page = InsidePage(explorer, lambda: list(others))
+def test_runs_of_all_views_are_looked_into_and_made_again_with_timings(eventually):
+    runs = RunList()
+    page = InsidePage(runs)
     assert page.choice.disabled
     with pytest.raises(InputError, match="run something first"):
         page.run_again()
-    explorer.run().wait(60)
+    explorer = explore(n=12)
+    solved = runs.add(explorer.run().wait(60), "Solve")
+    race = Race([configure("two-layer", n=12, deflation=name) for name in ("none", "stripes")])
+    entries = [runs.add(entry, "Race") for entry in race.entries]
+    assert [label for label, _ in page.choice.options] == [solved.label]
+    with pytest.raises(InputError, match="cannot be looked into before it ends"):
+        page.look(entries[0])
     race.wait(60)
-    # Twice the same name, as after a race that was run again.
-    others += [RunHandle(lane.result, "race, lane") for lane in race.entries]
-    page.renew()
-    assert [name for name, _ in page.choice.options] == [explorer.runs[0].name, "race, lane", "race, lane"]
-    page.choice.index = 2
-    assert page.inside._run is race.entries[1].result
-    followed = []
-    with monkeypatch.context() as patch:
-        patch.setattr(page.inside, "follow", followed.append)
-        page.renew()
-    assert not followed
+    runs.notify()
+    assert [label for label, _ in page.choice.options] == [entries[1].label, entries[0].label, solved.label]
+    # What was shown stays.
+    assert page.shown is solved
+    page.choice.index = 0
+    assert runs.chosen == [entries[1]]
+    assert page.inside.source is race.entries[1].result
+    runs.choose([entries[0].number])
+    assert page.inside.source is race.entries[0].result
     assert page.offer.layout.display is None
     assert "without kernel timings" in page.status.text
     page.again.click()
-    session = page.inside._run
-    assert session.configuration == race.entries[1].configuration
+    session = page.inside.source
+    assert session.configuration == race.entries[0].configuration
     session.wait(60)
     assert session.run.trace.count
     eventually(lambda: page.offer.layout.display == "none")
-    assert page.choice.label.startswith("with timings 1: two-layer:12, cg")
-    race = Race([configure("two-layer", n=12)])
-    race.wait(60)
-    others[:] = [RunHandle(race.entries[0].result, "race, lane")]
-    page.renew()
-    assert page.inside._run is race.entries[0].result
+    assert page.shown.name == f"{entries[0].name}, with timings"
+    assert page.shown.origin == "Inspect"
     page.close()
+    page.inside.publisher.close()
     explorer.close()
 
 
 def test_a_run_that_does_not_say_what_it_was_cannot_be_made_again():
     record = run_of().record()
     record.provenance.pop("configuration")
-    explorer = explore(n=12)
-    page = InsidePage(explorer, lambda: [RunHandle(record, "loaded")])
+    runs = RunList()
+    runs.add(record, "File")
+    page = InsidePage(runs)
     page.again.click()
     assert "so it cannot be repeated" in page.status.text
     assert page.status.tone == "bad"
     page.close()
-    explorer.close()
+
+
+def test_a_snapshot_after_the_end_leaves_trace_and_history_as_they_were(page_of, eventually):
+    session = Session(configure("two-layer", n=24, deflation="stripes"), trace=True)
+    result = session.wait(60)
+    count, last = result.trace.count, result.history.count
+    view = InsideView(session)
+    page = page_of(view.field)
+    for quantity in ("solution", "residual"):
+        view.field.quantity = quantity
+        eventually(lambda q=quantity: view.field._run.look is not None and view.field._run.look.quantity == q)
+    eventually(lambda: page.messages)
+    assert (session.run.trace.count, session.run.history.count) == (count, last)
+    view.close()
 
 
 def test_what_is_on_a_hidden_page_does_nothing(view, page_of, eventually):
@@ -237,6 +250,6 @@ def test_on_a_page_an_untraced_run_is_told_what_to_press_and_in_a_notebook_what_
         eventually(lambda view=view, words=words: view.roofline and words in view.roofline.message.value)
         view.close()
     explorer = explore(n=12)
-    page = InsidePage(explorer)
+    page = InsidePage(explorer.runs, explorer.publisher)
     assert page.inside.timeline._hint == HINT
     explorer.close()

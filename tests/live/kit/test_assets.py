@@ -17,7 +17,7 @@ WORKERS = {
 PLOTS = ("plots/convergence.js", "plots/chart.js")
 MOST_BYTES = {"field/volume.js": 63_000, **dict.fromkeys(PLOTS, 85_000)}
 """The 3D view carries shaders, and no library; a plot holds its worker's script as well."""
-ROOMS = ("transport", "kit", "plots", "field", "build", "solve", "compare", "inspect", "teach", "app")
+ROOMS = ("transport", "kit", "plots", "field", "build", "solve", "compare", "inspect", "teach", "runs", "app")
 """From the lowest to the highest, as the contract of import-linter in pyproject.toml has it for Python."""
 
 

@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import html
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -17,12 +18,14 @@ from workbench.live.app.frame import Frame
 from workbench.live.app.page import Page
 from workbench.live.build.builder import Builder, kind_of
 from workbench.live.compare.race import RaceView
+from workbench.live.compare.suggest import Suggest
 from workbench.live.compare.sweep import SweepView
 from workbench.live.inspect.inside_page import InsidePage
 from workbench.live.inspect.replay import Replay
 from workbench.live.kit.page_link import asked_for
-from workbench.live.kit.run_handle import RunHandle
+from workbench.live.kit.run_list import ListedRun, RunList
 from workbench.live.kit.share_bar import ShareBar
+from workbench.live.runs.runs_page import RunsPage
 from workbench.live.solve.explorer import Explorer
 from workbench.live.teach.own_method import OwnMethod, originals
 from workbench.live.teach.schedules import Schedules
@@ -34,7 +37,7 @@ from workbench.run import Configuration, configure
 
 BUILD, SOLVE, RACE, SWEEP = "Build", "Solve", "Race", "Sweep"
 INSIDE, STEP, OWN, OPEN = "Look inside", "Step", "Your method", "Open a run"
-SCHEDULES = "Schedules"
+SCHEDULES, SUGGEST, RUNS = "Schedules", "Suggest", "Runs"
 Built = tuple[Problem | None, Deflation | None]
 
 
@@ -48,7 +51,10 @@ class Workbench:
 
     def __init__(self, configuration: Configuration, folder: str | Path | None = None) -> None:
         self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
-        self.explorer = Explorer(configuration, self.folder)
+        self.runs = RunList()
+        """All runs of the page."""
+        self.runs.acts = {"inside": self._look_inside, "timings": self._time_again, "race": self._add_to_race}
+        self.explorer = Explorer(configuration, self.folder, self.runs)
         self.share = ShareBar(lambda: self.configuration, self.load, self.folder)
         self._notice = widgets.HTML()
         self._taking = threading.RLock()
@@ -58,13 +64,15 @@ class Workbench:
         self.pages = self.frame.pages
         self.frame.add("build", BUILD, Page(self._builder, self._renew_builder))
         self.frame.add("solve", SOLVE, Page(lambda: self.explorer, lambda _explorer: self._take_over()), flush=True)
-        self.frame.add("compare", RACE, Page(lambda: RaceView(self.configuration, folder=self.folder), self._rebase))
-        self.frame.add("compare", SWEEP, Page(lambda: SweepView(self.configuration, folder=self.folder), self._rebase))
-        self.frame.add("inspect", INSIDE, Page(lambda: InsidePage(self.explorer, self._others), InsidePage.renew))
-        self.frame.add("inspect", OPEN, Page(lambda: Replay(folder=self.folder)))
+        self.frame.add("compare", RACE, Page(self._race, self._rebase), flush=True)
+        self.frame.add("compare", SWEEP, Page(self._sweep, self._rebase), flush=True)
+        self.frame.add("compare", SUGGEST, Page(self._suggest, self._rebase), flush=True)
+        self.frame.add("inspect", INSIDE, Page(self._inside, InsidePage.renew))
+        self.frame.add("inspect", OPEN, Page(lambda: Replay(folder=self.folder, runs=self.runs)))
         self.frame.add("learn", STEP, Page(lambda: StepPage(self.configuration), self._rebase))
         self.frame.add("learn", OWN, Page(self._own, self._rebase))
         self.frame.add("learn", SCHEDULES, Page(Schedules))
+        self.frame.add("runs", RUNS, Page(lambda: RunsPage(self.runs, self.folder)))
         self.box = self.frame.box
         self.explorer.changed = self._name_problem
         self.frame.turn_to(BUILD)
@@ -141,21 +149,51 @@ class Workbench:
     def _rebase(self, view: Any) -> None:
         view.rebase(self.configuration)
 
-    def _others(self) -> list[RunHandle]:
-        """What was run on other pages than the explorer, by the page that it was run on."""
-        own = self.pages[OWN].view
-        raced = own.view if own is not None else None
-        views = {"race": self.pages[RACE].view, "sweep": self.pages[SWEEP].view, "your method": raced}
-        return [
-            RunHandle(run.source, f"{where}, {run.name}")
-            for where, view in views.items()
-            if view is not None
-            for run in view.ended_runs
-        ]
+    def _race(self) -> RaceView:
+        return RaceView(self.configuration, folder=self.folder, runs=self.runs)
+
+    def _sweep(self) -> SweepView:
+        return SweepView(self.configuration, folder=self.folder, runs=self.runs)
+
+    def _suggest(self) -> Suggest:
+        return Suggest(self.configuration, self._take_pair, self._race_pairs)
+
+    def _inside(self) -> InsidePage:
+        return InsidePage(self.runs, self.explorer.publisher, self.folder)
+
+    def _take_pair(self, configuration: Configuration) -> None:
+        """Put a suggested pair into the form, and show it."""
+        self.load(configuration)
+        self.turn_to(SOLVE)
+
+    def _race_pairs(self, configurations: Sequence[Configuration]) -> None:
+        """Let the suggested pairs take the place of the entries of the race, and show it."""
+        race: RaceView = self.view(RACE)
+        race.show(configurations)
+        self.turn_to(RACE)
+
+    def _look_inside(self, runs: Sequence[ListedRun]) -> None:
+        page: InsidePage = self.view(INSIDE)
+        page.look(runs[-1])
+        self.turn_to(INSIDE)
+
+    def _time_again(self, runs: Sequence[ListedRun]) -> None:
+        page: InsidePage = self.view(INSIDE)
+        for run in runs:
+            page.run_again(run)
+        self.turn_to(INSIDE)
+
+    def _add_to_race(self, runs: Sequence[ListedRun]) -> None:
+        """Add the methods of runs to the race; on another problem the race moves there if it has not been started."""
+        configurations = [run.handle.configuration() for run in runs]
+        race: RaceView = self.view(RACE)
+        for configuration in configurations:
+            race.add(configuration)
+        self.turn_to(RACE)
 
     def _own(self) -> OwnMethod:
         named = self.configuration.solver.name
-        made = OwnMethod(named if named in originals() else "cg", folder=self.folder)
+        made = OwnMethod(named if named in originals() else "cg", folder=self.folder, runs=self.runs)
         made.rebase(self.configuration)
         return made
 

@@ -1,11 +1,7 @@
-"""The live view of a race: convergence of its entries, the ranking at a tolerance, and a form that adds an entry.
-
-On the page, in messages and here, an entry of a race (`RaceEntry`) is called a lane.
-"""
+"""The live view of a race: convergence of its entries, the ranking at a tolerance, and a form that adds an entry."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,53 +9,76 @@ from typing import Any
 import ipywidgets as widgets
 from matplotlib.figure import Figure
 
-from workbench.errors import InputError, error_message
-from workbench.live.compare.race_controls import RacePlayer
+from workbench.errors import InputError
+from workbench.figures import curve_style
 from workbench.live.compare.race_files import KINDS, ended, export_race, race_figure, race_name
-from workbench.live.compare.race_form import LaneForm, aim_of, aimed, moved, news, same_system
+from workbench.live.compare.race_form import EntryForm, aim_of, aimed, moved, news, same_system
 from workbench.live.compare.race_offer import Offer
-from workbench.live.compare.race_row import LaneRow
-from workbench.live.compare.race_text import heading, sentence
+from workbench.live.compare.race_text import COLUMNS, LOW, fastest, finer, row, sentence
 from workbench.live.compare.tolerance_slider import ToleranceSlider
 from workbench.live.kit.controls import button
 from workbench.live.kit.export import PICTURES, provenance
-from workbench.live.kit.rows import row
-from workbench.live.kit.run_handle import RunHandle
+from workbench.live.kit.form_fields import as_text
+from workbench.live.kit.rows import row as line
+from workbench.live.kit.run_list import RACE, ListedRun, RunList
 from workbench.live.kit.save_bar import SaveBar
+from workbench.live.kit.sort_table import SortTable, sample
 from workbench.live.kit.status import StatusLine
 from workbench.live.plots.convergence import ConvergenceView, Curve
+from workbench.live.plots.listed_curves import ListedCurves
+from workbench.live.solve.controller import Controller
 from workbench.live.transport.closing import close_all
-from workbench.live.transport.publisher import SOON, Again, Publisher
-from workbench.run import Configuration, Norm, Race, RaceEntry, configure
+from workbench.live.transport.publisher import Publisher
+from workbench.run import Configuration, Norm, Race, RaceEntry, State, configure
 from workbench.run.ranking import MEASURES, Ranking, rank
 
 FIRST_TIME = " The first setup of a method includes loading its kernels; Start again repeats the race without that."
-SAY_PERIOD = 0.5
-"""Seconds between two updates of the numbers of running lanes."""
+PERIOD = 0.5
+"""Seconds between two updates of the numbers of active entries."""
+VERBS = (
+    {"name": "pause", "title": "Pause", "tip": "hold this entry, or resume it", "inline": True},
+    {"name": "stop", "title": "Stop", "tip": "end this entry; what it has computed stays", "inline": True},
+    {"name": "remove", "title": "Remove", "tip": "end this entry and take it out of the race", "inline": True},
+)
 
 
 class RaceView:
     """A race on the page. Display `RaceView(*configurations)` and press Start; the buttons' methods work from code too.
 
-    Without a configuration its problem is two-layer, n = 256, and it has no lane yet. All lanes solve the system of the
-    first configuration, since iterations and times on different systems do not compare methods; new lanes have the
-    blocks that are chosen in the form. Lanes are compared at the tolerance of the line on the plot, which can be
-    dragged; lanes that begin after it was moved also stop there. When all have ended, Start runs them again from the
-    start. Seconds count the setup unless "with setup" is unticked. folder: where `export` writes, by default exports/
-    next to the notebook. Raises InputError for a lane on another system.
+    Without a configuration its problem is two-layer, n = 256, and it has no entry yet. All entries solve the system of
+    the first configuration, since iterations and times on different systems do not compare methods; new entries have
+    the blocks that are chosen in the form. Entries are compared at the tolerance of the line on the plot, which can be
+    dragged; entries that start after it was moved also stop there. When all have ended, Start runs them again, as new
+    runs of the list. Seconds count the setup unless "with setup" is unticked. folder: where `export` writes, by default
+    exports/ next to the notebook. runs: the list of the page that entries are added to, with this origin; by default a
+    list of its own. Raises InputError for an entry on another system.
 
-    Times are wall-clock times: what other programs and the updates of this page take from the cores counts for the lane
-    whose time slice it was. It shows as a flat piece against seconds, and the lane is named below the plot. Times to
-    quote come from `Race(...).wait()` on a quiet machine.
+    Times are wall-clock times: what other programs and the updates of this page take from the cores counts for the
+    entry whose time slice it was. It shows as a flat piece against seconds, and the entry is named below the plot.
+    Times to quote come from `Race(...).wait()` on a quiet machine.
     """
 
-    def __init__(self, *configurations: Configuration, folder: str | Path | None = None) -> None:
+    def __init__(
+        self,
+        *configurations: Configuration,
+        folder: str | Path | None = None,
+        runs: RunList | None = None,
+        origin: str = RACE,
+    ) -> None:
         self.race = Race()
         self.base = configurations[0] if configurations else configure("two-layer", n=256)
         self._chosen = self.base
         self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
         self.publisher = Publisher()
+        self.runs, self._origin = runs or RunList(), origin
+        self._listed: dict[RaceEntry, ListedRun] = {}
+        """The present entries in the list of runs."""
+        self._ended = 0
+        self._leaving: list[ListedRun] = []
+        """Runs of removed entries, which may be finishing an iteration."""
         self.convergence = ConvergenceView(publisher=self.publisher)
+        shown = lambda run: run in self._listed.values()  # noqa: E731
+        self.curves = ListedCurves(self.convergence, self.runs, shown)
         self.measure = widgets.ToggleButtons(options=MEASURES, style={"button_width": "90px"})
         self.with_setup = widgets.Checkbox(
             value=True,
@@ -68,31 +87,43 @@ class RaceView:
             indent=False,
             layout={"width": "auto"},
         )
-        self.player = RacePlayer(self.start, self._toggle_pause, self.stop)
+        self.notice = ""
+        """What has happened to the entries since they were last started."""
+        self.controller = Controller(
+            self.publisher,
+            self.start,
+            lambda _race, _state: self._words(),
+            refresh=self._refresh,
+            starting=lambda: "Start again" if self._over else "Start",
+            about="run all entries from the start",
+            period=PERIOD,
+        )
+        self.controller.add(self.race)
+        self.status = self.controller.bar
         self.winner, self.saved = StatusLine(), StatusLine()
-        self.tolerance = ToleranceSlider(self._rtol, self._moved, self._complain)
+        self.tolerance = ToleranceSlider(self._rtol, self._moved, self.controller.complain)
+        self.again = button("", "run all entries from the start, to this tolerance", self._press_start, width="auto")
         self._repeated = False
-        """Whether all lanes have run before, so that no setup loads kernels any more."""
+        """Whether all entries have run before, so that no setup loads kernels any more."""
         self._own = False
         """Whether the tolerance was set in this view; it then no longer follows that of the base."""
-        self.form = LaneForm(self.base)
+        self.form = EntryForm(self.base)
         self.offer = Offer(self.take_over)
-        self.table = widgets.VBox()
-        self._head = widgets.HTML(heading(), layout={"margin": "0"})
-        self._add = button("Add lane", "one more lane, with these blocks", self._adding, style="primary")
+        self.table = SortTable(self._act, empty="No entry yet. Choose blocks and press Add entry.", low=LOW)
+        self.table.verbs = list(VERBS)
+        self.fastest = widgets.HTML()
+        self._add = button("Add entry", "one more entry, with these blocks", self._adding, style="primary")
         self._exports = {
-            kind: button(text, "save it, a file for each lane", self._exporting(kind), width="118px")
+            kind: button(text, "save it, a file for each entry", self._exporting(kind), width="118px")
             for kind, text in KINDS.items()
         }
         self.save_bar = SaveBar(
             lambda: {"race": self._figure()},
-            provenance=lambda: provenance(ended(self._curves())),
-            about=lambda: race_name(self._curves(), str(self.measure.value)),
+            provenance=lambda: provenance(ended(self._entries())),
+            about=lambda: race_name(self._entries(), str(self.measure.value)),
             folder=self.folder,
             status=self.saved,
         )
-        self._rows: dict[RaceEntry, LaneRow] = {}
-        self._next = 0.0
         for configuration in configurations:
             self.add(configuration)
         self.box = self._layout()
@@ -101,12 +132,12 @@ class RaceView:
         self._change_measure()
         self._mark(self._rtol)
         self.convergence.on_tolerance(self._dragged)
-        self.publisher.add(self._publish)
+        self.controller.serve()
 
     def add(self, configuration: Configuration) -> RaceEntry:
-        """Add a lane, which starts at once if the race has been started. The first lane determines the system.
+        """Add an entry, which starts at once if the race has been started. The first one determines the system.
 
-        Raises InputError for a lane on another system than those that are there.
+        Raises InputError for an entry on another system than those that are there.
         """
         if not self.race.entries and not same_system(configuration, self.base):
             self._set_base(configuration)
@@ -117,25 +148,40 @@ class RaceView:
             )
         return self._enter(configuration)
 
-    def _enter(self, configuration: Configuration, number: int | None = None) -> RaceEntry:
-        """Add a lane with its curve and its row of the table. number: by default the next one."""
-        lane = self.race.add(configuration, number)
+    def _enter(self, configuration: Configuration) -> RaceEntry:
+        """Add an entry, with the number of its run in the list."""
+        entry = self.race.add(configuration, self.runs.next_number())
         self._repeated = False
-        curve = self.convergence.watch(lane, lane.label)
-        self._rows = {**self._rows, lane: LaneRow(lane, curve, self._toggle, self._stopping, self.remove)}
-        self._tabulate()
-        return lane
+        # In the table first: the list then knows that its curve belongs to this plot.
+        run = ListedRun(entry.number, entry, self._origin, entry.method, 0)
+        self._listed = {**self._listed, entry: run}
+        self.runs.enter(run)
+        self._wake()
+        return entry
 
     def add_from_form(self) -> RaceEntry:
-        """Add a lane with the blocks of the form. Raises InputError with the sentence for a wrong value."""
+        """Add an entry with the blocks of the form. Raises InputError with the sentence for a wrong value."""
         return self.add(self.form.configuration(self.base))
+
+    def show(self, configurations: Sequence[Configuration]) -> None:
+        """Let these be the entries, on the system of the first one, and forget those before.
+
+        Raises InputError for configurations on different systems; the entries then stay.
+        """
+        if any(not same_system(one, configurations[0]) for one in configurations):
+            raise InputError("entries of a race solve one system; use a sweep for several problems")
+        self.offer.withdraw()
+        self._own = False
+        self._set_base(configurations[0])
+        self._chosen = self.base
+        self._replace(self.race.entries, configurations)
 
     def rebase(self, configuration: Configuration) -> None:
         """Change to this configuration's system, start and stopping, and show its blocks in the form.
 
-        Lanes on another system, or with other stopping, cannot be compared with later ones. If no lane has begun, all
-        are replaced at once, with the same methods; otherwise they stay, and a button offers `take_over`. Does nothing
-        for the same configuration as last time, so that changes in this view since then stay.
+        Entries on another system, or with other stopping, cannot be compared with later ones. If no entry has begun,
+        all are replaced at once, with the same methods; otherwise they stay, and a button offers `take_over`. Does
+        nothing for the same configuration as last time, so that changes in this view since then stay.
         """
         if configuration == self._chosen:
             return
@@ -147,18 +193,17 @@ class RaceView:
             self.take_over()
 
     def take_over(self) -> None:
-        """Make the change of the last `rebase`. Lanes that cannot be compared then end, and are replaced by new ones
+        """Make the change of the last `rebase`. Entries that cannot be compared then end, and are replaced by new ones
         with the same methods, not started yet; their results are lost unless exported before."""
         self.offer.withdraw()
         adopted = self._adopted()
-        lanes = self.race.entries if news(self.base, adopted) else ()
+        entries = self.race.entries if news(self.base, adopted) else ()
         self._set_base(adopted)
         self.form.load(self._chosen)
-        self.player.complaint = ""
-        if lanes:
-            self._replace(lanes, [moved(lane.configuration, self.base) for lane in lanes])
-            self.player.notice = "begins anew here" if len(lanes) == 1 else "begin anew here"
-            self.player.notice += ", since a race compares methods on one system and with one stopping rule"
+        self.controller.complaint = ""
+        if entries:
+            self._replace(entries, [moved(entry.configuration, self.base) for entry in entries])
+            self.notice = "The problem or the stopping rule changed. Press Start to race on it."
         self._wake()
 
     def _adopted(self) -> Configuration:
@@ -166,91 +211,97 @@ class RaceView:
         return aim_of(self.base, self._chosen) if self._own else self._chosen
 
     def _set_base(self, configuration: Configuration) -> None:
-        """Set the configuration with which lanes share system, start and stopping. The tolerance becomes that of its
+        """Set the configuration with which entries share system, start and stopping. The tolerance becomes that of its
         stopping rule, unless it was set in this view."""
         self.base = configuration
         if not self._own:
             self.tolerance.show(self._rtol)
             self._mark(self._rtol)
 
-    def _replace(self, lanes: Sequence[RaceEntry], configurations: Sequence[Configuration]) -> None:
-        """Replace lanes by new ones of the same numbers, held as they were, in a race that has not been started."""
-        held = [lane.held and not lane.ended for lane in lanes]
-        for lane in lanes:
-            self.remove(lane)
+    def _replace(self, entries: Sequence[RaceEntry], configurations: Sequence[Configuration]) -> None:
+        """Replace entries by new ones, held as they were, in a race that has not been started."""
+        held = [entry.held and not entry.ended for entry in entries]
+        for entry in entries:
+            self.remove(entry)
         self.race = Race()
-        for lane, configuration, hold in zip(lanes, configurations, held, strict=True):
-            entered = self._enter(configuration, lane.number)
-            if hold:
+        self.controller.add(self.race)
+        self._ended = 0
+        for place, configuration in enumerate(configurations):
+            entered = self._enter(configuration)
+            if place < len(held) and held[place]:
                 self.race.pause(entered)
 
     def _apply_tolerance(self) -> None:
-        """Before a start: replace the lanes if some have ended or are to stop at another tolerance."""
-        lanes = self.race.entries
-        new = [aimed(lane.configuration, self.tolerance.value) if self._own else lane.configuration for lane in lanes]
+        """Before a start: replace the entries if some have ended or are to stop at another tolerance."""
+        entries = self.race.entries
+        new = [
+            aimed(entry.configuration, self.tolerance.value) if self._own else entry.configuration for entry in entries
+        ]
         if self._own:
             self.base = aimed(self.base, self.tolerance.value)
-        if any(lane.ended for lane in lanes) or new != [lane.configuration for lane in lanes]:
-            repeated = bool(lanes) and all(lane.result is not None for lane in lanes)
-            self._replace(lanes, new)
+        if any(entry.ended for entry in entries) or new != [entry.configuration for entry in entries]:
+            repeated = bool(entries) and all(entry.result is not None for entry in entries)
+            self._replace(entries, new)
             self._repeated = repeated
 
-    def remove(self, lane: RaceEntry) -> None:
-        """End a lane and remove it from race, plot and table. Raises InputError for one that is not in the race."""
-        self.race.remove(lane)
-        gone = self._rows[lane]
-        self.convergence.drop(gone.curve)
-        self._rows = {other: shown for other, shown in self._rows.items() if other is not lane}
-        self._tabulate()
-        gone.close()
+    def remove(self, entry: RaceEntry) -> None:
+        """End an entry and take it out of the race. Its run stays in the list, unless it has not begun.
+
+        Raises InputError for an entry that is not in the race.
+        """
+        begun = entry.run is not None
+        self.race.remove(entry)
+        self._leaving = [*(run for run in self._leaving if run.active), self._listed[entry]]
+        run = self._listed[entry]
+        self._listed = {other: kept for other, kept in self._listed.items() if other is not entry}
+        run.settle()
+        if begun:
+            self.runs.notify()
+        else:
+            self.runs.remove(run)
+        self._wake()
 
     def start(self) -> None:
-        """Start all lanes, and later ones as soon as they are added; if all have ended, run them again from the start.
+        """Start all entries, and later ones as soon as they are added; if all have ended, run them again.
 
         They stop at the race's tolerance, if one was set. Does nothing while the race runs.
         """
-        self.player.notice = ""
+        self.notice = ""
         if not self.race.alive:
             self._apply_tolerance()
-        self.player.complaint = "" if self.race.entries else "there is no lane yet; choose blocks and press Add lane"
+        missing = "there is no entry yet; choose blocks and press Add entry"
+        self.controller.complaint = "" if self.race.entries else missing
         self.race.start()
         self._wake()
 
     def pause(self) -> None:
-        """Hold all lanes."""
-        self.race.pause()
-        self._wake()
+        """Hold all entries."""
+        self.controller.pause()
 
     def resume(self) -> None:
-        """Resume all lanes."""
-        self.race.resume()
-        self._wake()
+        """Resume all entries."""
+        self.controller.resume()
 
     def stop(self) -> None:
-        """End all lanes; what was computed stays."""
-        self.race.stop()
-        self._wake()
+        """End all entries; what was computed stays."""
+        self.controller.stop()
 
     def ranking(self) -> Ranking:
-        """The order in which the lanes reach the tolerance, by the chosen measure."""
+        """The order in which the entries reach the tolerance, by the chosen measure."""
         measure, with_setup = str(self.measure.value), bool(self.with_setup.value)
         return rank(self.race.entries, self.tolerance.value, measure, with_setup=with_setup)
 
-    @property
-    def ended_runs(self) -> list[RunHandle]:
-        """The lanes that have ended without failing, in order."""
-        return [RunHandle(lane.result, f"lane {lane.label}") for lane in self.race.entries if lane.result is not None]
-
     def export(self, kind: str) -> list[Path]:
-        """Write a file for each lane that has ended, "csv" or "run", or their plot as "svg", "pdf" or "png".
+        """Write a file for each entry that has ended, "csv" or "run", or their plot as "svg", "pdf" or "png".
 
         Returns the paths. Raises InputError.
         """
-        return self.save_bar.save(kind) if kind in PICTURES else export_race(kind, self._curves(), self.folder)
+        return self.save_bar.save(kind) if kind in PICTURES else export_race(kind, self._entries(), self.folder)
 
     def close(self) -> None:
-        """End all lanes and remove all widgets from the page."""
+        """End all entries and remove all widgets from the page."""
         self.stop()
+        self.curves.close()
         self.publisher.close()
         close_all(self.box)
 
@@ -258,23 +309,35 @@ class RaceView:
         return self.box._repr_mimebundle_(**options)
 
     def _layout(self) -> widgets.Box:
-        buttons = (self.player.start, self.player.pause, self.player.stop)
-        player = row("wb-buttons", *buttons, widgets.Label("against"), self.measure, self.with_setup)
-        exports = row("wb-buttons", self.save_bar.box, *self._exports.values())
-        aim = row("wb-buttons", self.tolerance.box.add_class("wb-aim"), self.player.again)
-        more = widgets.HTML("One more lane, with").add_class("wb-title")
-        views = [self.offer.box, player, self.player.status, self.convergence, aim, self.winner, self.table]
-        parts = [*views, more, self.form.box, row("wb-buttons", self._add), exports, self.saved]
+        against = line("wb-buttons", widgets.Label("x-axis"), self.measure, self.with_setup)
+        exports = line("wb-buttons", self.save_bar.box, *self._exports.values())
+        aim = line("wb-buttons", self.tolerance.box.add_class("wb-aim"), self.again)
+        more = widgets.HTML("Add a method").add_class("wb-title")
+        best = widgets.HTML("Fastest by tolerance").add_class("wb-title")
+        plot = [against, self.convergence, aim]
+        tables = [self.winner, self.table, best, self.fastest]
+        halves = line("wb-halves", widgets.VBox(plot), widgets.VBox(tables))
+        parts = [
+            self.offer.box,
+            self.status,
+            halves,
+            more,
+            self.form.box,
+            line("wb-buttons", self._add),
+            exports,
+            self.saved,
+        ]
         box = widgets.VBox(parts)
         box.add_class("wb-explorer").add_class("wb-race")
         return box
 
-    def _curves(self) -> list[tuple[RaceEntry, Curve]]:
-        return [(lane, shown.curve) for lane, shown in self._rows.items()]
+    def _entries(self) -> list[tuple[ListedRun, Curve | None]]:
+        return [(run, self.curves.of(run)) for run in self._listed.values()]
 
-    def _tabulate(self) -> None:
-        self.table.children = (self._head, *(shown.box for shown in self._rows.values()))
-        self._wake()
+    @property
+    def _over(self) -> bool:
+        """Whether the race has been started and all entries have ended."""
+        return self.race.begun and not self.race.alive
 
     def _change_measure(self) -> None:
         """Show curves and ranking by the measure that is chosen now."""
@@ -285,7 +348,7 @@ class RaceView:
 
     def _figure(self) -> Figure:
         measure, with_setup = str(self.measure.value), bool(self.with_setup.value)
-        return race_figure(self._curves(), measure, self.tolerance.value, with_setup=with_setup)
+        return race_figure(self._entries(), measure, self.tolerance.value, with_setup=with_setup)
 
     @property
     def _rtol(self) -> float:
@@ -294,8 +357,8 @@ class RaceView:
 
     @property
     def _stops_at(self) -> float:
-        """The loosest relative residual at which a lane stops; 0 if none stops by the relative residual."""
-        rules = [lane.configuration.stopping for lane in self.race.entries if not lane.error]
+        """The loosest relative residual at which an entry stops; 0 if none stops by the relative residual."""
+        rules = [entry.configuration.stopping for entry in self.race.entries if not entry.error]
         return max((rule.rtol for rule in rules if rule.norm == Norm.RESIDUAL), default=0.0)
 
     def _moved(self, tolerance: float) -> None:
@@ -312,71 +375,100 @@ class RaceView:
         self.convergence.mark(tolerance)
         self._wake()
 
-    def _toggle_pause(self) -> None:
-        if self.race.held:
-            self.resume()
-        else:
-            self.pause()
-
-    def _toggle(self, lane: RaceEntry) -> None:
-        (self.race.resume if lane.held else self.race.pause)(lane)
+    def _act(self, verb: str, numbers: list[Any], _value: str) -> None:
+        """Pause, resume, stop or remove entries by number."""
+        for entry in [entry for entry in self.race.entries if entry.number in numbers]:
+            match verb:
+                case "pause":
+                    (self.race.resume if entry.held else self.race.pause)(entry)
+                case "stop":
+                    self.race.stop(entry)
+                case "remove":
+                    self.remove(entry)
+                case "restyle":
+                    self.runs.restyle(self._listed[entry])
         self._wake()
 
-    def _stopping(self, lane: RaceEntry) -> None:
-        self.race.stop(lane)
-        self._wake()
+    def _press_start(self) -> None:
+        self.controller.attempt(self.start)()
 
     def _adding(self) -> None:
-        try:
-            self.add_from_form()
-        # No one else would report it to the user.
-        except Exception as error:
-            self._complain(error_message(error, "adding a lane"))
-        else:
-            self._complain("")
+        self.controller.complain("")
+        self.controller.attempt(self.add_from_form, "adding an entry")()
 
     def _exporting(self, kind: str) -> Callable[[], None]:
         def write(folder: Path) -> list[Path]:
-            return export_race(kind, self._curves(), folder)
+            return export_race(kind, self._entries(), folder)
 
         def name() -> str:
-            return f"race {race_name(self._curves(), kind)}"
+            return f"race {race_name(self._entries(), kind)}"
 
         return lambda: self.save_bar.saver.save(write, name, "the export")
 
-    def _complain(self, sentence: str) -> None:
-        """Show a sentence on a wrong value; "" removes it."""
-        self.player.complaint = sentence
-        self._wake()
-
     def _wake(self) -> None:
         """Let the publisher update the view at once."""
-        self._next = 0.0
         self.publisher.wake()
 
-    def _publish(self) -> Again:
-        """Update the page; returns when to call it again, see `Again`."""
-        # Read before anything is shown: the last update then shows the final state.
-        running = self.race.alive and not self.race.held
-        now = time.monotonic()
-        if (running or self.race.lingering) and now < self._next:
-            return self._next - now
-        # The page shows at once that the lanes have ended after Stop.
-        ending = any(lane.stopping and not lane.ended for lane in self.race.entries)
-        self._next = now + (0.0 if ending else SAY_PERIOD)
-        self.player.show(self.race, self.base.problem.label, self.tolerance.value, self._stops_at)
-        for control in (*self._exports.values(), self.save_bar.press):
-            control.disabled = not any(lane.result for lane in self.race.entries)
-        self._show_ranking()
-        return SOON if ending else running or self.race.lingering
+    def _words(self) -> tuple[str, str]:
+        """How far the race is, and the tone of that."""
+        race, entries = self.race, self.race.entries
+        about = f"{self.base.problem.label}, {len(entries)} {'entry' if len(entries) == 1 else 'entries'}"
+        match race.state:
+            case State.QUEUED:
+                return f"{about}: queued behind {race.ahead}", "busy"
+            case State.RUNNING:
+                return f"{about}: running, {sum(entry.ended for entry in entries)} ended", "busy"
+            case State.PAUSED:
+                return f"{about}: held; press Resume", "plain"
+        if race.lingering:
+            return f"{about}: stopped; what was under way ends in the background", "plain"
+        if race.state is State.DONE:
+            return f"{about}: all have ended", "good"
+        if self.notice:
+            return f"{about}. {self.notice}", "plain"
+        return f"{about}: press Start" if entries else f"{about}; choose blocks and press Add entry", "plain"
 
-    def _show_ranking(self) -> None:
-        """Update the rows of the table and the sentence on the winner."""
+    def _refresh(self) -> None:
+        """Update the table, the sentence on the winner and the exports."""
+        entries = self.race.entries
+        ended_now = sum(entry.ended for entry in entries)
+        gone = [run for run in self._leaving if not run.active]
+        if ended_now != self._ended or gone:
+            self._ended, self._leaving = ended_now, [run for run in self._leaving if run not in gone]
+            for run in gone:
+                run.settle()
+            self.runs.notify()
+        self.again.description = f"Run again to {as_text(self.tolerance.value)}"
+        self.again.layout.display = None if self._over and finer(self.tolerance.value, self._stops_at) else "none"
+        for control in (*self._exports.values(), self.save_bar.press):
+            control.disabled = not any(entry.result for entry in entries)
         found = self.ranking()
         finished = {finish.entry: finish for finish in found.finished}
-        for lane, shown in self._rows.items():
-            shown.show(finished.get(lane), found.measure)
-        text = sentence(found, self._stops_at) if self.race.entries else ""
+        self._show_table(found, [*finished, *(entry for entry in entries if entry not in finished)])
+        text = sentence(found, self._stops_at) if entries else ""
         if found.finished and found.measure == "seconds" and found.with_setup and not self._repeated:
             text += FIRST_TIME
         self.winner.say(text, "good" if found.finished else "plain")
+        self.fastest.value = fastest(entries, found.measure, with_setup=found.with_setup)
+
+    def _show_table(self, found: Ranking, entries: Sequence[RaceEntry]) -> None:
+        """A row for each entry, the winner first."""
+        finished = {finish.entry: finish for finish in found.finished}
+        listed = [(entry, self._listed[entry]) for entry in entries if entry in self._listed]
+        times = [entry.run.setup_seconds + entry.run.iteration_seconds for entry, _ in listed if entry.run]
+        longest = max(times, default=1.0)
+        rows = [row(entry, run, finished.get(entry), found.measure, longest) for entry, run in listed]
+        winners = {finish.entry for finish in found.winners}
+        marks = ["failed" if entry.error else "best" if entry in winners else "" for entry, _ in listed]
+        self.table.show(COLUMNS, rows, marks, [_facts(entry, run) for entry, run in listed])
+
+
+def _facts(entry: RaceEntry, run: ListedRun) -> dict[str, Any]:
+    return {
+        "id": entry.number,
+        "title": run.label,
+        "style": sample(curve_style(run.style)),
+        "styled": f"style {run.style + 1}",
+        "acts": ["remove", *([] if entry.ended else ["pause", "stop"])],
+        "words": {"pause": "Resume" if entry.held else "Pause"},
+    }

@@ -10,9 +10,8 @@ from matplotlib.figure import Figure
 from workbench import figures
 from workbench.errors import InputError
 from workbench.live.kit.export import export
-from workbench.live.kit.finished_runs import Ended
+from workbench.live.kit.run_list import ListedRun
 from workbench.live.plots.convergence import Curve
-from workbench.run import RaceEntry
 
 KINDS = {"csv": "Tables (CSV)", "run": "Run files"}
 XAXES = {
@@ -24,43 +23,42 @@ XAXES = {
 """What the axis says, and its unit."""
 
 
-def export_race(kind: str, lanes: Sequence[tuple[RaceEntry, Curve]], folder: Path) -> list[Path]:
-    """Write a file for each lane that has ended, in one of the `KINDS`; returns the paths.
+Entries = Sequence[tuple[ListedRun, Curve | None]]
+"""The entries of a race in the list of runs, with their curves."""
 
-    Raises InputError while no lane has ended, and when the folder cannot be written.
+
+def export_race(kind: str, entries: Entries, folder: Path) -> list[Path]:
+    """Write a file for each entry that has ended, in one of the `KINDS`; returns the paths.
+
+    Raises InputError while no entry has ended, and when the folder cannot be written.
     """
-    return export(kind, ended(lanes), folder)
+    return export(kind, ended(entries), folder)
 
 
-def ended(lanes: Sequence[tuple[RaceEntry, Curve]]) -> list[Ended]:
-    """The lanes that have ended. Raises InputError while there is none."""
-    runs = [
-        Ended(lane.number, lane.configuration, lane.result.record(), lane.result.reason, curve.style)
-        for lane, curve in lanes
-        if lane.result is not None
-    ]
+def ended(entries: Entries) -> list[ListedRun]:
+    """The entries with a result. Raises InputError while there is none."""
+    runs = [run for run, _ in entries if not run.active and run.record is not None]
     if not runs:
-        raise InputError("no lane has ended yet; wait, or press Stop")
+        raise InputError("no entry has ended yet; wait, or press Stop")
     return runs
 
 
-def race_figure(
-    lanes: Sequence[tuple[RaceEntry, Curve]], measure: str, tolerance: float, *, with_setup: bool = True
-) -> Figure:
-    """The lanes that have ended in one picture. with_setup: seconds count the setup too.
+def race_figure(entries: Entries, measure: str, tolerance: float, *, with_setup: bool = True) -> Figure:
+    """The entries that have ended in one picture. with_setup: seconds count the setup too.
 
-    Raises InputError while none has, and against bytes where no lane's are counted.
+    Raises InputError while none has, and against bytes if those of no entry are counted.
     """
-    curves = {lane.number: curve for lane, curve in lanes}
-    counted = [run for run in ended(lanes) if measure != "bytes" or curves[run.number].iteration_bytes is not None]
+    curves = {run.number: curve for run, curve in entries if curve is not None}
+    drawn = [(run, run.record, curves[run.number]) for run in ended(entries) if run.number in curves]
+    counted = [row for row in drawn if measure != "bytes" or row[2].iteration_bytes is not None]
     if not counted:
-        raise InputError("the bytes of no lane are counted; choose iterations or seconds for the picture")
+        raise InputError("the bytes of no entry are counted; choose iterations or seconds for the picture")
     xlabel, xunit = XAXES["total" if measure == "seconds" and with_setup else measure]
     return figures.convergence(
-        [run.record for run in counted],
-        [f"{run.number}: {run.configuration.label}" for run in counted],
+        [record for _, record, _ in counted if record is not None],
+        [f"{run.number}: {run.handle.method}" for run, _, _ in counted],
         tolerance=tolerance,
-        positions=[curves[run.number].positions(measure, with_setup=with_setup) for run in counted],
+        positions=[curve.positions(measure, with_setup=with_setup) for _, _, curve in counted],
         xlabel=xlabel,
         xunit=xunit,
         legend="below",
@@ -68,7 +66,7 @@ def race_figure(
     )
 
 
-def race_name(lanes: Sequence[tuple[RaceEntry, Curve]], measure: str) -> str:
+def race_name(entries: Entries, measure: str) -> str:
     """The rest of the name of a race's file: problem, time of the start, axis."""
-    first = ended(lanes)[0]
-    return f"{first.configuration.problem.label} {first.record.provenance['started']} {measure}"
+    first = ended(entries)[0].handle
+    return f"{first.problem} {first.provenance['started']} {measure}"

@@ -1,4 +1,4 @@
-"""What one more lane of a race consists of: a method, from all that is registered, and where it runs."""
+"""The form of a new entry of a race: a method of registered blocks, and a device."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHARED = {
     "cluster": "cluster",
     "memory_limit": "memory limit",
 }
-"""What all lanes have in common, so that they compare, and how people call it."""
+"""What all entries have in common, so that they can be compared, in words."""
 
 
 def same_system(one: Configuration, other: Configuration) -> bool:
@@ -31,7 +31,7 @@ def same_system(one: Configuration, other: Configuration) -> bool:
 
 
 def news(one: Configuration, other: Configuration) -> list[str]:
-    """In words, what lanes have in common and is another in the other configuration."""
+    """In words, what entries have in common and is another in the other configuration."""
     return [text for name, text in SHARED.items() if getattr(one, name) != getattr(other, name)]
 
 
@@ -41,18 +41,18 @@ def aimed(configuration: Configuration, tolerance: float) -> Configuration:
     return dataclasses.replace(configuration, stopping=stopping)
 
 
-def aim_of(lane: Configuration, other: Configuration) -> Configuration:
-    """The other configuration with the tolerance that a lane has."""
-    own = {name: getattr(lane.stopping, name) for name in ("norm", "rtol", "atol")}
+def aim_of(entry: Configuration, other: Configuration) -> Configuration:
+    """The other configuration with the tolerance that an entry has."""
+    own = {name: getattr(entry.stopping, name) for name in ("norm", "rtol", "atol")}
     return dataclasses.replace(other, stopping=dataclasses.replace(other.stopping, **own))
 
 
-def moved(lane: Configuration, base: Configuration) -> Configuration:
-    """A lane's method and device, and all else as in another configuration."""
-    return dataclasses.replace(base, **{name: getattr(lane, name) for name in METHOD})
+def moved(entry: Configuration, base: Configuration) -> Configuration:
+    """A entry's method and device, and all else as in another configuration."""
+    return dataclasses.replace(base, **{name: getattr(entry, name) for name in METHOD})
 
 
-class LaneForm:
+class EntryForm:
     """A dropdown and fields for each kind of block, and the device."""
 
     def __init__(self, base: Configuration) -> None:

@@ -1,55 +1,96 @@
-"""What a race says of itself: the winner in a sentence, and a row of numbers for each lane."""
+"""The texts of a race: the winner in a sentence, a row of numbers for each entry, the fastest at each tolerance."""
 
 from __future__ import annotations
 
-import html
+import math
+from collections.abc import Sequence
+from typing import Any
 
-from workbench.figures import CurveStyle
-from workbench.live.kit.finished_runs import SHORT, swatch
+from workbench.figures import curve_style
 from workbench.live.kit.form_fields import as_text
-from workbench.live.kit.number_text import amount, duration, relative
-from workbench.run import RaceEntry, Reason, State
-from workbench.run.ranking import Finish, Ranking, held_up_seconds
+from workbench.live.kit.html_table import html_table
+from workbench.live.kit.number_text import SUPERSCRIPTS, amount, duration, number, relative
+from workbench.live.kit.run_handle import RunHandle
+from workbench.live.kit.run_list import ListedRun
+from workbench.live.kit.run_table import state_words
+from workbench.live.kit.sort_table import sample
+from workbench.run import RaceEntry
+from workbench.run.ranking import Finish, Ranking, held_up_seconds, rank
 
-HEADINGS = ("", "lane", "state", "iterations", "setup", "iterating", "bytes", "‖r‖\u2009/\u2009‖b‖", "to tolerance")
+COLUMNS = (
+    "Entry",
+    "Setup + iterating",
+    "Together",
+    "Setup",
+    "Iterating",
+    "Iterations",
+    "Traffic",
+    "‖r‖\u2009/\u2009‖b‖",
+    "To tolerance",
+    "State",
+)
+LOW = ["Setup", "Iterating", "Traffic"]
+TOLERANCES = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
+"""Of the table of the fastest entries."""
 NOTABLE = 0.1
-"""A lane that was held up for a larger share of its time is named."""
+"""An entry that was held up for a larger share of its time is named."""
 
 
-def heading() -> str:
-    """The heads of the columns, as HTML."""
-    return _cells("wb-cells wb-head", HEADINGS)
+def row(entry: RaceEntry, run: ListedRun, finish: Finish | None, measure: str, longest: float) -> list[Any]:
+    """The cells of one entry. longest: seconds of the slowest, for the bar of setup and iterations."""
+    made = entry.run
+    count = made.history.count if made is not None else 0
+    words, tip = state_words(RunHandle(entry), entry.result.summary if entry.result else {})
+    state = {"key": words, "text": words, "tip": tip}
+    if made is None or not count:
+        return [run.label, _missing(), *[None] * 7, state]
+    setup, iterating, spent = made.setup_seconds, made.iteration_seconds, entry.iteration_bytes
+    traffic = None if spent is None else (count - 1) * spent
+    residual = made.relative(float(made.history["residual"][count - 1]))
+    whole = max(longest, 1e-30)
+    parts = {
+        "first": setup / whole,
+        "second": iterating / whole,
+        "colour": sample(curve_style(run.style))["colour"],
+        "label": f"setup {duration(setup)}, iterations {duration(iterating)}",
+    }
+    return [
+        run.label,
+        {"key": setup + iterating, "text": "", "tip": parts["label"], "parts": parts},
+        *({"key": value, "text": duration(value)} for value in (setup + iterating, setup, iterating)),
+        count - 1,
+        {"key": traffic, "text": "–" if traffic is None else amount(traffic),
+         "tip": "not available" if traffic is None else "bytes that the iterations read and wrote, by count"},
+        {"key": residual if math.isfinite(residual) else None, "text": relative(residual)},
+        {"key": finish.amount, "text": _amount(finish, measure)} if finish else None,
+        state,
+    ]  # fmt: skip
 
 
-def row(lane: RaceEntry, style: CurveStyle, finish: Finish | None, measure: str) -> str:
-    """One lane as HTML: how it is drawn, how it goes, what it has spent, and what it took to the tolerance."""
-    name = html.escape(lane.label)
-    if lane.error:
-        why = f'<span class="wb-why">{html.escape(lane.error)}</span>'
-        return f'<div class="wb-cells"><span></span><span>{name}</span>{why}</div>'
-    run = lane.run
-    count = run.history.count if run is not None else 0
-    if run is None or not count:
-        return _cells("wb-cells", (swatch(style), name, _state(lane), *[""] * 6))
-    spent = lane.iteration_bytes
-    return _cells(
-        "wb-cells",
-        (
-            swatch(style),
-            name,
-            _state(lane),
-            f"{count - 1:,}",
-            duration(run.setup_seconds),
-            duration(run.iteration_seconds),
-            "not counted" if spent is None else amount((count - 1) * spent),
-            relative(run.relative(float(run.history["residual"][count - 1]))),
-            _amount(finish, measure) if finish else "–",
-        ),
+def fastest(entries: Sequence[RaceEntry], measure: str, *, with_setup: bool) -> str:
+    """HTML: which entry is first at each tolerance that one has reached, and by which factor the next is behind."""
+    rows = []
+    for tolerance in TOLERANCES:
+        found = rank(entries, tolerance, measure, with_setup=with_setup)
+        if not found.finished:
+            break
+        first, rest = found.finished[0], found.finished[len(found.winners) :]
+        names = ", ".join(finish.entry.label for finish in found.winners) + (" so far" if found.open else "")
+        factor = number(rest[0].amount / first.amount) if rest and first.amount > 0 else "–"
+        rows.append([_power(tolerance), names, _amount(first, measure), rest[0].entry.label if rest else "–", factor])
+    unit = (
+        "time with setup"
+        if measure == "seconds" and with_setup
+        else "time without setup"
+        if measure == "seconds"
+        else measure
     )
+    heads = ("Tolerance", "Fastest", unit[0].upper() + unit[1:], "Next", "Factor")
+    return html_table(heads, rows, numbers=(2, 4)) if rows else ""
 
 
 def sentence(found: Ranking, aim: float) -> str:
-    """The winner at the tolerance and by how much it leads, or why there is none. aim: where the lanes stop."""
+    """The winner at the tolerance and by how much it leads, or why there is none. aim: where the entries stop."""
     at = f"At a relative residual of {found.tolerance:.3g}"
     if not found.finished:
         return " ".join([_why_nobody(found, at, aim), *_left_out(found)])
@@ -70,27 +111,27 @@ def sentence(found: Ranking, aim: float) -> str:
 
 
 def finer(tolerance: float, aim: float) -> bool:
-    """Whether lanes that stop at `aim` need not reach a tolerance."""
+    """Whether entries that stop at `aim` need not reach a tolerance."""
     return tolerance < aim * (1 - 1e-9)
 
 
 def _why_nobody(found: Ranking, at: str, aim: float) -> str:
     if not finer(found.tolerance, aim):
-        return f"{at} there is no winner yet." if found.open else f"{at} there is no winner: no lane reached it."
+        return f"{at} there is no winner yet." if found.open else f"{at} there is no winner: no entry reached it."
     then = "" if found.open else f"; run them again to {found.tolerance:.3g}"
-    return f"{at} there is no winner, since the lanes stop at {as_text(aim)}{then}."
+    return f"{at} there is no winner, since the entries stop at {as_text(aim)}{then}."
 
 
 def _disturbed(found: Ranking) -> list[RaceEntry]:
-    """Where seconds decide, the lanes whose clocks ran while others had the cores for more than a tenth of the time."""
+    """Where seconds decide, the entries that waited for the cores for more than a tenth of their time."""
     if found.measure != "seconds":
         return []
     clocks = [(finish.entry, finish.entry.run.history["seconds"]) for finish in found.finished if finish.entry.run]
-    return [lane for lane, clock in clocks if held_up_seconds(clock) > NOTABLE * clock[-1]]
+    return [entry for entry, clock in clocks if held_up_seconds(clock) > NOTABLE * clock[-1]]
 
 
-def _name(lane: RaceEntry) -> str:
-    return f"lane {lane.number} ({lane.method})"
+def _name(entry: RaceEntry) -> str:
+    return f"entry {entry.number} ({entry.method})"
 
 
 def _times(later: Finish, first: Finish) -> str:
@@ -98,14 +139,14 @@ def _times(later: Finish, first: Finish) -> str:
 
 
 def _left_out(found: Ranking) -> list[str]:
-    """Lanes that are not in the order, and why."""
+    """Entries that are not ranked, and why."""
     reasons = (
-        (found.open, "may still come in before it" if found.finished else "may still reach it"),
+        (found.open, "still running and could win" if found.finished else "still running and could reach it"),
         (found.residual_gap, "its residual gap opened before, so not counted"),
         (_disturbed(found), "held up by other work on this machine, so its seconds are too many"),
-        (found.uncounted, "left out, since bytes cannot be counted"),
+        (found.uncounted, "left out, since its bytes are not available (PyAMG)"),
     )
-    told = [f"{', '.join(_name(lane) for lane in lanes)}: {why}." for lanes, why in reasons if lanes]
+    told = [f"{', '.join(_name(entry) for entry in entries)}: {why}." for entries, why in reasons if entries]
     return [text[0].upper() + text[1:] for text in told]
 
 
@@ -118,16 +159,10 @@ def _amount(finish: Finish, measure: str) -> str:
     return amount(finish.amount)
 
 
-def _state(lane: RaceEntry) -> str:
-    if lane.state is State.DONE and lane.result is not None:
-        reason = lane.result.reason
-        title = html.escape(lane.result.summary["reason"], quote=True)
-        return f'<span title="{title}">{html.escape(SHORT.get(reason, reason.sentence.partition(";")[0]))}</span>'
-    if lane.state is State.DONE:
-        return SHORT[Reason.CANCELLED]
-    return "waiting" if lane.state is State.IDLE else lane.state.value
+def _power(tolerance: float) -> str:
+    """A power of ten as it is read: 10⁻⁶."""
+    return f"10{str(round(math.log10(tolerance))).translate(SUPERSCRIPTS)}"
 
 
-def _cells(name: str, texts: tuple[str, ...]) -> str:
-    cells = [f"<span{' class=wb-number' if place > 2 else ''}>{text}</span>" for place, text in enumerate(texts)]
-    return f'<div class="{name}">{"".join(cells)}</div>'
+def _missing() -> dict[str, Any]:
+    return {"key": None, "text": ""}

@@ -1,11 +1,10 @@
-"""A sweep to watch: choose what varies, see how far it is, a table to sort, and a heat map over two of the choices."""
+"""The live view of a parameter sweep: what varies, progress, a table to sort, and plots over the choices."""
 
 from __future__ import annotations
 
 import dataclasses
-import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,27 +17,25 @@ from workbench.live.compare.sweep_plot import SweepPlot
 from workbench.live.compare.sweep_text import columns, counted, left_out, legend, marks, remaining, shortfall
 from workbench.live.kit.controls import button
 from workbench.live.kit.export import PICTURES, make_folder, slug
-from workbench.live.kit.run_handle import RunHandle
+from workbench.live.kit.run_list import SWEEP, ListedRun, RunList
 from workbench.live.kit.save_bar import SaveBar
 from workbench.live.kit.sort_table import SortTable
 from workbench.live.kit.status import StatusLine
+from workbench.live.solve.controller import Controller
 from workbench.live.solve.form import Form
 from workbench.live.transport.closing import close_all
+from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
 from workbench.problems import Problem
-from workbench.recording import Record
-from workbench.run import MACHINE, Configuration, Result, Stopping, Sweep, sweep
-from workbench.run.cancellation import GRACE
+from workbench.run import MACHINE, Configuration, Result, State, Stopping, Sweep, sweep
 from workbench.run.run_queue import QueueSlot
 from workbench.run.sweep_files import to_csv, to_json
 from workbench.run.sweeping import Row, combinations
 from workbench.run.thread_job import ThreadJob
 from workbench.settings import SECOND_LEVEL
 
-KEPT = 100
-"""Runs that can be looked into, without their solutions; a sweep may have thousands."""
 SHOW_PERIOD = 0.5
-"""Seconds between two looks at the rows while the sweep goes on."""
+"""Seconds between two updates of table and map of an active sweep."""
 
 
 class SweepView:
@@ -47,9 +44,9 @@ class SweepView:
     Display it, choose what varies and what stays the same, and press Run. The first argument may be a configuration,
     which is what stays the same; without `over` it begins with a suggestion. `rows` are those that are done, `result`
     is the sweep once it has ended, over what was chosen when it began; `error` is the sentence when it failed. Each run
-    takes its turn among those of this kernel. `ended_runs` are the last `KEPT` that gave a result, by name. folder:
-    where `export` writes, by default exports/ next to the notebook. Raises InputError as `sweep` does, before anything
-    runs.
+    uses the machine in the order of the run queue. folder: where `export` writes, by default exports/ next to the
+    notebook. runs: the list of the page that each result is added to, hidden on plots, by default a list of its own.
+    Raises InputError as `sweep` does, before anything runs.
     """
 
     def __init__(
@@ -59,34 +56,44 @@ class SweepView:
         *,
         stopping: Stopping | None = None,
         folder: str | Path | None = None,
+        runs: RunList | None = None,
         **choices: Any,
     ) -> None:
+        self.listed = runs or RunList()
         self.base = base_of(problem, stopping, choices)
         chosen = suggestion(self.base) if over is None else over
         if not isinstance(problem, Configuration):
-            # Names that are both varied and fixed are told, which the base does not show.
+            # The base does not show names that are both varied and fixed.
             combinations(self.base.problem, chosen, stopping=stopping, **choices)
         self.over, self.runs = dict(chosen), len(points(self.base, chosen))
         self._chosen = self.base
         self.rows: list[Row] = []
-        self._records: list[tuple[str, Record]] = []
+        self._results: dict[int, ListedRun] = {}
+        """Runs in the list, by the place of their row; a run that failed has none."""
         self.result: Sweep | None = None
         self.error = ""
         self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
         self._job: ThreadJob | None = None
         self._checker = LatestOnly("workbench-check")
-        self._telling = threading.Lock()
         self._complaint = self._noted = ""
         self._title = self._name
         self._begun = self._next = 0.0
-        self.status, self.plan, self.best, self.saved = (StatusLine() for _ in range(4))
+        self.publisher = Publisher()
+        self.controller = Controller(
+            self.publisher,
+            self.run,
+            lambda _job, _state: self._words(),
+            refresh=self._enable,
+            holds=False,
+            about="run every combination",
+            period=SHOW_PERIOD,
+        )
+        self.status = self.controller.bar
+        self.plan, self.best, self.saved = (StatusLine() for _ in range(3))
         self.choices = Choices(self.base.problem, self.over, self._changed)
         self.form = Form(self._form_changed, self.base) if has_form(self.base) else None
-        self._run = button("Run", "run every combination", self.run, style="primary")
-        self._stop = button("Stop", "end the sweep; the rows so far stay", self.stop, style="danger")
         self.bar = widgets.IntProgress(0, 0, self.runs, layout={"width": "280px"})
         self.table = SortTable(empty="Runs that are done are listed here.")
-        self._hearers: list[Callable[[RunHandle], object]] = []
         self.map = SweepPlot(self._mark, self._picked)
         self.map.begin(self.over)
         self._exports = [
@@ -102,27 +109,25 @@ class SweepView:
         )
         self.rest = widgets.Accordion([self.form.box] if self.form else [], selected_index=None)
         self.box = self._layout()
-        self._enable()
         self._describe()
+        self.controller.serve()
 
     def run(self) -> None:
-        """Start from the first combination; returns at once. Does nothing while the sweep goes on."""
+        """Start from the first combination; returns at once. Does nothing while the sweep is active."""
         if self._job is not None and self._job.working:
             return
         self.error = ""
         self._job = job = ThreadJob(lambda: self._work(job), "workbench-sweep", QueueSlot(MACHINE), on_end=self._end)
+        self.controller.add(job)
         job.start()
-        self._enable()
+        self.publisher.wake()
 
     def stop(self) -> None:
-        """End the sweep; the run under way ends with its next iteration and has its row.
+        """End the sweep; the active run ends with its next iteration and has its row.
 
         What cannot be interrupted ends in the background, and the sweep can be run again once it has.
         """
-        if self._job is None:
-            return
-        self._job.stop()
-        threading.Timer(GRACE, self._tell_of_background).start()
+        self.controller.stop()
 
     def rebase(self, configuration: Configuration) -> None:
         """Let this configuration be what stays the same, from the next sweep on; what varies stays as it was typed.
@@ -157,26 +162,16 @@ class SweepView:
             self.stop()
             job.join()
         if job.working:
-            raise TimeoutError(f"the sweep still goes on after {timeout} s; stop() ends it")
+            raise TimeoutError(f"the sweep is still active after {timeout} s; stop() ends it")
         if self.result is None:
             raise InputError(self.error)
         return self.result
 
-    @property
-    def ended_runs(self) -> list[RunHandle]:
-        """The runs that gave a result, the latest first."""
-        return [RunHandle(record, name) for name, record in reversed(self._records)]
-
-    def on_pick(self, hear: Callable[[RunHandle], object]) -> None:
-        """Call this with a run, one of `ended_runs`, when its point, cell or line was clicked."""
-        self._hearers = [*self._hearers, hear]
-
     def _picked(self, place: int) -> None:
+        """Choose the run of a row in the list of runs, and say what it ran with."""
+        if run := self._results.get(place):
+            self.listed.choose([run.number])
         row = self.rows[place]
-        for run in self.ended_runs:
-            if run.name.startswith(f"run {place + 1}:"):
-                for hear in self._hearers:
-                    hear(run)
         self.best.say(f"Run {place + 1}: {', '.join(f'{name} {row[name]}' for name in self.map.over)}.")
 
     def export(self, kind: str) -> Path:
@@ -195,6 +190,7 @@ class SweepView:
         self.stop()
         self._checker.close()
         self.map.close()
+        self.publisher.close()
         close_all(self.box)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
@@ -205,12 +201,11 @@ class SweepView:
         return self.base.problem.name
 
     def _layout(self) -> widgets.Box:
-        rows = ([self._run, self._stop, self.bar], [self.save_bar.box, *self._exports])
-        player, exports = (widgets.HBox(row) for row in rows)
-        title = widgets.HTML("What varies").add_class("wb-title")
+        exports = widgets.HBox([self.save_bar.box, *self._exports])
+        title = widgets.HTML("Parameters").add_class("wb-title")
         asked = [title, self.choices.box, self.plan, *([self.rest] if self.form else [])]
         shown = [self.best, self.table, self.map.box, exports.add_class("wb-buttons"), self.saved]
-        box = widgets.VBox([*asked, player.add_class("wb-buttons"), self.status, *shown])
+        box = widgets.VBox([self.status, *asked, self.bar, *shown])
         return box.add_class("wb-explorer").add_class("wb-race").add_class("wb-sweep")
 
     def _form_changed(self) -> None:
@@ -221,23 +216,23 @@ class SweepView:
             self._complain(str(error))
             return
         # What the form does not show of the stopping rule stays.
-        told = {name: getattr(chosen.stopping, name) for name in ("norm", "rtol", "maxiter")}
-        self.base = dataclasses.replace(chosen, stopping=dataclasses.replace(self.base.stopping, **told))
+        shown = {name: getattr(chosen.stopping, name) for name in ("norm", "rtol", "maxiter")}
+        self.base = dataclasses.replace(chosen, stopping=dataclasses.replace(self.base.stopping, **shown))
         if self.base.problem.name != self.choices.problem.name:
             gone = self.choices.rebase(self.base.problem)
             self._note(f"the problem is now {self.base.problem.label}{left_out(gone)}")
         self._changed()
 
     def _note(self, sentence: str) -> None:
-        """Show a sentence next to the progress; before the first run it stays in front of how many runs there are."""
+        """Show a sentence in the bar until the next run."""
         self._noted = sentence
-        self.status.say(sentence, "plain", self.status.state)
+        self.publisher.wake()
 
     def _changed(self) -> None:
         self._checker.ask(self._check)
 
     def _check(self) -> None:
-        """Every combination is looked at before any is run."""
+        """Validate every combination before any is run."""
         try:
             over = self.choices.over()
             runs = len(points(self.base, over))
@@ -254,15 +249,13 @@ class SweepView:
     def _describe(self) -> None:
         """How many runs, and what stays the same in them."""
         self.plan.say(counted(self.over))
-        if self._job is None:
-            ready = f"{self._name}: {self.runs} {'run' if self.runs == 1 else 'runs'}; press Run"
-            self.status.say(f"{self._noted}; {ready}" if self._noted else ready)
+        self.publisher.wake()
         if self.form is None:
             return
         blocks = {kind: fields for kind, fields in self.form.blocks.items() if kind != "problem"}
         same = [getattr(self.base, kind).name for kind in blocks if kind not in self.over and not self._idle(kind)]
-        told = ", ".join([self._name, *(name for name in same if name != "none")])
-        self.rest.titles = (f"What stays the same: {told}",)
+        named = ", ".join([self._name, *(name for name in same if name != "none")])
+        self.rest.titles = (f"Fixed settings: {named}",)
         for kind, fields in blocks.items():
             for control in (fields.choice, *fields.fields.values()):
                 control.disabled = kind in self.over or self._idle(kind)
@@ -286,13 +279,12 @@ class SweepView:
         self._checker.wait(60)
         if self._complaint:
             raise InputError(self._complaint)
-        self.rows, self.result, self._records = [], None, []
+        self.rows, self._results, self.result, self._noted = [], {}, None, ""
         over, self._title = self.over, self._name
         self._begun, self._next = time.monotonic(), 0.0
         self.bar.value, self.bar.max = 0, self.runs
         self.map.begin(over)
         self.best.say("")
-        self.status.say(f"{self._title}: running, {self._done()}", "busy", "running")
         problem, same = fixed(self.base, over)
         asked = {"progress": self._progress, "on_result": self._keep, "cancelled": lambda: job.stopping}
         self.result = sweep(problem, over, slot=job.slot, **asked, **same)
@@ -300,38 +292,32 @@ class SweepView:
 
     def _end(self, job: ThreadJob) -> None:
         self.error = job.error
-        with self._telling:
-            self._enable()
-            self.status.say(*self._last_words())
+        self.publisher.wake()
 
-    def _last_words(self) -> tuple[str, str, str]:
-        """How the sweep ended, the tone of that and the state."""
-        if self.error:
+    def _words(self) -> tuple[str, str]:
+        """How the sweep is, and the tone of that."""
+        job, done = self._job, f"{len(self.rows)} of {self.bar.max} runs done"
+        if job is None or (self._noted and not job.alive):
+            ready = f"{self._name}: {self.runs} {'run' if self.runs == 1 else 'runs'}; press Run"
+            return f"{self._noted}; {ready}" if self._noted else ready, "plain"
+        if job.lingering:
+            background = "the active run cannot be interrupted and ends in the background"
+            return f"{self._title}: stopped by the user, {done}; {background}", "plain"
+        if job.state is State.FAILED:
             never_ran = self.error == self._complaint
-            said = self.error if never_ran else f"{self._title}: {self.error}; {self._done()}"
-            return said, "bad", "idle" if never_ran else "failed"
-        result = self._ended()
-        return self._told(result), "good" if result.converged else "plain", "done"
-
-    def _told(self, result: Sweep) -> str:
-        """How it ended."""
-        stopped = "stopped by the user, " if result.cancelled else ""
-        return f"{self._title}: {stopped}{self._done()}{shortfall(self.rows)}"
-
-    def _done(self) -> str:
-        return f"{len(self.rows)} of {self.bar.max} runs done"
-
-    def _tell_of_background(self) -> None:
-        """Say that the sweep is over where its thread still has something to finish."""
-        with self._telling:
-            if self._job is not None and self._job.stopping and not self._job.over:
-                self._stop.disabled = True
-                background = "the run under way cannot be interrupted and ends in the background"
-                self.status.say(f"{self._title}: stopped by the user, {self._done()}; {background}", "plain", "done")
+            return self.error if never_ran else f"{self._title}: {self.error}; {done}", "bad"
+        if self.result is not None and not job.alive:
+            stopped = "stopped by the user, " if self.result.cancelled else ""
+            said = f"{self._title}: {stopped}{done}{shortfall(self.rows)}"
+            changed = f"; {self.runs} runs are chosen now" if self.over != self.result.over else ""
+            return said + changed, "good" if self.result.converged else "plain"
+        elapsed, of = time.monotonic() - self._begun, self.bar.max
+        left = f"; {remaining(elapsed, len(self.rows), of)}" if 0 < len(self.rows) < of else ""
+        return f"{self._title}: running, {done}{left}", "busy"
 
     def _keep(self, configuration: Configuration, result: Result) -> None:
-        name = f"run {len(self.rows) + 1}: {configuration.problem.label}, {configuration.label}"
-        self._records = [*self._records, (name, result.record())][-KEPT:]
+        kept = self.listed.add(result.record(), SWEEP, configuration.label, hidden=True)
+        self._results[len(self.rows)] = kept
 
     def _progress(self, done: int, of: int, row: Row) -> None:
         self.rows = [*self.rows, row]
@@ -340,8 +326,7 @@ class SweepView:
         now = time.monotonic()
         if (self._job and self._job.stopping) or now < self._next:
             return
-        left = f"; {remaining(now - self._begun, done, of)}" if done < of else ""
-        self.status.say(f"{self._title}: running, {done} of {of} runs done{left}", "busy", "running")
+        self.publisher.wake()
         self._show()
         self._next = time.monotonic() + SHOW_PERIOD
 
@@ -358,8 +343,6 @@ class SweepView:
         self.best.say(legend(found, over, self.map.what))
 
     def _enable(self) -> None:
-        running = self._job is not None and not self._job.over
-        self._run.disabled, self._stop.disabled = running, not running
         for control in (*self._exports, self.save_bar.press):
             control.disabled = self.result is None
 

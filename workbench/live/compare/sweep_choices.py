@@ -15,7 +15,7 @@ from workbench.live.kit.controls import button
 from workbench.live.kit.form_fields import as_text
 from workbench.problems import Problem
 from workbench.registry import Block, Parameter, registered, unknown_name
-from workbench.settings import BLOCKS, RUN, SWEEP_AXES
+from workbench.settings import BLOCKS, RUN, STOPPING, SWEEP_AXES, SWEEP_STOPPING
 
 ADD = "add …"
 BARE = {"description_width": "initial"}
@@ -29,7 +29,7 @@ class Choices:
         self.rows: list[ChoiceRow] = []
         self._away: dict[str, str] = {}
         self._changed = changed
-        self.more = button("Vary more", "one more choice", self.add, width="96px")
+        self.more = button("Add parameter", "vary one more parameter", self.add, width="112px")
         self.list = widgets.VBox().add_class("wb-choices")
         self.box = widgets.VBox([self.list, widgets.HBox([self.more]).add_class("wb-buttons")])
         self.load(problem, over)
@@ -37,7 +37,7 @@ class Choices:
     @property
     def names(self) -> tuple[str, ...]:
         """All that can be varied: the parameters of the problem, and what is around it."""
-        return (*(declared.name for declared in self.problem.parameters()), *SWEEP_AXES)
+        return (*(declared.name for declared in self.problem.parameters()), *SWEEP_AXES, *SWEEP_STOPPING)
 
     def load(self, problem: Problem, over: Mapping[str, Sequence[Any]]) -> None:
         """Show these choices, of a sweep over this problem."""
@@ -127,7 +127,9 @@ class ChoiceRow:
         declared = _declared(name, problem)
         if declared is None:
             return words
-        return [declared.check(word, "sweep" if name in RUN else problem.name) for word in words]
+        return [
+            declared.check(word, "sweep" if name in RUN or name in SWEEP_STOPPING else problem.name) for word in words
+        ]
 
     def offer(self, names: Sequence[str], problem: Problem) -> None:
         """Say what can be varied, and what of the present choice is known by name."""
@@ -187,7 +189,7 @@ def _written(values: Sequence[Any]) -> str:
 def _declared(name: str, problem: Problem) -> Parameter | None:
     """The declaration of a choice that is a plain value; None for blocks."""
     of_problem = {declared.name: declared for declared in problem.parameters()}
-    return of_problem.get(name, RUN.get(name))
+    return of_problem.get(name, RUN.get(name, STOPPING.get(name)))
 
 
 def _known(name: str, problem: Problem) -> tuple[tuple[str, ...], str]:

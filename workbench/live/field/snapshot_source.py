@@ -12,7 +12,7 @@ import numpy as np
 from workbench.deflation.nested import NestedParts
 from workbench.errors import InputError
 from workbench.live.field.coarse_levels import Nesting
-from workbench.live.kit.run_handle import RunHandle, RunSource
+from workbench.live.kit.run_handle import ACTIVE, RunHandle, RunSource
 from workbench.live.transport.rate_limit import RateLimit
 from workbench.live.transport.worker import LatestOnly
 from workbench.problems import LinearSystem
@@ -153,7 +153,7 @@ class SnapshotSource:
         given = self.watched.source
         if isinstance(given, Record):
             return given.solution
-        if isinstance(given, Session):
+        if isinstance(given, ACTIVE):
             return given.result.x if given.result else None
         return given.x
 

@@ -21,7 +21,6 @@ from workbench.live.kit.status import StatusLine
 from workbench.live.plots.chart import ChartStack
 from workbench.live.plots.convergence import ConvergenceView, Curve
 from workbench.live.plots.scene import Scene
-from workbench.live.solve.active_runs import Going
 from workbench.live.solve.explorer_text import sentence
 from workbench.live.transport.closing import close_all
 from workbench.live.transport.publisher import SOON, Again, Publisher
@@ -85,7 +84,9 @@ class BlockView:
         )
         self.result: Result | None = None
         self._sides = ""
-        self._going: Going | None = None
+        self._session: Session | None = None
+        self._count = 0
+        self._curve: Curve | None = None
         self._drawn: tuple[object, Result | None] | None = None
         buttons = widgets.HBox([self.go, self.halt]).add_class("wb-buttons")
         rows = [(self.problem, self.unknowns), (self.solver, self.view), (self.dependency, self.s)]
@@ -96,9 +97,9 @@ class BlockView:
 
     def run(self) -> Session:
         """Solve what is chosen in the background. The session, or that of the run that is active."""
-        before = self._going
-        if before and before.session.alive:
-            return before.session
+        before = self._session
+        if before and before.alive:
+            return before
         name = str(self.problem.value)
         unknowns: Any = self.unknowns.value
         chosen = configure(name, n=round(unknowns ** (1 / PROBLEMS[name])), solver=self.solver.value)
@@ -109,15 +110,16 @@ class BlockView:
         for curve in self.convergence.curves:
             self.convergence.drop(curve)
         self.convergence.watch_columns(session, s)
-        self._going = Going(before.number + 1 if before else 1, session, Curve(0, "largest", 0, session))
+        self._session, self._curve = session, Curve(0, "largest", 0, session)
+        self._count += 1
         session.start()
         self.publisher.wake()
         return session
 
     def stop(self) -> None:
         """End the run; what was computed stays."""
-        if self._going:
-            self._going.session.stop()
+        if self._session:
+            self._session.stop()
         self.publisher.wake()
 
     def figure(self) -> Figure:
@@ -145,24 +147,24 @@ class BlockView:
         self.publisher.wake()
 
     def _publish(self) -> Again:
-        going = self._going
-        state = going.session.state if going else State.IDLE
-        alive = going is not None and going.session.alive
-        if going:
-            going.curve.look()
-        self.status.say(*sentence(going, state), state.value)
+        session = self._session
+        state = session.state if session else State.IDLE
+        alive = session is not None and session.alive
+        if self._curve:
+            self._curve.look()
+        self.status.say(*sentence(session, self._count, self._curve, state), state.value)
         self.go.disabled, self.halt.disabled = alive, not alive
         self.save_bar.press.disabled = self.result is None
         self.about.value = html.escape(" ".join(self._about()))
         self._show()
-        if going and going.session.ending:
+        if session and session.ending:
             return SOON
         return alive and 0.5
 
     def _about(self) -> list[str]:
         """Of a run that has ended: GFLOP/s by the count of Tali and Vainikko, for separate recurrences, and by that of
         the lines, and its notes."""
-        session = None if self._going is None else self._going.session
+        session = self._session
         if self.result is None or session is None or session.run is None or session.alive:
             return []
         theirs, ours = gflops(cast(BlockRun, session.run))

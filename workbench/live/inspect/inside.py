@@ -62,6 +62,11 @@ class InsideView:
             self.follow(run)
 
     @property
+    def source(self) -> RunSource | None:
+        """The run that is shown."""
+        return self._run
+
+    @property
     def spectrum(self) -> SpectrumView | None:
         """The view behind its tab, which is made when it is first looked at."""
         view = self._drawn["Spectrum"].view

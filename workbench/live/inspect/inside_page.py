@@ -1,8 +1,8 @@
-"""Looking into any run of a workbench: which one, and the views on it."""
+"""The views on any run of the list: which one, and running it again with kernel timings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
@@ -11,33 +11,30 @@ from workbench.errors import InputError, error_message
 from workbench.live.inspect.inside import InsideView
 from workbench.live.kit.controls import button
 from workbench.live.kit.rows import row
-from workbench.live.kit.run_handle import RunHandle
+from workbench.live.kit.run_list import INSPECT, ListedRun, RunList
 from workbench.live.kit.status import StatusLine
-from workbench.live.solve.explorer import Explorer
 from workbench.live.transport.closing import close_all
-from workbench.run import Session
+from workbench.live.transport.publisher import Publisher
+from workbench.run import RaceEntry, Session
 
 HINT = "This run was made without kernel timings; press “Run again with timings” and its kernels appear here."
 UNTIMED = "This run was made without kernel timings, which Timeline and Roofline show."
-KEPT = 10
-"""Runs that were made again here which can be looked into."""
-Runs = list[RunHandle]
 
 
 class InsidePage:
-    """Display it. The menu holds the explorer's active run, those that have ended, and what `others` returns.
+    """Display it. The menu holds the runs of the list that have an iteration, the latest first.
 
-    others: runs of other views by name, such as lanes of a race. `renew` looks for new ones. A run without kernel
-    timings can be made again with them, which is one more run in the menu.
+    The run that is shown is the latest chosen one of the list; what is chosen in the menu is chosen in the list. Where
+    nothing is chosen, the latest new run is shown when the page is turned to. publisher: of the page. folder: where
+    figures go.
     """
 
-    def __init__(self, explorer: Explorer, others: Callable[[], Runs] = list) -> None:
-        self._explorer, self._others = explorer, others
-        self._shown: RunHandle | None = None
-        self._runs: Runs = []
-        self._timed: Runs = []
-        self._count = 0
+    def __init__(self, runs: RunList, publisher: Publisher | None = None, folder: str | Path | None = None) -> None:
+        self.runs = runs
+        self.shown: ListedRun | None = None
+        self._offered: list[ListedRun] = []
         self._renewing = False
+        self._hidden = False
         self.choice = widgets.Dropdown(
             description="run", layout={"width": "min(760px, 100%)"}, style={"description_width": "initial"}
         )
@@ -45,53 +42,68 @@ class InsidePage:
         self.again.layout.width = "176px"
         self.status = StatusLine()
         self.offer = row("wb-buttons", self.again, self.status)
-        self.inside = InsideView(publisher=explorer.publisher, folder=explorer.folder, hint=HINT)
+        self.inside = InsideView(publisher=publisher, folder=folder, hint=HINT)
         parts = [self.choice, self.offer, self.inside.box]
         self.box = widgets.VBox(parts).add_class("wb-explorer").add_class("wb-insidepage")
-        self.choice.observe(lambda _change: self._renewing or self._follow(), "index")
+        self.choice.observe(lambda _change: self._renewing or self._pick(), "index")
+        runs.on_change(self._notified)
         self.renew()
 
     def renew(self) -> None:
-        """Offer the runs as they are now, and show the first of the new ones where there are any."""
-        before, self._runs = self._runs, [*reversed(self._timed), *self._explorer.runs, *self._others()]
-        fresh = [place for place, run in enumerate(self._runs) if _is_new(run, before)]
-        # A run that has ended may be there as its record, by the same name.
-        same = [place for place, run in enumerate(self._runs) if self._shown and run.source is self._shown.source]
-        named = [place for place, run in enumerate(self._runs) if run.name == self.choice.label]
-        kept = next(iter([*same, *named]), 0)
+        """Offer the runs as they are now, and show the chosen one; where none is chosen, the latest new one."""
+        self._offer(new=True)
+
+    def _offer(self, *, new: bool) -> None:
+        """Offer the runs as they are now. new: where none is chosen, show the latest of those not offered before."""
+        before = self._offered
+        self._offered = [run for run in reversed(self.runs.runs) if can_look_into(run)]
+        chosen = [run for run in self._offered if run in self.runs.chosen]
+        fresh = [run for run in self._offered if new and run not in before]
+        kept = [self.shown] if self.shown in self._offered else []
+        shown = next(iter([*chosen, *fresh, *kept, *self._offered]), None)
         # New options choose the first of them for a moment, which must not close the views of another run.
         self._renewing = True
-        self.choice.options = [(run.name, place) for place, run in enumerate(self._runs)]
-        self.choice.disabled = not self._runs
-        self.choice.index = (fresh[0] if fresh else kept) if self._runs else None
+        self.choice.options = [(run.label, place) for place, run in enumerate(self._offered)]
+        self.choice.disabled = not self._offered
+        self.choice.index = self._offered.index(shown) if shown else None
         self._renewing = False
-        self._follow()
+        self._follow(shown)
 
-    def run_again(self) -> Session:
-        """Make the run that is shown once more with kernel timings, and look into it from its beginning.
+    def look(self, run: ListedRun) -> None:
+        """Show a run. Raises InputError for one that has no iteration yet, and for an active entry of a race."""
+        if not can_look_into(run):
+            raise InputError(f"run {run.number} cannot be looked into before it ends; wait, or choose another")
+        self.runs.choose([run.number])
+        self.renew()
 
-        It waits for its turn on the machine as any run does. Raises InputError where there is no run, and for one that
-        does not contain all of its configuration.
+    def run_again(self, run: ListedRun | None = None) -> Session:
+        """Solve a run, by default the one that is shown, once more with kernel timings, as a new run of the list.
+
+        It is queued on the machine as any run. Raises InputError where there is no run, and for one that does not
+        contain all of its configuration.
         """
-        if self._shown is None:
+        run = run or self.shown
+        if run is None:
             raise InputError("there is no run to make again yet; run something first")
-        configuration = self._shown.configuration()
-        session = Session(configuration, trace=True)
-        self._count += 1
-        name = f"with timings {self._count}: {configuration.problem.label}, {configuration.label}"
-        # Only the last keeps its vectors in addition to its solution.
-        self._timed = [*(run.settled() for run in self._timed), RunHandle(session, name)][-KEPT:]
+        session = Session(run.handle.configuration(), trace=True)
+        # Only the last one keeps its vectors.
+        for other in self.runs.of(INSPECT):
+            other.settle()
+        made = self.runs.add(session, INSPECT, f"{run.name}, with timings")
         session.start()
+        self.runs.choose([made.number])
         self.renew()
         return session
 
     def hide(self, hidden: bool) -> None:
-        """While it stands behind another page nothing is drawn."""
+        """Draw nothing while another page is in front."""
+        self._hidden = hidden
         self.inside.hide(hidden)
 
     def close(self) -> None:
-        """End what was begun here and take everything off the page."""
-        for made in self._timed:
+        """End what was started here and take everything off the page."""
+        self.runs.forget(self._notified)
+        for made in self.runs.of(INSPECT):
             if isinstance(made.source, Session):
                 made.source.stop()
         self.inside.close()
@@ -100,22 +112,31 @@ class InsidePage:
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return self.box._repr_mimebundle_(**options)
 
-    def _follow(self) -> None:
+    def _notified(self) -> None:
+        if not self._hidden:
+            self._offer(new=False)
+
+    def _pick(self) -> None:
         place = self.choice.index
-        run = self._runs[place] if place is not None and place < len(self._runs) else None
-        if run is not None and (self._shown is None or run.source is not self._shown.source):
-            self._shown = run
-            self.inside.follow(run.source)
-            if isinstance(run.source, Session):
-                run.source.when_over(self._say)
+        if place is not None and place < len(self._offered):
+            self.runs.choose([self._offered[place].number])
+
+    def _follow(self, run: ListedRun | None) -> None:
+        source = run.handle.source if run is not None else None
+        before = self.shown, self.inside.source
+        if run is not None and not isinstance(source, RaceEntry) and source is not None and before != (run, source):
+            self.shown = run
+            self.inside.follow(source)
+            if isinstance(source, Session):
+                source.when_over(self._say)
         self._say()
 
     def _say(self) -> None:
         """Offer timings where the run has none."""
-        run = self._shown
-        if run is not None and run.error:
-            self.status.say(run.error, "bad")
-        elif run is not None and run.over and run.trace is None:
+        handle = self.shown.handle if self.shown is not None else None
+        if handle is not None and handle.error:
+            self.status.say(handle.error, "bad")
+        elif handle is not None and handle.over and handle.trace is None:
             self.status.say(UNTIMED)
         else:
             self.offer.layout.display = "none"
@@ -125,13 +146,14 @@ class InsidePage:
     def _try(self) -> None:
         try:
             self.run_again()
-        # No one else would report it to the user.
+        # Nothing else would report it to the user.
         except Exception as error:
             self.status.say(error_message(error), "bad")
             self.offer.layout.display = None
 
 
-def _is_new(run: RunHandle, before: Runs) -> bool:
-    """Whether no run of this name was there before; a session that has ended is there as its record."""
-    held = [other.source for other in before if other.name == run.name]
-    return not any(source is run.source or isinstance(source, Session) for source in held)
+def can_look_into(run: ListedRun) -> bool:
+    """Whether a run has something to show. An active entry of a race serves no snapshots."""
+    if isinstance(run.handle.source, RaceEntry):
+        return False
+    return run.handle.history is not None or (isinstance(run.source, Session) and run.active)

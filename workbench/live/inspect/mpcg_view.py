@@ -28,7 +28,6 @@ from workbench.live.kit.status import StatusLine
 from workbench.live.plots.chart import ChartStack
 from workbench.live.plots.convergence import ConvergenceView, Curve
 from workbench.live.plots.scene import ITERATIONS, Axis, Scene, blank
-from workbench.live.solve.active_runs import Going
 from workbench.live.solve.explorer_text import sentence
 from workbench.live.transport.closing import close_all
 from workbench.live.transport.publisher import SOON, Again, Publisher
@@ -90,7 +89,8 @@ class MPCGView:
         # The end of a run and a look at it, in different threads, both say how many iterations there are.
         self._looking = threading.RLock()
         self._anew = True
-        self._going: list[Going] = []
+        self._runs: list[tuple[Session, Curve]] = []
+        self._count = 0
         self._drawn: tuple[object, ...] | None = None
         buttons = widgets.HBox([self.go, self.halt]).add_class("wb-buttons")
         rows = [(self.problem, self.n), (self.boxes, self.overlap), (self.solver, self.keep)]
@@ -117,28 +117,28 @@ class MPCGView:
     def run(self) -> Session:
         """Solve what is chosen in the background, one method after another: the session of mpcg, or that which is
         active. A wrong choice is said in the status line, and raised as InputError."""
-        if self._going and any(going.session.alive for going in self._going):
-            return self._going[0].session
+        if any(session.alive for session, _ in self._runs):
+            return self._runs[0][0]
         chosen = self.configurations
         for curve in self.convergence.curves:
             self.convergence.drop(curve)
-        number = self._going[0].number + 1 if self._going else 1
-        self._going = []
+        self._count += 1
+        self._runs = []
         for name, configuration in chosen.items():
             on_end = self._ended if name == "mpcg" else None
             session = Session(configuration, on_end=on_end)
             self.convergence.watch(session, name)
-            self._going.append(Going(number, session, Curve(0, name, 0, session)))
-        self._follower, self._anew = Follower(self._going[0].session), True
-        for going in self._going:
-            going.session.start()
+            self._runs.append((session, Curve(0, name, 0, session)))
+        self._follower, self._anew = Follower(self._runs[0][0]), True
+        for session, _ in self._runs:
+            session.start()
         self.publisher.wake()
-        return self._going[0].session
+        return self._runs[0][0]
 
     def stop(self) -> None:
         """End the runs; what was computed stays."""
-        for going in self._going:
-            going.session.stop()
+        for session, _ in self._runs:
+            session.stop()
         self.publisher.wake()
 
     def figure(self) -> Figure:
@@ -207,12 +207,13 @@ class MPCGView:
             slider.value = slider.max
 
     def _publish(self) -> Again:
-        alive = any(going.session.alive for going in self._going)
-        shown = next((going for going in self._going if going.session.alive), self._going[0] if self._going else None)
-        for going in self._going:
-            going.curve.look()
-        state = shown.session.state if shown else State.IDLE
-        self.status.say(*sentence(shown, state), state.value)
+        alive = any(session.alive for session, _ in self._runs)
+        first = self._runs[0] if self._runs else (None, None)
+        shown, curve = next((run for run in self._runs if run[0].alive), first)
+        for _, each in self._runs:
+            each.look()
+        state = shown.state if shown else State.IDLE
+        self.status.say(*sentence(shown, self._count, curve, state), state.value)
         self.go.disabled, self.halt.disabled = alive, not alive
         part = PARTS.get(str(self.view.value))
         follows = self._look(part)
@@ -221,19 +222,19 @@ class MPCGView:
         self.iteration.disabled = drawn is None or self.view.value != VIEWS[3]
         self.about.value = self._about()
         self._show()
-        if any(going.session.ending for going in self._going):
+        if any(session.ending for session, _ in self._runs):
             return SOON
         return FOLLOWED if follows else alive and 0.5
 
     def _about(self) -> str:
         """Iterations and seconds of the methods that have ended, as a table."""
         rows = []
-        for going in self._going:
-            summary = RunHandle(going.session).summary
-            if summary is not None and not going.session.alive:
+        for session, curve in self._runs:
+            summary = RunHandle(session).summary
+            if summary is not None and not session.alive:
                 spent = f"{summary['setup_seconds']:.3g} + {summary['iteration_seconds']:.3g}"
                 converged = "yes" if summary["converged"] else "no"
-                rows.append((going.curve.label, str(summary["iterations"]), spent, converged))
+                rows.append((curve.label, str(summary["iterations"]), spent, converged))
         return html_table(("method", "iterations", "setup + iterating (s)", "converged"), rows) if rows else ""
 
     def _show(self) -> None:

@@ -18,6 +18,7 @@ from workbench.data_files import path_of
 from workbench.errors import InputError, error_message
 from workbench.live.kit.controls import button
 from workbench.live.kit.run_handle import RunHandle
+from workbench.live.kit.run_list import FILE, RunList
 from workbench.live.kit.save_bar import SaveBar
 from workbench.live.kit.status import StatusLine
 from workbench.live.plots.convergence import ConvergenceView
@@ -39,10 +40,14 @@ class Replay:
     """A run file in all views: convergence, timeline, spectrum, roofline, and how it was made.
 
     source: a path, a record, or nothing yet: a file is then opened or uploaded in the page. folder: where figures go,
-    by default exports/ next to the notebook. `record` is what is shown. Raises InputError for a file that is no run.
+    by default exports/ next to the notebook. `record` is what is shown. runs: the list that opened runs are added to.
+    Raises InputError for a file that is no run.
     """
 
-    def __init__(self, source: str | Path | Record | None = None, folder: str | Path | None = None) -> None:
+    def __init__(
+        self, source: str | Path | Record | None = None, folder: str | Path | None = None, runs: RunList | None = None
+    ) -> None:
+        self._runs = runs
         self.record: Record | None = None
         self.path = widgets.Text(
             description="Open a saved run", placeholder="path of a .run.npz file", continuous_update=False,
@@ -89,6 +94,8 @@ class Replay:
         except BaseException:
             publisher.close()
             raise
+        if self._runs is not None:
+            self._runs.add(record, FILE)
         # From here on nothing of the run before is needed.
         before, self._publisher = self._publisher, publisher
         self.record, self._makers = record, makers

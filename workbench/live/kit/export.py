@@ -11,15 +11,15 @@ from matplotlib.figure import Figure
 
 from workbench import figures
 from workbench.errors import InputError
-from workbench.live.kit.finished_runs import Ended
-from workbench.recording import save, save_trace, to_csv
+from workbench.live.kit.run_list import ListedRun, labels
+from workbench.recording import Record, save, save_trace, to_csv
 from workbench.registry import unknown_name
 from workbench.run import Norm
 
 PICTURES = ("svg", "pdf", "png")
 KINDS = {
     "csv": "Table (CSV)",
-    "run": "Run file",
+    "run": "Run files",
     "trace": "Trace (JSON)",
 }
 TIPS = {"trace": "for ui.perfetto.dev and `workbench retime`; only of runs that were traced"}
@@ -30,24 +30,25 @@ LONGEST, KEPT_END = 120, 40
 NONE = "there is no run to export yet; press Run first"
 
 
-def export(kind: str, runs: Sequence[Ended], folder: Path) -> list[Path]:
+def export(kind: str, runs: Sequence[ListedRun], folder: Path) -> list[Path]:
     """Write each run in one of the `KINDS`; returns the paths.
 
     Raises InputError when there is no run, or none with a trace where traces are asked for, or when the folder cannot
     be written.
     """
-    if not runs:
+    made = [(record, file_stem(run)) for run in runs if (record := run.record) is not None]
+    if not made:
         raise InputError(NONE)
-    if kind == "trace" and not any(run.record.trace for run in runs):
-        raise InputError('no run has a trace; tick "trace" before you press Run')
+    if kind == "trace" and not any(record.trace for record, _ in made):
+        raise InputError("no run has kernel timings; tick “Record kernel timings” before you press Run")
     make_folder(folder)
     match kind:
         case "csv":
-            return [to_csv(run.record, folder / f"{file_stem(run)}.csv") for run in runs]
+            return [to_csv(record, folder / f"{stem}.csv") for record, stem in made]
         case "run":
-            return [save(run.record, folder / f"{file_stem(run)}{RUN_ENDING}") for run in runs]
+            return [save(record, folder / f"{stem}{RUN_ENDING}") for record, stem in made]
         case "trace":
-            traced = [(run.record.trace, file_stem(run)) for run in runs if run.record.trace]
+            traced = [(record.trace, stem) for record, stem in made if record.trace]
             return [save_trace(trace, folder / f"{stem}{TRACE_ENDING}") for trace, stem in traced]
     raise InputError(unknown_name("kind of export", kind, KINDS))
 
@@ -60,10 +61,10 @@ def make_folder(folder: Path) -> None:
         raise InputError(f"cannot make the folder {folder}: {error.strerror}") from None
 
 
-def file_stem(run: Ended) -> str:
+def file_stem(run: ListedRun) -> str:
     """A file name from the run: problem, blocks, number and time of its start, so that no run overwrites another."""
-    started = re.sub(r"[^0-9T]", "", run.record.provenance["started"].partition("+")[0])
-    return slug(f"{run.configuration.problem.label} {run.configuration.label} {started} run{run.number}")
+    started = re.sub(r"[^0-9T]", "", str(run.handle.provenance.get("started", "")).partition("+")[0])
+    return slug(f"{run.handle.problem} {run.handle.method} {started} run{run.number}")
 
 
 def slug(text: str) -> str:
@@ -72,28 +73,36 @@ def slug(text: str) -> str:
     return name if len(name) <= LONGEST else f"{name[: LONGEST - KEPT_END]}-{name[1 - KEPT_END :]}"
 
 
-def pictures(runs: Sequence[Ended], field: Figure | None, plane: str = "") -> dict[str, Figure]:
+def pictures(runs: Sequence[ListedRun], field: Figure | None, plane: str = "") -> dict[str, Figure]:
     """Figures of the runs by name: all in one of their convergence, the field, and the timeline of the last if traced.
 
     plane: where the field cuts a cube, which is in its name.
 
     Raises InputError when there is no run.
     """
-    if not runs:
+    named = zip(runs, labels(runs), strict=True)
+    found = [(record, label) for run, label in named if (record := run.record) is not None]
+    if not found:
         raise InputError(NONE)
-    rules = {(rule.norm, rule.rtol, rule.atol) for rule in (run.configuration.stopping for run in runs)}
+    rules = {_stopping(record) for record, _ in found}
     norm, rtol, atol = next(iter(rules))
     # A line only where it holds for every run.
     tolerance = rtol if len(rules) == 1 and norm == Norm.RESIDUAL and atol == 0 else None
-    records = [run.record for run in runs]
-    found = {"convergence": figures.convergence(records, [run.label for run in runs], tolerance=tolerance)}
+    records, names = [record for record, _ in found], [label for _, label in found]
+    drawn = {"convergence": figures.convergence(records, names, tolerance=tolerance)}
     if field is not None:
-        found[f"field {plane}".strip()] = field
+        drawn[f"field {plane}".strip()] = field
     if records[-1].trace:
-        found["timeline"] = figures.timeline(records[-1].trace)
-    return found
+        drawn["timeline"] = figures.timeline(records[-1].trace)
+    return drawn
 
 
-def provenance(runs: Sequence[Ended]) -> dict[str, Any]:
+def provenance(runs: Sequence[ListedRun]) -> dict[str, Any]:
     """What it takes to make the runs again, oldest first."""
-    return {"runs": [run.record.provenance for run in runs]}
+    return {"runs": [run.record.provenance for run in runs if run.record is not None]}
+
+
+def _stopping(record: Record) -> tuple[str, float, float]:
+    """The norm and the tolerances of a run."""
+    rule = record.provenance.get("configuration", {}).get("stopping", {})
+    return str(rule.get("norm", "")), float(rule.get("rtol", 0.0)), float(rule.get("atol", 0.0))

@@ -1,4 +1,4 @@
-"""One class for every form in which a view is given a run: session, run in memory, result, or record of a file."""
+"""One class for every form in which a view is given a run: session, race entry, run in memory, result, or record."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from typing import Any
 from workbench.errors import InputError
 from workbench.problems import LinearSystem
 from workbench.recording import History, Record, Trace
-from workbench.run import Configuration, Result, Run, Session, State
+from workbench.run import Configuration, RaceEntry, Result, Run, Session, State
 from workbench.run.report import provenance_of
 
 RunSource = Session | Run | Result | Record
+"""A run that can be looked into."""
+AnyRun = RunSource | RaceEntry
+ACTIVE = (Session, RaceEntry)
+"""Runs that may not have ended, with a state and, at the end, a result."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -22,7 +26,7 @@ class RunHandle:
     source: the run itself. label: its name in a menu or a legend; by default problem and method.
     """
 
-    source: RunSource
+    source: AnyRun
     label: str = ""
 
     @property
@@ -33,14 +37,14 @@ class RunHandle:
     @property
     def problem(self) -> str:
         """The label of the problem."""
-        if isinstance(self.source, (Session, Run)):
+        if isinstance(self.source, (*ACTIVE, Run)):
             return self.source.configuration.problem.label
         return self._record.problem_label
 
     @property
     def method(self) -> str:
         """The names of the blocks."""
-        if isinstance(self.source, (Session, Run)):
+        if isinstance(self.source, (*ACTIVE, Run)):
             return self.source.configuration.label
         return self._record.label
 
@@ -57,7 +61,7 @@ class RunHandle:
     @property
     def state(self) -> State:
         """That of the session; done for a run without one."""
-        return self.source.state if isinstance(self.source, Session) else State.DONE
+        return self.source.state if isinstance(self.source, ACTIVE) else State.DONE
 
     @property
     def busy(self) -> bool:
@@ -72,25 +76,25 @@ class RunHandle:
     @property
     def error(self) -> str:
         """The sentence of a session that failed."""
-        return self.source.error if isinstance(self.source, Session) else ""
+        return self.source.error if isinstance(self.source, ACTIVE) else ""
 
     @property
     def run(self) -> Run | None:
         """The run in memory; None before its setup is done, and for results and records."""
-        if isinstance(self.source, Session):
+        if isinstance(self.source, ACTIVE):
             return self.source.run
         return self.source if isinstance(self.source, Run) else None
 
     @property
     def history(self) -> History | None:
         """None before the setup of a session is done."""
-        kept = self.run if isinstance(self.source, Session) else self.source
+        kept = self.run if isinstance(self.source, ACTIVE) else self.source
         return kept.history if kept else None
 
     @property
     def trace(self) -> Trace | None:
         """None where the run is not traced."""
-        kept = self.run if isinstance(self.source, Session) else self.source
+        kept = self.run if isinstance(self.source, ACTIVE) else self.source
         return kept.trace if kept else None
 
     @property
@@ -98,7 +102,7 @@ class RunHandle:
         """Setup time, iterations, seconds, true residual and all else of a summary; None before the end of the run."""
         if isinstance(self.source, (Result, Record)):
             return self.source.summary
-        result = self.source.result if isinstance(self.source, Session) else None
+        result = self.source.result if isinstance(self.source, ACTIVE) else None
         return result.summary if result else None
 
     @property
@@ -111,7 +115,7 @@ class RunHandle:
     @property
     def device(self) -> str:
         """The name of the device in the configuration."""
-        if isinstance(self.source, (Session, Run)):
+        if isinstance(self.source, (*ACTIVE, Run)):
             return self.source.configuration.device
         return str(self.source.summary["device"])
 
@@ -124,7 +128,7 @@ class RunHandle:
 
     def configuration(self) -> Configuration:
         """Raises InputError for a result or a file that does not contain all of it, such as a matrix from memory."""
-        if isinstance(self.source, (Session, Run)):
+        if isinstance(self.source, (*ACTIVE, Run)):
             return self.source.configuration
         try:
             return Configuration.from_dict(self.source.provenance["configuration"])
@@ -136,13 +140,13 @@ class RunHandle:
 
         The configuration of a result or a file has the device cpu, since the original device and cluster may be absent.
         """
-        if isinstance(self.source, (Session, Run)):
+        if isinstance(self.source, (*ACTIVE, Run)):
             return self.source.configuration, self.run.setup.system if self.run else None
         return dataclasses.replace(self.configuration(), device="cpu", cluster=None, memory_limit=None), None
 
     def settled(self) -> RunHandle:
         """The record with the solution in place of a session that has a result, which frees the other vectors."""
-        result = self.source.result if isinstance(self.source, Session) else None
+        result = self.source.result if isinstance(self.source, ACTIVE) else None
         return self if result is None else RunHandle(result.record(with_solution=True), self.label)
 
     @property

@@ -275,15 +275,15 @@ class ConvergenceView(StreamView):
         self._mark(tolerance)
         self.publisher.wake()
 
-    def watch(self, session: Session | RaceEntry, label: str = "") -> Curve:
-        """Follow a run, started or not, beside those that are there; its label is by default that of its blocks."""
+    def watch(self, session: Session | RaceEntry, label: str = "", style: int | None = None) -> Curve:
+        """Follow a run, started or not; its label is by default that of its blocks, its style the first free one."""
         configuration = session.configuration
         label = label or configuration.label
         if isinstance(session, Session):
             session.when_over(self.publisher.wake)
         if configuration.stopping.norm != Norm.RESIDUAL:
             label += f" (stops by the {configuration.stopping.norm} norm)"
-        return self._add(Curve(next(self._keys), label, self._next_style(), session))
+        return self._add(Curve(next(self._keys), label, self._next_style() if style is None else style, session))
 
     def watch_columns(self, session: Session, s: int) -> None:
         """Follow a run, started or not, with a curve for each of its s right-hand sides."""
@@ -291,10 +291,16 @@ class ConvergenceView(StreamView):
         for j in range(s):
             self._add(ColumnCurve(next(self._keys), f"column {j}", self._next_style(), session, column=j))
 
-    def add(self, record: Record, label: str = "") -> Curve:
-        """Put a run that has ended on the plot, for example one loaded from a file."""
-        label = label or record.label
-        return self._add(Curve.of_record(next(self._keys), label, self._next_style(), record))
+    def add(self, record: Record, label: str = "", style: int | None = None) -> Curve:
+        """Put a run that has ended on the plot, for example one loaded from a file; label and style as in `watch`."""
+        style = self._next_style() if style is None else style
+        return self._add(Curve.of_record(next(self._keys), label or record.label, style, record))
+
+    def redraw(self, curve: Curve, label: str, style: int) -> None:
+        """Give a curve another label or style; does nothing if it has both."""
+        if (curve.label, curve.style) != (label, style):
+            curve.label, curve.style = label, style
+            self._anew()
 
     def clear(self) -> None:
         """Take away all runs that have ended."""

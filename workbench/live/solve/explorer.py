@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,66 +11,75 @@ import ipywidgets as widgets
 from matplotlib.figure import Figure
 
 from workbench.deflation import Deflation
-from workbench.errors import InputError, error_message
+from workbench.errors import InputError
 from workbench.live.field.field_view import FieldView
 from workbench.live.field.pictures import scene
 from workbench.live.field.preview import NotYetError, Preview, UnfitError
 from workbench.live.field.quantities import COEFFICIENT
-from workbench.live.kit.controls import ENDED, button
+from workbench.live.kit.controls import button
 from workbench.live.kit.export import KINDS, PICTURES, TIPS, export, file_stem, pictures, provenance
-from workbench.live.kit.finished_runs import Ended, Failed, run_label, table
 from workbench.live.kit.page_link import asked_for
 from workbench.live.kit.rows import row
-from workbench.live.kit.run_handle import RunHandle
+from workbench.live.kit.run_list import SOLVE, ListedRun, RunList
+from workbench.live.kit.run_table import RunTable
 from workbench.live.kit.save_bar import SaveBar
 from workbench.live.kit.share_bar import ShareBar
 from workbench.live.kit.status import StatusLine
-from workbench.live.plots.convergence import ConvergenceView, Curve
+from workbench.live.plots.convergence import ConvergenceView
+from workbench.live.plots.listed_curves import ListedCurves
 from workbench.live.plots.timeline import TimelineView
-from workbench.live.solve.active_runs import WORKING, Going, beside, present, still_needed
-from workbench.live.solve.explorer_text import EMPTY, STOPPING, ending, result_html, sentence
+from workbench.live.solve.controller import Controller
+from workbench.live.solve.explorer_text import EMPTY, ending, result_html, sentence
 from workbench.live.solve.form import Form
-from workbench.live.solve.run_bar import RunBar
 from workbench.live.solve.run_progress import Progress
 from workbench.live.solve.setup_view import setup_line
 from workbench.live.transport.closing import close_all
-from workbench.live.transport.publisher import SOON, Again, Publisher
+from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
 from workbench.problems import Problem
 from workbench.recording import Record
 from workbench.run import Configuration, Run, Session, State, configure
-from workbench.run.cancellation import STOPPED_EARLY
 
-SAY_PERIOD = 2.0
-"""Seconds between status lines of a run that goes on: more often is too often for those who have them read out."""
 RUN_FIRST = "run what the form says; its curve then appears here"
-KEPT = 100
-"""Runs that have ended which an explorer keeps, with their curves and histories; nobody tells more apart."""
 HINT = "Tick “Record kernel timings” and press Run: every kernel then appears here with its time, bytes and iteration."
 
 PLANE = "plane of the slice"
 
 
 class Explorer:
-    """All of it in one place. Display it in a notebook; the buttons' methods can be called from code as well.
+    """A form, the bar of its runs, their convergence, the field and a table. Display it in a notebook.
 
     configuration: what the form shows at first. folder: where exports go, by default exports/ next to the notebook.
-    Run while a run goes on queues another: `session` is the one that the buttons are about, which is the one that
-    works, else one that is held, else the last. The last `KEPT` runs are kept. Explorers of one kernel share nothing
-    but the machine, on which their runs take turns.
+    runs: the list of the page that its runs are added to, by default a list of its own; the plot shows the runs of this
+    view and pinned ones of others. Run while a run is active queues another. The methods of the buttons can be called
+    from code. Explorers of one kernel share the machine alone, which they use one run at a time.
     """
 
-    def __init__(self, configuration: Configuration, folder: str | Path | None = None) -> None:
+    def __init__(
+        self, configuration: Configuration, folder: str | Path | None = None, runs: RunList | None = None
+    ) -> None:
         self.folder = Path(folder) if folder is not None else Path.cwd() / "exports"
         self.publisher = Publisher()
+        self.runs = runs or RunList()
         self.changed: Callable[[], object] = lambda: None
         """Called after every change of the form."""
         self.form = Form(self._form_changed, configuration)
-        begin = self._try(self.run), self._toggle_pause, self._try(self.step)
-        self.controls = self.status = RunBar(*begin, self.stop, self.stop_all)
+        self.controller = Controller(
+            self.publisher,
+            self.run,
+            self._sentence,
+            refresh=self._refresh,
+            why_not=lambda: self._why_not,
+            step=self.step,
+            name=lambda session: str(run.number) if (run := self._run_of(session)) else "",
+            single=False,
+        )
+        self.controller.notice = lambda: self.form.notice
+        self.controls = self.status = self.controller.bar
         self.trace = self.form.trace
-        # The line is where runs stop, which the form says.
+        # The line shows where the runs stop, which is set in the form.
         self.convergence = ConvergenceView(publisher=self.publisher, movable=False)
+        self.curves = ListedCurves(self.convergence, self.runs, lambda run: run.origin == SOLVE or run.pinned)
         self.field = FieldView(self.publisher)
         self.timeline = TimelineView(hint=HINT, publisher=self.publisher)
         self._hidden = False
@@ -79,8 +87,8 @@ class Explorer:
         self.unfolded.observe(self._turn_page, "selected_index")
         self.result = widgets.HTML()
         """How the last run ended, in a sentence."""
-        self.begin = button("Run this problem", RUN_FIRST, self._try(self.run))
-        self.table = widgets.HTML(table([]))
+        self.begin = button("Run this problem", RUN_FIRST, self.controller.attempt(self.run))
+        self.table = RunTable(self.runs, self.publisher)
         self.setup = widgets.HTML()
         """What the setup of the last run took, and the notes of that run."""
         self.saved = StatusLine()
@@ -89,75 +97,47 @@ class Explorer:
             kind: button(text, _tip(kind), self._exporting(kind), width="104px") for kind, text in KINDS.items()
         }
         self.save_bar = SaveBar(
-            lambda: pictures(self._runs, self._field_of_last(), self.field.plane),
+            lambda: pictures(self._exported, self._field_of_last(), self.field.plane),
             notes=lambda name: {PLANE: f"plane {self.field.plane}"} if name.startswith("field ") else {},
             noted=[PLANE],
-            provenance=lambda: provenance(self._runs),
-            about=lambda: file_stem(self._runs[-1]),
+            provenance=lambda: provenance(self._exported),
+            about=lambda: file_stem(self._exported[-1]),
             folder=self.folder,
             status=self.saved,
         )
-        self._clear = button("Clear", "take away the runs that have ended", self.clear, width="64px")
+        self._clear = button("Clear", "remove the runs that have ended from the list", self.clear, width="64px")
         self.box = self._layout()
         self._turn_page()
         self._lock = threading.Lock()
-        self._going: tuple[Going, ...] = ()
-        self._runs: list[Ended] = []
-        self._failed: list[Failed] = []
-        self._curves: dict[Ended, Curve] = {}
-        self._tabled: tuple[Any, ...] = ()
-        self._count = self._dropped = 0
+        self._told: object = None
         self._timed: Session | None = None
-        self._complaint = self._unfit = ""
-        self._said = ("", "", 0.0)
+        self._unfit = ""
         self._drawn: Run | None = None
         self._progress: Progress | None = None
         self._pictured: tuple[Problem, Deflation] | None = None
         self._whole = False
         self._preview = Preview()
         self._painter = LatestOnly("workbench-picture")
-        self.publisher.add(self._publish, first=True)
+        self.runs.on_change(self.publisher.wake)
+        self.controller.serve()
         self._form_changed()
 
     @property
     def records(self) -> list[Record]:
-        """The runs that have ended and were not cleared, oldest first."""
-        return [run.record for run in self._runs]
-
-    @property
-    def runs(self) -> list[RunHandle]:
-        """The present run, and the records of those that have ended, the latest first."""
-        shown = present(self._going)
-        begun = shown if shown and shown.session.run else None
-        found = [RunHandle(begun.session, begun.curve.label)] if begun else []
-        ended = [run for run in reversed(self._runs) if not begun or run.number != begun.number]
-        return [*found, *(RunHandle(run.record, run.label) for run in ended)]
+        """The runs of this view that have ended and are in the list, oldest first."""
+        return [run.record for run in self._ended if run.record is not None]
 
     @property
     def session(self) -> Session | None:
-        """The present run."""
-        shown = present(self._going)
-        return shown.session if shown else None
+        """The present run, see `Controller.present`."""
+        return self.controller.present
 
     def run(self) -> Session:
-        """Run what the form says, after those that go on or are queued. Raises InputError for a wrong value."""
+        """Run what the form says, after active and queued runs. Raises InputError for a wrong value."""
         return self._begin(Session.start)
 
-    def pause(self) -> None:
-        """Hold the run and those that are queued behind it."""
-        # Were the one that works held first, the next one would begin.
-        for going in sorted(self._going, key=lambda going: going.session.state in WORKING):
-            going.session.pause()
-        self.publisher.wake()
-
-    def resume(self) -> None:
-        """Let all that are held go on, one after another."""
-        for going in self._going:
-            going.session.resume()
-        self.publisher.wake()
-
     def step(self) -> None:
-        """Make one iteration of the present run, or begin a new one and hold it at its start."""
+        """Make one iteration of the present run, or start a new one and hold it at its start."""
         session = self.session
         if session and session.alive:
             session.step()
@@ -165,17 +145,21 @@ class Explorer:
         else:
             self._begin(Session.step)
 
+    def pause(self) -> None:
+        """Hold the present run and the queued ones."""
+        self.controller.pause()
+
+    def resume(self) -> None:
+        """Resume all held runs, one after another."""
+        self.controller.resume()
+
     def stop(self) -> None:
         """End the present run; what was computed stays, and the next one in the queue begins."""
-        if session := self.session:
-            session.stop()
-        self.publisher.wake()
+        self.controller.stop()
 
     def stop_all(self) -> None:
-        """End the present run, and take those that are queued out of the queue."""
-        for going in self._going:
-            going.session.stop()
-        self.publisher.wake()
+        """End the present run, and take the others out of the queue."""
+        self.controller.stop_all()
 
     def hide(self, hidden: bool) -> None:
         """Another view is in front, and this one is sent nothing meanwhile; or it is in front again."""
@@ -183,25 +167,23 @@ class Explorer:
         self._turn_page()
 
     def clear(self) -> None:
-        """Take away the runs that have ended, from the plot and the table."""
-        with self._lock:
-            self._runs, self._failed, self._curves, self._dropped = [], [], {}, 0
-        self.convergence.clear()
+        """Remove the runs of this view that have ended from the list."""
+        self.runs.remove(*(run for run in self.runs.of(SOLVE) if not run.active))
         self.timeline.clear()
         self.saved.say("")
-        self.publisher.wake()
 
     def export(self, kind: str) -> list[Path]:
-        """Write the runs into the folder as "csv", "run" or "trace", or their figures as "svg", "pdf" or "png".
-
-        Returns the paths. Raises InputError.
-        """
-        return self.save_bar.save(kind) if kind in PICTURES else export(kind, self._runs, self.folder)
+        """Write the chosen runs, or all of this view where none is chosen, into the folder as "csv", "run" or "trace",
+        or their figures as "svg", "pdf" or "png". Returns the paths. Raises InputError."""
+        return self.save_bar.save(kind) if kind in PICTURES else export(kind, self._exported, self.folder)
 
     def close(self) -> None:
-        """End the run and take everything off the page."""
+        """End the runs and take everything off the page."""
         self.stop_all()
         self._painter.close()
+        self.curves.close()
+        self.table.close()
+        self.runs.forget(self.publisher.wake)
         self.publisher.close()
         close_all(self.box)
 
@@ -217,7 +199,7 @@ class Explorer:
             self.result,
             canvases,
             self.setup,
-            self.table,
+            self.table.box,
             exports,
             self.saved,
             self.unfolded,
@@ -231,43 +213,27 @@ class Explorer:
     def _begin(self, start: Callable[[Session], None]) -> Session:
         with self._lock:
             configuration = self.form.configuration()
-            self._complaint = self.form.notice = ""
-            self._count += 1
-            number = self._count
-            name = run_label(number, configuration)
-            traced = bool(self.trace.value)
-            session = Session(configuration, trace=traced, on_end=lambda ended: self._ended(number, curve, ended))
-            curve = self.convergence.watch(session, name)
-            self._going = (*still_needed(self._going), Going(number, session, curve))
+            self.form.notice = ""
+            for run in self._ended:
+                run.settle()
+            session = Session(configuration, trace=bool(self.trace.value))
+            self.runs.add(session, SOLVE)
+            self.controller.add(session)
             start(session)
         self.publisher.wake()
         return session
 
-    def _ended(self, number: int, curve: Curve, session: Session) -> None:
-        """Runs in the worker thread, so that `records` is complete when `session.wait` returns."""
-        result = session.result
-        with self._lock:
-            self._going = still_needed(self._going)
-            if session.error and session.error != STOPPED_EARLY:
-                self._failed = [*self._failed, Failed(number, session.configuration, session.error)][-KEPT:]
-        if result is not None:
-            ended = Ended(number, session.configuration, result.record(), result.reason, curve.style)
-            with self._lock:
-                self._curves[ended] = curve
-                kept = sorted([*self._runs, ended], key=lambda run: run.number)
-                self._runs = kept[-KEPT:]
-                self._dropped += len(kept) - len(self._runs)
-                too_old = [self._curves.pop(run) for run in kept[:-KEPT]]
-            for gone in too_old:
-                self.convergence.drop(gone)
-        self.publisher.wake()
+    @property
+    def _ended(self) -> list[ListedRun]:
+        return [run for run in self.runs.of(SOLVE) if not run.active]
 
-    def _toggle_pause(self) -> None:
-        session = self.session
-        if session and session.state is State.PAUSED:
-            self.resume()
-        else:
-            self.pause()
+    @property
+    def _exported(self) -> list[ListedRun]:
+        """What is exported: the chosen runs that have a result, or all of this view."""
+        return [run for run in self.runs.chosen or self._ended if run.record is not None]
+
+    def _run_of(self, session: Session | None) -> ListedRun | None:
+        return next((run for run in self.runs.runs if session is not None and run.source is session), None)
 
     def _turn_page(self, _change: Any = None) -> None:
         """What is folded away is sent nothing."""
@@ -281,7 +247,7 @@ class Explorer:
         self._unfit = ""
         for kind in ("problem", "deflation"):
             self.form.blocks[kind].complain("")
-        self._complain("")
+        self.controller.complain("")
         self._painter.ask(self._show_preview)
 
     @property
@@ -306,7 +272,7 @@ class Explorer:
         except (InputError, MemoryError) as error:
             unfit = error if isinstance(error, UnfitError) else None
             if unfit is None:
-                self._complain(str(error) or "there is not enough memory to draw this problem")
+                self.controller.complain(str(error) or "there is not enough memory to draw this problem")
             self.field.say(chosen.problem.label, "")
         self._unfit = str(unfit or "")
         for kind in ("problem", "deflation"):
@@ -327,103 +293,66 @@ class Explorer:
             self.field.say(title, str(error))
 
     def _field_of_last(self) -> Figure | None:
-        """The field where it is that of the run that ended last, which names the files and stands in them."""
-        if not self._runs:
+        """The field if it is that of the last exported run, which names the files."""
+        exported = self._exported
+        if not exported:
             return None
-        last = self._runs[-1].configuration
+        try:
+            last = exported[-1].handle.configuration()
+        except InputError:
+            return None
         if self.field.quantity == COEFFICIENT:
             is_its_own = self._pictured == (last.problem, last.deflation)
         else:
-            is_its_own = self._timed is not None and self._timed.configuration is last
+            is_its_own = self._timed is not None and self._timed.configuration == last
         return self.field.figure() if is_its_own else None
-
-    def _try(self, act: Callable[[], object]) -> Callable[[], None]:
-        """What a button does: a wrong value is told in the status line."""
-
-        def attempt() -> None:
-            try:
-                act()
-            # No one else would report it to the user.
-            except Exception as error:
-                self._complain(error_message(error))
-
-        return attempt
 
     def _exporting(self, kind: str) -> Callable[[], None]:
         """What an export button does."""
 
         def name() -> str:
-            return f"{len(self._runs)} runs until {file_stem(self._runs[-1])}"
+            return f"{len(self._exported)} runs until {file_stem(self._exported[-1])}"
 
-        return lambda: self.save_bar.saver.save(lambda folder: export(kind, self._runs, folder), name, "the export")
+        return lambda: self.save_bar.saver.save(lambda folder: export(kind, self._exported, folder), name, "the export")
 
-    def _complain(self, sentence: str) -> None:
-        self._complaint = sentence
-        self.publisher.wake()
-
-    def _publish(self) -> Again:
-        going = self._going
-        shown = present(going)
-        session = shown.session if shown else None
-        state = session.state if session else State.IDLE
-        alive = sum(run.session.alive for run in going)
-        # First of all: it is what answers a button.
-        progress = self._follow(shown)
-        self._empty.layout.display = "none" if shown or self._runs or self._failed else None
-        self._say(shown, state, beside(going, shown) if shown else "", progress)
-        self.controls.show(state, alive, self._why_not)
-        runs, failed = self._runs, self._failed
-        if self._tabled != (runs, failed):
-            self._tabled = runs, failed
-            self.table.value = table([*runs, *failed], self._dropped)
-            self.setup.value = _setup_of(runs[-1]) if runs else ""
-            self.result.value = _result_of(runs[-1]) if runs else ""
+    def _refresh(self) -> None:
+        """Bring results, exports, field and timeline up to date."""
+        ended, listed = self._ended, self.runs.runs
+        told = tuple(run.number for run in ended), tuple(run.number for run in self.runs.chosen), len(listed)
+        if self._told != told:
+            self._told = told
+            last = next((run for run in reversed(ended) if run.record is not None), None)
+            self.setup.value = _setup_of(last) if last else ""
+            self.result.value = _result_of(last) if last else ""
+            self._empty.layout.display = "none" if listed else ""
             # Each once: a button that is enabled and disabled again can be pressed in between.
-            traced = [run for run in runs if run.record.trace]
+            exported = self._exported
+            traced = [run for run in exported if run.record and run.record.trace]
             for kind, control in self._exports.items():
-                control.disabled = not (traced if kind == "trace" else runs)
-            self.save_bar.press.disabled = not runs
-            self._clear.disabled = not (runs or failed)
-        if shown and session is not self._timed and state is not State.QUEUED:
+                control.disabled = not (traced if kind == "trace" else exported)
+            self.save_bar.press.disabled = not exported
+            self._clear.disabled = not ended
+        session = self.session
+        if session and session is not self._timed and session.state is not State.QUEUED:
             self._timed = session
-            self.timeline.show(shown.session, f"run {shown.curve.label}")
-            self.field.follow(shown.session, coefficient=False)
+            shown = self._run_of(session)
+            self.timeline.show(session, f"run {shown.label}" if shown else "")
+            self.field.follow(session, coefficient=False)
         if session and session.run and session.run is not self._drawn:
             run = self._drawn = session.run
             # Under a key of its own, so that it drops no preview.
             self._painter.ask(lambda: self._show_run(run), "run")
-        if any(run.session.ending for run in going):
-            # Whoever has pressed Stop is told as soon as it is so.
-            return SOON
-        if session and session.steady and alive == 1:
-            return SAY_PERIOD
-        return alive > 0
 
-    def _follow(self, shown: Going | None) -> str:
-        """Show how far the present run is; returns it in words."""
-        if shown is None:
-            return ""
-        if self._progress is None or self._progress.session is not shown.session:
-            self._progress = Progress(shown.session, shown.curve)
+    def _sentence(self, session: Session | None, state: State) -> tuple[str, str]:
+        """How the present run is, and its progress in the bar."""
+        run = self._run_of(session)
+        if session is None:
+            return sentence(None, 0, None, state)
+        curve = self.curves.of(run)
+        if self._progress is None or self._progress.session is not session:
+            self._progress = Progress(session, curve)
         self.controls.progress = self._progress.read()
-        return self._progress.words
-
-    def _say(self, shown: Going | None, state: State, others: str, progress: str) -> None:
-        if complaint := self.form.complaint or self._unfit or self._complaint:
-            self.status.say(complaint, "bad", state.value)
-            return
-        if self.form.notice and state in ENDED:
-            self.status.say(self.form.notice, "busy", state.value)
-            return
-        now = time.monotonic()
-        word = STOPPING if shown and shown.session.ending else state.value
-        about = f"{shown.number if shown else 0} {word}"
-        before, told, when = self._said
-        if state is State.RUNNING and (before, told) == (about, others) and now - when < SAY_PERIOD:
-            return
-        self._said = (about, others, now)
-        text, tone = sentence(shown, state, progress)
-        self.status.say("; ".join(filter(None, [text, others])), tone, word)
+        return sentence(session, run.number if run else 0, curve, state, self._progress.words)
 
 
 def explore(problem: str | Problem = "two-layer", folder: str | Path | None = None, **choices: Any) -> Explorer:
@@ -441,15 +370,17 @@ def explore(problem: str | Problem = "two-layer", folder: str | Path | None = No
     return made
 
 
-def _setup_of(run: Ended) -> str:
+def _setup_of(run: ListedRun) -> str:
     record = run.record
+    assert record is not None
     return setup_line(f"run {run.number}", record.summary, record.provenance["notes"])
 
 
-def _result_of(run: Ended) -> str:
+def _result_of(run: ListedRun) -> str:
     record = run.record
-    words = ending(record.summary, run.reason)
-    tone = "good" if run.reason.converged else "plain"
+    assert record is not None
+    words = ending(record.summary)
+    tone = "good" if record.summary["converged"] else "plain"
     return result_html(run.number, record.summary, words, tone, record.provenance["notes"])
 
 

@@ -9,25 +9,25 @@ from typing import Any
 
 from workbench.live.kit.frontend import FORGETS, in_voila
 from workbench.live.kit.number_text import count, duration, number
-from workbench.live.solve.active_runs import Going
-from workbench.run import Reason, State
+from workbench.live.plots.convergence import Curve
+from workbench.live.solve.controller import STOPPING
+from workbench.run import Reason, Session, State
 from workbench.run.machine_use import sharing
 
-STOPPING = "stopping"
-"""The word for a run whose cancellation request is pending."""
 EMPTY = "No run yet. The curve of ‖r‖/‖b‖, the field and where the time went appear here."
 SIGNS = {"good": "✓", "bad": "✕", "plain": "!"}
-VERIFIED = {Reason.CONVERGED: "residual verified", Reason.CONSISTENT: "residual of b minus its mean verified"}
 EXPLAINED = ("pure Neumann", "E is singular", "A maps")
 """Beginnings of notes that explain a result; the others are in the list below the phases of the setup."""
 TRUE = "‖b − Ax‖/‖b‖"
 
 
-def sentence(shown: Going | None, state: State, progress: str = "") -> tuple[str, str]:
-    """What the status line says of the present run, and its tone. progress: its iterations and those left, in words."""
-    if shown is None:
+def sentence(
+    session: Session | None, number_of_run: int, curve: Curve | None, state: State, progress: str = ""
+) -> tuple[str, str]:
+    """How a run is, and the tone of that. progress: its iterations and those left, in words."""
+    if session is None:
         return "Choose a problem and its blocks, then press Run." + FORGETS * in_voila(), "plain"
-    session, name = shown.session, f"Run {shown.number}"
+    name = f"Run {number_of_run}"
     if session.ending:
         return f"{name}: {STOPPING}", "busy"
     if state is State.QUEUED:
@@ -38,17 +38,14 @@ def sentence(shown: Going | None, state: State, progress: str = "") -> tuple[str
     if state is State.FAILED:
         return f"{name}: {session.error}", "bad"
     if state is State.DONE and session.result is not None:
-        return (
-            f"{name}: {ending(session.result.summary, session.result.reason)}",
-            "good" if session.result.converged else "plain",
-        )
+        return f"{name}: {ending(session.result.summary)}", "good" if session.result.converged else "plain"
     if state is State.DONE:
         background = "; what was under way cannot be interrupted and ends in the background"
         said = session.error or "Stopped by the user"
         return f"{name}: {said}{background if session.lingering else ''}", "plain"
     # Before the last row: of a run that rests it is then the final one.
     doing = "pausing after this iteration" if session.pausing else state.value
-    last = shown.curve.last
+    last = curve.last if curve else None
     if last is None or session.run is None:
         return f"{name}: {state.value}", "busy"
     done = progress or f"iteration {count(last[0])}"
@@ -57,12 +54,13 @@ def sentence(shown: Going | None, state: State, progress: str = "") -> tuple[str
     return f"{text}; {shared}" if shared else text, "busy"
 
 
-def ending(summary: Mapping[str, Any], reason: Reason) -> str:
+def ending(summary: Mapping[str, Any]) -> str:
     """How a run ended, with its true residual."""
     done = f"{count(summary['iterations'])} iteration{'s' * (summary['iterations'] != 1)}"
     true = f"{TRUE} = {number(summary['true_relative_residual'])}"
-    if reason.converged:
-        return f"Converged in {done}: {true} ({VERIFIED[reason]})."
+    if summary["converged"]:
+        of = " of b minus its mean" if summary["reason"].startswith(Reason.CONSISTENT.sentence) else ""
+        return f"Converged in {done}: {true} (residual{of} verified)."
     # Where it ended is in the number of iterations.
     what, _, hint = re.sub(r" \(at iteration [\d,]+\)", "", summary["reason"]).partition("; ")
     way_out = f" {hint[0].upper()}{hint[1:]}." if hint else ""

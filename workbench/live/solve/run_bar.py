@@ -33,10 +33,11 @@ class Press(traitlets.HasTraits):
 
 
 class RunBar(StatusLine):
-    """Run, Pause or Resume, +1, Stop, Stop all, each enabled only where it makes sense.
+    """Run, Stop, Pause or Resume, +1, Stop all, each enabled only where it makes sense; one without an act is left out.
 
     `say` sets the sentence. progress: phases of the setup [name, seconds, done], iterations, those left by estimate,
-    its basis, seconds spent and left, the position in the queue, and when the run ended.
+    its basis, seconds spent and left, the position in the queue, and when the run ended. starting, about: words and
+    tooltip of the first button.
     """
 
     _esm = module("solve/runbar.js")
@@ -46,32 +47,46 @@ class RunBar(StatusLine):
     wrong = traitlets.Bool(False).tag(sync=True)
     """Whether the sentence is about a field, to which the page then offers a link."""
 
-    def __init__(self, run: Act, pause: Act, step: Act, stop: Act, stop_all: Act) -> None:
+    def __init__(
+        self,
+        run: Act,
+        pause: Act | None,
+        step: Act | None,
+        stop: Act,
+        stop_all: Act | None,
+        *,
+        starting: str = "Run",
+        about: str = "",
+    ) -> None:
         super().__init__()
-        self.run = Press("Run", RUN, run)
-        self.pause = Press("Pause", "hold the run and those that are queued; Resume lets them continue", pause)
-        self.step = Press("+1", "make one iteration and hold; also starts a run", step)
+        self._about = about or RUN
+        self.run = Press(starting, self._about, run)
+        self.pause = Press("Pause", "hold the run and those that are queued; Resume continues them", pause or _nothing)
+        self.step = Press("+1", "make one iteration and hold; also starts a run", step or _nothing)
         self.stop = Press("Stop", "end the run; what was computed stays", stop)
-        self.stop_all = Press("Stop all", "end the run, and take those that are queued out of the queue", stop_all)
-        self._presses = {name: getattr(self, name) for name in ("run", "stop", "pause", "step", "stop_all")}
+        self.stop_all = Press(
+            "Stop all", "end the run, and take those that are queued out of the queue", stop_all or _nothing
+        )
+        acts = {"run": run, "stop": stop, "pause": pause, "step": step, "stop_all": stop_all}
+        self._presses = {name: getattr(self, name) for name, act in acts.items() if act is not None}
         self.on_msg(self._pressed)
         self.show(State.IDLE)
 
-    def show(self, state: State, alive: int = 0, why_not: str = "") -> None:
+    def show(self, state: State, alive: int = 0, why_not: str = "", *, wrong: bool = False) -> None:
         """Enable what the state of the present run allows, and the number of those that have not ended.
 
-        why_not: why what the form says cannot be run, which is then the tooltip of Run. Only changes are sent.
+        why_not: why nothing can be started, which is then the tooltip of Run. wrong: because of a field.
         """
         ended = state in ENDED
         paused = state is State.PAUSED
         self.run.disabled = bool(why_not)
-        self.run.tooltip = f"cannot run: {why_not}" if why_not else RUN
+        self.run.tooltip = f"cannot run: {why_not}" if why_not else self._about
         self.pause.disabled = not (paused or state is State.RUNNING)
         self.pause.description = "Resume" if paused else "Pause"
         self.step.disabled = not (paused or (ended and not why_not))
         self.stop.disabled = ended
         self.stop_all.disabled = alive < 2
-        self.wrong = bool(why_not)
+        self.wrong = wrong
         self.buttons = {
             name: {"off": press.disabled, "words": press.description, "tip": press.tooltip}
             for name, press in self._presses.items()
@@ -81,3 +96,7 @@ class RunBar(StatusLine):
         press = self._presses.get(content.get("press", "")) if isinstance(content, dict) else None
         if press is not None and not press.disabled:
             press.click()
+
+
+def _nothing() -> None:
+    """The act of a button that is left out."""

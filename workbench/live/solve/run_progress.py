@@ -18,7 +18,7 @@ EVERY = 1.9
 class Progress:
     """The progress of one run, as the run bar shows it."""
 
-    def __init__(self, session: Session, curve: Curve) -> None:
+    def __init__(self, session: Session, curve: Curve | None) -> None:
         self.session, self.curve = session, curve
         self._shown: dict[str, Any] = {}
         self._when = 0.0
@@ -55,7 +55,7 @@ class Progress:
     def _made(self, state: State) -> dict[str, Any]:
         session, run = self.session, self.session.run
         done = self._iterations
-        if state is State.RUNNING and self.curve.history is not None:
+        if state is State.RUNNING and self.curve is not None and self.curve.history is not None:
             target = self.curve.tolerance * self.curve.norm_of_b
             self.estimate = iterations_left(self.curve.history, target)
         present = session.phases.present

@@ -14,6 +14,7 @@ from workbench.errors import InputError
 from workbench.live.compare.race import RaceView
 from workbench.live.kit.controls import button
 from workbench.live.kit.rows import row
+from workbench.live.kit.run_list import OWN, RunList
 from workbench.live.kit.status import StatusLine
 from workbench.live.teach.lines_editor import LinesEditor
 from workbench.live.teach.own_method_text import LANGUAGE, cost_table
@@ -32,8 +33,8 @@ class OwnMethod:
     """Edit the lines of a method and race them against it. Display it; the buttons' methods work from code too.
 
     original: a method that is written as paper lines. problem and choices as in `configure`: everything but the solver
-    is the same in both lanes. folder: where exports of the race go. The text is parsed, never executed. Raises
-    InputError for unknown names.
+    is the same in both entries. folder: where exports of the race go. runs: the list that they are added to. The text
+    is parsed, never executed. Raises InputError for unknown names.
     """
 
     def __init__(
@@ -42,8 +43,10 @@ class OwnMethod:
         problem: str | Problem = "two-layer",
         *,
         folder: str | Path | None = None,
+        runs: RunList | None = None,
         **choices: Any,
     ) -> None:
+        self.runs = runs or RunList()
         if original not in originals():
             raise InputError(f"{registry.unknown_name('method written as paper lines', original, originals())}")
         self.base = configure(problem, **choices)
@@ -96,11 +99,11 @@ class OwnMethod:
         return True
 
     def race(self) -> RaceView | None:
-        """Race the lines against the original from the start, beside a view of its own; None where they are wrong."""
+        """Race the lines against the original, in a view of their own; None where they are wrong."""
         if not self.check():
             return None
-        lanes = [dataclasses.replace(self.base, solver=solver) for solver in (self._original(), self.solver())]
-        before, self.view = self.view, RaceView(*lanes, folder=self.folder)
+        entries = [dataclasses.replace(self.base, solver=solver) for solver in (self._original(), self.solver())]
+        before, self.view = self.view, RaceView(*entries, folder=self.folder, runs=self.runs, origin=OWN)
         self._race.children = (self.view.box,)
         if before is not None:
             before.close()
@@ -172,11 +175,11 @@ class OwnMethod:
         return f"These lines can run. Press Race to run them beside {self.original.value}."
 
     def _follow(self, view: RaceView) -> bool:
-        """Say how these lines fared once their lane has ended; True while it goes on. Runs in the race's publisher."""
-        lanes = view.race.entries
-        mine = next((lane for lane in lanes if lane.number == 2), None)
-        if mine is None or view is not self.view:
+        """Say how these lines fared once their entry has ended; True before. Runs in the race's publisher."""
+        entries = view.race.entries
+        if len(entries) < 2 or view is not self.view:
             return False
+        mine = entries[1]
         if not mine.ended:
             return True
         if view is not self._told:

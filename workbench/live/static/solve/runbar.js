@@ -48,7 +48,9 @@ function render({ model, el }) {
   }
 
   function showButtons() {
-    for (const [name, { off, words: text, tip }] of Object.entries(model.get("buttons"))) {
+    const buttons = model.get("buttons");
+    for (const [name, button] of made) button.hidden = !(name in buttons);
+    for (const [name, { off, words: text, tip }] of Object.entries(buttons)) {
       const button = made.get(name);
       write(button.querySelector("span"), text);
       [button.disabled, button.title] = [off, tip];

@@ -1,0 +1,186 @@
+"""The list of runs in the page: what every view feeds, what is chosen there, and what a page that comes back shows."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+
+import pytest
+
+from tests.browser import lab
+
+pytestmark = pytest.mark.browser
+
+CELL = "from workbench.live import workbench\nworkbench('two-layer', n=48)"
+CURVES = ".wb-runspage .wb-convergence canvas.wb-canvas"
+ROWS = ".wb-runspage tbody tr"
+
+
+@contextlib.contextmanager
+def in_lab(page, request):
+    folder, url = request.getfixturevalue("lab_folder"), request.getfixturevalue("lab_url")
+    lab.open_cells(page, url, folder, "runs.ipynb", CELL)
+    lab.run_all(page)
+    yield
+    lab.shut(page)
+
+
+@contextlib.contextmanager
+def in_voila(page, request):
+    page.goto(request.getfixturevalue("app_url"))
+    yield
+
+
+@pytest.fixture(params=["lab", "voila"])
+def place(request):
+    return request.param
+
+
+@pytest.fixture
+def app(page, request, place):
+    with {"lab": in_lab, "voila": in_voila}[place](page, request):
+        page.locator(".wb-rail .wb-tab").first.wait_for()
+        page.wait_for_selector(".wb-building canvas, .wb-building .wb-form, .wb-build")
+        yield page
+        page.wait_for_timeout(300)
+
+
+def press(page, name):
+    page.get_by_role("button", name=name, exact=True).locator("visible=true").first.click()
+
+
+def solved(page, number):
+    """Press Run in Solve and wait for the end of this run."""
+    lab.turn_to(page, "Solve")
+    page.locator('.wb-solving [data-act="run"]').locator("visible=true").click()
+    page.wait_for_function(
+        "n => document.querySelector('.wb-solving [role=status]').textContent.startsWith(`Run ${n}: Converged`)",
+        arg=number,
+    )
+
+
+def upload(page, file):
+    with page.expect_file_chooser() as choosing:
+        page.locator(".wb-runspage .widget-upload").click()
+    choosing.value.set_files(file)
+
+
+def row(page, number):
+    return page.locator(f'{ROWS}[data-row="{number}"]')
+
+
+def test_runs_of_solve_race_and_sweep_are_one_list_that_survives_a_reload(app, place, shoot):
+    """Race entries and sweep runs never appeared in Look inside, and every view had names and colours of its own."""
+    solved(app, 1)
+    lab.turn_to(app, "Race")
+    app.locator(".wb-race .wb-sorted tbody tr").first.wait_for()
+    press(app, "Start")
+    app.locator(".wb-race [role=status]", has_text="all have ended").first.wait_for(state="attached")
+    colour = app.locator(".wb-race .wb-sample").first.get_attribute("style")
+    lab.turn_to(app, "Sweep")
+    app.locator(".wb-sweep .wb-status").first.wait_for()
+    over = app.get_by_label("over", exact=True)
+    over.first.fill("16, 24")
+    over.first.press("Tab")
+    app.locator(".wb-sweep .wb-status", has_text="6 runs = 2 n").wait_for()
+    app.locator('.wb-sweep [data-act="run"]').click()
+    app.locator(".wb-sweep [role=status]", has_text="6 of 6 runs done").wait_for(state="attached")
+    lab.turn_to(app, "Runs")
+    app.wait_for_function(f"() => document.querySelectorAll('{ROWS}').length === 8")
+    origins = app.locator(f"{ROWS} td:nth-child(6)").all_inner_texts()
+    assert (origins.count("Sweep"), origins.count("Race"), origins.count("Solve")) == (6, 1, 1)
+    assert row(app, 2).locator(".wb-sample").get_attribute("style") == colour
+    # Names are edited in place, by keyboard.
+    row(app, 1).locator("input[type=checkbox]").focus()
+    app.keyboard.press("Space")
+    app.keyboard.press("F2")
+    app.keyboard.type("the first one")
+    app.keyboard.press("Enter")
+    row(app, 1).locator("td", has_text="the first one").wait_for()
+    row(app, 2).locator("input[type=checkbox]").check()
+    app.wait_for_function(f"() => document.querySelector('{CURVES}').dataset.curves === '2'")
+    shoot("runs_two_chosen")
+    app.get_by_role("button", name="Together", exact=True).click()
+    app.wait_for_selector(".wb-runspage th[aria-sort=ascending]")
+    if place == "lab":
+        # The list is kept by the kernel; a served page that is reloaded has a new one.
+        app.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+        app.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
+        app.reload()
+        app.locator(".wb-rail .wb-tab").first.wait_for()
+        lab.turn_to(app, "Runs")
+        row(app, 1).locator("td", has_text="the first one").wait_for()
+        assert row(app, 1).locator("input[type=checkbox]").is_checked()
+        assert app.locator(".wb-runspage th[aria-sort=ascending]").count() == 1
+    # A run of the sweep is looked into.
+    row(app, 8).locator("td").nth(3).click()
+    app.wait_for_function(f"() => document.querySelectorAll('{ROWS}.wb-chosen').length === 1")
+    press(app, "Look inside")
+    app.locator(".wb-insidepage select").first.locator("visible=true").wait_for()
+    chosen = app.locator(".wb-insidepage select").first
+    app.wait_for_function(
+        "() => document.querySelector('.wb-insidepage select').selectedOptions[0]?.text.startsWith('8:')"
+    )
+    assert chosen.locator("option").count() == 8
+    app.get_by_role("button", name="Run again with timings").locator("visible=true").first.click()
+    app.wait_for_function(
+        "() => document.querySelector('.wb-insidepage select').selectedOptions[0]?.text.includes('with timings')"
+    )
+
+
+def test_all_runs_are_one_file_and_run_files_are_of_the_chosen(app, tmp_path):
+    """The button for a run file wrote all runs, whatever was chosen."""
+    solved(app, 1)
+    solved(app, 2)
+    box = app.locator('.wb-solving tr[data-row="2"] input[type=checkbox]')
+    box.check()
+    app.wait_for_function("() => document.querySelectorAll('.wb-solving tr.wb-chosen').length === 1")
+    app.wait_for_timeout(500)
+    name, _ = lab.download(app, lambda: press(app, "Run files"))
+    assert re.fullmatch(r"two-layer.*run2\.run\.npz|bubbles.*run2\.run\.npz", name)
+    lab.turn_to(app, "Runs")
+    name, path = lab.download(app, lambda: press(app, "Save all runs"))
+    assert name == "runs.runs.zip"
+    upload(app, {"name": name, "mimeType": "application/zip", "buffer": path.read_bytes()})
+    app.locator(".wb-runspage .wb-status", has_text="2 runs added to the list").wait_for()
+    app.wait_for_function(f"() => document.querySelectorAll('{ROWS}').length === 4")
+    upload(app, {"name": "broken.zip", "mimeType": "application/zip", "buffer": path.read_bytes()[:200]})
+    app.locator(".wb-runspage .wb-status", has_text="broken.zip is damaged or no file of runs").wait_for()
+
+
+def test_a_field_of_a_finished_run_leaves_its_trace_alone(app):
+    """Showing the solution after a traced run had ended stretched the timeline to 20 s and added a call."""
+    lab.turn_to(app, "Solve")
+    app.locator(".wb-advanced summary").locator("visible=true").first.click()
+    app.locator('[data-field="trace"] input').locator("visible=true").check()
+    solved(app, 1)
+    app.get_by_text("Timeline of the kernels").locator("visible=true").click()
+    table = app.locator(".wb-solving .wb-kernels")
+    table.wait_for()
+    app.wait_for_timeout(1000)
+    before = table.inner_text()
+    app.wait_for_timeout(3000)
+    app.locator(".wb-field select").locator("visible=true").first.select_option("solution")
+    app.wait_for_function(
+        "() => [...document.querySelectorAll('.wb-field canvas')].some(c => c.dataset.quantity === 'solution')"
+    )
+    app.wait_for_timeout(1500)
+    assert table.inner_text() == before
+
+
+def test_pairs_are_suggested_taken_and_raced(app, shoot):
+    """The advisor was not in the browser."""
+    lab.turn_to(app, "Suggest")
+    app.locator('.wb-suggest [data-act="run"]').click()
+    app.locator(".wb-suggest [role=status]", has_text="fastest is").wait_for(state="attached", timeout=200_000)
+    shoot("suggest")
+    assert app.locator(".wb-suggest tbody tr").count() > 5
+    first = app.locator(".wb-suggest tbody tr td").nth(1).inner_text()
+    press(app, "Race the best three")
+    app.locator(".wb-race .wb-sorted").locator("visible=true").wait_for()
+    app.wait_for_function("() => document.querySelectorAll('.wb-race .wb-sorted tbody tr').length === 3")
+    lab.turn_to(app, "Suggest")
+    app.get_by_role("button", name=re.compile("^Take: ")).first.click()
+    app.locator('.wb-solving [data-act="run"]').locator("visible=true").wait_for()
+    name = first.partition(":")[0].partition(",")[0]
+    app.wait_for_function("name => document.querySelector('.wb-solving').textContent.includes(name)", arg=name)

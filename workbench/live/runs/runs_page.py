@@ -1,0 +1,130 @@
+"""The page of all runs: a table, the convergence of the chosen ones, and a file of all of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import ipywidgets as widgets
+
+from workbench import figures
+from workbench.errors import InputError, error_message
+from workbench.live.kit.controls import button
+from workbench.live.kit.export import provenance
+from workbench.live.kit.rows import row
+from workbench.live.kit.run_list import ListedRun, RunList, labels
+from workbench.live.kit.run_table import RunTable
+from workbench.live.kit.save_bar import SaveBar
+from workbench.live.kit.status import StatusLine
+from workbench.live.plots.convergence import AXES, ConvergenceView
+from workbench.live.plots.listed_curves import ListedCurves
+from workbench.live.runs.run_files import ENDING, open_bytes, open_list, save_list
+from workbench.live.transport.closing import close_all
+from workbench.live.transport.publisher import Publisher
+from workbench.live.transport.worker import LatestOnly
+
+HINT = "The plot shows the chosen runs; where none is chosen, all that are not hidden."
+
+
+class RunsPage:
+    """Display it. The list stays in the kernel, so that a page that is loaded again shows it as it was.
+
+    runs: the list of the page. folder: where `save` writes, by default exports/ next to the notebook.
+    """
+
+    def __init__(self, runs: RunList | None = None, folder: str | Path | None = None) -> None:
+        self.runs = runs or RunList()
+        self.publisher = Publisher()
+        self.status = StatusLine()
+        self.table = RunTable(self.runs, self.publisher)
+        self.convergence = ConvergenceView(publisher=self.publisher, movable=False)
+        self.curves = ListedCurves(self.convergence, self.runs, self._shows)
+        self.axis = widgets.ToggleButtons(options=AXES[:2], style={"button_width": "90px"})
+        self.axis.observe(lambda change: setattr(self.convergence, "axis", change["new"]), "value")
+        self.save_bar = SaveBar(
+            lambda: {"convergence": self._figure()},
+            provenance=lambda: provenance(self._shown()),
+            about=lambda: f"{len(self._shown())} runs",
+            folder=folder,
+            status=self.status,
+        )
+        self.save_all = button(
+            "Save all runs", "one file with every run that has ended", self._press_save, width="112px"
+        )
+        self.upload = widgets.FileUpload(
+            accept=".zip,.npz", description="Open runs", icon="", layout={"width": "112px"}
+        )
+        self.upload.tooltip = "a file of Save all runs, or a run file; its runs are added to the list"
+        self.upload.observe(self._uploaded, "value")
+        self._opener = LatestOnly("workbench-open-runs")
+        files = row("wb-buttons", self.save_all, self.upload, self.save_bar.box)
+        against = row("wb-buttons", widgets.Label("x-axis"), self.axis)
+        hint = widgets.HTML(f'<p class="wb-empty">{HINT}</p>')
+        parts = [files, self.status, self.table.box, hint, against, self.convergence]
+        self.box = widgets.VBox(parts).add_class("wb-explorer").add_class("wb-runspage")
+        self.runs.on_change(self._enable)
+        self._enable()
+
+    def save(self, path: str | Path | None = None) -> Path:
+        """Write every run that has ended to one file. Raises InputError where there is none."""
+        return save_list(self.runs.runs, Path(path) if path is not None else self.save_bar.folder / f"runs{ENDING}")
+
+    def open(self, path: str | Path) -> list[ListedRun]:
+        """Add the runs of a file to the list; returns them. Raises InputError for a file that is damaged or no runs."""
+        return open_list(self.runs, path)
+
+    def hide(self, hidden: bool) -> None:
+        """Send nothing while another page is in front."""
+        self.convergence.link.hidden = hidden
+        self.publisher.wake()
+
+    def close(self) -> None:
+        """Take everything off the page."""
+        self.runs.forget(self._enable)
+        self.curves.close()
+        self.table.close()
+        self._opener.close()
+        self.publisher.close()
+        close_all(self.box)
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        return self.box._repr_mimebundle_(**options)
+
+    def _shows(self, run: ListedRun) -> bool:
+        chosen = self.runs.chosen
+        return run in chosen if chosen else True
+
+    def _shown(self) -> list[ListedRun]:
+        """The runs on the plot that have a result."""
+        return [r for r in self.runs.runs if not r.hidden and self._shows(r) and r.record is not None]
+
+    def _figure(self) -> Any:
+        shown = self._shown()
+        if not shown:
+            raise InputError("no run on the plot has ended; wait, or choose others")
+        return figures.convergence([run.record for run in shown if run.record is not None], labels(shown))
+
+    def _enable(self) -> None:
+        none = not any(run.record is not None for run in self.runs.runs if not run.active)
+        self.save_all.disabled = self.save_bar.press.disabled = none
+
+    def _press_save(self) -> None:
+        def write(folder: Path) -> list[Path]:
+            folder.mkdir(parents=True, exist_ok=True)
+            return [self.save(folder / f"runs{ENDING}")]
+
+        self.save_bar.saver.save(write, lambda: "runs", "saving the runs")
+
+    def _uploaded(self, change: Any) -> None:
+        for file in change["new"]:
+            name, content = str(file["name"])[:60], bytes(file["content"])
+            self.status.say(f"opening {name}", "busy")
+            self._opener.ask(lambda name=name, content=content: self._take(name, content))
+
+    def _take(self, name: str, content: bytes) -> None:
+        try:
+            added = open_bytes(self.runs, name, content)
+            self.status.say(f"Opened {name}: {len(added)} run{'s' * (len(added) != 1)} added to the list.", "good")
+        # Nothing else would report it to the user.
+        except Exception as error:
+            self.status.say(error_message(error, "opening the runs"), "bad")
