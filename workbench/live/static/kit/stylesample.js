@@ -1,6 +1,5 @@
 // A short piece of a curve in its colour, dash and mark, as it stands before the name of a run.
 
-const SVG = "http://www.w3.org/2000/svg";
 const MARKS = {
   o: '<circle cx="20" cy="7" r="3.5"/>',
   s: '<path d="M16.5 3.5h7v7h-7z"/>',
@@ -13,11 +12,11 @@ const MARKS = {
 };
 
 export function styleSample({ colour, dash, marker }) {
-  const made = document.createElementNS(SVG, "svg");
-  made.setAttribute("viewBox", "0 0 40 14");
-  made.setAttribute("class", "wb-sample");
-  made.setAttribute("aria-hidden", "true");
+  const holder = document.createElement("span");
+  // The parser of the page gives an svg its namespace.
+  holder.innerHTML = `<svg viewBox="0 0 40 14" class="wb-sample" aria-hidden="true"><path d="M1 7h38"/>${MARKS[marker] ?? ""}</svg>`;
+  const made = holder.firstElementChild;
   made.style.color = colour;
-  made.innerHTML = `<path d="M1 7h38" stroke-dasharray="${dash.join(" ")}"/>${MARKS[marker] ?? ""}`;
+  made.firstElementChild.setAttribute("stroke-dasharray", dash.join(" "));
   return made;
 }
