@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -134,7 +133,7 @@ def test_with_probe_n_nothing_is_solved_at_full_size():
 
 
 def test_pairs_that_do_not_fit_are_ruled_out_with_their_memory(monkeypatch):
-    monkeypatch.setattr(memory_need.psutil, "virtual_memory", lambda: SimpleNamespace(available=20e6, total=20e9))
+    monkeypatch.setattr(memory_need.processor, "memory", lambda: (20_000_000_000, 20_000_000))
     events = list(advising("bubbles-3d", n=64, probe_n=16))
     reasons = {event.pair.label: event.reason for event in events if isinstance(event, RuledOut)}
     refused = [reason for reason in reasons.values() if "bubbles-3d:64 needs" in reason]

@@ -13,6 +13,7 @@ SHUT_DOWN = "() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown
 GONE = ".wb-gone"
 ICONS = """() => [...document.querySelectorAll(".jupyter-widgets-disconnected")]
   .filter((at) => !["none", "normal"].includes(getComputedStyle(at, "::before").content)).length"""
+BEFORE = "result => getComputedStyle(result, '::before').content"
 LIVE = """() => [...document.querySelectorAll(".wb-explorer :is(button, input, select, textarea)")]
   .filter((control) => !control.closest("[inert]")).length"""
 
@@ -29,6 +30,9 @@ def test_a_kernel_that_ended_is_told_and_its_controls_are_off(explorer, shoot, e
     assert page.locator(GONE).count() == 1
     explorer.until(lambda: page.evaluate(LIVE) == 0)
     assert page.evaluate(ICONS) == 0
+    # The green sign of the result stayed.
+    assert page.locator(".wb-result .wb-mark").evaluate("mark => getComputedStyle(mark).visibility") == "hidden"
+    assert "Before the kernel ended" in page.locator(".wb-result").evaluate(BEFORE)
     shoot("lost_kernel")
     if end == RESTART:
         # The cell run again is a page that works, in place of this one.

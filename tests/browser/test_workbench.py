@@ -116,7 +116,7 @@ def test_build_solve_race_inspect_step_save_and_come_back(bench, place, tmp_path
     bench.turn_to("Solve", ".wb-solving")
     bench.button("Run").click()
     bench.until_said("Run 1: Converged")
-    assert "bubbles-2d" in page.locator(".wb-solving .wb-table tbody").inner_text()
+    page.locator(".wb-solving .wb-table tbody", has_text="bubbles-2d").wait_for()
     bench.shoot("solve")
 
     # Race it against the same without a second level.

@@ -5,12 +5,12 @@ from __future__ import annotations
 import gc
 
 import numpy as np
-import psutil
 import pytest
 from scipy import sparse
 
 from workbench.deflation import coarse
 from workbench.errors import InputError
+from workbench.machine import processor
 from workbench.registry import find
 from workbench.run import Run, Session, configure
 
@@ -146,10 +146,7 @@ def test_a_host_without_memory_is_a_sentence(monkeypatch):
 
 
 def test_a_problem_larger_than_the_machine_is_refused_with_what_fits(monkeypatch):
-    class Some:
-        available = 100_000_000
-
-    monkeypatch.setattr(psutil, "virtual_memory", lambda: Some)
+    monkeypatch.setattr(processor, "memory", lambda: (1_000_000_000, 100_000_000))
     with pytest.raises(
         InputError, match=r"bubbles-3d:256 needs .* of 0.1 GB free: vectors of the run .*; use n 64, which fits"
     ):

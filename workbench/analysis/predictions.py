@@ -81,10 +81,15 @@ def predict(pair: LevelPair, probes: list[Probe], n: int) -> Prediction:
     growth = _growth(pair, probes)
     direct = pair.deflation != "none" and pair.coarse != MULTILEVEL
     # E of k^d boxes has half-bandwidth k^(d-1): factors take k^(3d-2) operations, and a solve k^(2d-1).
-    factoring = last.factoring * (ratio ** (3 * last.dimensions - 2) if direct else cells)
-    solving = last.coarse_solve * (ratio ** (2 * last.dimensions - 1) if direct else cells)
-    setup = _linear([(p.unknowns, p.setup_seconds - p.factoring) for p in probes], last.unknowns * cells)
-    rest = _linear([(p.unknowns, p.per_iteration - p.coarse_solve) for p in probes], last.unknowns * cells)
+    unknowns = last.unknowns * cells
+    if direct:
+        factoring = last.factoring * ratio ** (3 * last.dimensions - 2)
+        solving = last.coarse_solve * ratio ** (2 * last.dimensions - 1)
+    else:
+        factoring = _linear([(p.unknowns, p.factoring) for p in probes], unknowns)
+        solving = _linear([(p.unknowns, p.coarse_solve) for p in probes], unknowns)
+    setup = _linear([(p.unknowns, p.setup_seconds - p.factoring) for p in probes], unknowns)
+    rest = _linear([(p.unknowns, p.per_iteration - p.coarse_solve) for p in probes], unknowns)
     per_iteration = rest + solving
     if last.moved and cells > 1:
         speed = _bandwidth(pair.device)

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-import psutil
 
 from workbench.deflation import CoarseSolver, Variant
 from workbench.deflation.coarse_auto import by_seconds, seconds_for
@@ -19,6 +18,7 @@ from workbench.devices.lines.counting import CountingDevice
 from workbench.devices.lines.workspace import Workspace
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
+from workbench.machine import processor
 from workbench.operators import Size
 from workbench.registry import find
 from workbench.run.configuration import Configuration
@@ -122,7 +122,7 @@ def checked_need(configuration: Configuration, device: Device) -> MemoryNeed | N
     except InputError:
         room = device.room(0)
         device.need_room(needed, way_out(configuration, room or 0, where))
-    available = int(psutil.virtual_memory().available)
+    available = processor.memory()[1]
     if (1 - MARGIN) * need.host > available:
         raise InputError(
             f"{configuration.problem.spec} needs {in_words(need.plain(), available)}; "
