@@ -25,8 +25,8 @@ class InsidePage:
     """Display it. The menu holds the runs of the list that have an iteration, the latest first.
 
     The run that is shown is the latest chosen one of the list; what is chosen in the menu is chosen in the list. Where
-    nothing is chosen, the latest new run is shown when the page is turned to. publisher: of the page.
-    folder: where figures go.
+    nothing is chosen, the latest new run is shown when the page is turned to. publisher: of the page. folder: where
+    figures go.
     """
 
     def __init__(self, runs: RunList, publisher: Publisher | None = None, folder: str | Path | None = None) -> None:

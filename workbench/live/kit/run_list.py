@@ -189,8 +189,8 @@ class RunList:
         """Give a run the next style that no other run has."""
         with self._lock:
             taken = {other.style for other in self.runs if other is not run}
-            from_here_on = itertools.chain(range(run.style + 1, MANY), itertools.count())
-            run.style = next(style for style in from_here_on if style not in taken)
+            later = itertools.chain(range(run.style + 1, MANY), itertools.count())
+            run.style = next(index for index in later if index not in taken)
         self.notify()
 
     def hide(self, runs: Iterable[ListedRun], hidden: bool) -> None:

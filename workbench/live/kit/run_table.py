@@ -26,7 +26,7 @@ COLUMNS = (
     "Run", "Name", "Method", "Problem", "From", "N", "Setup", "Iterating", "Together", "Iterations", "True residual",
     "State",
 )  # fmt: skip
-LOW = ["From", "Method", "N", "Iterating"]
+LOW = ["From", "Method", "Problem", "N", "Iterating"]
 EMPTY = "No run yet. Runs of Solve, Race, Sweep and Your method are listed here."
 SENT = ("inside", "timings", "race")
 """Verbs that a page adds, see `RunList.acts`."""

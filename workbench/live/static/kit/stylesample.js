@@ -13,9 +13,10 @@ const MARKS = {
 
 export function styleSample({ colour, dash, marker }) {
   const holder = document.createElement("span");
-  const line = `<path d="M1 7h38" stroke-dasharray="${dash.join(" ")}"/>`;
-  holder.innerHTML = `<svg viewBox="0 0 40 14" class="wb-sample" aria-hidden="true">${line}${MARKS[marker] ?? ""}</svg>`;
+  // The parser of the page gives an svg its namespace.
+  holder.innerHTML = `<svg viewBox="0 0 40 14" class="wb-sample" aria-hidden="true"><path d="M1 7h38"/>${MARKS[marker] ?? ""}</svg>`;
   const made = holder.firstElementChild;
   made.style.color = colour;
+  made.firstElementChild.setAttribute("stroke-dasharray", dash.join(" "));
   return made;
 }
