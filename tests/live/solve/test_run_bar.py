@@ -34,9 +34,11 @@ def test_the_page_presses_what_is_enabled_and_nothing_else(bar, pressed):
 
 
 def test_run_is_off_while_a_value_is_wrong_and_the_page_offers_the_way(bar):
-    bar.show(State.IDLE, why_not="n must be at least 4")
+    bar.show(State.IDLE, why_not="n must be at least 4", wrong=True)
     assert bar.wrong
     assert bar.buttons["run"] == {"off": True, "words": "Run", "tip": "cannot run: n must be at least 4"}
+    bar.show(State.IDLE, why_not="it is active; press Stop first")
+    assert (bar.wrong, bar.buttons["run"]["off"]) == (False, True)
     bar.show(State.IDLE)
     assert (bar.wrong, bar.buttons["run"]["off"]) == (False, False)
 
