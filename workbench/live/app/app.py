@@ -184,7 +184,7 @@ class Workbench:
         self.turn_to(INSIDE)
 
     def _add_to_race(self, runs: Sequence[ListedRun]) -> None:
-        """Add the methods of runs to the race; on another problem the race moves there if it has not been started."""
+        """Add the methods of runs to the race. Raises InputError for a run on another system than that of the race."""
         configurations = [run.handle.configuration() for run in runs]
         race: RaceView = self.view(RACE)
         for configuration in configurations:

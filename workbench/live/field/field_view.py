@@ -54,6 +54,8 @@ class FieldView(StreamView):
     level = traitlets.Int(0, min=0).tag(sync=True)
     frame = traitlets.Int(0).tag(sync=True)
     choices = traitlets.Bool(True).tag(sync=True)
+    solid = traitlets.Bool(False)
+    """Whether what is shown is a cube of cells; known to the kernel alone."""
 
     def __init__(self, publisher: Publisher | None = None, **traits: Any) -> None:
         self.scene: Scene | None = None
@@ -75,6 +77,7 @@ class FieldView(StreamView):
     def show(self, scene: Scene) -> None:
         """Draw a scene; a section stays where it is as long as the number of cells does."""
         self.scene = scene
+        self.solid = len(scene.cells) == 3
         self._meet(scene.cells)
         self._touch()
 
@@ -147,7 +150,10 @@ class FieldView(StreamView):
             goes_on, shot = self._coefficient()
         elif self._run is not None:
             goes_on, shot = self._run.news(self._choice, stale=self._stale)
-            self._meet((self._run.place.grid if self._run.place else None) or ())
+            if self._run.place is not None:
+                grid = self._run.place.grid or ()
+                self.solid = len(grid) == 3
+                self._meet(grid)
         else:
             goes_on, shot = False, Frame(lambda: (blank("", f"{NO_RUN}."), b"")) if self._stale else None
         made = None

@@ -12,7 +12,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbench.errors import InputError
-from workbench.live.field.field_view import FieldView
+from workbench.live.field.field_panel import FieldPanel
 from workbench.live.kit.run_handle import RunHandle, RunSource
 from workbench.live.kit.run_pictures import Watching
 from workbench.live.plots.roofline import RooflineView
@@ -44,7 +44,8 @@ class InsideView:
     ) -> None:
         self._alone, self.publisher = publisher is None, publisher or Publisher()
         self._hidden = False
-        self.field = FieldView(self.publisher, height=400)
+        self.panel = FieldPanel(self.publisher, heights=(400, 460))
+        self.field = self.panel.field
         self.timeline = TimelineView(hint=hint, publisher=self.publisher)
         self._run: RunSource | None = None
         self._drawn = {
@@ -52,7 +53,7 @@ class InsideView:
             "Roofline": _Drawn(functools.partial(RooflineView, folder=folder, hint=hint)),
         }
         self._worker = LatestOnly("workbench-inside")
-        views = (self.field, self._drawn["Spectrum"].box, self.timeline, self._drawn["Roofline"].box)
+        views = (self.panel.box, self._drawn["Spectrum"].box, self.timeline, self._drawn["Roofline"].box)
         self.tabs = widgets.Tab(views, titles=TABS, selected_index=0)
         self.tabs.observe(self._turn, "selected_index")
         self.box = widgets.VBox([self.tabs])
@@ -81,7 +82,7 @@ class InsideView:
     def follow(self, run: RunSource) -> None:
         """Look into another run; returns at once."""
         self._run = run
-        self.field.follow(run)
+        self.panel.follow(run)
         self.timeline.show(run, RunHandle(run).title)
         for drawn in self._drawn.values():
             drawn.forget(run)
@@ -107,7 +108,7 @@ class InsideView:
     def _turn(self, _change: Any = None) -> None:
         """Show one view and hide the others."""
         chosen = "" if self._hidden else TABS[self.tabs.selected_index or 0]
-        self.field.link.hidden = chosen != "Field"
+        self.panel.hide(chosen != "Field")
         self.timeline.link.hidden = chosen != "Timeline"
         for name, drawn in self._drawn.items():
             drawn.hide(hidden=name != chosen)

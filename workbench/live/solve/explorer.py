@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from workbench.deflation import Deflation
 from workbench.errors import InputError
-from workbench.live.field.field_view import FieldView
+from workbench.live.field.field_panel import FieldPanel
 from workbench.live.field.pictures import scene
 from workbench.live.field.preview import NotYetError, Preview, UnfitError
 from workbench.live.field.quantities import COEFFICIENT
@@ -20,6 +20,7 @@ from workbench.live.kit.controls import button
 from workbench.live.kit.export import KINDS, PICTURES, TIPS, export, file_stem, pictures, provenance
 from workbench.live.kit.page_link import asked_for
 from workbench.live.kit.rows import row
+from workbench.live.kit.run_handle import RunHandle, RunSource
 from workbench.live.kit.run_list import SOLVE, ListedRun, RunList
 from workbench.live.kit.run_table import RunTable
 from workbench.live.kit.save_bar import SaveBar
@@ -38,7 +39,7 @@ from workbench.live.transport.publisher import Publisher
 from workbench.live.transport.worker import LatestOnly
 from workbench.problems import Problem
 from workbench.recording import Record
-from workbench.run import Configuration, Run, Session, State, configure
+from workbench.run import Configuration, RaceEntry, Run, Session, State, configure
 
 RUN_FIRST = "run what the form says; its curve then appears here"
 HINT = "Tick “Record kernel timings” and press Run: every kernel then appears here with its time, bytes and iteration."
@@ -80,7 +81,8 @@ class Explorer:
         # The line shows where the runs stop, which is set in the form.
         self.convergence = ConvergenceView(publisher=self.publisher, movable=False)
         self.curves = ListedCurves(self.convergence, self.runs, lambda run: run.origin == SOLVE or run.pinned)
-        self.field = FieldView(self.publisher)
+        self.panel = FieldPanel(self.publisher)
+        self.field = self.panel.field
         self.timeline = TimelineView(hint=HINT, publisher=self.publisher)
         self._hidden = False
         self.unfolded = widgets.Accordion([self.timeline], titles=["Timeline of the kernels"], selected_index=None)
@@ -111,6 +113,9 @@ class Explorer:
         self._lock = threading.Lock()
         self._told: object = None
         self._timed: Session | None = None
+        self._followed: RunSource | None = None
+        """The run of the field."""
+        self._picked: tuple[int, ...] = ()
         self._unfit = ""
         self._drawn: Run | None = None
         self._progress: Progress | None = None
@@ -193,7 +198,7 @@ class Explorer:
     def _layout(self) -> widgets.Box:
         exports = row("wb-buttons", self.save_bar.box, *self._exports.values(), self._clear)
         self._empty = row("wb-nothing", widgets.HTML(f'<p class="wb-note">{EMPTY}</p>'), self.begin)
-        canvases = row("wb-canvases", self.convergence, self.field)
+        canvases = row("wb-canvases", self.convergence, self.panel.box)
         parts = [
             self._empty,
             self.result,
@@ -237,7 +242,8 @@ class Explorer:
 
     def _turn_page(self, _change: Any = None) -> None:
         """What is folded away is sent nothing."""
-        self.convergence.link.hidden = self.field.link.hidden = self._hidden
+        self.convergence.link.hidden = self._hidden
+        self.panel.hide(self._hidden)
         self.timeline.link.hidden = self._hidden or self.unfolded.selected_index is None
         self.publisher.wake()
 
@@ -263,7 +269,7 @@ class Explorer:
         self._pictured = unfit = None
         try:
             drawn = self._preview.scene(chosen.problem, chosen.deflation)
-            self.field.show(drawn)
+            self.panel.show(drawn)
             self._pictured = chosen.problem, chosen.deflation
             # A file may have changed by the time it is run.
             self._whole = self._preview.whole and not drawn.is_matrix
@@ -287,7 +293,7 @@ class Explorer:
             return
         self._pictured, self._whole = None, False
         try:
-            self.field.show(scene(title, run.setup.system).with_labels(run.setup.labels))
+            self.panel.show(scene(title, run.setup.system).with_labels(run.setup.labels), own=True)
             self._pictured = chosen.problem, chosen.deflation
         except InputError as error:
             self.field.say(title, str(error))
@@ -304,7 +310,8 @@ class Explorer:
         if self.field.quantity == COEFFICIENT:
             is_its_own = self._pictured == (last.problem, last.deflation)
         else:
-            is_its_own = self._timed is not None and self._timed.configuration == last
+            followed = self._followed
+            is_its_own = followed is not None and RunHandle(followed).configuration() == last
         return self.field.figure() if is_its_own else None
 
     def _exporting(self, kind: str) -> Callable[[], None]:
@@ -332,16 +339,27 @@ class Explorer:
                 control.disabled = not (traced if kind == "trace" else exported)
             self.save_bar.press.disabled = not exported
             self._clear.disabled = not ended
+        picked = [run for run in self.runs.chosen if run.handle.history is not None]
+        if self._picked != (numbers := tuple(run.number for run in picked)):
+            self._picked = numbers
+            source = picked[-1].handle.source if picked else self._timed
+            if source is not None and not isinstance(source, RaceEntry):
+                self._follow(source)
         session = self.session
         if session and session is not self._timed and session.state is not State.QUEUED:
             self._timed = session
             shown = self._run_of(session)
             self.timeline.show(session, f"run {shown.label}" if shown else "")
-            self.field.follow(session, coefficient=False)
+            self._follow(session)
         if session and session.run and session.run is not self._drawn:
             run = self._drawn = session.run
             # Under a key of its own, so that it drops no preview.
             self._painter.ask(lambda: self._show_run(run), "run")
+
+    def _follow(self, run: RunSource) -> None:
+        """Show a run in the field: the latest of those that were started or chosen in the list."""
+        self._followed = run
+        self.panel.follow(run, coefficient=False)
 
     def _sentence(self, session: Session | None, state: State) -> tuple[str, str]:
         """How the present run is, and its progress in the bar."""

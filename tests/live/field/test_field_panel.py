@@ -1,0 +1,99 @@
+"""The switch between slices and the 3D view, and what both of them show."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.waiting import LIMIT
+from workbench.live import explore
+from workbench.live.field.field_panel import SLICES, SOLID, FieldPanel
+from workbench.live.inspect.inside import InsideView
+from workbench.live.transport.publisher import Publisher
+from workbench.run import Session, configure
+
+CUBE = {"n": 12, "preconditioner": "jacobi", "deflation": "none"}
+
+
+@pytest.fixture
+def panel():
+    publisher = Publisher()
+    made = FieldPanel(publisher)
+    yield made
+    made.field.close()
+    if made.volume is not None:
+        made.volume.close()
+    publisher.close()
+
+
+def session_of(problem, **choices):
+    session = Session(configure(problem, **choices))
+    session.start()
+    session.wait(LIMIT)
+    return session
+
+
+def test_the_3d_view_is_offered_for_cubes_alone_and_made_when_it_is_chosen(panel, eventually, page_of):
+    page_of(panel.field)
+    panel.follow(session_of("two-layer", n=12))
+    panel.field.quantity = "solution"
+    eventually(lambda: panel.field.look is not None)
+    assert panel.view.layout.display == "none"
+    panel.follow(session_of("bubbles-3d", **CUBE))
+    eventually(lambda: panel.field.solid)
+    assert panel.view.layout.display is None
+    assert panel.volume is None
+    panel.view.value = SOLID
+    assert (panel.volume.quantity, panel.volume.layout.display) == ("solution", None)
+    assert panel.field.layout.display == "none"
+    assert (panel.field.link.hidden, panel.volume.link.hidden) == (True, False)
+    panel.hide(True)
+    assert panel.volume.link.hidden
+    panel.hide(False)
+    panel.view.value = SLICES
+    assert (panel.field.link.hidden, panel.volume.link.hidden) == (False, True)
+
+
+def test_the_3d_view_follows_the_run_that_is_looked_into(eventually, page_of):
+    first, second = (session_of("bubbles-3d", solver=solver, **CUBE) for solver in ("cg", "sd"))
+    view = InsideView(first)
+    page_of(view.field)
+    eventually(lambda: view.panel.field.solid)
+    view.panel.view.value = SOLID
+    volume = view.panel.volume
+    volume.quantity = "solution"
+    page = page_of(volume)
+    eventually(lambda: any("cg" in str(message.get("title")) for message in page.messages))
+    page.received.clear()
+    view.follow(second)
+    eventually(lambda: any(", sd" in str(message.get("title")) for message in page.messages))
+    view.close()
+
+
+def test_the_field_of_solve_follows_the_latest_run_started_or_chosen(eventually, tmp_path):
+    explorer = explore("bubbles-3d", folder=tmp_path, **CUBE)
+    sessions = [explorer.run() for _ in range(2)]
+    for session in sessions:
+        session.wait(LIMIT)
+    eventually(lambda: explorer._followed is sessions[1])
+    explorer.panel.view.value = SOLID
+    assert explorer.panel.volume is not None
+    explorer.runs.choose([1])
+    eventually(lambda: explorer._followed is explorer.runs.find(1).handle.source)
+    third = explorer.run()
+    third.wait(LIMIT)
+    eventually(lambda: explorer._followed is third)
+    explorer.close()
+
+
+def test_a_problem_that_was_changed_is_shown_in_3d_and_the_vectors_stay_those_of_the_run(eventually, tmp_path):
+    explorer = explore("bubbles-3d", folder=tmp_path, **CUBE)
+    explorer.run().wait(LIMIT)
+    eventually(lambda: explorer.field.solid)
+    explorer.panel.view.value = SOLID
+    volume = explorer.panel.volume
+    explorer.form.blocks["problem"].fields["n"].value = 16
+    eventually(lambda: volume.still is not None and volume.still.scene.cells == (16, 16, 16))
+    page_of(volume)
+    volume.quantity = "solution"
+    eventually(lambda: volume.look is not None and volume.look.values.size == 12**3)
+    explorer.close()

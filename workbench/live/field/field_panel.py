@@ -1,0 +1,106 @@
+"""The field of a problem or a run, in slices or in 3D."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import ipywidgets as widgets
+
+from workbench.live.field.field_view import FieldView
+from workbench.live.field.pictures import Scene
+from workbench.live.field.quantities import COEFFICIENT
+from workbench.live.field.volume_view import VolumeView
+from workbench.live.kit.run_handle import RunSource
+from workbench.live.transport.publisher import Publisher
+
+SLICES, SOLID = VIEWS = ("slices", "3D")
+
+
+class FieldPanel:
+    """A field view and, for a cube of cells, a switch to the 3D view, which is made when it is first chosen.
+
+    Display `box`. Both views show the same problem and run; the one that is not chosen is sent nothing. heights: of the
+    slices and of the 3D view, in pixels.
+    """
+
+    def __init__(self, publisher: Publisher, heights: tuple[int, int] = (300, 420)) -> None:
+        self.publisher = publisher
+        self.field = FieldView(publisher, height=heights[0])
+        self.volume: VolumeView | None = None
+        self.view = widgets.ToggleButtons(options=VIEWS, style={"button_width": "80px"})
+        self.view.tooltips = ("a plane of the cube, cell by cell", "slices, surfaces and subdomains of the cube")
+        self.box = widgets.VBox([self.view, self.field]).add_class("wb-fieldpanel")
+        self._height = heights[1]
+        self._hidden = False
+        self._lock = threading.RLock()
+        self._scene: Scene | None = None
+        self._run: RunSource | None = None
+        self._own = True
+        self._filled: object = None
+        self.view.observe(lambda _change: self._turn(), "value")
+        self.field.observe(lambda _change: self._turn(), "solid")
+        self._turn()
+
+    def show(self, scene: Scene, *, own: bool = False) -> None:
+        """Draw a problem. own: it is that of the run that is followed."""
+        with self._lock:
+            self._scene, self._own = scene, own
+        self.field.show(scene)
+        self._fill()
+
+    def follow(self, run: RunSource, *, coefficient: bool = True) -> None:
+        """Show another run, active or at rest. coefficient: draw its problem too, instead of one that was shown."""
+        with self._lock:
+            self._run = run
+            if coefficient:
+                self._scene, self._own = None, True
+        self.field.follow(run, coefficient=coefficient)
+        self._fill()
+
+    def hide(self, hidden: bool) -> None:
+        """Whether all of it is out of sight; then nothing is sent."""
+        self._hidden = hidden
+        self._turn()
+
+    @property
+    def shown(self) -> str:
+        """The view that is shown."""
+        return str(self.view.value) if self.field.solid else SLICES
+
+    def _turn(self) -> None:
+        solid = self.shown == SOLID
+        if solid:
+            self._make()
+        self.view.layout.display = None if self.field.solid else "none"
+        self.field.layout.display = "none" if solid else None
+        self.field.link.hidden = self._hidden or solid
+        if self.volume is not None:
+            self.volume.layout.display = None if solid else "none"
+            self.volume.link.hidden = self._hidden or not solid
+        self.publisher.wake()
+
+    def _make(self) -> None:
+        with self._lock:
+            if self.volume is not None:
+                return
+            self.volume = VolumeView(self.publisher, height=self._height, quantity=self.field.quantity)
+            self.volume.observe(lambda _change: self._fill(), "quantity")
+            self._fill()
+        self.box.children = (*self.box.children, self.volume)
+
+    def _fill(self, _change: Any = None) -> None:
+        """Let the 3D view show the problem where that is asked for or is not the run's own, else the run."""
+        with self._lock:
+            volume, scene, run = self.volume, self._scene, self._run
+            if volume is None:
+                return
+            problem = scene is not None and (run is None or (volume.quantity == COEFFICIENT and not self._own))
+            wanted = scene if problem else run
+            if wanted is None or wanted is self._filled:
+                return
+            self._filled = wanted
+            if problem and scene is not None:
+                volume.show(scene)
+            elif run is not None:
+                volume.follow(run)
