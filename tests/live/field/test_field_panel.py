@@ -62,10 +62,12 @@ def test_the_3d_view_follows_the_run_that_is_looked_into(eventually, page_of):
     volume = view.panel.volume
     volume.quantity = "solution"
     page = page_of(volume)
-    eventually(lambda: any("cg" in str(message.get("title")) for message in page.messages))
+    iterations = [session.result.summary["iterations"] for session in (first, second)]
+    assert iterations[0] != iterations[1]
+    eventually(lambda: any(message.get("iteration") == iterations[0] for message in page.messages))
     page.received.clear()
     view.follow(second)
-    eventually(lambda: any(", sd" in str(message.get("title")) for message in page.messages))
+    eventually(lambda: any(message.get("iteration") == iterations[1] for message in page.messages))
     view.close()
 
 
@@ -85,7 +87,7 @@ def test_the_field_of_solve_follows_the_latest_run_started_or_chosen(eventually,
     explorer.close()
 
 
-def test_a_problem_that_was_changed_is_shown_in_3d_and_the_vectors_stay_those_of_the_run(eventually, tmp_path):
+def test_a_problem_that_was_changed_is_shown_in_3d_and_the_vectors_stay_those_of_the_run(eventually, tmp_path, page_of):
     explorer = explore("bubbles-3d", folder=tmp_path, **CUBE)
     explorer.run().wait(LIMIT)
     eventually(lambda: explorer.field.solid)
