@@ -23,11 +23,14 @@ def test_sliders_and_menus_move_the_pictures(page, lab_url):
     # The roofline comes last; the first view has its exact spectrum when its run is over.
     page.locator(".widget-html", has_text="kernels, together").wait_for()
     charts = page.locator(CHARTS)
-    seen = "charts => [...document.querySelectorAll(charts)].filter(canvas => canvas.dataset.layers > 0).length === 7"
-    page.wait_for_function(seen, arg=CHARTS)
+    # What is far from sight is not painted yet.
+    for at in range(7):
+        charts.nth(at).scroll_into_view_if_needed()
+        page.wait_for_function("([at, k]) => document.querySelectorAll(at)[k].dataset.layers > 0", arg=[CHARTS, at])
     before = [charts.nth(at).get_attribute("aria-label") for at in range(7)]
     sentence = told.nth(1).inner_text()
     slider = page.locator(".widget-slider", has_text="iteration").nth(1).get_by_role("slider")
+    slider.scroll_into_view_if_needed()
     slider.focus()
     page.keyboard.press("Home")
     told.nth(1).locator("text=After 1 iteration").wait_for()

@@ -8,11 +8,15 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from workbench import devices
 from workbench.deflation import coarse
 from workbench.errors import InputError
 from workbench.machine import processor
+from workbench.operators import BandStencil
+from workbench.problems import LinearSystem
 from workbench.registry import find
 from workbench.run import Run, Session, configure
+from workbench.run.memory_need import Where, way_out
 
 BUBBLES = {"n": 40, "sides": "z-:dirichlet"}
 REFUSED = {
@@ -151,3 +155,29 @@ def test_a_problem_larger_than_the_machine_is_refused_with_what_fits(monkeypatch
         InputError, match=r"bubbles-3d:256 needs .* of 0.1 GB free: vectors of the run .*; use n 64, which fits"
     ):
         Run(configure("bubbles-3d", n=256, preconditioner="neumann:2", deflation="levelset:64"))
+
+
+@pytest.mark.parametrize("first", ["neumann:2", "chebyshev", "mg"])
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+def test_a_zero_on_the_diagonal_is_named(first, dtype):
+    main = np.full(64, 4, dtype)
+    main[37] = 0
+    west = np.full(64, -1, dtype)
+    west[::8] = 0
+    south = np.full(64, -1, dtype)
+    south[:8] = 0
+    operator = BandStencil((8, 8), main, (west, south))
+    with pytest.raises(InputError, match="diagonal entry 37 of A is 0.*use preconditioner none"):
+        configure("poisson5", preconditioner=first).preconditioner.setup(operator, devices.device("cpu"))
+
+
+def test_phases_below_zero_are_refused():
+    with pytest.raises(InputError, match="phases are numbered from 0, got -1"):
+        LinearSystem(BandStencil((2,), np.full(2, 2.0), (np.zeros(2),)), np.ones(2), phase=np.array([-1, 0]))
+
+
+def test_precision_mixed_is_not_advised_where_it_is_refused():
+    need = configure("bubbles-3d", n=64, deflation="levelset:8", variant="def1", coarse="cholesky")
+    assert "precision mixed" not in way_out(need, 10_000_000, Where.CORES, host=True)
+    allowed = configure("bubbles-3d", n=64, deflation="levelset:8", variant="a-def2", coarse="cholesky")
+    assert "precision mixed" in way_out(allowed, 21_000_000, Where.CORES, host=True)

@@ -10,6 +10,7 @@ from tests.conftest import box_stencil
 from workbench import devices, registry
 from workbench.errors import InputError
 from workbench.operators import BandStencil
+from workbench.problems import LinearSystem
 from workbench.run import Run, Stopping, configure, run_through
 from workbench.several.mg_smoothing import series_weight
 
@@ -251,3 +252,26 @@ def test_a_trace_names_the_work_of_each_level_and_all_of_the_traffic():
     finest = sum(moved for _, _, name, moved, _ in M.parts() if "finest" in name)
     assert M.traffic > finest > 10 * run.setup.b.nbytes
     assert M.flops > run.setup.bound.flops
+
+
+@pytest.mark.parametrize("device", ["cpu", "opencl"])
+def test_complex_hermitian_stencils(device):
+    """Magnetic Laplacian: links of modulus one; the next level's matrix is complex as well."""
+    n = 20
+    phases = np.exp(0.3j * np.arange(n))
+    west = np.repeat(-phases[:, None], n, axis=1)
+    west[:, 0] = 0
+    south = np.full((n, n), -1, complex)
+    south[0] = 0
+    operator = BandStencil((n, n), np.full(n * n, 4.0 + 0j), (west.ravel(), south.ravel()))
+    random = np.random.default_rng(0)
+    b = random.standard_normal(n * n) + 1j * random.standard_normal(n * n)
+    system = LinearSystem(operator, b, grid=(n, n))
+    stopping = {"rtol": 1e-10}
+    found, plain = (
+        run_through(Run(configure("poisson5", n=n, preconditioner=first, device=device, stopping=stopping), system))
+        for first in ("mg", "jacobi")
+    )
+    assert found.converged
+    assert found.iterations < plain.iterations / 2
+    np.testing.assert_allclose(found.x, np.linalg.solve(operator.to_csr().toarray(), b), atol=1e-8)

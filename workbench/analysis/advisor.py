@@ -206,6 +206,8 @@ def advising(
     search = _Search(full, basis.assemble(seed), cells, Stopping(rtol=rtol), seed, stopped)
     candidates = level_pairs(full, search.system, tuple(devices), cells)
     candidates = yield from search.fitting(candidates)
+    if not candidates:
+        raise InputError(f"no pair of levels fits for {full.label}: {next(iter(search.refused.values()))}")
     for ratio, count in zip(ratios, CANDIDATES_AFTER, strict=True):
         large = search.unknowns >= MIN_UNKNOWNS_TO_COARSEN or probe_n is not None
         small = coarsened(full, ratio) if large else None
@@ -321,7 +323,7 @@ class _Search:
             if self.stopped():
                 return
             coarse = pair.on_coarser_grid(ratio)
-            if coarse is None or pair.preconditioner in self.refused or pair.label in self.refused:
+            if coarse is None or pair.label in self.refused or self._failed_alone(pair):
                 continue
             try:
                 # The first setup may compile kernels; only the second one is timed.
@@ -362,7 +364,7 @@ class _Search:
         for pair in candidates:
             if self.stopped():
                 return
-            if pair.preconditioner in self.refused:
+            if self._failed_alone(pair):
                 continue
             try:
                 best = self._measure_one(pair, measured, best)
@@ -397,10 +399,12 @@ class _Search:
         return best
 
     def _refuse(self, pair: LevelPair, reason: str) -> RuledOut:
-        self.refused[
-            pair.preconditioner if pair.deflation == "none" and pair.precision == "float64" else pair.label
-        ] = reason
+        self.refused[pair.label] = reason
         return RuledOut(pair, reason)
+
+    def _failed_alone(self, pair: LevelPair) -> bool:
+        """Whether the first level of a pair could not be used alone, on the same device and in the same precision."""
+        return pair.deflation != "none" and pair.alone.label in self.refused
 
 
 def _run_for(run: Run, seconds: float) -> tuple[Run, Result | None]:

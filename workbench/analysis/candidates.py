@@ -54,6 +54,11 @@ class LevelPair:
         text = " + ".join([*parts, self.device] if self.device != "cpu" else parts)
         return f"{text}, {self.precision}" if self.precision != "float64" else text
 
+    @property
+    def alone(self) -> LevelPair:
+        """The first level without a second."""
+        return dataclasses.replace(self, deflation="none", coarse="cholesky")
+
     def on_coarser_grid(self, ratio: int) -> LevelPair | None:
         """The pair with the same cells per subdomain on a grid with `ratio` times fewer cells per side.
 

@@ -3,7 +3,7 @@
 from workbench.operators.base import BoundOperator, Operator, Size, stored_bytes
 from workbench.operators.box import Box
 from workbench.operators.matrix import ComplexSymmetricMatrix, LinearOperatorAdapter, Matrix, as_operator
-from workbench.operators.stencil import BandStencil, Stencil
+from workbench.operators.stencil import BandStencil, Stencil, check_diagonal
 from workbench.operators.two_phase import TwoPhaseStencil
 
 __all__ = [
@@ -18,5 +18,6 @@ __all__ = [
     "Stencil",
     "TwoPhaseStencil",
     "as_operator",
+    "check_diagonal",
     "stored_bytes",
 ]

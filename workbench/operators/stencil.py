@@ -180,6 +180,7 @@ class BandStencil(Stencil):
         return device.stencil(self.main, self.lower, self.strides)
 
     def neumann(self, device: Device, order: int) -> BoundOperator:
+        check_diagonal(self.main)
         bands, inverse_diagonal = device.scaled_bands(self.main, self.lower, self.strides)
         return device.stencil_series(bands, self.strides, inverse_diagonal, order)
 
@@ -187,6 +188,15 @@ class BandStencil(Stencil):
         self, device: Device, labels: np.ndarray, boxes: Boxes
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
         return device.box_matrix(self.main, self.lower, self.strides, labels, boxes)
+
+
+def check_diagonal(diagonal: np.ndarray) -> None:
+    """Raise InputError for a diagonal with a zero, by which a preconditioner would divide. Cost: one read."""
+    if not np.all(diagonal):
+        row = int(np.flatnonzero(diagonal == 0)[0])
+        raise InputError(
+            f"diagonal entry {row} of A is 0, and this preconditioner divides by it; use preconditioner none"
+        )
 
 
 def _first_nonfinite(values: np.ndarray) -> int:

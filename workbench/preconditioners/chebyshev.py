@@ -10,7 +10,7 @@ from scipy.linalg import eigvalsh_tridiagonal
 
 from workbench.devices.operator_protocols import DeviceVector, Dots
 from workbench.devices.protocol import Device
-from workbench.operators import BoundOperator, Box, Operator, Stencil
+from workbench.operators import BoundOperator, Box, Operator, Stencil, check_diagonal
 from workbench.preconditioners.base import Preconditioner
 from workbench.registry import parameter, register
 
@@ -43,7 +43,9 @@ class Chebyshev(Preconditioner):
     ratio: float = parameter(30.0, "largest over smallest eigenvalue that the polynomial aims at", low=1.01, high=1e6)
 
     def setup(self, operator: Operator, device: Device) -> ChebyshevSeries:
-        inverse = device.array(1 / operator.diagonal(), operator.dtype)
+        diagonal = operator.diagonal()
+        check_diagonal(diagonal)
+        inverse = device.array(1 / diagonal, operator.dtype)
         product = operator.bind(device)
         high = min(MARGIN * _largest_ritz_value(operator, product, device), largest_row_sum(operator))
         return ChebyshevSeries(self.degree, high / self.ratio, high, product, inverse, device)

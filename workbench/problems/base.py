@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from workbench.errors import InputError
 from workbench.operators import Operator, Size
 from workbench.registry import Block, Value
 
@@ -40,6 +41,11 @@ class LinearSystem:
     constant_nullspace: bool = False
     random_start: bool = False
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        # Phases are numbered from 0, and those of the geometries have types without a sign.
+        if self.phase is not None and self.phase.dtype.kind == "i" and self.phase.min(initial=0) < 0:
+            raise InputError(f"phases are numbered from 0, got {self.phase.min()}; renumber them")
 
     @property
     def coefficient(self) -> np.ndarray | None:

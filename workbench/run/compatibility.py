@@ -99,16 +99,25 @@ def check_precision(configuration: Configuration, operator: Operator) -> None:
             "a byte per cell: with entries of A in single precision the true residual would stop at 1e-5 to 1e-2; use "
             "precision float64"
         )
+    if reason := mixed_refusal(configuration):
+        raise InputError(reason)
+
+
+def mixed_refusal(configuration: Configuration) -> str:
+    """Why precision mixed cannot serve the method of a configuration; empty where it can, or is not asked for."""
+    if configuration.precision != MIXED:
+        return ""
     solver = configuration.solver
     if not solver.from_residual:
-        raise InputError(f"precision mixed replaces r, which solver {solver.name} does not allow; use solver cg")
+        return f"precision mixed replaces r, which solver {solver.name} does not allow; use solver cg"
     if configuration.variant.name in ("def1", "def2") and configuration.deflation.name != "none":
-        raise InputError(
+        return (
             f"variant {configuration.variant.name} relies on Z^T r = 0, which vectors in single precision do not keep, "
             "and would stagnate; use variant a-def2, or precision float64"
         )
     if configuration.stopping.norm != Norm.RESIDUAL:
-        raise InputError(
+        return (
             f"precision mixed stops by the norm of the residual, got norm {configuration.stopping.norm}; choose norm "
             "residual, or precision float64"
         )
+    return ""

@@ -115,9 +115,13 @@ class MachineUse:
             return
         folder = self._made_folder()
         path = folder / f"{os.getpid()}-{uuid.uuid4().hex[:8]}"
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
         # Under its final name it is locked at once: others remove files that are not.
-        fcntl.flock(self._file, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX)
+        except OSError:
+            path.unlink(missing_ok=True)
+            raise
         self._path, self._read = path.with_suffix(SUFFIX), 0
         path.rename(self._path)
         others = list(self._others())

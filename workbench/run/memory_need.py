@@ -13,6 +13,7 @@ import numpy as np
 from workbench.deflation import CoarseSolver, Variant
 from workbench.deflation.coarse_auto import by_seconds, seconds_for
 from workbench.deflation.multilevel import Multilevel
+from workbench.devices.cpu.subdomains import LONGEST_ROW
 from workbench.devices.element_wise import ElementWise
 from workbench.devices.lines.counting import CountingDevice
 from workbench.devices.lines.workspace import Workspace
@@ -21,6 +22,7 @@ from workbench.errors import InputError
 from workbench.machine import processor
 from workbench.operators import Size
 from workbench.registry import find
+from workbench.run.compatibility import mixed_refusal
 from workbench.run.configuration import Configuration
 from workbench.settings import AUTO, COLUMNS_FILES, MIXED, PHASES, RANDOM, SOURCES
 from workbench.solvers import Solver
@@ -28,8 +30,6 @@ from workbench.solvers.block.base import BlockSolver
 
 DOUBLE = 8
 LABEL = INDEX = 4
-LONGEST_ROW = 32
-"""Cells of a row of a box that restrictions on the cores store by one number, at most."""
 E_BYTES = 130
 """Bytes of E on the host for each vector, with the sums of restrictions, measured for boxes split by bubbles."""
 ATTEMPTS = 8
@@ -357,12 +357,11 @@ def _changed(configuration: Configuration, changes: dict[str, Any]) -> Configura
     size = configuration.problem.known_size
     if "precision" in changes and (configuration.precision == MIXED or not (size and size.two_phases)):
         return None
-    if "precision" in changes and not configuration.solver.from_residual:
-        return None
     if "coarse" in changes and (
         configuration.deflation.name == "none"
         or configuration.coarse.name in (AUTO, "multilevel")
         or not configuration.variant.accepts_inexact
     ):
         return None
-    return dataclasses.replace(configuration, **changes)
+    changed = dataclasses.replace(configuration, **changes)
+    return None if mixed_refusal(changed) else changed

@@ -47,14 +47,22 @@ class ForkServer:
                 answer = ""
         if not answer:
             raise OSError("the fork server has ended")
-        return ForkedProcess(json.loads(answer)["pid"])
+        pid = json.loads(answer)["pid"]
+        try:
+            return ForkedProcess(pid)
+        except OSError:
+            # The caller starts another kernel in its place.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+            raise
 
     def close(self) -> None:
         """End the server; its kernels end with it."""
-        with contextlib.suppress(OSError):
-            self._lines.close()
+        # A reader that waits for an answer holds the socket until the server has ended.
         self._process.terminate()
         self._process.wait()
+        with contextlib.suppress(OSError):
+            self._lines.close()
 
 
 class ForkedProcess:

@@ -16,7 +16,7 @@ from workbench.devices.coarse import Dense
 from workbench.devices.operator_protocols import DeviceVector
 from workbench.devices.protocol import Device
 from workbench.errors import InputError
-from workbench.operators import Operator, Stencil, TwoPhaseStencil
+from workbench.operators import Operator, Stencil, TwoPhaseStencil, check_diagonal
 from workbench.preconditioners import Preconditioner
 from workbench.preconditioners.chebyshev import ChebyshevSeries, largest_row_sum
 from workbench.registry import parameter, register
@@ -141,6 +141,7 @@ class Multigrid(Preconditioner):
     def _smoothing(self, operator: Stencil, product: Any, work: DeviceVector, device: Device) -> Smoothing:
         row_sum = DIFFUSION_ROW_SUM
         if not isinstance(operator, TwoPhaseStencil):
+            check_diagonal(operator.diagonal())
             row_sum = max(row_sum, largest_row_sum(operator))
         if self.smoother == "chebyshev":
             inverse = device.array(1 / operator.diagonal(), operator.dtype)

@@ -195,7 +195,7 @@ def test_only_the_last_runs_are_kept_and_that_is_said(explorer, eventually, monk
 
 def test_a_wrong_value_is_a_sentence_in_the_status_line(explorer, eventually):
     explorer.form.blocks["problem"].fields["n"].value = 2
-    eventually(lambda: explorer.status.text == "two-layer: n must be between 4 and 46340, got 2")
+    eventually(lambda: explorer.status.text == "Cells per side must be between 4 and 46340, got 2")
     assert explorer.status.tone == "bad"
     explorer.controls.run.click()
     assert explorer.session is None

@@ -23,6 +23,9 @@ PAGES = {
 """The pages of documentation that the help panel lists."""
 ROW = re.compile(r"^\| (?P<term>[^|]+) \| (?P<meaning>(?:[^|\\]|\\.)+) \|", re.MULTILINE)
 LONGEST = 40
+PAGE = "## Words on the page"
+OTHER_SENSES = {"side", "link", "part", "block", "step", "pass", "program", "problem", "host", "spec", "...", "level"}
+"""Terms of the code that are everyday words on the page."""
 
 
 @functools.cache
@@ -30,11 +33,14 @@ def terms() -> dict[str, str]:
     """The meaning of each term of docs/glossary.md, in lower case. Symbols and words to avoid are left out."""
     text, _, _ = _read("glossary").partition("## Words to avoid")
     _, _, text = text.partition("## Problems and preconditioners")
+    # The sentence for the page comes before that for the code.
+    of_code, _, of_page = text.partition(PAGE)
+    text = of_page + of_code
     found: dict[str, str] = {}
     for row in ROW.finditer(text):
         meaning = row["meaning"].replace("`", "").strip()
         for term in row["term"].replace("`", "").split(", "):
-            if term != "term" and not term.startswith("-") and 2 < len(term) <= LONGEST:
+            if term not in OTHER_SENSES | {"term"} and not term.startswith("-") and 2 < len(term) <= LONGEST:
                 found.setdefault(term.lower(), meaning)
     return found
 

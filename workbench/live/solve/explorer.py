@@ -259,7 +259,7 @@ class Explorer:
     @property
     def _why_not(self) -> str:
         """Why what the form says cannot be run, as far as is known before it is; empty where it can."""
-        return self.form.wrong or self._unfit
+        return self.form.complaint or self._unfit
 
     def _show_preview(self) -> None:
         try:

@@ -41,7 +41,7 @@ def sentence(
         return f"{name}: {ending(session.result.summary)}", "good" if session.result.converged else "plain"
     if state is State.DONE:
         background = "; what was under way cannot be interrupted and ends in the background"
-        said = session.error or "stopped by the user"
+        said = session.error or "Stopped by the user"
         return f"{name}: {said}{background if session.lingering else ''}", "plain"
     # Before the last row: of a run that rests it is then the final one.
     doing = "pausing after this iteration" if session.pausing else state.value
@@ -61,7 +61,8 @@ def ending(summary: Mapping[str, Any]) -> str:
     if summary["converged"]:
         of = " of b minus its mean" if summary["reason"].startswith(Reason.CONSISTENT.sentence) else ""
         return f"Converged in {done}: {true} (residual{of} verified)."
-    what, _, hint = summary["reason"].partition("; ")
+    # Where it ended is in the number of iterations.
+    what, _, hint = re.sub(r" \(at iteration [\d,]+\)", "", summary["reason"]).partition("; ")
     way_out = f" {hint[0].upper()}{hint[1:]}." if hint else ""
     return f"{what[0].upper()}{what[1:]}, after {done}: {true}.{way_out}"
 
@@ -82,4 +83,4 @@ def result_html(number_of_run: int, summary: Mapping[str, Any], words: str, tone
 
 def _bold(words: str) -> str:
     """The sentence as HTML, with the number of iterations and the residual in bold."""
-    return re.sub(r"(\S+ iterations?\b|(?<= = )[^ ]+)", r"<b>\1</b>", escape(words))
+    return re.sub(r"(\d[\d\u2009]* iterations?\b|(?<= = )[^ ]*[^ .])", r"<b>\1</b>", escape(words))

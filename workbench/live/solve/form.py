@@ -84,6 +84,11 @@ class Form:
         self._changed = changed
 
     @property
+    def complaint(self) -> str:
+        """What is wrong, with readable names in place of the names in code."""
+        return next(iter(self.box.state.get("wrong", {}).values()), self.wrong) if self.wrong else ""
+
+    @property
     def can_undo(self) -> bool:
         """Whether a change can be undone."""
         return self._past.can_undo

@@ -11,8 +11,8 @@ from workbench.live.plots.convergence import Curve
 from workbench.run import Session, State
 from workbench.run.job import ENDED
 
-EVERY = 0.5
-"""Seconds between two estimates of an active run."""
+EVERY = 1.9
+"""Seconds between two estimates of an active run, just below those between two sentences."""
 
 
 class Progress:
@@ -29,28 +29,32 @@ class Progress:
         """What to show now; the same object where nothing is to change."""
         state, now = self.session.state, time.monotonic()
         same = self._shown.get("state") == state.value and self._shown.get("phase") == self.session.phases.present
-        if same and (state in (*ENDED, State.PAUSED) or now - self._when < EVERY):
+        rests = state in ENDED or (state is State.PAUSED and self._shown.get("iterations") == self._iterations)
+        if same and (rests or (state is not State.PAUSED and now - self._when < EVERY)):
             return self._shown
         self._when, self._shown = now, self._made(state)
         return self._shown
 
     @property
     def words(self) -> str:
-        """Iterations so far and left, as a clause; the basis of the estimate is always said."""
-        run = self.session.run
-        if run is None:
+        """What is shown as a clause: iterations and those left; the basis of the estimate is always said."""
+        shown = self._shown
+        if not shown.get("iterations"):
             return ""
-        iterations = run.iterations
-        done = f"iteration {count(iterations)}"
-        if self.estimate is None or not self.estimate.iterations:
+        done = f"iteration {count(shown['iterations'])}"
+        if not (self.estimate and shown["left"]):
             return done
-        whole = count(iterations + self.estimate.iterations)
-        left = duration(self._seconds_left(iterations, run.iteration_seconds))
+        whole, left = count(shown["iterations"] + shown["left"]), duration(shown["secondsLeft"])
         return f"{done} of about {whole}, {left} left (estimate from the {self.estimate.basis})"
+
+    @property
+    def _iterations(self) -> int:
+        run = self.session.run
+        return run.iterations if run else 0
 
     def _made(self, state: State) -> dict[str, Any]:
         session, run = self.session, self.session.run
-        done = run.iterations if run else 0
+        done = self._iterations
         if state is State.RUNNING and self.curve is not None and self.curve.history is not None:
             target = self.curve.tolerance * self.curve.norm_of_b
             self.estimate = iterations_left(self.curve.history, target)

@@ -1,6 +1,6 @@
 if ($inside && count > 0) {
     const T value = $value;
-    if (W_ABS(W_OF_T(value)) != 0) {
+    if (T_REAL(T_ABS(value)) != 0) {
         const INDEX name = labels[$neighbour];
         int at = count - 1;
         while (at >= 0 && names[at] != name) at--;

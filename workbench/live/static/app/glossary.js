@@ -37,7 +37,8 @@ export function watchTerms(root, terms) {
   // A control has the term in its label; the sentence of the first one is shown below it.
   const focus = (event) => {
     const label = event.target.labels?.[0] ?? event.target.closest?.("[data-field]")?.querySelector("label");
-    if (!label || !event.target.matches(":focus-visible")) return;
+    const isWrong = event.target.getAttribute("aria-invalid") === "true";
+    if (!label || isWrong || !event.target.matches(":focus-visible")) return;
     const found = [...label.firstChild.textContent.matchAll(pattern)][0];
     if (found) later(() => show(found[1], event.target.getBoundingClientRect()));
   };

@@ -41,7 +41,7 @@ export function firstAt(curves, tolerance) {
 }
 
 // A ring where the line is reached, and beside it whose it is and what it took.
-export function drawFlag({ context, palette, frame, visible }, { first, open }, tolerance, alone) {
+export function drawFlag({ context, palette, frame, visible, words }, { first, open }, tolerance, alone) {
   if (!first.length) return;
   const { box, x: across, toX, toY } = frame;
   const { curve, position } = first[0];
@@ -63,7 +63,7 @@ export function drawFlag({ context, palette, frame, visible }, { first, open }, 
   const tall = TALL * palette.zoom;
   const text = shortened(context, `${who}, ${across.say(position)}${open ? ", so far" : ""}`, box.right - box.left - 4 * PAD);
   const wide = context.measureText(text).width + 2 * PAD;
-  const { left, top } = placeOfFlag(box, x, y, wide, tall, visible.map(({ path }) => path ?? []));
+  const { left, top } = placeOfFlag(box, x, y, wide, tall, visible.map(({ path }) => path ?? []), words);
   context.lineWidth = 1.5;
   context.fillRect(left, top, wide, tall);
   context.strokeRect(left, top, wide, tall);
@@ -74,10 +74,11 @@ export function drawFlag({ context, palette, frame, visible }, { first, open }, 
 }
 
 // Where the flag hides no curve: below the line no curve has come there before the first one.
-function placeOfFlag(box, x, y, wide, tall, paths) {
+function placeOfFlag(box, x, y, wide, tall, paths, words) {
   const lefts = [x - wide - AWAY, x + AWAY, x - wide / 2];
   const places = [y + AWAY, y - tall - AWAY].flatMap((top) => lefts.map((left) => ({ left, top, right: left + wide, bottom: top + tall })));
   const inside = places.filter((spot) => spot.left > box.left && spot.right < box.right && spot.top > box.top && spot.bottom < box.bottom);
-  const free = inside.find((spot) => !paths.some((path) => crosses(path, spot)));
+  const meets = (spot) => words && spot.left < words.right && spot.right > words.left && spot.top < words.bottom && spot.bottom > words.top;
+  const free = inside.find((spot) => !meets(spot) && !paths.some((path) => crosses(path, spot)));
   return free ?? inside[0] ?? { left: Math.max(box.left + 2, box.right - wide - 2), top: y - tall - AWAY };
 }

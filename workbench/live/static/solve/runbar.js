@@ -76,7 +76,7 @@ function render({ model, el }) {
 
   function showProgress() {
     const { phases = [], iterations = 0, left, spent = 0, ahead = 0, endedAt = "", state: now } = model.get("progress");
-    bar.hidden = !phases.length && !iterations;
+    bar.hidden = model.get("wrong") || (!phases.length && !iterations);
     bar.classList.toggle("wb-ended", Boolean(endedAt));
     const setup = phases.reduce((sum, [, seconds]) => sum + seconds, 0);
     const whole = setup + spent;
@@ -90,6 +90,7 @@ function render({ model, el }) {
       parts.push(segment("iterations", text, "wb-solid", share, Math.max(spent, whole / 4)));
     }
     bar.replaceChildren(...parts);
+    when.hidden = model.get("wrong");
     write(when, endedAt ? `finished ${endedAt}, ${timeText(whole)}` : ahead ? `${ahead} ahead in the queue` : "");
     bar.title = endedAt || now === "queued" ? "hatched: setup; solid: iterations" : "";
   }
@@ -123,7 +124,7 @@ function render({ model, el }) {
   const resized = new ResizeObserver(() => showProgress());
   resized.observe(root);
   const listeners = [
-    ["change:buttons", showButtons], ["change:wrong", showButtons], ["change:text", showWords], ["change:tone", showWords],
+    ["change:buttons", showButtons], ["change:wrong", showButtons], ["change:wrong", showProgress], ["change:text", showWords], ["change:tone", showWords],
     ["change:state", showWords], ["change:progress", showProgress],
   ];
   for (const [name, show] of listeners) model.on(name, show);
