@@ -147,8 +147,8 @@ def test_a_method_of_the_list_is_added_to_the_race_and_one_on_another_system_is_
     race = bench.view("Race")
     bench.runs.acts["race"]([bench.runs.find(1)])
     assert race.race.entries[-1].configuration == bench.runs.find(1).handle.configuration()
-    # The page is turned to in the background; only then is the problem of the race the one of before.
-    bench._worker.wait(LIMIT)
+    race.start()
+    race.race.wait(60)
     solved.form.load(configure("poisson5", n=8))
     solved.run().wait(LIMIT)
     with pytest.raises(InputError, match="is on another system than this race"):
