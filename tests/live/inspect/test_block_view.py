@@ -72,7 +72,7 @@ def test_run_returns_at_once_and_stop_ends_it(view_of, eventually):
     eventually(lambda: view.go.disabled and not view.halt.disabled and "running, iteration" in view.status.text)
     view.stop()
     assert session.wait(LIMIT).reason is Reason.CANCELLED
-    eventually(lambda: view.halt.disabled and not view.go.disabled and "stopped by the user" in view.status.text)
+    eventually(lambda: view.halt.disabled and not view.go.disabled and "Stopped by the user" in view.status.text)
 
 
 def test_the_figure_is_saved(view_of, tmp_path):

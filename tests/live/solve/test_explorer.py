@@ -422,7 +422,7 @@ def test_run_is_disabled_while_a_value_is_wrong_and_says_why(explorer, eventuall
     n.value = 2
     eventually(lambda: explorer.controls.run.disabled)
     assert explorer.controls.step.disabled
-    assert "n must be between 4 and 46340, got 2" in explorer.controls.run.tooltip
+    assert "Cells per side must be between 4 and 46340, got 2" in explorer.controls.run.tooltip
     eventually(lambda: "got 2" in explorer.status.text)
     n.value = 16
     eventually(lambda: not explorer.controls.run.disabled and "got 2" not in explorer.status.text)
