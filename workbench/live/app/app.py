@@ -168,6 +168,9 @@ class Workbench:
 
     def _race_pairs(self, configurations: Sequence[Configuration]) -> None:
         """Let the suggested pairs take the place of the entries of the race, and show it."""
+        if self.configuration.problem != configurations[0].problem:
+            # The pages work on the problem of the form, which has changed since the suggestions were asked for.
+            self.load(configurations[0])
         race: RaceView = self.view(RACE)
         race.show(configurations)
         self.turn_to(RACE)
