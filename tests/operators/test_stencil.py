@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 
 import numpy as np
@@ -93,7 +92,7 @@ def test_binding_to_the_cpu_does_not_copy():
     dots = stencil.bind(Cpu()).apply(x, out)
     np.testing.assert_allclose(out, dense(stencil) @ x, rtol=1e-13)
     np.testing.assert_allclose(dots, [x @ out, out @ out, x @ x], rtol=1e-13)
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(AttributeError, match="no setter"):
         stencil.main = x
 
 

@@ -261,8 +261,8 @@ def test_the_explorer_and_the_race_say_so_in_time(live, tmp_path):
         session.run._recurrence.watch.make = slowly
         until(inside.is_set)
         took = seconds_until(lambda: explorer.status.state == "done", explorer.stop)
-        assert explorer.status.text.startswith("run 1: stopped by the user; what was under way cannot be interrupted")
-        until(lambda: len(explorer.records) == 1 and "stopped by the user (at iteration" in explorer.status.text)
+        assert explorer.status.text.startswith("Run 1: Stopped by the user; what was under way cannot be interrupted")
+        until(lambda: len(explorer.records) == 1 and "Stopped by the user, after" in explorer.status.text)
         explorer.close()
         return took
 
@@ -273,9 +273,9 @@ def test_the_explorer_and_the_race_say_so_in_time(live, tmp_path):
         view.start()
         until(lambda: entry.run is not None and entry.run.iterations >= 3 and view.race.entries[0].over)
         slow.slow_down()
-        took = seconds_until(lambda: view.player.status.state == "done", view.stop)
-        assert "ends in the background" in view.player.status.text
-        until(lambda: "all have ended" in view.player.status.text and entry.result is not None)
+        took = seconds_until(lambda: view.status.state == "done", view.stop)
+        assert "ends in the background" in view.status.text
+        until(lambda: "all have ended" in view.status.text and entry.result is not None)
         view.close()
         return took
 
@@ -307,9 +307,9 @@ def test_a_sweep_stops_during_a_setup_and_runs_again(live, assembling, tmp_path)
         took = seconds_until(lambda: view.status.state == "done", view.stop)
         assert "stopped by the user, 0 of 2 runs done" in view.status.text
         assert "ends in the background" in view.status.text
-        assert (view._run.disabled, view._stop.disabled) == (True, True)
+        assert (view.status.run.disabled, view.status.stop.disabled) == (True, True)
         assert view.wait(60).cancelled
-        until(lambda: not view._run.disabled)
+        until(lambda: not view.status.run.disabled)
         assert "background" not in view.status.text
         return took
 

@@ -8,14 +8,6 @@ from typing import ClassVar
 from workbench.registry import register
 from workbench.solvers.base import Solver
 
-_FROM_RESIDUAL = """
-    u = M(r)
-    gamma = (r, u)
-    uu = (u, u)
-    rr = (r, r)
-    p = u
-"""
-
 
 @register
 @dataclasses.dataclass(frozen=True)
@@ -35,12 +27,16 @@ class CG(Solver):
     # alpha = 0 gives beta = 1, so after a breakdown the direction of delta is p - u.
     direction: ClassVar[str] = "p - u"
 
-    from_residual: ClassVar[str] = _FROM_RESIDUAL
+    from_residual: ClassVar[str] = """
+        u = M(r)
+        gamma = (r, u)
+        uu = (u, u)
+        rr = (r, r)
+        p = u
+    """
     start: ClassVar[str] = f"""
-    s = A(x)
-    r = b - s
-    {_FROM_RESIDUAL.strip()}
-"""
+        s = A(x)
+        r = b - s{from_residual}"""
     # Skip the step if (p, A p) <= 0, so that x is the last valid iterate after a breakdown.
     iterate: ClassVar[str] = """
         s = A(p)

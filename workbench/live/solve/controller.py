@@ -168,7 +168,7 @@ class Controller:
         self._say(job)
         wrong = self._why_not()
         self.bar.run.description = self._starting()
-        blocked = wrong or ("it is active; press Stop first" if self._single and alive else "")
+        blocked = wrong or (self._single and self._busy) or ""
         self.bar.show(self.state, alive, blocked, wrong=bool(wrong))
         self._refresh()
         if any(other.ending for other in self.jobs):
@@ -177,6 +177,13 @@ class Controller:
         if alive == 1 and job.steady:
             return self._period
         return alive > 0 or any(other.lingering for other in self.jobs)
+
+    @property
+    def _busy(self) -> str:
+        """Why another job cannot begin where one at a time does; empty where it can."""
+        if self.alive:
+            return "it is active; press Stop first"
+        return "what was stopped ends in the background" if any(job.lingering for job in self.jobs) else ""
 
     def _say(self, job: Any) -> None:
         state = self.state
