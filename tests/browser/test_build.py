@@ -93,7 +93,8 @@ def test_formulas_a_matrix_and_a_link(page, lab_url, lab_folder):
     page.get_by_text("small: 4 unknowns, 8 entries").wait_for()
     assert page.locator(".wb-facts").inner_text().split("\n")[0].split("\t") == ["unknowns N", "4"]
     assert [path.name for path in (lab_folder / "notebooks" / "cache" / "uploads").rglob("*.mtx")] == ["small.mtx"]
-    page.wait_for_function("() => document.querySelector('.wb-build img.widget-image')?.naturalWidth > 0")
+    # The histogram beside the pattern.
+    page.wait_for_function("() => document.querySelector('.wb-matrix .wb-chart canvas')?.dataset.layers > 0")
     page.locator(".wb-facts").scroll_into_view_if_needed()
     page.wait_for_timeout(500)
     lab.shut(page)

@@ -139,11 +139,11 @@ def test_a_second_run_stays_beside_the_first_and_both_are_exported(explorer, tmp
     explorer.run()
     choose_short_run(explorer, "neumann")
     explorer.run()
-    explorer.until(lambda: explorer.page.locator(".wb-table tbody tr").count() == 2)
+    explorer.until(lambda: explorer.page.locator(".wb-runlist tbody tr").count() == 2)
     assert explorer.seen()["curves"] == "2"
     legend = explorer.page.locator(".wb-legend li").all_inner_texts()
-    assert "1: two-layer:64, cg + jacobi" in legend[0]
-    assert "2: two-layer:64, cg + neumann:2" in legend[1]
+    assert "1: cg + jacobi" in legend[0]
+    assert "2: cg + neumann:2" in legend[1]
     explorer.until(lambda: "at rest" in explorer.page.get_attribute(".wb-convergence canvas", "aria-label"))
 
     explorer.page.hover(".wb-convergence canvas.wb-canvas", position={"x": 90, "y": 80})
@@ -151,7 +151,7 @@ def test_a_second_run_stays_beside_the_first_and_both_are_exported(explorer, tmp
 
     folder = tmp_path / "exports"
     export(explorer, "Table (CSV)", folder)
-    export(explorer, "Run file", folder)
+    export(explorer, "Run files", folder)
     for kind in ("SVG", "PDF", "PNG"):
         explorer.choose("as", kind)
         export(explorer, "Save figures", folder)
@@ -166,7 +166,7 @@ def test_a_second_run_stays_beside_the_first_and_both_are_exported(explorer, tmp
 
     explorer.click("Clear")
     explorer.until(lambda: explorer.seen()["curves"] == "0")
-    explorer.until(lambda: explorer.page.locator(".wb-table").count() == 0)
+    explorer.until(lambda: explorer.page.locator(".wb-runlist tbody tr").count() == 0)
 
 
 def test_a_reloaded_page_shows_everything_again(explorer):
@@ -180,7 +180,7 @@ def test_a_reloaded_page_shows_everything_again(explorer):
     explorer.page.wait_for_selector(".wb-field canvas.wb-canvas")
     explorer.until(lambda: explorer.count == before)
     explorer.until(lambda: explorer.seen(".wb-field canvas").get("columns") == "64")
-    assert explorer.page.locator(".wb-table tbody tr").count() == 1
+    assert explorer.page.locator(".wb-runlist tbody tr").count() == 1
     explorer.run()
     assert explorer.seen()["curves"] == "2"
 
@@ -203,6 +203,6 @@ def test_a_hidden_page_is_not_painted_and_catches_up_when_it_is_back(explorer):
 def test_where_workers_are_forbidden_the_page_itself_draws(explorer):
     choose_short_run(explorer, "jacobi")
     explorer.run()
-    iterations = int(explorer.page.locator(".wb-table td.wb-number").nth(1).inner_text())
+    iterations = int(explorer.page.locator(".wb-result b", has_text="iterations").inner_text().split()[0])
     explorer.until(lambda: explorer.count == iterations + 1)
     assert int(explorer.seen()["paints"]) > 0
