@@ -24,7 +24,7 @@ def test_wishes_without_an_answer_are_counted(live_view, answered, met):
     asked = [1000.0 + 20 * turn for turn in range(100)]
     told = page._gesture(asked, [(at + 1, 2.0) for at in asked[:answered]])
     assert told["unanswered"] == 100 - answered
-    row = report._gesture("zoom", {"events": 10, "zoom": told})
+    row = report._gesture("10 events: zoom", told)
     assert row["met"] == met
     assert met == "" or f"{100 - answered} never answered" in row["of"]
 
