@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import time
 
@@ -50,11 +51,13 @@ async def opened(kernels, **options):
 
 
 def gone(pid):
-    """Wait until a process has ended."""
+    """Wait until a process has ended; its parent may not have asked for its status yet."""
     end = time.monotonic() + LIMIT
-    while psutil.pid_exists(pid):
-        assert time.monotonic() < end, f"process {pid} is still there"
-        time.sleep(0.05)
+    with contextlib.suppress(psutil.NoSuchProcess):
+        process = psutil.Process(pid)
+        while process.status() != psutil.STATUS_ZOMBIE:
+            assert time.monotonic() < end, f"process {pid} is still there"
+            time.sleep(0.05)
 
 
 def run(test, **options):
