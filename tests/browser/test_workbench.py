@@ -159,13 +159,14 @@ def test_build_solve_race_inspect_step_save_and_come_back(bench, place, tmp_path
     bench.turn_to("Your method", ".wb-own")
     bench.until_said("These are the lines of cg; change some")
 
-    # Save, and open what was saved; the files come to the browser and nowhere else.
+    # Save the chosen run, which is the one made again, and open what was saved; the files come to the browser and
+    # nowhere else.
     bench.turn_to("Solve", ".wb-solving")
-    assert bench.button("Run files").is_enabled()
+    bench.until(bench.button("Run files").is_enabled)
     into = page.locator(".wb-solving .wb-save select").nth(2)
     assert into.is_visible() == (place == "lab")
     name, path = lab.download(page, bench.button("Run files").click)
-    assert re.fullmatch(r"bubbles-2d-\d+-5-bubbles-[0-9a-f]{6}-cg-.*-run1\.run\.npz", name)
+    assert re.fullmatch(r"bubbles-2d-\d+-5-bubbles-[0-9a-f]{6}-cg-.*-run4\.run\.npz", name)
     bench.until_said(f"downloaded {re.escape(name)}")
     bench.turn_to("Open a run", ".wb-replay")
     mine = tmp_path / name

@@ -325,7 +325,9 @@ class Explorer:
     def _refresh(self) -> None:
         """Bring results, exports, field and timeline up to date."""
         ended, listed = self._ended, self.runs.runs
-        told = tuple(run.number for run in ended), tuple(run.number for run in self.runs.chosen), len(listed)
+        exported = self._exported
+        # A run that was chosen while it ran is exported once it has a result.
+        told = tuple(run.number for run in ended), tuple(run.number for run in exported), len(listed)
         if self._told != told:
             self._told = told
             last = next((run for run in reversed(ended) if run.record is not None), None)
@@ -333,7 +335,6 @@ class Explorer:
             self.result.value = _result_of(last) if last else ""
             self._empty.layout.display = "none" if listed else ""
             # Each once: a button that is enabled and disabled again can be pressed in between.
-            exported = self._exported
             traced = [run for run in exported if run.record and run.record.trace]
             for kind, control in self._exports.items():
                 control.disabled = not (traced if kind == "trace" else exported)
