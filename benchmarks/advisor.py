@@ -21,7 +21,7 @@ from typing import Any
 
 from benchmarks.common import attempts, interleaved
 from workbench.analysis import advise
-from workbench.analysis.advisor import configuration_of
+from workbench.analysis.advice import configuration_of
 from workbench.analysis.candidates import LevelPair, level_pairs
 from workbench.errors import InputError
 from workbench.problems import LinearSystem, Problem

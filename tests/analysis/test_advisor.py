@@ -11,7 +11,7 @@ from scipy.io import mmwrite
 
 from tests.conftest import random_matrix
 from workbench.analysis import advise, advising, advisor, predictions
-from workbench.analysis.advisor import Probed, Ranked, RuledOut, Stage
+from workbench.analysis.advice import Advice, Probed, Ranked, RuledOut, Stage, configuration_of
 from workbench.analysis.candidates import MULTILEVEL, LevelPair, coarsened, level_pairs, second_levels
 from workbench.analysis.predictions import Probe, predict
 from workbench.cli import main
@@ -163,7 +163,7 @@ def test_predictions_from_coarser_grids_are_close_to_full_runs(monkeypatch):
     ratios = []
     for row in advice.estimates:
         if not row.measured and row.grid_n == 48:
-            run = Run(advisor.configuration_of(advice.problem, row.pair, advice.best.stopping))
+            run = Run(configuration_of(advice.problem, row.pair, advice.best.stopping))
             ratios.append(row.iterations / run_through(run).iterations)
     assert len(ratios) >= 5
     assert 0.6 < np.median(ratios) < 1.6
@@ -226,7 +226,7 @@ def test_the_advise_command(capsys):
 def test_html_in_names_and_errors_is_escaped():
     name = "<img src=x onerror=alert(1)>"
     refused = {"jacobi": f"cannot read m/{name}.mtx: </pre><script>alert(2)</script> & more"}
-    advice = advisor.Advice(MatrixFile(path=f"m/{name}.mtx"), (), refused, 1.0, 1e-6)
+    advice = Advice(MatrixFile(path=f"m/{name}.mtx"), (), refused, 1.0, 1e-6)
     page = advice._repr_html_()
     assert page.startswith("<pre>&lt;img src=x onerror=alert(1)&gt;, rtol 1e-06")
     assert page.count("<") == 2

@@ -1,6 +1,7 @@
 """Analysis: Ritz values and error bounds of runs, exact spectra, cost models, and the preconditioner advisor."""
 
-from workbench.analysis.advisor import Advice, advise, advising
+from workbench.analysis.advice import Advice
+from workbench.analysis.advisor import advise, advising
 from workbench.analysis.convergence_estimates import Estimates, estimates, ritz_columns
 from workbench.analysis.error_bounds import lower_bound, upper_bound
 from workbench.analysis.ritz import cg_bound, effective_condition, lanczos_matrix, ritz_values

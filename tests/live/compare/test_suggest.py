@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.analysis.advisor import Probed, RuledOut, Stage, advise
+from workbench.analysis.advice import Probed, RuledOut, Stage
+from workbench.analysis.advisor import advise
 from workbench.errors import InputError
 from workbench.live import Suggest
 from workbench.run import Stopping, configure

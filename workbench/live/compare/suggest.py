@@ -9,7 +9,8 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from workbench.analysis.advisor import Advice, Estimate, Probed, Ranked, RuledOut, Stage, advising, configuration_of
+from workbench.analysis.advice import Advice, Estimate, Probed, Ranked, RuledOut, Stage, configuration_of
+from workbench.analysis.advisor import advising
 from workbench.analysis.candidates import LevelPair
 from workbench.errors import InputError
 from workbench.live.kit.html_table import html_table
