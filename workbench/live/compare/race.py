@@ -24,7 +24,8 @@ from workbench.live.kit.run_list import RACE, ListedRun, RunList
 from workbench.live.kit.save_bar import SaveBar
 from workbench.live.kit.sort_table import SortTable, sample
 from workbench.live.kit.status import StatusLine
-from workbench.live.plots.convergence import ConvergenceView, Curve
+from workbench.live.plots.convergence import ConvergenceView
+from workbench.live.plots.curve import Curve
 from workbench.live.plots.listed_curves import ListedCurves
 from workbench.live.solve.controller import Controller
 from workbench.live.transport.closing import close_all

@@ -11,7 +11,7 @@ from workbench import figures
 from workbench.errors import InputError
 from workbench.live.kit.export import export
 from workbench.live.kit.run_list import ListedRun
-from workbench.live.plots.convergence import Curve
+from workbench.live.plots.curve import Curve
 
 KINDS = {"csv": "Tables (CSV)", "run": "Run files"}
 XAXES = {

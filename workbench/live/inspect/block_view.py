@@ -19,7 +19,8 @@ from workbench.live.kit.run_handle import RunHandle
 from workbench.live.kit.save_bar import SaveBar
 from workbench.live.kit.status import StatusLine
 from workbench.live.plots.chart import ChartStack
-from workbench.live.plots.convergence import ConvergenceView, Curve
+from workbench.live.plots.convergence import ConvergenceView
+from workbench.live.plots.curve import Curve
 from workbench.live.plots.scene import Scene
 from workbench.live.solve.explorer_text import sentence
 from workbench.live.transport.closing import close_all

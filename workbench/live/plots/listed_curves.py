@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 from workbench.live.kit.run_handle import ACTIVE
 from workbench.live.kit.run_list import ListedRun, RunList, labels
-from workbench.live.plots.convergence import ConvergenceView, Curve
+from workbench.live.plots.convergence import ConvergenceView
+from workbench.live.plots.curve import Curve
 from workbench.recording import Record
 from workbench.run import Norm
 

@@ -16,7 +16,8 @@ from workbench.live.kit.run_list import ListedRun, RunList, labels
 from workbench.live.kit.run_table import RunTable
 from workbench.live.kit.save_bar import SaveBar
 from workbench.live.kit.status import StatusLine
-from workbench.live.plots.convergence import AXES, ConvergenceView
+from workbench.live.plots.convergence import ConvergenceView
+from workbench.live.plots.curve import AXES
 from workbench.live.plots.listed_curves import ListedCurves
 from workbench.live.runs.run_files import ENDING, open_bytes, open_list, save_list
 from workbench.live.transport.closing import close_all

@@ -9,7 +9,7 @@ from typing import Any
 
 from workbench.live.kit.frontend import FORGETS, in_voila
 from workbench.live.kit.number_text import count, duration, number
-from workbench.live.plots.convergence import Curve
+from workbench.live.plots.curve import Curve
 from workbench.live.solve.controller import STOPPING
 from workbench.run import Reason, Session, State
 from workbench.run.machine_use import sharing

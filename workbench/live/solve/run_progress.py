@@ -7,7 +7,7 @@ from typing import Any
 
 from workbench.analysis.iterations_left import Estimate, iterations_left
 from workbench.live.kit.number_text import count, duration
-from workbench.live.plots.convergence import Curve
+from workbench.live.plots.curve import Curve
 from workbench.run import Session, State
 from workbench.run.job import ENDED
 

@@ -1,0 +1,187 @@
+"""A run on the convergence plot: what of it the browser has, and what it does not have yet."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from workbench.figures import curve_style
+from workbench.recording import BlockHistory, ColumnHistory, History, Record
+from workbench.run import Norm, RaceEntry, Run, Session, State
+
+AXES = ("iterations", "seconds", "bytes")
+"""What residuals are drawn against: seconds of each run's own clock, bytes that its iterations read and write."""
+
+
+@dataclasses.dataclass(eq=False)
+class Curve:
+    """One run on the plot. `session` is set as long as the run may grow; later only its history is kept.
+
+    marked: a relative residual that is drawn in place of the run's own tolerance. setup_seconds: of the run, in s.
+    """
+
+    key: int
+    label: str
+    style: int
+    session: Session | RaceEntry | None = None
+    history: History | None = None
+    norm_of_b: float = 1.0
+    tolerance: float = 0.0
+    marked: float | None = None
+    iteration_bytes: int | None = None
+    setup_seconds: float = 0.0
+    live: bool = False
+    sent: int = 0
+    told: tuple[Any, ...] = ()
+
+    @classmethod
+    def of_record(cls, key: int, label: str, style: int, record: Record) -> Curve:
+        """A run that has ended, for example one from a file."""
+        residual = record.history["residual"]
+        relative = record.relative_residual
+        scale = float(residual[-1] / relative[-1]) if residual.size and relative[-1] else 1.0
+        setup = float(record.summary.get("setup_seconds") or 0.0)
+        curve = cls(key, label, style, history=record.history, norm_of_b=scale, setup_seconds=setup)
+        stopping = record.provenance.get("configuration", {}).get("stopping", {})
+        if stopping.get("norm") == Norm.RESIDUAL:
+            curve.tolerance = stopping["rtol"]
+        return curve
+
+    def look(self) -> bool:
+        """Take over what the session has by now; True while it may grow."""
+        if self.session is None:
+            return False
+        # The state first: whatever the run did before it came to rest is then in the history.
+        state = self.session.state
+        run = self.session.run
+        if run is not None and self.history is None:
+            self.iteration_bytes = getattr(self.session, "iteration_bytes", None)
+            self._begin(run)
+        self.live = state in (State.SETUP, State.RUNNING)
+        if state in (State.DONE, State.FAILED):
+            self.session = None
+        return self.session is not None
+
+    @property
+    def steady(self) -> bool:
+        """Nothing happens by itself but that samples come, and the end, of which the publisher is told."""
+        return self.session is None or self.session.steady
+
+    @property
+    def lost(self) -> bool:
+        """The run failed before it began."""
+        return self.session is None and self.history is None
+
+    @property
+    def last(self) -> tuple[int, float] | None:
+        """The latest iteration and its relative residual."""
+        count = self.history.count if self.history is not None else 0
+        return (count - 1, float(self.history["residual"][count - 1]) / self.norm_of_b) if count else None
+
+    @property
+    def behind(self) -> bool:
+        """There are samples that were not sent."""
+        return self.history is not None and self.sent < self.history.count
+
+    @property
+    def waiting(self) -> bool:
+        """The run is queued, and not on the plot before it begins."""
+        session = self.session
+        return session is not None and session.run is None and session.state in (State.QUEUED, State.PAUSED)
+
+    @property
+    def state(self) -> tuple[Any, ...]:
+        """What the browser must know at once."""
+        confirmed = 0 if self.history is None else len(self.history.true_residuals)
+        return self.label, self.live, self.line, self.marked is None, confirmed, self.parted, self.session is None
+
+    @property
+    def parted(self) -> int:
+        """The first iteration with a residual gap, -1 for none."""
+        gap = None if self.history is None else self.history.residual_gap_at
+        return -1 if gap is None else gap
+
+    @property
+    def line(self) -> float:
+        """The relative residual at which a line is drawn, 0 for none."""
+        return self.tolerance if self.marked is None else self.marked
+
+    def positions(self, axis: str, *, with_setup: bool = True) -> np.ndarray:
+        """Where each sample lies on one of the `AXES`, shape (iterations + 1,); NaN where its bytes are not counted.
+
+        with_setup: seconds begin with the setup.
+        """
+        assert self.history is not None
+        if axis == "seconds":
+            return self.history["seconds"] + (self.setup_seconds if with_setup else 0.0)
+        iterations = np.arange(self.history.count, dtype=np.float64)
+        if axis == "iterations":
+            return iterations
+        return iterations * (np.nan if self.iteration_bytes is None else self.iteration_bytes)
+
+    def news(
+        self, most: int, axis: str = "iterations", *, with_setup: bool = True
+    ) -> tuple[dict[str, Any], np.ndarray] | None:
+        """What the browser does not have yet, at most so many samples; None when there is nothing.
+
+        Beside the message, the samples' relative residuals, and where the axis is not iterations their positions after
+        them, float32.
+        """
+        if self.waiting:
+            return None
+        fresh, positions = np.empty(0), np.empty(0)
+        rings: list[list[float]] = []
+        if self.history is not None:
+            # The positions first: the history may grow before the residuals are taken.
+            places = self.positions(axis, with_setup=with_setup)
+            fresh = self.history["residual"][self.sent : places.size][:most] / self.norm_of_b
+            if axis != "iterations":
+                positions = places[self.sent :][: fresh.size]
+            confirmed = self.history.true_residuals
+            finite = confirmed[np.isfinite(confirmed[:, 1])].tolist()
+            rings = [[iteration, value / self.norm_of_b] for iteration, value in finite]
+        if fresh.size == 0 and self.state == self.told:
+            return None
+        message = {
+            "key": self.key,
+            "label": self.label,
+            "tag": self.label.partition(": ")[0],
+            "first": self.sent,
+            "count": fresh.size,
+            "live": self.live,
+            "open": self.session is not None,
+            "parted": self.parted,
+            "tolerance": self.line,
+            "rings": rings,
+            **dataclasses.asdict(curve_style(self.style)),
+        }
+        self.sent += fresh.size
+        self.told = self.state
+        return message, np.concatenate([fresh, positions]).astype(np.float32)
+
+    def forget(self) -> None:
+        """The browser has nothing of this curve any more."""
+        self.sent, self.told = 0, ()
+
+    def _begin(self, run: Run) -> None:
+        norm = run.norm_of_b
+        self.norm_of_b = norm if norm > 0 else 1.0
+        # Other norms have tolerances of their own, which do not belong on this axis.
+        if run.configuration.stopping.norm == Norm.RESIDUAL:
+            self.tolerance = run.threshold / self.norm_of_b
+        self.setup_seconds = run.setup_seconds
+        self.history = run.history
+
+
+@dataclasses.dataclass(eq=False)
+class ColumnCurve(Curve):
+    """One of the right-hand sides of a run."""
+
+    column: int = 0
+
+    def _begin(self, run: Run) -> None:
+        super()._begin(run)
+        assert isinstance(run.history, BlockHistory)
+        self.history = ColumnHistory(run.history, self.column)
